@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Scope cleanup for what GLib 2.74 has no macro for. A variable declared
+ * auto_fd is closed when its scope ends; auto_fd_steal() hands the
+ * descriptor on and leaves -1 behind.
+ */
+#include <unistd.h>
+
+static inline void auto_fd_close(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+}
+
+static inline int auto_fd_steal(int *fd)
+{
+    int stolen = *fd;
+    *fd = -1;
+    return stolen;
+}
+
+#define auto_fd __attribute__((cleanup(auto_fd_close))) int

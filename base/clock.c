@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "base/clock.h"
+
+#include <glib.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int64_t read_clock(clockid_t id)
+{
+    struct timespec now;
+    clock_gettime(id, &now);
+    return now.tv_sec * CLOCK_SECOND + now.tv_nsec / 1000;
+}
+
+/* What a test adds to the wall clock; the environment is read once. */
+static int64_t test_offset(void)
+{
+    static gsize initialised;
+    static int64_t fixed;
+    static const char *file;
+    if (g_once_init_enter(&initialised)) {
+        const char *text = g_getenv("LISTRUNNER_CLOCK_OFFSET");
+        fixed = text ? g_ascii_strtoll(text, NULL, 10) * CLOCK_SECOND : 0;
+        file = g_getenv("LISTRUNNER_CLOCK_FILE");
+        g_once_init_leave(&initialised, 1);
+    }
+    if (!file)
+        return fixed;
+    g_autofree char *text = NULL;
+    if (!g_file_get_contents(file, &text, NULL, NULL))
+        return fixed;
+    return fixed + g_ascii_strtoll(text, NULL, 10) * CLOCK_SECOND;
+}
+
+int64_t clock_now(void)
+{
+    return read_clock(CLOCK_REALTIME) + test_offset();
+}
+
+int64_t clock_unique(void)
+{
+    static GMutex lock;
+    static int64_t last;
+    int64_t now = clock_now();
+    g_mutex_lock(&lock);
+    if (now <= last)
+        now = last + 1;
+    last = now;
+    g_mutex_unlock(&lock);
+    return now;
+}
+
+int64_t clock_monotonic(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+char *clock_text(int64_t time)
+{
+    g_autoptr(GDateTime) date = g_date_time_new_from_unix_utc(time / CLOCK_SECOND);
+    return date ? g_date_time_format(date, "%Y-%m-%dT%H:%M:%SZ") : g_strdup("-");
+}
+
+char *clock_rfc5322(int64_t time)
+{
+    static const char days[][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+    static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    time_t seconds = (time_t)(time / CLOCK_SECOND);
+    struct tm parts;
+    gmtime_r(&seconds, &parts);
+    return g_strdup_printf("%s, %d %s %d %02d:%02d:%02d +0000", days[parts.tm_wday], parts.tm_mday,
+                           months[parts.tm_mon], parts.tm_year + 1900, parts.tm_hour, parts.tm_min,
+                           parts.tm_sec);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Time. Wall-clock times are microseconds since 1970 UTC in an int64_t; the
+ * name says so (arrival, due). Intervals are microseconds too, in variables
+ * that end in _us, or seconds where they come from the configuration.
+ *
+ * Tests move the wall clock through the environment: LISTRUNNER_CLOCK_OFFSET
+ * holds seconds to add, and LISTRUNNER_CLOCK_FILE names a file that holds
+ * them and may change while the process runs.
+ */
+#include <stdint.h>
+
+#define CLOCK_SECOND INT64_C(1000000)
+
+/* The wall clock. */
+int64_t clock_now(void);
+
+/* The wall clock, but never the same value twice in this process and never
+ * going back: for names. */
+int64_t clock_unique(void);
+
+/* A clock that only goes forward: for time-outs and rates. */
+int64_t clock_monotonic(void);
+
+/* "2026-11-20T13:20:00Z", for people; free with g_free(). */
+char *clock_text(int64_t time);
+
+/* RFC 5322 date-time in UTC, "Fri, 20 Nov 2026 13:20:00 +0000". */
+char *clock_rfc5322(int64_t time);

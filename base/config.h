@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The configuration: one INI file (inih), read whole, checked whole against
+ * the schema (config_schema.c), then immutable. A Config may be shared by
+ * threads. Keys not in the file have the schema's default, so every getter
+ * succeeds for a key of the schema and panics for any other: a misspelt key
+ * is our bug, not the site's.
+ *
+ * Sections are [spool], [master], ... or families [runner.NAME],
+ * [transport.NAME], [archiver.NAME]. Members of a family exist when the
+ * file has the section or when they are built in (runners in, out, ...).
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum ConfigType {
+    CONFIG_STRING,
+    CONFIG_PATH,     /* absolute */
+    CONFIG_INTEGER,
+    CONFIG_COUNT,    /* a power of two, 1 .. 256 */
+    CONFIG_BOOL,     /* yes, no, true, false, on, off, 1, 0 */
+    CONFIG_DURATION, /* 1us 1ms 1s 1m 1h 1d 1w; a number alone is seconds; stored as microseconds */
+    CONFIG_SIZE,     /* octets, with optional K, M, G (powers of 1024) */
+    CONFIG_CHOICE,   /* one of the words of the schema */
+    CONFIG_LIST,     /* words separated by commas or blanks */
+    CONFIG_SECRET,   /* a string that config_print() masks */
+} ConfigType;
+
+typedef struct ConfigKey {
+    const char *section; /* "spool", or "runner.*" for a family */
+    const char *name;
+    ConfigType type;
+    const char *fallback; /* the default as text; NULL: unset */
+    int64_t min, max;     /* of numbers, durations (us), sizes; 0, 0: any not negative */
+    const char *choices;  /* CONFIG_CHOICE: "a|b|c" */
+    const char *unit;     /* for people */
+    const char *about;    /* one or two sentences, for etc/ and the man page */
+} ConfigKey;
+
+/* The whole schema, ended by an element without section. */
+extern const ConfigKey config_schema[];
+
+typedef struct Config Config;
+
+/* Reads and checks path. On failure (FAIL_CONFIG) the message holds one line
+ * a fault, each as "FILE:LINE: [section] key: what was found; what is
+ * allowed". Checks that need the system (directories exist, one file system,
+ * the user exists) are made too unless offline. */
+Config *config_load(const char *path, bool offline, GError **error);
+void config_free(Config *config);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Config, config_free)
+
+/* The file to read: the argument if not NULL, else $LISTRUNNER_CONFIG, else
+ * the compiled-in SYSCONFDIR/listrunner.conf. */
+const char *config_default_path(const char *given);
+const char *config_path(const Config *config);
+
+/* Getters. section is the full name ("runner.in"). Strings are borrowed;
+ * an unset string is NULL. */
+const char *config_string(const Config *config, const char *section, const char *key);
+int64_t config_integer(const Config *config, const char *section, const char *key);
+bool config_bool(const Config *config, const char *section, const char *key);
+int64_t config_duration(const Config *config, const char *section, const char *key); /* us */
+uint64_t config_size(const Config *config, const char *section, const char *key);
+const char *const *config_list(const Config *config, const char *section, const char *key);
+
+/* Names of a family's members, in the order of the file, built-in ones first: "runner" gives
+ * in, pipeline, out, ...; NULL-terminated, borrowed. */
+const char *const *config_family(const Config *config, const char *family);
+bool config_has_section(const Config *config, const char *section);
+
+/* Free keys of an outside runner's section, "x_anything"; NULL when absent. */
+const char *config_extra(const Config *config, const char *section, const char *key);
+
+/* The configuration in force as an INI text with every key, those that are
+ * defaults marked, secrets masked; g_free(). */
+char *config_print(const Config *config, bool defaults_too);

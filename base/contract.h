@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The whole contract between the master and a child, of this tree or not.
+ * runners/runner.c and runners/listener.c speak it for all runners; a program
+ * that uses neither can speak it by hand.
+ *
+ * Environment of a child (nothing else is inherited but PATH, LANG, LC_*, TZ
+ * and names that begin with LISTRUNNER_):
+ *
+ *   LISTRUNNER_CONFIG      path of the configuration file in force
+ *   LISTRUNNER_RUNNER      the NAME of [runner.NAME]
+ *   LISTRUNNER_INSTANCE    this instance's index, 0 .. INSTANCES-1
+ *   LISTRUNNER_INSTANCES   how many instances share the queue (power of two)
+ *   LISTRUNNER_LISTEN_FDS  number of listening sockets from fd 4 on, in the
+ *                          order of the runner's `listen` setting
+ *
+ * Descriptors: 0 is /dev/null, 1 and 2 are the master's standard error,
+ * 3 is the status pipe, 4 and up are listening sockets (non-blocking,
+ * shared by all instances of the runner).
+ *
+ * Status pipe, child to master, one line a write (so lines never mix):
+ *
+ *   ready\n
+ *       once, after start-up and recovery: work is being taken.
+ *   beat progress=P done=D backlog=B oldest=T holding=NAME\n
+ *       at least every heartbeat_interval, and when a batch is claimed or
+ *       settled. P rises whenever the child is seen to move; D counts
+ *       entries (sessions for a listener) finished since its start; B is
+ *       the number of ready entries waiting or held; T is the due time of the
+ *       oldest, "seconds.microseconds", or 0; NAME is the entry held
+ *       longest, or -.
+ *
+ * Signals to a child: SIGTERM: finish the entry in hand (a listener: the
+ * transactions in progress), put back the rest, leave with CHILD_EXIT_OK. SIGHUP: reopen
+ * what is kept open by name. SIGKILL may come at any time.
+ *
+ * A child whose status pipe breaks (the master died) leaves as on SIGTERM.
+ */
+
+#define CHILD_STATUS_FD 3
+#define CHILD_LISTEN_FD 4
+
+#define CHILD_ENV_CONFIG "LISTRUNNER_CONFIG"
+#define CHILD_ENV_RUNNER "LISTRUNNER_RUNNER"
+#define CHILD_ENV_INSTANCE "LISTRUNNER_INSTANCE"
+#define CHILD_ENV_INSTANCES "LISTRUNNER_INSTANCES"
+#define CHILD_ENV_LISTEN_FDS "LISTRUNNER_LISTEN_FDS"
+
+/* Exit codes (the numbers are those of sysexits.h). The master starts every
+ * child again; the code decides how it is reported, and CHILD_EXIT_CONFIG
+ * waits for the next reload or the longest delay. */
+enum ChildExit {
+    CHILD_EXIT_OK = 0,
+    CHILD_EXIT_USAGE = 64,     /* called wrongly */
+    CHILD_EXIT_SOFTWARE = 70,  /* our bug */
+    CHILD_EXIT_LATER = 75,     /* the system's fault, may pass */
+    CHILD_EXIT_CONFIG = 78,    /* a person must mend the configuration */
+};

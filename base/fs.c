@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/fail.h"
+
+/* Threads that wait in fsync for one process at most. The journal takes them
+ * into one commit; more threads than this bring nothing (doc/performance.md). */
+#define SYNC_THREADS 24
+#define FREE_INODES_MIN 100
+
+static FsHook *fs_hook;
+static void *fs_hook_data;
+static bool syncfs_allowed;
+
+void fs_set_hook(FsHook *hook, void *data)
+{
+    fs_hook = hook;
+    fs_hook_data = data;
+}
+
+void fs_use_syncfs(bool use)
+{
+    syncfs_allowed = use;
+}
+
+/* Tells the hook; returns false with errno set when the call must fail. */
+static bool permitted(const FsEvent *event)
+{
+    int refusal = fs_hook ? fs_hook(event, fs_hook_data) : 0;
+    if (refusal)
+        errno = refusal;
+    return refusal == 0;
+}
+
+static FailCode code_of(int number)
+{
+    switch (number) {
+    case ENOENT:
+        return FAIL_MISSING;
+    case EEXIST:
+        return FAIL_RACE;
+    default:
+        return FAIL_LATER;
+    }
+}
+
+int fs_open_dir(int parent_fd, const char *path, bool create, GError **error)
+{
+    if (create && mkdirat(parent_fd, path, 0750) == 0) {
+        g_autofree char *above = g_path_get_dirname(path);
+        auto_fd holder = openat(parent_fd, above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (holder < 0) {
+            fail_errno(error, FAIL_LATER, "open directory %s", above);
+            return -1;
+        }
+        if (!fs_sync_dir(holder, error))
+            return -1;
+    } else if (create && errno != EEXIST) {
+        fail_errno(error, code_of(errno), "make directory %s", path);
+        return -1;
+    }
+    int fd = openat(parent_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        fail_errno(error, code_of(errno), "open directory %s", path);
+    return fd;
+}
+
+int fs_create(int dir_fd, const char *name, GError **error)
+{
+    int fd = -1;
+    if (permitted(&(FsEvent){.call = FS_CREATE, .fd = dir_fd, .name = name}))
+        fd = openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
+    if (fd < 0)
+        fail_errno(error, code_of(errno), "create %s", name);
+    return fd;
+}
+
+int fs_open(int dir_fd, const char *name, bool writable, GError **error)
+{
+    /* O_NONBLOCK: a FIFO planted in a queue must not stop us. */
+    auto_fd fd = openat(dir_fd, name, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) {
+        FailCode code = errno == ELOOP || errno == EISDIR || errno == ENXIO ? FAIL_NEVER : code_of(errno);
+        fail_errno(error, code, "open %s", name);
+        return -1;
+    }
+    struct stat status;
+    if (fstat(fd, &status) != 0) {
+        fail_errno(error, FAIL_LATER, "stat %s", name);
+        return -1;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        fail(error, FAIL_NEVER, "%s is not a regular file", name);
+        return -1;
+    }
+    return auto_fd_steal(&fd);
+}
+
+bool fs_write(int fd, const void *data, size_t length, GError **error)
+{
+    if (!permitted(&(FsEvent){.call = FS_WRITE, .fd = fd, .data = data, .length = length}))
+        return fail_errno(error, FAIL_LATER, "write");
+    const char *at = data;
+    while (length > 0) {
+        ssize_t written = write(fd, at, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return fail_errno(error, FAIL_LATER, "write");
+        at += written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+bool fs_writev(int fd, struct iovec *pieces, int count, GError **error)
+{
+    if (fs_hook) { /* the recorder sees plain writes */
+        for (int i = 0; i < count; i++)
+            if (!fs_write(fd, pieces[i].iov_base, pieces[i].iov_len, error))
+                return false;
+        return true;
+    }
+    while (count > 0) {
+        ssize_t written = writev(fd, pieces, MIN(count, 1024));
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return fail_errno(error, FAIL_LATER, "write");
+        while (count > 0 && (size_t)written >= pieces->iov_len) {
+            written -= (ssize_t)pieces->iov_len;
+            pieces++;
+            count--;
+        }
+        if (count > 0) {
+            pieces->iov_base = (char *)pieces->iov_base + written;
+            pieces->iov_len -= (size_t)written;
+        }
+    }
+    return true;
+}
+
+bool fs_pwrite(int fd, const void *data, size_t length, off_t offset, GError **error)
+{
+    if (!permitted(&(FsEvent){.call = FS_PWRITE, .fd = fd, .data = data, .length = length, .offset = offset}))
+        return fail_errno(error, FAIL_LATER, "write in place");
+    const char *at = data;
+    while (length > 0) {
+        ssize_t written = pwrite(fd, at, length, offset);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return fail_errno(error, FAIL_LATER, "write in place");
+        at += written;
+        offset += written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+bool fs_truncate(int fd, off_t length, GError **error)
+{
+    if (!permitted(&(FsEvent){.call = FS_TRUNCATE, .fd = fd, .offset = length}) || ftruncate(fd, length) != 0)
+        return fail_errno(error, FAIL_LATER, "truncate");
+    return true;
+}
+
+bool fs_rename(int dir_fd, const char *from, const char *to, GError **error)
+{
+    if (!permitted(&(FsEvent){.call = FS_RENAME, .fd = dir_fd, .name = from, .to = to}) ||
+        renameat(dir_fd, from, dir_fd, to) != 0)
+        return fail_errno(error, code_of(errno), "rename %s to %s", from, to);
+    return true;
+}
+
+bool fs_rename_new(int dir_fd, const char *from, const char *to, GError **error)
+{
+    if (!permitted(&(FsEvent){.call = FS_RENAME, .fd = dir_fd, .name = from, .to = to}))
+        return fail_errno(error, code_of(errno), "rename %s to %s", from, to);
+    if (renameat2(dir_fd, from, dir_fd, to, RENAME_NOREPLACE) == 0)
+        return true;
+    if (errno == EINVAL || errno == ENOSYS) { /* NFS: look, then rename; names are unique anyway */
+        if (faccessat(dir_fd, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+            errno = EEXIST;
+        else if (renameat(dir_fd, from, dir_fd, to) == 0)
+            return true;
+    }
+    return fail_errno(error, code_of(errno), "rename %s to %s", from, to);
+}
+
+bool fs_unlink(int dir_fd, const char *name, GError **error)
+{
+    if (!permitted(&(FsEvent){.call = FS_UNLINK, .fd = dir_fd, .name = name}) || unlinkat(dir_fd, name, 0) != 0)
+        return fail_errno(error, code_of(errno), "unlink %s", name);
+    return true;
+}
+
+/* Returns 0 or an errno. EINTR is the one result after which the same call
+ * may be made again: nothing was reported lost. */
+static int sync_one(int fd, bool directory)
+{
+    if (!permitted(&(FsEvent){.call = directory ? FS_SYNC_DIR : FS_SYNC_FILE, .fd = fd}))
+        return errno;
+    int result;
+    do
+        result = directory ? fsync(fd) : fdatasync(fd);
+    while (result != 0 && errno == EINTR);
+    return result == 0 ? 0 : errno;
+}
+
+bool fs_sync_file(int fd, GError **error)
+{
+    int result = sync_one(fd, false);
+    errno = result;
+    return result == 0 || fail_errno(error, FAIL_LATER, "sync file");
+}
+
+bool fs_sync_dir(int fd, GError **error)
+{
+    int result = sync_one(fd, true);
+    errno = result;
+    return result == 0 || fail_errno(error, FAIL_LATER, "sync directory");
+}
+
+/* A group in flight: members are counted down by the threads. */
+typedef struct SyncRound {
+    GMutex lock;
+    GCond done;
+    size_t left;
+} SyncRound;
+
+typedef struct SyncTask {
+    FsSync *member;
+    SyncRound *round;
+} SyncTask;
+
+static void sync_task(gpointer data, gpointer unused)
+{
+    (void)unused;
+    SyncTask *task = data;
+    task->member->result = sync_one(task->member->fd, task->member->directory);
+    g_mutex_lock(&task->round->lock);
+    if (--task->round->left == 0)
+        g_cond_signal(&task->round->done);
+    g_mutex_unlock(&task->round->lock);
+}
+
+static GThreadPool *sync_pool(void)
+{
+    static gsize made;
+    if (g_once_init_enter(&made)) {
+        GThreadPool *pool = g_thread_pool_new(sync_task, NULL, SYNC_THREADS, FALSE, NULL);
+        g_once_init_leave(&made, (gsize)pool);
+    }
+    return (GThreadPool *)made;
+}
+
+/* The calling thread takes the last member itself: a group of one costs no
+ * thread switch. */
+static void sync_concurrently(FsSync *group, size_t count)
+{
+    SyncRound round = {.left = count - 1};
+    g_autofree SyncTask *tasks = g_new(SyncTask, count);
+    g_mutex_init(&round.lock);
+    g_cond_init(&round.done);
+    for (size_t i = 0; i + 1 < count; i++) {
+        tasks[i] = (SyncTask){&group[i], &round};
+        g_thread_pool_push(sync_pool(), &tasks[i], NULL);
+    }
+    group[count - 1].result = sync_one(group[count - 1].fd, group[count - 1].directory);
+    g_mutex_lock(&round.lock);
+    while (round.left > 0)
+        g_cond_wait(&round.done, &round.lock);
+    g_mutex_unlock(&round.lock);
+    g_mutex_clear(&round.lock);
+    g_cond_clear(&round.done);
+}
+
+bool fs_sync_group(FsSync *group, size_t count, GError **error)
+{
+    if (count == 0)
+        return true;
+    if (syncfs_allowed && !fs_hook && count > 1) {
+        int result = syncfs(group[0].fd) == 0 ? 0 : errno;
+        for (size_t i = 0; i < count; i++)
+            group[i].result = result;
+    } else if (fs_hook) {
+        for (size_t i = 0; i < count; i++)
+            group[i].result = sync_one(group[i].fd, group[i].directory);
+    } else {
+        sync_concurrently(group, count);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (group[i].result != 0) {
+            errno = group[i].result;
+            return fail_errno(error, FAIL_LATER, "sync %s", group[i].directory ? "directory" : "file");
+        }
+    return true;
+}
+
+bool fs_free_space(int fd, uint64_t *octets, GError **error)
+{
+    struct statvfs status;
+    if (fstatvfs(fd, &status) != 0)
+        return fail_errno(error, FAIL_LATER, "statvfs");
+    *octets = (uint64_t)status.f_bavail * status.f_frsize;
+    if (status.f_files > 0 && status.f_favail < FREE_INODES_MIN)
+        *octets = 0;
+    return true;
+}
+
+bool fs_same_device(const char *a, const char *b, bool *same, GError **error)
+{
+    struct stat first, second;
+    if (stat(a, &first) != 0)
+        return fail_errno(error, code_of(errno), "%s", a);
+    if (stat(b, &second) != 0)
+        return fail_errno(error, code_of(errno), "%s", b);
+    *same = first.st_dev == second.st_dev;
+    return true;
+}

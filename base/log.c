@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+static char *log_program;
+static LogTarget log_target = LOG_TARGET_STDERR;
+static bool log_verbose;
+
+/* A line must stay a line whatever a peer sent us. */
+static void neutralise(char *text)
+{
+    for (unsigned char *at = (unsigned char *)text; *at; at++)
+        if (*at < ' ' || *at == 127)
+            *at = '?';
+}
+
+/* One write a line, so that lines of several processes never mix. */
+static void write_stderr(const char *grade, const char *text)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    struct tm parts;
+    gmtime_r(&now.tv_sec, &parts);
+    char stamp[40];
+    size_t length = strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &parts);
+    g_snprintf(stamp + length, sizeof stamp - length, ".%03ldZ ", now.tv_nsec / 1000000);
+    g_autofree char *line = g_strdup_printf("%s%s: %s%s\n", stamp, log_program ? log_program : "listrunner",
+                                            grade, text);
+    size_t left = strlen(line);
+    for (const char *at = line; left > 0;) {
+        ssize_t written = write(STDERR_FILENO, at, left);
+        if (written <= 0)
+            return; /* nowhere left to complain */
+        at += written;
+        left -= (size_t)written;
+    }
+}
+
+static void emit(int priority, const char *grade, const char *format, va_list arguments)
+{
+    g_autofree char *text = g_strdup_vprintf(format, arguments);
+    neutralise(text);
+    if (log_target == LOG_TARGET_SYSLOG)
+        syslog(priority, "%s%s", grade, text);
+    else
+        write_stderr(grade, text);
+}
+
+static GLogWriterOutput glib_writer(GLogLevelFlags level, const GLogField *fields, gsize n, gpointer data)
+{
+    (void)data;
+    for (gsize i = 0; i < n; i++)
+        if (g_str_equal(fields[i].key, "MESSAGE")) {
+            if (level & (G_LOG_LEVEL_ERROR | G_LOG_LEVEL_CRITICAL))
+                log_error("%s", (const char *)fields[i].value);
+            else if (level & G_LOG_LEVEL_WARNING)
+                log_warn("%s", (const char *)fields[i].value);
+            else
+                log_debug("%s", (const char *)fields[i].value);
+        }
+    return G_LOG_WRITER_HANDLED;
+}
+
+void log_open(const char *program, LogTarget target)
+{
+    g_free(log_program);
+    log_program = g_strdup(program);
+    log_target = target;
+    if (target == LOG_TARGET_SYSLOG)
+        openlog(log_program, LOG_PID, LOG_MAIL);
+    static bool routed;
+    if (!routed) /* GLib allows it once */
+        g_log_set_writer_func(glib_writer, NULL, NULL);
+    routed = true;
+}
+
+void log_set_verbose(bool verbose)
+{
+    log_verbose = verbose;
+}
+
+#define EMIT(priority, grade)                        \
+    do {                                             \
+        va_list arguments;                           \
+        va_start(arguments, format);                 \
+        emit(priority, grade, format, arguments);    \
+        va_end(arguments);                           \
+    } while (0)
+
+void log_debug(const char *format, ...)
+{
+    if (log_verbose)
+        EMIT(LOG_DEBUG, "debug: ");
+}
+
+void log_info(const char *format, ...)
+{
+    EMIT(LOG_INFO, "");
+}
+
+void log_warn(const char *format, ...)
+{
+    EMIT(LOG_WARNING, "warning: ");
+}
+
+void log_error(const char *format, ...)
+{
+    EMIT(LOG_ERR, "error: ");
+}
+
+void log_fatal(int exit_code, const char *format, ...)
+{
+    EMIT(LOG_CRIT, "fatal: ");
+    exit(exit_code);
+}
+
+void log_panic(const char *format, ...)
+{
+    EMIT(LOG_CRIT, "panic: ");
+    abort();
+}

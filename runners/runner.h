@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The skeleton of a queue runner: a program whose main is
+ *
+ *   int main(int argc, char **argv) { return runner_main(&spec, argc, argv); }
+ *
+ * The skeleton reads the configuration, opens the spool, recovers its slice,
+ * says ready to the master, and then claims batches of entries, hands each to
+ * handle(), commits the outcomes (hop.h), beats, and sleeps until inotify or
+ * a due time wakes it. It knows no mail and no database. Installed with the switchboard's
+ * headers, so that a runner can be written outside this tree; see
+ * runners/README.md.
+ *
+ * All callbacks run in one thread. Failure of handle(): FAIL_LATER puts the
+ * entry back, due again after a back-off that doubles with each try (1 s to 5 min); any other
+ * code, or a crash repeated RECOVER_CRASHES_LIMIT times, sets it aside:
+ * to shunt with the error's text, in metadata "fault".
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/config.h"
+#include "switchboard/draft.h"
+#include "switchboard/entry.h"
+#include "switchboard/hop.h"
+#include "switchboard/slice.h"
+#include "switchboard/spool.h"
+
+typedef struct Runner Runner;
+
+typedef struct RunnerSpec {
+    const char *name;  /* for the log and the usage text */
+    const char *queue; /* NULL: [runner.NAME] queue, or the runner's name */
+    bool durable_claim; /* its work is felt outside: sync the claim first */
+    bool (*start)(Runner *runner, GError **error);
+    /* Before the first and after the last handle() of a batch: a place for
+     * one database transaction. When end_batch fails all entries of
+     * the batch are put back; both may be NULL. */
+    bool (*begin_batch)(Runner *runner, GError **error);
+    bool (*handle)(Runner *runner, Entry *entry, Outcome *outcome, GError **error);
+    bool (*end_batch)(Runner *runner, GError **error);
+    /* After a batch was committed: outside effects that may only follow. */
+    void (*committed)(Runner *runner);
+    /* Nothing is ready: returns microseconds until it wants to be called
+     * again, or -1. */
+    int64_t (*idle)(Runner *runner);
+    void (*stop)(Runner *runner);
+} RunnerSpec;
+
+int runner_main(const RunnerSpec *spec, int argc, char **argv);
+
+const char *runner_name(const Runner *runner); /* of [runner.NAME] */
+Slice runner_slice(const Runner *runner);
+const Config *runner_config(const Runner *runner);
+Spool *runner_spool(Runner *runner);
+
+/* One place for the runner's own state. */
+void runner_set_data(Runner *runner, void *data);
+void *runner_data(const Runner *runner);
+
+/* For a handler that works long on one entry: tells the master that it
+ * moves, so that it is not taken for stalled. Cheap; call it often. */
+void runner_progress(Runner *runner);
+
+/* True once SIGTERM was received: a long handler may give up with FAIL_LATER. */
+bool runner_stopping(const Runner *runner);

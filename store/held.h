@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Posts held for moderation. The octets are kept here, whole, so that a held
+ * post outlives queues and can be decided from any host.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/list.h"
+#include "store/store.h"
+
+typedef struct Held {
+    int64_t number; /* for people: the request id, unique in the store */
+    char *list_id, *message_id, *subject, *sender, *reason;
+    char *meta;       /* the entry's metadata, JSON */
+    int64_t held_at;
+    GBytes *message;  /* NULL from held_each() */
+} Held;
+
+void held_free(Held *held);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Held, held_free)
+
+/* number is set on return. */
+bool held_add(Store *store, Held *held, GError **error);
+Held *held_find(Store *store, int64_t number, GError **error);
+bool held_remove(Store *store, int64_t number, GError **error);
+typedef bool HeldEach(const Held *held, void *data);
+bool held_each(Store *store, const char *list_id, HeldEach *each, void *data, GError **error); /* list_id NULL: all */

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Mailing lists and their domains. A List is a snapshot: reading it again
+ * shows later changes. Settings are a table (list_settings[]) with Mailman's
+ * names; each has a type, a default and a place in the struct, so that the
+ * command line and REST need no code for each of them.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/store.h"
+
+typedef enum Action { ACTION_HOLD, ACTION_REJECT, ACTION_DISCARD, ACTION_ACCEPT, ACTION_DEFER, ACTION_UNSET } Action;
+const char *action_text(Action action);
+bool action_parse(const char *text, Action *action);
+
+typedef enum ArchivePolicy { ARCHIVE_NEVER, ARCHIVE_PRIVATE, ARCHIVE_PUBLIC } ArchivePolicy;
+typedef enum ReplyGoesTo { REPLY_NO_MUNGING, REPLY_POINT_TO_LIST, REPLY_EXPLICIT_HEADER, REPLY_EXPLICIT_HEADER_ONLY } ReplyGoesTo;
+
+typedef struct List {
+    char id[STORE_ID_SIZE];
+    char *list_id;    /* RFC 2919: "test.example.com", for ever */
+    char *list_name;  /* "test" */
+    char *mail_host;  /* "example.com" */
+    char *posting_address; /* "test@example.com" */
+    int64_t created_at, last_post_at;
+    int64_t post_id;  /* number of the next post, from 1 */
+
+    /* settings (list_settings[]) */
+    char *display_name, *description, *info, *subject_prefix, *preferred_language;
+    char *reply_to_address;
+    char **acceptable_aliases;
+    char **accept_these_nonmembers, **hold_these_nonmembers, **reject_these_nonmembers, **discard_these_nonmembers;
+    char **archivers; /* names of [archiver.NAME]; empty: all */
+    char *transport;  /* name of [transport.NAME]; empty: the default one */
+    int default_member_action, default_nonmember_action; /* Action */
+    int archive_policy;                                  /* ArchivePolicy */
+    int reply_goes_to_list;                              /* ReplyGoesTo */
+    bool advertised, allow_list_posts, anonymous_list, emergency, administrivia;
+    bool include_rfc2369_headers, first_strip_reply_to, require_explicit_destination;
+    bool respond_to_post_requests, admin_immed_notify, admin_notify_mchanges;
+    bool send_welcome_message, send_goodbye_message, process_bounces;
+    int64_t max_message_size; /* KiB; 0: no limit */
+    int64_t max_num_recipients; /* 0: no limit */
+} List;
+
+void list_free(List *list);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(List, list_free)
+
+typedef enum SettingType { SETTING_BOOL, SETTING_INTEGER, SETTING_TEXT, SETTING_LINE, SETTING_WORDS, SETTING_CHOICE } SettingType;
+
+typedef struct ListSetting {
+    const char *name;
+    SettingType type;
+    size_t offset;        /* in List */
+    const char *fallback; /* default as text; WORDS: "" */
+    const char *choices;  /* CHOICE: "never|private|public", in the order of the enum */
+    const char *about;
+} ListSetting;
+
+extern const ListSetting list_settings[]; /* ended by an element without name */
+
+/* The value as text (WORDS: comma-separated), g_free(); NULL with FAIL_MISSING: no such setting. */
+char *list_get(const List *list, const char *name, GError **error);
+
+/* Checks and stores one setting. FAIL_NEVER names what is allowed. */
+bool list_set(Store *store, const char *list_id, const char *name, const char *value, GError **error);
+bool list_reset(Store *store, const char *list_id, const char *name, GError **error);
+
+/* Domains. A list's domain must exist. */
+typedef struct Domain {
+    char *mail_host, *description, *alias_domain;
+} Domain;
+void domain_free(Domain *domain);
+bool domain_create(Store *store, const char *mail_host, const char *description, GError **error);
+bool domain_remove(Store *store, const char *mail_host, GError **error); /* FAIL_NEVER while it has lists */
+GPtrArray *domain_all(Store *store, GError **error); /* of Domain, freed with the array */
+
+/* style: discussion (legacy-default), announce (legacy-announce), private
+ * (private-default). Unlike Mailman, announce holds members' posts. */
+List *list_create(Store *store, const char *posting_address, const char *style, GError **error);
+bool list_remove(Store *store, const char *list_id, GError **error);
+
+/* FAIL_MISSING when there is none. The first takes a posting address (any case), the
+ * second a List-Id, the third either, for people. Aliased domains are
+ * followed. */
+List *list_by_address(Store *store, const char *posting_address, GError **error);
+List *list_by_id(Store *store, const char *list_id, GError **error);
+List *list_find(Store *store, const char *text, GError **error);
+
+/* Is there such a list? For RCPT: one indexed look-up, nothing loaded.
+ * list_id (g_free(), may be NULL) is set when there is. */
+bool list_exists(Store *store, const char *local, const char *domain, bool *exists, char **list_id, GError **error);
+
+/* Calls each for every list by address, domain NULL for all; each returns
+ * false to stop. */
+typedef bool ListEach(const List *list, void *data);
+bool list_each(Store *store, const char *domain, ListEach *each, void *data, GError **error);
+
+/* A post was accepted for delivery: post_id is handed out and counted up, last_post_at set. */
+bool list_count_post(Store *store, const char *list_id, int64_t time, int64_t *post_id, GError **error);
+
+/* Message-ids seen on a list. *known is true when another entry (its name's
+ * hash as text) recorded the same id earlier; the same entry again is not known. */
+bool list_record_message_id(Store *store, const char *list_id, const char *message_id, const char *entry, int64_t time,
+                            bool *known, GError **error);

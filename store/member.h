@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * People: users have addresses; a member is an address (or a user, by the
+ * preferred address) in a role on a list. Preferences are inherited member,
+ * address, user, then the default.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/list.h"
+#include "store/store.h"
+
+typedef enum Role { ROLE_MEMBER, ROLE_OWNER, ROLE_MODERATOR, ROLE_NONMEMBER } Role;
+const char *role_text(Role role);
+bool role_parse(const char *text, Role *role);
+
+typedef enum DeliveryStatus { DELIVERY_ENABLED, DELIVERY_BY_USER, DELIVERY_BY_BOUNCES, DELIVERY_BY_MODERATOR, DELIVERY_UNKNOWN } DeliveryStatus;
+typedef enum DeliveryMode { MODE_REGULAR, MODE_PLAINTEXT_DIGESTS, MODE_MIME_DIGESTS, MODE_SUMMARY_DIGESTS } DeliveryMode;
+const char *delivery_status_text(DeliveryStatus status);
+bool delivery_status_parse(const char *text, DeliveryStatus *status);
+const char *delivery_mode_text(DeliveryMode mode);
+bool delivery_mode_parse(const char *text, DeliveryMode *mode);
+
+/* What a member prefers; -1 in any field: not set at this level. */
+typedef struct Preferences {
+    int acknowledge_posts, hide_address, receive_list_copy, receive_own_postings; /* 0, 1 */
+    int delivery_mode, delivery_status;
+} Preferences;
+extern const Preferences preferences_unset;
+
+typedef struct Member {
+    char id[STORE_ID_SIZE];
+    char *list_id, *address, *display_name;
+    Role role;
+    Action moderation_action; /* ACTION_UNSET: the list's default */
+    int64_t joined_at;
+    Preferences own;       /* set on the member itself */
+    Preferences effective; /* after inheritance: no field is -1 */
+} Member;
+
+void member_free(Member *member);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Member, member_free)
+
+/* Subscribes address (made when unknown, as is its user). FAIL_RACE: has that role already;
+ * FAIL_NEVER: no valid address; FAIL_MISSING: no such list. */
+bool member_add(Store *store, const char *list_id, Role role, const char *address, const char *display_name,
+                const Preferences *own, GError **error);
+bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error);
+Member *member_find(Store *store, const char *list_id, Role role, const char *address, GError **error);
+bool member_set_preferences(Store *store, const char *list_id, Role role, const char *address, const Preferences *own, GError **error);
+bool member_set_moderation(Store *store, const char *list_id, Role role, const char *address, Action action, GError **error);
+
+/* Walks members in order of address without loading them all; each returns
+ * false to stop. */
+typedef bool MemberEach(const Member *member, void *data);
+bool member_each(Store *store, const char *list_id, Role role, MemberEach *each, void *data, GError **error);
+bool member_count(Store *store, const char *list_id, Role role, int64_t *count, GError **error);
+
+/* Addresses of a user, of any member: preferences kept there. */
+bool address_set_preferences(Store *store, const char *address, const Preferences *preferences, GError **error);
+bool user_link_address(Store *store, const char *user_address, const char *address, GError **error);
+bool user_set_preferred(Store *store, const char *address, GError **error);
+bool user_set_preferences(Store *store, const char *address, const Preferences *preferences, GError **error);
+/* Subscribes the user of address by whatever is preferred. */
+bool member_add_user(Store *store, const char *list_id, Role role, const char *address, GError **error);
+
+/* The recipients of a post, in one query, streamed: regular delivery,
+ * enabled, each address once, in order of the address's domain, then local part. The sender
+ * (may be NULL) is left out where receive_own_postings says so, and those in
+ * `copied` (NULL-terminated addresses of To and Cc, may be NULL) where
+ * receive_list_copy does. A cursor holds a read snapshot of the database. */
+typedef struct RecipientCursor RecipientCursor;
+RecipientCursor *recipient_cursor_open(Store *store, const char *list_id, const char *sender,
+                                       const char *const *copied, GError **error);
+/* Borrowed until the next call; NULL at the end or with *error set. */
+const char *recipient_cursor_next(RecipientCursor *cursor, GError **error);
+void recipient_cursor_free(RecipientCursor *cursor);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(RecipientCursor, recipient_cursor_free)
+
+/* An upper bound of how many the cursor will give, cheaply (for splitting). */
+bool recipient_count(Store *store, const char *list_id, int64_t *count, GError **error);
+
+/* Owners and moderators, each address once: whom -owner mail reaches. */
+char **list_administrators(Store *store, const char *list_id, GError **error); /* g_strfreev() */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The store: domains, lists, users, addresses, members, held posts, and the
+ * record of what was done. This is the contract that every driver meets
+ * (store_sqlite.c now, PostgreSQL beside it); it speaks of lists and
+ * members, never of statements.
+ *
+ * A Store is one connection; it belongs to one thread. Many processes may
+ * have one open at a time. Errors: FAIL_LATER the database cannot be used
+ * now (busy, full, gone), FAIL_MISSING no such thing, FAIL_RACE it exists
+ * already, FAIL_NEVER the arguments can never be right (a malformed
+ * address); a driver retries a busy database for 10 s itself.
+ *
+ * Ids are 32 lower-case hex digits that sort by creation. Times are
+ * microseconds since 1970 (0: never). E-mail addresses keep their case for
+ * display and are equal without regard to it. Strings in structs belong to the struct.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct Store Store;
+
+#define STORE_ID_SIZE 33
+
+/* Opens the database of driver ("sqlite") at where (a path) and brings its
+ * schema up to date (numbered migrations, each in a transaction). With
+ * create false a missing database is FAIL_MISSING. */
+Store *store_open(const char *driver, const char *where, bool create, GError **error);
+void store_free(Store *store);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Store, store_free)
+
+/* Transactions nest by counting; an inner rollback dooms the outer commit. A
+ * write outside a transaction is one of its own. Commit is durable. */
+bool store_begin(Store *store, GError **error);
+bool store_commit(Store *store, GError **error);
+void store_rollback(Store *store);
+/* Savepoints inside a transaction: undo one entry's effects, keep the others'. */
+bool store_savepoint(Store *store, GError **error);
+void store_savepoint_end(Store *store, bool keep);
+
+/* Exactly once: records that the effects of entry (its name's hash in a
+ * queue, "in:4cd1...") are part of the transaction in progress; *before is
+ * true when they were recorded earlier, and then nothing must be done. Old records
+ * are dropped by store_expire(). */
+bool store_record_effect(Store *store, const char *entry, bool *before, GError **error);
+
+/* Drops effect records and message-ids older than age_us. */
+bool store_expire(Store *store, int64_t age_us, GError **error);
+
+/* Changes whenever another connection wrote; cached reads are stale then. */
+int64_t store_version(Store *store);
+
+#include "store/list.h"
+#include "store/member.h"
+#include "store/held.h"

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The inbox: one slice of one queue as its runner sees it. It knows which
+ * entries are ready or will be, in order of due time, keeps that index up to date through
+ * inotify (or by listing every poll_interval where inotify is refused), and
+ * claims them.
+ *
+ * The directory is listed once at the start and again only when the kernel
+ * dropped events or when the index, which is bounded (INBOX_INDEX_MAX
+ * names), had to leave later names on disk; see doc/performance.md for
+ * figures.
+ */
+#include <glib.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "switchboard/entry.h"
+#include "switchboard/slice.h"
+#include "switchboard/spool.h"
+
+#define INBOX_INDEX_MAX 200000
+
+typedef struct Inbox Inbox;
+
+/* Recovers the slice (recover.h), then watches and lists it. With poll_us
+ * greater than 0 inotify is not used and the directory is listed that often. */
+Inbox *inbox_open(Spool *spool, const char *queue, Slice slice, int64_t poll_us, GError **error);
+void inbox_free(Inbox *inbox);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Inbox, inbox_free)
+
+Queue *inbox_queue(const Inbox *inbox);
+
+/* What to poll(2) for readability between claims; -1 when polling. */
+int inbox_fd(const Inbox *inbox);
+
+/* Takes in what happened since: reads events, lists again if it must. */
+bool inbox_refresh(Inbox *inbox, GError **error);
+
+/* Microseconds from now until the next entry is due or the next listing is: 0 when
+ * there is work now, -1 when there is nothing to wait for but events. */
+int64_t inbox_wait(const Inbox *inbox, int64_t now);
+
+/* Known entries due by now, and the due time of the first (0: none). */
+size_t inbox_backlog(const Inbox *inbox, int64_t now, int64_t *oldest);
+
+/* Claims up to limit due entries in order: renames .msg to .bak, opens,
+ * verifies. A damaged one is moved to corrupt/ whole (copied durably, then
+ * removed) with a line in the log, one that vanished is passed over. Claimed ones are
+ * appended to entries, which owns them. With durable, the
+ * directory is synced before the function returns, so that no power cut can
+ * undo the claims (for work that is felt outside). False only when the
+ * system failed; what was claimed until then is in entries all the same. */
+bool inbox_claim(Inbox *inbox, size_t limit, bool durable, GPtrArray *entries, GError **error);
+
+/* Puts a claimed entry back, due at a new time (or, with 0, as it was): one rename, S3 to
+ * S2. Frees the entry. */
+bool inbox_release(Inbox *inbox, Entry *entry, int64_t due, GError **error);
+
+/* Sets a claimed entry aside for a person: one rename, S3 to S5, synced. Needs no
+ * space on the disk. Frees the entry. */
+bool inbox_preserve(Inbox *inbox, Entry *entry, GError **error);

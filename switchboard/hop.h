@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The hop: claimed entries become new entries, exactly once (INTERNALS.md,
+ * transitions T5 to T8). One Hop object serves one process; it commits a
+ * batch at a time so that the batch shares its syncs, and it owes the last
+ * batch's clean-up until the next commit or hop_settle().
+ *
+ *   1  write every child as .tmp, tagged with its parent
+ *   2  sync the children and their directories (and those still owed)
+ *   3  rename the parents .bak -> .done, sync their directory: the commit
+ *   4  publish: rename the children to .msg
+ *   5  later, with the next batch's step 2: the parents' .done are unlinked
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "switchboard/draft.h"
+#include "switchboard/entry.h"
+
+typedef struct Hop Hop;
+
+Hop *hop_new(Spool *spool);
+void hop_free(Hop *hop); /* does not settle */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Hop, hop_free)
+
+/* One parent and what becomes of it. Without drafts the parent just ends. */
+typedef struct Outcome {
+    Entry *parent;     /* owned */
+    GPtrArray *drafts; /* of Draft, owned */
+    GError *error;     /* out: why this parent was not committed; it is still claimed */
+} Outcome;
+
+/* Consumes parent. */
+Outcome *outcome_new(Entry *parent);
+void outcome_free(Outcome *outcome);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Outcome, outcome_free)
+
+/* Adds a child; consumes draft. It gets the parent's trace, and as ordinal the parent's
+ * ordinal and its own place unless one is set, so that copies of one message differ. */
+void outcome_add(Outcome *outcome, Draft *draft);
+
+/* Commits a batch of outcomes whose parents are all of one queue. On true
+ * each outcome either is committed (error NULL) or kept its parent claimed and
+ * lost its children (error set: FAIL_LATER for want of space and the like,
+ * FAIL_NEVER for a draft that cannot be written). On false with error set
+ * the state of the commit is not known (a sync of the parents' directory
+ * failed): the process must end, recovery decides. */
+bool hop_commit(Hop *hop, Outcome **batch, size_t count, GError **error);
+
+/* Pays what is owed: syncs the target directories of the last batch, unlinks
+ * its parents. Called when there is nothing else to do. */
+bool hop_settle(Hop *hop, GError **error);
+bool hop_owes(const Hop *hop);

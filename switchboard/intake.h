@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Intake: bringing entries into the switchboard from outside, where no
+ * parent entry stands behind them (INTERNALS.md, transitions T1 and T2). The
+ * group is written, its files are synced together, renamed to .msg, and the
+ * directories synced; only then is it on disk and may be acknowledged.
+ */
+#include "switchboard/draft.h"
+#include "switchboard/spool.h"
+
+/* One member of a group; the draft stays the caller's. */
+typedef struct Intake {
+    Draft *draft;
+    GError *error; /* out: NULL when it is durable, else why not (owned by the caller) */
+} Intake;
+
+/* Stores the whole group sharing its syncs. Members fail one by one where
+ * that can be told apart (a full disk), all together where it cannot (a
+ * directory sync). True when all succeeded. May be called from any one
+ * thread at a time that owns the spool. A name that is already taken is
+ * settled by a microsecond; with a draft whose due time was set by the caller and
+ * `once` true, a taken name means "stored before" and counts as success. */
+bool intake_store(Spool *spool, Intake *group, size_t count, bool once);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Metadata of an entry: a JSON object. The keys that the switchboard itself
+ * reads and writes are named here; all others belong to the runners
+ * (runners/keys.h) and travel unread. Values are kept small:
+ * the whole is limited to META_MAX octets.
+ */
+#include <glib.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define META_MAX (1024 * 1024)
+
+#define META_LIST "list"       /* string: List-Id of the list, or absent */
+#define META_ARRIVAL "arrival" /* integer: when the first ancestor arrived, us */
+#define META_ORDINAL "ordinal" /* integer: tells copies of one message apart */
+#define META_SHARD "shard"     /* string: the shard key, or absent */
+#define META_TRACE "trace"     /* string: message id of the log, 12 hex digits, kept over hops */
+#define META_FAULT "fault"     /* object: why it was set aside {queue, reason, time, name} */
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(json_t, json_decref)
+
+/* Reading: the fallback when the key is absent or of another type. Strings
+ * are borrowed from the object. */
+const char *meta_string(const json_t *meta, const char *key, const char *fallback);
+int64_t meta_integer(const json_t *meta, const char *key, int64_t fallback);
+bool meta_bool(const json_t *meta, const char *key, bool fallback);
+
+/* Writing: replaces. A NULL string removes the key. Octets that are not UTF-8
+ * are kept by writing them as U+FFFD: addresses and headers that need their exact octets stay
+ * in the message or the recipient lines. */
+void meta_set_string(json_t *meta, const char *key, const char *value);
+void meta_set_integer(json_t *meta, const char *key, int64_t value);
+void meta_set_bool(json_t *meta, const char *key, bool value);
+
+/* Text without line ends, keys sorted; and back. Duplicate keys, anything but an object and
+ * more than META_MAX octets are refused with FAIL_NEVER. */
+char *meta_print(const json_t *meta);
+json_t *meta_parse(const char *text, size_t length, GError **error);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Recovery and sweeping: what a crash left is brought to an end
+ * (INTERNALS.md, transitions R1 to R7). Called by inbox_open() before any
+ * work; the slice's former owner must be dead.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "switchboard/slice.h"
+#include "switchboard/spool.h"
+
+/* Crashes after which an entry is set aside as .psv. */
+#define RECOVER_CRASHES_LIMIT 3
+
+typedef struct RecoverReport {
+    unsigned rolled_forward; /* parents in S4 whose children were published */
+    unsigned rolled_back;    /* parents in S3 put back to S2 */
+    unsigned preserved;      /* parents in S3 set aside after too many crashes */
+    unsigned strays;         /* tagged files without a parent, moved to shunt */
+} RecoverReport;
+
+/* Recovers slice of queue. */
+bool recover_slice(Queue *queue, Slice slice, RecoverReport *report, GError **error);
+
+/* Removes untagged .tmp files of queue older than age_us (intake that never
+ * said 250), counts them in *swept. */
+bool recover_sweep(Queue *queue, Slice slice, int64_t age_us, unsigned *swept, GError **error);

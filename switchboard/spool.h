@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The spool: one directory on one file system that holds the queue
+ * directories. A Spool is opened once in a process; its queues are opened
+ * (and made) on first use and live as long as it does. Not thread-safe.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct Spool Spool;
+typedef struct Queue Queue; /* one queue directory */
+
+/* A queue's name: 1 .. QUEUE_NAME_MAX of a-z 0-9 and '-', beginning with a
+ * letter, not ending in '-' . */
+#define QUEUE_NAME_MAX 32
+bool queue_name_valid(const char *name);
+
+/* FAIL_CONFIG when there is no such directory. path is absolute. */
+Spool *spool_open(const char *path, GError **error);
+void spool_free(Spool *spool);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Spool, spool_free)
+
+const char *spool_path(const Spool *spool);
+int spool_fd(const Spool *spool);
+
+/* Borrowed from the spool. Refuses (FAIL_CONFIG) a directory that is on
+ * another file system than the spool. */
+Queue *spool_queue(Spool *spool, const char *name, GError **error);
+
+/* Names of all queue directories present, sorted; g_strfreev(). */
+char **spool_queue_names(Spool *spool, GError **error);
+
+const char *queue_name(const Queue *queue);
+int queue_fd(const Queue *queue); /* directory descriptor, borrowed */
+Spool *queue_spool(const Queue *queue);
