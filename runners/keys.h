@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Metadata keys that runners write and read, beyond the switchboard's own
+ * (switchboard/meta.h). One place, so that a key means one thing in every
+ * queue. Addresses in metadata are as they came, without angle brackets.
+ */
+
+/* Written by intake (lmtp, inject). */
+#define KEY_SENDER "sender"         /* string: envelope sender, "" for the null sender */
+#define KEY_RECIPIENT "recipient"   /* string: the RCPT address as given */
+#define KEY_TO "to"                 /* string: what the address asks for, one of TO_* */
+#define KEY_DETAIL "detail"         /* string: VERP part or token after the sub-address, or absent */
+#define KEY_PEER "peer"             /* string: who handed it in, "127.0.0.1 mx.example.com", "unix", "inject" */
+#define KEY_MESSAGE_ID "message_id" /* string: without angle brackets; made up when the mail had none */
+#define KEY_SMTPUTF8 "smtputf8"     /* bool: MAIL FROM had SMTPUTF8 */
+#define KEY_BODY_8BIT "8bit"        /* bool: BODY=8BITMIME, or octets over 127 seen */
+
+#define TO_POSTING "posting"
+#define TO_OWNER "owner"
+#define TO_BOUNCES "bounces"
+#define TO_JOIN "join"
+#define TO_LEAVE "leave"
+#define TO_CONFIRM "confirm"
+#define TO_REQUEST "request"
+
+/* Written by in. */
+#define KEY_MODERATED "approved"    /* bool: a person or a password let it pass */
+#define KEY_HITS "hits"             /* array of strings: rules that matched */
+#define KEY_MISSES "misses"         /* array of strings: rules that did not */
+#define KEY_MEMBER "member"         /* string: the member's address that made it a member's post */
+
+/* Written by pipeline and virgin, read by out. */
+#define KEY_ENVELOPE_SENDER "envelope_sender" /* string: MAIL FROM of the copies, "" for null */
+#define KEY_TRANSPORT "transport"   /* string: name of [transport.NAME], or absent */
+#define KEY_POST_ID "post_id"       /* integer: number of the post on its list */
+#define KEY_PRIORITY "priority"     /* string: "notice" for mail we wrote ourselves, or absent */
+
+/* Written by out into retry. */
+#define KEY_ATTEMPTS "attempts"     /* integer: deliveries tried so far */
+#define KEY_LAST_REPLY "last_reply" /* string: the last temporary refusal */
+
+/* Written by out into bounces: one entry a transaction with refused recipients. */
+#define KEY_FAILURES "failures"     /* array of {address, status "5.1.1", reply "550 5.1.1 ...", relay} */
+#define KEY_OF "of"                 /* string: name hash of the out entry they belong to */
+
+/* Written by pipeline into archive. */
+#define KEY_ARCHIVERS "archivers"   /* array of strings: [archiver.NAME] still to be served */
