@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "base/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/contract.h"
+#include "base/clock.h"
+#include "base/fail.h"
+
+static Child child;
+static bool has_master;
+static volatile sig_atomic_t stop_seen, reopen_seen;
+static int wake_pipe[2] = {-1, -1};
+
+static void on_signal(int number)
+{
+    int saved = errno;
+    if (number == SIGHUP)
+        reopen_seen = 1;
+    else
+        stop_seen = 1;
+    ssize_t ignored = write(wake_pipe[1], "", 1); /* full: somebody is awake already */
+    (void)ignored;
+    errno = saved;
+}
+
+static bool install_signals(GError **error)
+{
+    if (wake_pipe[0] < 0 && pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
+        return fail_errno(error, FAIL_LATER, "make a pipe");
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    child.wake_fd = wake_pipe[0];
+    return true;
+}
+
+static bool read_number(const char *name, unsigned fallback, unsigned max, unsigned *value, GError **error)
+{
+    const char *text = g_getenv(name);
+    char *end = NULL;
+    unsigned long number = text ? strtoul(text, &end, 10) : fallback;
+    if ((text && (*text == '\0' || *end != '\0')) || number > max)
+        return fail(error, FAIL_CONFIG, "%s is \"%s\"; a number up to %u was expected", name, text, max);
+    *value = (unsigned)number;
+    return true;
+}
+
+const Child *child_init(const char *fallback, GError **error)
+{
+    const char *runner = g_getenv(CHILD_ENV_RUNNER);
+    g_free(child.runner);
+    g_free(child.config);
+    child.runner = g_strdup(runner && *runner ? runner : fallback);
+    child.config = g_strdup(g_getenv(CHILD_ENV_CONFIG));
+    if (!read_number(CHILD_ENV_INSTANCE, 0, 255, &child.instance, error) ||
+        !read_number(CHILD_ENV_INSTANCES, 1, 256, &child.instances, error) ||
+        !read_number(CHILD_ENV_LISTEN_FDS, 0, 1000, &child.listen_fds, error) || !install_signals(error))
+        return NULL;
+    if (child.instances == 0 || (child.instances & (child.instances - 1)) != 0 || child.instance >= child.instances) {
+        fail(error, FAIL_CONFIG, "instance %u of %u makes no sense; the count is a power of two", child.instance,
+             child.instances);
+        return NULL;
+    }
+    has_master = runner != NULL && fcntl(CHILD_STATUS_FD, F_GETFD) >= 0;
+    if (has_master) {
+        fcntl(CHILD_STATUS_FD, F_SETFD, FD_CLOEXEC);
+        fcntl(CHILD_STATUS_FD, F_SETFL, fcntl(CHILD_STATUS_FD, F_GETFL) | O_NONBLOCK);
+    }
+    return &child;
+}
+
+static void say(const char *line, size_t length)
+{
+    if (!has_master)
+        return;
+    ssize_t written;
+    do
+        written = write(CHILD_STATUS_FD, line, length);
+    while (written < 0 && errno == EINTR);
+    if (written < 0 && errno == EPIPE) /* the master died */
+        stop_seen = 1;
+}
+
+void child_ready(void)
+{
+    say("ready\n", strlen("ready\n"));
+}
+
+void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t oldest, const char *holding)
+{
+    char line[256];
+    int length = g_snprintf(line, sizeof line,
+                            "beat progress=%" PRIu64 " done=%" PRIu64 " backlog=%" PRIu64 " oldest=%" PRId64 ".%06" PRId64
+                            " holding=%s\n",
+                            progress, done, backlog, oldest / CLOCK_SECOND, oldest % CLOCK_SECOND, holding ? holding : "-");
+    if (length > 0 && (size_t)length < sizeof line)
+        say(line, (size_t)length);
+}
+
+bool child_stopping(void)
+{
+    return stop_seen != 0;
+}
+
+bool child_reopen(void)
+{
+    char drained[64];
+    while (read(wake_pipe[0], drained, sizeof drained) > 0)
+        continue;
+    bool seen = reopen_seen != 0;
+    reopen_seen = 0;
+    if (stop_seen) { /* stopping stays readable */
+        ssize_t ignored = write(wake_pipe[1], "", 1);
+        (void)ignored;
+    }
+    return seen;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The child's side of base/contract.h: what a runner or listener says to the
+ * master, and how it learns that it must leave. One per process.
+ *
+ * Started by hand, without a master, the same program works: the instance is
+ * 0 of 1, and ready and beats go nowhere.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct Child {
+    char *runner;       /* the NAME of [runner.NAME] */
+    char *config;       /* path of the configuration */
+    unsigned instance;  /* 0 .. instances - 1 */
+    unsigned instances;
+    unsigned listen_fds; /* listening sockets from CHILD_LISTEN_FD on */
+    int wake_fd;        /* readable when SIGTERM or SIGHUP came or the master died; poll it */
+} Child;
+
+/* Reads the environment, installs the signal handlers (SIGTERM, SIGINT,
+ * SIGHUP; SIGPIPE is ignored). fallback is the runner's name when the environment has none. Fails (FAIL_CONFIG) on
+ * values that make no sense. The result is owned by the module. */
+const Child *child_init(const char *fallback, GError **error);
+
+void child_ready(void);
+/* holding may be NULL. A beat never blocks: one that does not fit is dropped. */
+void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t oldest, const char *holding);
+
+/* True once SIGTERM or SIGINT came or the status pipe broke. */
+bool child_stopping(void);
+/* True once per SIGHUP. Drains wake_fd as child_stopping() does not. */
+bool child_reopen(void);
