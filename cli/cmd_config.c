@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* listrunner config: check, show. */
+#include <stdio.h>
+
+#include "base/config.h"
+#include "cli/command.h"
+
+static gboolean offline, defaults_too;
+
+static int run_check(Site *site, int argc, char **argv, GError **error)
+{
+    const char *path = argc > 0 ? argv[0] : site_config_path(site);
+    g_autoptr(Config) config = config_load(path, offline, error);
+    if (!config)
+        return TOOL_CONFIG;
+    printf("%s is in order\n", path);
+    return TOOL_OK;
+}
+
+static int run_show(Site *site, int argc, char **argv, GError **error)
+{
+    const Config *config = site_config(site, error);
+    if (!config)
+        return TOOL_CONFIG;
+    g_autofree char *text = config_print(config, defaults_too);
+    fputs(text, stdout);
+    return TOOL_OK;
+}
+
+static const GOptionEntry check_options[] = {
+    {"offline", 0, 0, G_OPTION_ARG_NONE, &offline, "leave out what needs this host: directories, the user", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const GOptionEntry show_options[] = {
+    {"defaults", 0, 0, G_OPTION_ARG_NONE, &defaults_too, "every key, also those that the file does not set", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const Command check = {
+    .name = "check",
+    .arguments = "[FILE]",
+    .summary = "Read the configuration and report every fault in it",
+    .most = 1,
+    .options = check_options,
+    .run = run_check,
+};
+
+static const Command show = {
+    .name = "show",
+    .arguments = "",
+    .summary = "Show the configuration, with secrets masked",
+    .options = show_options,
+    .run = run_show,
+};
+
+static const Command *const verbs[] = {&check, &show, NULL};
+
+const Command cmd_config = {.name = "config", .arguments = "", .summary = "Check or show the configuration", .verbs = verbs};

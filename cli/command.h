@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * A verb of listrunner(1) is one const Command in a file of its own, and one
+ * line in cli/commands.c (or in the table of its group). Help, the checks of the
+ * command line and shell completion come from the struct.
+ *
+ * A group ("list") has verbs and nothing to run; a plain verb has run.
+ * run() gets the arguments that are left when options were taken away, argv[0] being the
+ * first, NULL-terminated, their number checked. It returns an exit code of
+ * cli/exit.h; when it sets *error, the tool prints that and takes the code
+ * from it: FAIL_RACE 1, FAIL_NEVER 64, FAIL_MISSING 66, FAIL_LATER 75,
+ * FAIL_CONFIG 78, command_usage() 64.
+ *
+ * Options point at variables of the verb's file. Text that may hold more than ASCII is
+ * G_OPTION_ARG_FILENAME, so that no locale stands in its way. An option's
+ * argument description that reads "a|b|c" is also what completion offers;
+ * so are the words LIST, QUEUE, DOMAIN and FILE in `arguments`.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "cli/exit.h"
+#include "cli/site.h"
+
+typedef struct Command Command;
+struct Command {
+    const char *name;
+    const char *arguments; /* "LIST [FILE]"; "" for none */
+    const char *summary;   /* one line for the overview */
+    const char *details;   /* what follows the options in the verb's help, or NULL */
+    int least, most;       /* number of arguments; most -1: any number */
+    const GOptionEntry *options;                                      /* or NULL */
+    int (*run)(Site *site, int argc, char **argv, GError **error);    /* NULL in a group */
+    const Command *const *verbs;                                      /* a group's; ended by NULL */
+};
+
+/* The whole table, ended by NULL. */
+extern const Command *const commands[];
+
+extern const Command cmd_config, cmd_domain, cmd_held, cmd_inject, cmd_list, cmd_member, cmd_queue;
+
+/* Sets *error to a usage error (the tool adds where help is to be found) and returns
+ * TOOL_USAGE, so that refusing is one line. */
+int command_usage(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+/* What an error leaves the shell with. */
+int command_exit_code(const GError *error);

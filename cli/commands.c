@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "cli/command.h"
+
+#include <stdarg.h>
+
+#include "base/fail.h"
+
+/* In the order of the overview. */
+const Command *const commands[] = {
+    &cmd_config,
+    NULL,
+};
+
+int command_usage(GError **error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_propagate_error(error, g_error_new_valist(G_OPTION_ERROR, G_OPTION_ERROR_FAILED, format, arguments));
+    va_end(arguments);
+    return TOOL_USAGE;
+}
+
+int command_exit_code(const GError *error)
+{
+    if (error->domain == G_OPTION_ERROR)
+        return TOOL_USAGE;
+    if (error->domain != FAIL)
+        return TOOL_LATER;
+    switch (error->code) {
+    case FAIL_RACE:
+        return TOOL_NOT_SO;
+    case FAIL_NEVER:
+        return TOOL_USAGE;
+    case FAIL_MISSING:
+        return TOOL_MISSING;
+    case FAIL_CONFIG:
+        return TOOL_CONFIG;
+    default:
+        return TOOL_LATER;
+    }
+}

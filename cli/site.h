@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The site a command works on: its configuration, store and spool, each
+ * opened when first asked for and closed with the Site. All is borrowed.
+ *
+ * Opening the store or the spool as root first becomes [site] user for good,
+ * when there is such a user, so that no file is made that the runners cannot use. Files named on the
+ * command line are therefore opened before.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/config.h"
+#include "store/store.h"
+#include "switchboard/spool.h"
+
+typedef struct Site Site;
+
+/* path: the configuration file, NULL for the default one. */
+Site *site_new(const char *path);
+void site_free(Site *site);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Site, site_free)
+
+/* The path that is or would be read. */
+const char *site_config_path(const Site *site);
+
+/* Read without the checks that need the system: what is missing is told
+ * better by who needs it. */
+const Config *site_config(Site *site, GError **error);
+
+/* With create a missing database is made, else it is FAIL_MISSING. */
+Store *site_store(Site *site, bool create, GError **error);
+Spool *site_spool(Site *site, GError **error);
+
+/* Root becomes [site] user; any other user stays. */
+bool site_become_user(Site *site, GError **error);

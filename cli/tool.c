@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * listrunner(1): global options, the way from words to a verb, help. What a
+ * verb does is in its own file.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/help.h"
+
+static char *config_path_given;
+static gboolean version_asked, help_asked;
+
+static const GOptionEntry global_options[] = {
+    {"config", 'c', 0, G_OPTION_ARG_FILENAME, &config_path_given, "read FILE instead of " SYSCONFDIR "/listrunner.conf",
+     "FILE"},
+    {"help", 'h', 0, G_OPTION_ARG_NONE, &help_asked, "show help", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const GOptionEntry first_options[] = {
+    {"version", 0, 0, G_OPTION_ARG_NONE, &version_asked, "show the version", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+/* Takes the options out of argv, up to the first other word when there is no
+ * command yet. */
+static bool parse_options(const Command *command, int *argc, char ***argv, GError **error)
+{
+    g_autoptr(GOptionContext) context = g_option_context_new(NULL);
+    g_option_context_set_help_enabled(context, FALSE);
+    g_option_context_set_strict_posix(context, !command || command->verbs);
+    g_option_context_add_main_entries(context, global_options, NULL);
+    if (!command)
+        g_option_context_add_main_entries(context, first_options, NULL);
+    else if (command->options)
+        g_option_context_add_main_entries(context, command->options, NULL);
+    if (!g_option_context_parse(context, argc, argv, error))
+        return false;
+    for (int i = 1; i < *argc; i++)
+        if (strcmp((*argv)[i], "--") == 0) {
+            memmove(*argv + i, *argv + i + 1, sizeof(**argv) * (size_t)(*argc - i));
+            (*argc)--;
+            break;
+        }
+    return true;
+}
+
+static int report(const char *path, GError *error)
+{
+    fprintf(stderr, "%s: %s\n", path, error->message);
+    if (error->domain == G_OPTION_ERROR) {
+        const char *words = strchr(path, ' ');
+        fprintf(stderr, "See listrunner help%s.\n", words ? words : "");
+    }
+    return command_exit_code(error);
+}
+
+static int check_count(const Command *command, int count, GError **error)
+{
+    if (count < command->least)
+        return command_usage(error, "arguments are missing: %s", command->arguments);
+    if (command->most >= 0 && count > command->most) {
+        if (command->most == 0)
+            return command_usage(error, "takes no arguments");
+        return command_usage(error, "too many arguments: %s is what it takes", command->arguments);
+    }
+    return TOOL_OK;
+}
+
+static int run_command(const Command *command, int argc, char **argv, GError **error)
+{
+    int refusal = check_count(command, argc - 1, error);
+    if (refusal)
+        return refusal;
+    g_autoptr(Site) site = site_new(config_path_given);
+    return command->run(site, argc - 1, argv + 1, error);
+}
+
+/* argv[0] is the word that named the command (or the program); path grows
+ * with each word. */
+static int dispatch(const Command *command, GString *path, int argc, char **argv)
+{
+    g_autoptr(GError) error = NULL;
+    const Command *const *verbs = command ? command->verbs : commands;
+    if (!parse_options(command, &argc, &argv, &error))
+        return report(path->str, error);
+    if (version_asked) {
+        puts("listrunner " PACKAGE_VERSION);
+        return TOOL_OK;
+    }
+    if (help_asked)
+        return help_show(command, path->str, stdout);
+    if (!verbs) {
+        int code = run_command(command, argc, argv, &error);
+        return error ? report(path->str, error) : code;
+    }
+    if (argc < 2) {
+        help_show(command, path->str, stderr);
+        return TOOL_USAGE;
+    }
+    const Command *next = help_find(verbs, argv[1]);
+    if (!next && !command && strcmp(argv[1], "help") == 0)
+        return help_run(argc - 1, argv + 1);
+    if (!next) {
+        help_unknown(verbs, path->str, argv[1]);
+        return TOOL_USAGE;
+    }
+    g_string_append_printf(path, " %s", next->name);
+    return dispatch(next, path, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    log_open("listrunner", LOG_TARGET_STDERR);
+    g_set_prgname("listrunner");
+    /* GOption drops elements of the vector it is given. */
+    g_autofree char **words = g_memdup2(argv, sizeof(*argv) * (size_t)(argc + 1));
+    g_autoptr(GString) path = g_string_new("listrunner");
+    int code = dispatch(NULL, path, argc, words);
+    g_free(config_path_given);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "listrunner: cannot write the output: %s\n", g_strerror(errno));
+        return TOOL_LATER;
+    }
+    return code;
+}
