@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * smtp-sink: an SMTP server for tests and benches that accepts everything,
+ * fast, and misbehaves on demand. Three parts: the sessions
+ * (sink_session.c), what goes wrong (sink_fault.c), what is kept
+ * (sink_store.c). One process, one thread.
+ *
+ * A fault is one text: STAGE [p=PROBABILITY] [match=REGEX] [skip=N] [times=N] do ACTION
+ *   STAGE   connect helo mail rcpt data dot rset quit, or any (every command)
+ *   match   rcpt and mail: the address must match; other stages: any recipient
+ *           of the transaction
+ *   ACTION  a reply ("450 4.2.1 busy"; a 421 closes the connection after it), close, stall
+ * The first fault whose conditions hold is taken. At dot, close and stall
+ * come after the message was kept: it was received, the client never learns it.
+ */
+#include <event2/event.h>
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum SinkStage {
+    STAGE_CONNECT, STAGE_HELO, STAGE_MAIL, STAGE_RCPT, STAGE_DATA, STAGE_DOT, STAGE_RSET, STAGE_QUIT, STAGE_ANY,
+} SinkStage;
+
+typedef enum SinkAction { ACTION_NONE, ACTION_REPLY, ACTION_CLOSE, ACTION_STALL } SinkAction;
+
+typedef struct SinkFault {
+    SinkStage stage;
+    double probability;
+    GRegex *match; /* NULL: everything */
+    int64_t skip, times; /* times -1: for ever */
+    SinkAction action;
+    char *reply; /* with its line end */
+} SinkFault;
+
+/* NULL with *problem (g_free()) set when text is no fault. */
+SinkFault *sink_fault_parse(const char *text, char **problem);
+void sink_fault_free(SinkFault *fault);
+
+typedef struct SinkStats {
+    uint64_t connections, transactions, recipients, refused, octets;
+    int64_t first, last; /* wall clock, us, of accepted transactions */
+} SinkStats;
+
+typedef struct Sink {
+    struct event_base *base;
+    GPtrArray *faults; /* of SinkFault */
+    SinkStats stats;
+    int latency_ms;    /* before each group of replies */
+    int slow_read;     /* octets read a second; 0: as fast as it goes */
+    int dribble;       /* replies leave octet by octet */
+    char *store, *maildir;
+    int log_fd;        /* -1: none */
+    uint64_t serial;   /* of kept transactions */
+    uint64_t open;     /* connections now */
+} Sink;
+
+/* The fault to commit at stage, NULL: none. subject (may be NULL): what `match` looks at. */
+const SinkFault *sink_fault_find(Sink *sink, SinkStage stage, const char *subject);
+
+void sink_session_start(Sink *sink, int fd);
+
+/* A whole message. recipients: addresses, each followed by a line feed. */
+typedef struct SinkMail {
+    const char *from, *helo;
+    const GString *recipients;
+    unsigned count;
+    const GString *message; /* NULL when nothing is stored */
+    uint64_t octets;
+    const char *result; /* "accepted", "refused", "silent" */
+} SinkMail;
+
+bool sink_store_wanted(const Sink *sink);
+/* Exits the process when it cannot write: a test must never miss a message silently. */
+void sink_store_keep(Sink *sink, const SinkMail *mail);
+void sink_store_stats(const Sink *sink, const char *path);
