@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What lmtp_server.c (commands), lmtp_content.c (DATA and BDAT octets) and
+ * lmtp_path.c (arguments of MAIL and RCPT) share.
+ */
+#include "net/lmtp_server.h"
+
+/* Where the last octets of content leave us, for the search of the end. */
+typedef enum LmtpDot {
+    DOT_NONE,   /* see LmtpContent.before for the last two octets */
+    DOT_FIRST,  /* CR LF . : the dot is not stored yet */
+    DOT_CR,     /* CR LF . CR */
+    DOT_STRAY,  /* a dot after a bare CR or LF, stored */
+} LmtpDot;
+
+typedef struct LmtpContent {
+    char *octets;
+    size_t length, capacity;
+    char before[2]; /* the last two octets on the wire */
+    LmtpDot dot;
+    const char *refusal; /* NULL, or why nothing is stored any more */
+    unsigned char high;  /* all octets OR-ed: bit 7 tells 8-bit content */
+} LmtpContent;
+
+typedef enum LmtpState {
+    LMTP_COMMAND,
+    LMTP_SKIP,    /* the rest of a command line that was too long */
+    LMTP_DATA,    /* content up to the dot */
+    LMTP_CHUNK,   /* chunk_left octets of a BDAT */
+    LMTP_WAITING, /* the owner has the message */
+    LMTP_CLOSED,  /* send the output, then close */
+} LmtpState;
+
+struct LmtpServer {
+    char *hostname;
+    LmtpLimits limits;
+    const LmtpHandler *handler;
+    void *data;
+    uint64_t memory;
+};
+
+struct LmtpSession {
+    int references;
+    LmtpServer *server;
+    void *data;
+    GString *output;
+    char *client; /* NULL before LHLO */
+    LmtpState state;
+    unsigned errors;
+    bool stopping;
+    LmtpTransaction *transaction; /* from MAIL on */
+    LmtpContent content;
+    uint64_t announced; /* SIZE= of MAIL, 0: not said */
+    uint64_t chunk_left;
+    bool chunked;       /* BDAT was used in this transaction */
+    bool chunk_last;
+    bool chunk_failed;  /* a chunk was refused: only RSET helps */
+    char *chunk_refusal; /* why the chunk in hand is only read past, or NULL */
+};
+
+/* lmtp_content.c */
+
+/* Forgets what there is: ready for a new message. */
+void lmtp_content_clear(LmtpSession *session);
+/* Stores octets of a DATA; *ended when the dot came. Returns what was used. */
+size_t lmtp_content_data(LmtpSession *session, const char *octets, size_t length, bool *ended);
+/* Stores octets of a chunk. */
+void lmtp_content_chunk(LmtpSession *session, const char *octets, size_t length);
+/* The stored octets; the transaction takes them and the memory they hold. */
+void lmtp_content_finish(LmtpSession *session);
+
+/* lmtp_path.c: *text is moved behind what was read. */
+
+/* "<address>" or "<>"; a source route is dropped. False: malformed. *address is g_free()d. */
+bool lmtp_path_read(const char **text, char **address);
+/* The next " KEYWORD[=value]". False: malformed. *keyword is NULL at the
+ * end; *value NULL when there is no '='; both g_free(). */
+bool lmtp_parameter_read(const char **text, char **keyword, char **value);

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The server side of LMTP (RFC 2033) as a machine that knows neither sockets
+ * nor lists: octets go in through lmtp_session_receive(), replies come out
+ * in lmtp_session_output(), and the owner decides through LmtpHandler what is
+ * accepted. Extensions: PIPELINING, 8BITMIME, SMTPUTF8, SIZE, CHUNKING,
+ * ENHANCEDSTATUSCODES.
+ *
+ * Line ends are strict: a command ends at CR LF and nothing else, and
+ * content ends at CR LF . CR LF and nothing else. Content in which a lone dot stands
+ * between other line ends, which a laxer server behind us could take for
+ * the end, is refused, so nobody can smuggle a message past us.
+ *
+ * Replies that the owner gives are whole: "550 5.1.1 No such list", without
+ * line end; they are copied at once. Everything here belongs to one thread.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct LmtpServer LmtpServer;   /* what all sessions share */
+typedef struct LmtpSession LmtpSession; /* one connection */
+
+typedef struct LmtpLimits {
+    size_t recipients;     /* in a transaction; more: 452 4.5.3 */
+    uint64_t message_size; /* octets, announced as SIZE; more: 552 5.3.4 */
+    size_t line_length;    /* of a command with its CR LF; more: 500 5.5.2 */
+    uint64_t memory;       /* octets of content held by all sessions; more: 452 4.3.1 */
+    unsigned errors;       /* refused commands in a session; more: 421 4.7.0 */
+} LmtpLimits;
+
+typedef struct LmtpRecipient {
+    char *address; /* without angle brackets, as it came */
+    void *data;    /* the owner's, freed with LmtpHandler.free_recipient */
+    char *reply;   /* NULL, or what the owner answers for it after the content; g_free() */
+} LmtpRecipient;
+
+/* A transaction that is complete. The owner of the server gets it by
+ * message() and gives it back by lmtp_session_answer(); in between it may
+ * travel to another thread. */
+typedef struct LmtpTransaction {
+    char *sender;      /* "" for the null sender */
+    bool smtputf8;     /* asked for at MAIL */
+    bool eight_bit;    /* BODY=8BITMIME, or an octet above 127 was seen */
+    GArray *recipients; /* of LmtpRecipient, the accepted ones, in order */
+    GBytes *message;   /* CR LF line ends, unstuffed; NULL until complete */
+    LmtpServer *server;
+    uint64_t reserved; /* octets of LmtpLimits.memory it holds */
+} LmtpTransaction;
+
+static inline LmtpRecipient *lmtp_recipient(const LmtpTransaction *transaction, unsigned index)
+{
+    return &g_array_index(transaction->recipients, LmtpRecipient, index);
+}
+
+/* The first three return NULL to accept, or the refusing reply. */
+typedef struct LmtpHandler {
+    /* MAIL; size is 0 when the client did not say. */
+    const char *(*mail)(LmtpSession *session, const char *sender, uint64_t size, void *data);
+    /* RCPT; may set recipient->data when it accepts. */
+    const char *(*recipient)(LmtpSession *session, LmtpRecipient *recipient, void *data);
+    /* DATA, or the first BDAT. */
+    const char *(*content)(LmtpSession *session, void *data);
+    /* The message is complete. Must lead to one lmtp_session_answer(), now
+     * or later; takes a reference of session if later. */
+    void (*message)(LmtpSession *session, LmtpTransaction *transaction, void *data);
+    GDestroyNotify free_recipient; /* may be NULL */
+} LmtpHandler;
+
+/* hostname is copied, handler and data are borrowed. */
+LmtpServer *lmtp_server_new(const char *hostname, const LmtpLimits *limits, const LmtpHandler *handler, void *data);
+void lmtp_server_free(LmtpServer *server); /* after its sessions and transactions */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LmtpServer, lmtp_server_free)
+
+/* Octets of content in memory, over all sessions. */
+uint64_t lmtp_server_memory(const LmtpServer *server);
+
+/* A new session, with the greeting in its output. data is the owner's. */
+LmtpSession *lmtp_session_new(LmtpServer *server, void *data);
+LmtpSession *lmtp_session_ref(LmtpSession *session);
+void lmtp_session_unref(LmtpSession *session);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LmtpSession, lmtp_session_unref)
+void *lmtp_session_data(const LmtpSession *session);
+const char *lmtp_session_client(const LmtpSession *session); /* the name given at LHLO, or "" */
+
+/* The transaction in progress, or NULL: for the handler's callbacks. */
+const LmtpTransaction *lmtp_session_transaction(const LmtpSession *session);
+
+/* Takes octets from the client and returns how many were used. The rest (a
+ * line not complete yet; or whatever came while a message is being stored or
+ * too much output waits) must be offered again, with what follows it, after
+ * more came, after lmtp_session_answer(), or after the output was drained. */
+size_t lmtp_session_receive(LmtpSession *session, const char *octets, size_t length);
+
+/* Replies not sent yet: the connection sends them and erases what it sent. */
+GString *lmtp_session_output(LmtpSession *session);
+
+/* No more is read: close when the output is sent. */
+bool lmtp_session_finished(const LmtpSession *session);
+/* A message of this session is with the owner. */
+bool lmtp_session_waiting(const LmtpSession *session);
+
+/* Sends one reply for each recipient (451 4.3.0 where the owner set none) and frees the
+ * transaction. A session that was closed meanwhile says nothing. */
+void lmtp_session_answer(LmtpSession *session, LmtpTransaction *transaction);
+
+/* The client was silent for too long, or the session took too long: 421 4.4.2. */
+void lmtp_session_expire(LmtpSession *session, const char *why);
+/* Ends now (421 4.3.2) when no transaction is in progress, else after it. */
+void lmtp_session_stop(LmtpSession *session);
+/* The connection is gone; what is with the owner is still stored. */
+void lmtp_session_close(LmtpSession *session);
