@@ -72,8 +72,10 @@ const Child *child_init(const char *fallback, GError **error)
              child.instances);
         return NULL;
     }
+    child.status_fd = -1;
     has_master = runner != NULL && fcntl(CHILD_STATUS_FD, F_GETFD) >= 0;
     if (has_master) {
+        child.status_fd = CHILD_STATUS_FD;
         fcntl(CHILD_STATUS_FD, F_SETFD, FD_CLOEXEC);
         fcntl(CHILD_STATUS_FD, F_SETFL, fcntl(CHILD_STATUS_FD, F_GETFL) | O_NONBLOCK);
     }
@@ -111,6 +113,11 @@ void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t olde
 bool child_stopping(void)
 {
     return stop_seen != 0;
+}
+
+void child_stop(void)
+{
+    stop_seen = 1;
 }
 
 bool child_reopen(void)

@@ -18,7 +18,8 @@ typedef struct Child {
     unsigned instance;  /* 0 .. instances - 1 */
     unsigned instances;
     unsigned listen_fds; /* listening sockets from CHILD_LISTEN_FD on */
-    int wake_fd;        /* readable when SIGTERM or SIGHUP came or the master died; poll it */
+    int wake_fd;        /* readable when SIGTERM or SIGHUP came; poll it */
+    int status_fd;      /* poll it for no events: POLLERR says that the master died; -1 without one */
 } Child;
 
 /* Reads the environment, installs the signal handlers (SIGTERM, SIGINT,
@@ -30,7 +31,9 @@ void child_ready(void);
 /* holding may be NULL. A beat never blocks: one that does not fit is dropped. */
 void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t oldest, const char *holding);
 
-/* True once SIGTERM or SIGINT came or the status pipe broke. */
+/* True once SIGTERM or SIGINT came, the status pipe broke, or child_stop() was called. */
 bool child_stopping(void);
+/* For who saw POLLERR on status_fd. */
+void child_stop(void);
 /* True once per SIGHUP. Drains wake_fd as child_stopping() does not. */
 bool child_reopen(void);

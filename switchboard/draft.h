@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "switchboard/entry.h"
 #include "switchboard/meta.h"
 #include "switchboard/name.h"
 #include "switchboard/spool.h"
@@ -32,6 +33,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Draft, draft_free)
 /* Appends octets to the message: a new reference is taken. */
 void draft_add_message(Draft *draft, GBytes *octets);
 
+/* A copy of entry for queue: metadata, message and the recipients that are
+ * still to do. The entry must outlive the draft. */
+Draft *draft_from_entry(const char *queue, Entry *entry);
+
 /* When it is due; the default is the arrival time. */
 void draft_set_due(Draft *draft, int64_t due);
 
@@ -48,5 +53,7 @@ const EntryName *draft_name(Draft *draft);
 void draft_bump(Draft *draft);
 
 /* Writes the whole file into queue's directory as file (which must not exist)
- * and returns its descriptor, unsynced; -1 on failure, with the file removed. */
+ * and returns its descriptor, unsynced; -1 on failure, with the file removed.
+ * FAIL_NEVER for metadata or an address that no entry can hold. Recipients
+ * are read from their source, so a draft that has any is written only once. */
 int draft_write(Draft *draft, Queue *queue, const char *file, GError **error);

@@ -78,5 +78,9 @@ bool entry_next_recipient(const Entry *entry, size_t offset, Recipient *recipien
 bool entry_mark(Entry *entry, const size_t *offsets, size_t count, char state, GError **error);
 bool entry_sync_marks(Entry *entry, GError **error);
 
-/* Overwrites the crash digit (at most ENTRY_CRASHES_MAX) and syncs it. */
-bool entry_set_crashes(Entry *entry, unsigned crashes, GError **error);
+/* The crash count tells how often a process died while it worked on this
+ * entry. begin writes it one higher, end as it was: so only the entry in hand
+ * when a process dies is charged, not the rest of its batch. Neither is
+ * synced; a power cut is nobody's fault. */
+bool entry_begin_work(Entry *entry, GError **error);
+bool entry_end_work(Entry *entry, GError **error);

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "switchboard/name.h"
+
 typedef struct Spool Spool;
 typedef struct Queue Queue; /* one queue directory */
 
@@ -32,6 +34,12 @@ Queue *spool_queue(Spool *spool, const char *name, GError **error);
 
 /* Names of all queue directories present, sorted; g_strfreev(). */
 char **spool_queue_names(Spool *spool, GError **error);
+
+/* Calls visit for every file of the queue whose name begins like an entry's
+ * (name.h), in no order; rest is the suffix from the point on. Nothing is kept in
+ * memory. Files that come and go meanwhile may be seen or not. */
+typedef void QueueVisit(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest);
+bool queue_visit(Queue *queue, QueueVisit *visit, void *data, GError **error);
 
 const char *queue_name(const Queue *queue);
 int queue_fd(const Queue *queue); /* directory descriptor, borrowed */

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "switchboard/claim.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "switchboard/corrupt_internal.h"
+#include "switchboard/index_internal.h"
+#include "switchboard/recover.h"
+#include "switchboard/suffix_internal.h"
+
+struct Inbox {
+    Queue *queue;
+    Slice slice;
+    Index index;
+    int watch;       /* inotify, or -1: the directory is listed every poll_us */
+    int64_t poll_us;
+    int64_t listed;  /* monotonic time of the last listing */
+    bool must_list;  /* the kernel dropped events, or the index ran dry before its horizon */
+};
+
+static void watch_directory(Inbox *inbox)
+{
+    inbox->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", queue_fd(inbox->queue));
+    if (inbox->watch >= 0 && inotify_add_watch(inbox->watch, path, IN_MOVED_TO | IN_ONLYDIR) >= 0)
+        return;
+    log_warn("queue %s: inotify is refused (%s); the directory is listed every %" PRId64 " ms instead",
+             queue_name(inbox->queue), g_strerror(errno), inbox->poll_us / 1000);
+    if (inbox->watch >= 0)
+        close(inbox->watch);
+    inbox->watch = -1;
+}
+
+/* Takes a ready entry of this slice into the index. */
+static void consider(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    (void)queue;
+    (void)file;
+    Inbox *inbox = data;
+    if (strcmp(rest, SUFFIX_READY) == 0 && slice_owns(inbox->slice, name->hash))
+        index_add(&inbox->index, name);
+}
+
+static bool list_directory(Inbox *inbox, GError **error)
+{
+    index_reset(&inbox->index);
+    if (!queue_visit(inbox->queue, consider, inbox, error))
+        return false;
+    inbox->must_list = false;
+    inbox->listed = clock_monotonic();
+    return true;
+}
+
+Inbox *inbox_open(Spool *spool, const char *name, Slice slice, int64_t poll_us, GError **error)
+{
+    Queue *queue = spool_queue(spool, name, error);
+    RecoverReport report = {0};
+    if (!queue || !recover_slice(queue, slice, &report, error))
+        return NULL;
+    if (report.rolled_forward || report.rolled_back || report.preserved || report.strays)
+        log_info("queue %s: recovered: %u completed, %u put back, %u set aside, %u strays", name, report.rolled_forward,
+                 report.rolled_back, report.preserved, report.strays);
+    g_autoptr(Inbox) inbox = g_new0(Inbox, 1);
+    inbox->queue = queue;
+    inbox->slice = slice;
+    inbox->watch = -1;
+    inbox->poll_us = poll_us > 0 ? poll_us : CLOCK_SECOND;
+    index_init(&inbox->index, INBOX_INDEX_MAX);
+    if (poll_us <= 0)
+        watch_directory(inbox);
+    if (!list_directory(inbox, error))
+        return NULL;
+    return g_steal_pointer(&inbox);
+}
+
+void inbox_free(Inbox *inbox)
+{
+    if (!inbox)
+        return;
+    if (inbox->watch >= 0)
+        close(inbox->watch);
+    index_clear(&inbox->index);
+    g_free(inbox);
+}
+
+Queue *inbox_queue(const Inbox *inbox)
+{
+    return inbox->queue;
+}
+
+int inbox_fd(const Inbox *inbox)
+{
+    return inbox->watch;
+}
+
+static void read_events(Inbox *inbox)
+{
+    char buffer[64 * 1024] __attribute__((aligned(__alignof__(struct inotify_event))));
+    EntryName name;
+    const char *rest;
+    ssize_t got;
+    while ((got = read(inbox->watch, buffer, sizeof buffer)) > 0)
+        for (char *at = buffer; at < buffer + got;) {
+            const struct inotify_event *event = (const struct inotify_event *)at;
+            if (event->mask & (IN_Q_OVERFLOW | IN_IGNORED))
+                inbox->must_list = true;
+            else if (event->len > 0 && name_parse(event->name, &name, &rest))
+                consider(inbox, inbox->queue, event->name, &name, rest);
+            at += sizeof *event + event->len;
+        }
+}
+
+bool inbox_refresh(Inbox *inbox, GError **error)
+{
+    if (inbox->watch >= 0)
+        read_events(inbox);
+    else if (clock_monotonic() >= inbox->listed + inbox->poll_us)
+        inbox->must_list = true;
+    if (inbox->index.horizon != INT64_MAX && index_length(&inbox->index) == 0)
+        inbox->must_list = true;
+    return !inbox->must_list || list_directory(inbox, error);
+}
+
+int64_t inbox_wait(const Inbox *inbox, int64_t now)
+{
+    int64_t wait = -1;
+    const EntryName *first = index_first(&inbox->index);
+    if (inbox->must_list || (first && first->due <= now))
+        return 0;
+    if (first)
+        wait = first->due - now;
+    else if (inbox->index.horizon != INT64_MAX)
+        wait = MAX(inbox->index.horizon - now, 0);
+    if (inbox->watch < 0) {
+        int64_t listing = MAX(inbox->listed + inbox->poll_us - clock_monotonic(), 0);
+        wait = wait < 0 ? listing : MIN(wait, listing);
+    }
+    return wait;
+}
+
+size_t inbox_backlog(const Inbox *inbox, int64_t now, int64_t *oldest)
+{
+    const EntryName *first = index_first(&inbox->index);
+    if (oldest)
+        *oldest = first && first->due <= now ? first->due : 0;
+    return index_due(&inbox->index, now);
+}
+
+/* Opens what was just claimed. A damaged entry goes to corrupt/; NULL without
+ * error means that there is nothing to work on. */
+static Entry *open_claimed(Inbox *inbox, const EntryName *name, GError **error)
+{
+    char file[FILE_NAME_SIZE];
+    suffix_file(name, SUFFIX_CLAIMED, file);
+    g_autoptr(GError) fault = NULL;
+    Entry *entry = entry_open(inbox->queue, file, &fault);
+    if (entry || g_error_matches(fault, FAIL, FAIL_MISSING))
+        return entry;
+    if (g_error_matches(fault, FAIL, FAIL_NEVER)) {
+        log_error("queue %s: %s", queue_name(inbox->queue), fault->message);
+        corrupt_set_aside(inbox->queue, name, error);
+        return NULL;
+    }
+    char ready[FILE_NAME_SIZE];
+    suffix_file(name, SUFFIX_READY, ready);
+    fs_rename(queue_fd(inbox->queue), file, ready, NULL);
+    g_propagate_prefixed_error(error, g_steal_pointer(&fault), "queue %s: ", queue_name(inbox->queue));
+    return NULL;
+}
+
+static bool claim_one(Inbox *inbox, const EntryName *name, GPtrArray *entries, GError **error)
+{
+    char ready[FILE_NAME_SIZE], claimed[FILE_NAME_SIZE];
+    suffix_file(name, SUFFIX_READY, ready);
+    suffix_file(name, SUFFIX_CLAIMED, claimed);
+    g_autoptr(GError) fault = NULL;
+    if (!fs_rename_new(queue_fd(inbox->queue), ready, claimed, &fault)) {
+        if (g_error_matches(fault, FAIL, FAIL_MISSING))
+            return true; /* an operator was faster, or it was known twice */
+        g_propagate_prefixed_error(error, g_steal_pointer(&fault), "queue %s: ", queue_name(inbox->queue));
+        return false;
+    }
+    GError *problem = NULL;
+    Entry *entry = open_claimed(inbox, name, &problem);
+    if (entry)
+        g_ptr_array_add(entries, entry);
+    if (problem)
+        g_propagate_error(error, problem);
+    return problem == NULL;
+}
+
+bool inbox_claim(Inbox *inbox, size_t limit, bool durable, GPtrArray *entries, GError **error)
+{
+    int64_t now = clock_now();
+    guint before = entries->len;
+    bool sound = true;
+    while (sound && entries->len - before < limit) {
+        const EntryName *first = index_first(&inbox->index);
+        if (!first || first->due > now)
+            break;
+        EntryName name = *first;
+        index_remove_first(&inbox->index);
+        sound = claim_one(inbox, &name, entries, error);
+    }
+    if (durable && entries->len > before && !fs_sync_dir(queue_fd(inbox->queue), sound ? error : NULL)) {
+        if (sound)
+            g_prefix_error(error, "queue %s: ", queue_name(inbox->queue));
+        return false;
+    }
+    return sound;
+}
+
+bool inbox_release(Inbox *inbox, Entry *entry, int64_t due, GError **error)
+{
+    EntryName name = *entry_name(entry);
+    char claimed[FILE_NAME_SIZE];
+    suffix_file(&name, SUFFIX_CLAIMED, claimed);
+    entry_free(entry);
+    if (due > 0)
+        name.due = due;
+    if (!suffix_publish(inbox->queue, &name, claimed, error))
+        return false;
+    if (inbox->watch < 0)
+        index_add(&inbox->index, &name); /* no event will tell */
+    return true;
+}
+
+bool inbox_preserve(Inbox *inbox, Entry *entry, GError **error)
+{
+    EntryName name = *entry_name(entry);
+    entry_free(entry);
+    char claimed[FILE_NAME_SIZE], preserved[FILE_NAME_SIZE];
+    suffix_file(&name, SUFFIX_CLAIMED, claimed);
+    suffix_file(&name, SUFFIX_PRESERVED, preserved);
+    if (fs_rename(queue_fd(inbox->queue), claimed, preserved, error) && fs_sync_dir(queue_fd(inbox->queue), error))
+        return true;
+    g_prefix_error(error, "queue %s: ", queue_name(inbox->queue));
+    return false;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "switchboard/corrupt_internal.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/fail.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "switchboard/suffix_internal.h"
+
+#define CORRUPT_QUEUE "corrupt"
+#define COPY_BLOCK (256 * 1024)
+
+static bool copy_octets(int from, int to, GError **error)
+{
+    g_autofree char *block = g_malloc(COPY_BLOCK);
+    for (;;) {
+        ssize_t got = read(from, block, COPY_BLOCK);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return fail_errno(error, FAIL_LATER, "read");
+        if (got == 0)
+            return true;
+        if (!fs_write(to, block, (size_t)got, error))
+            return false;
+    }
+}
+
+bool corrupt_copy(Queue *from, const char *file, Queue *into, const char *to, GError **error)
+{
+    auto_fd source = fs_open(queue_fd(from), file, false, error);
+    if (source < 0)
+        return false;
+    auto_fd copy = fs_create(queue_fd(into), to, error);
+    if (copy < 0)
+        return false;
+    if (copy_octets(source, copy, error) && fs_sync_file(copy, error) && fs_sync_dir(queue_fd(into), error))
+        return true;
+    fs_unlink(queue_fd(into), to, NULL);
+    return false;
+}
+
+static bool preserve(Queue *queue, const EntryName *name, GError **error)
+{
+    char claimed[FILE_NAME_SIZE], preserved[FILE_NAME_SIZE];
+    suffix_file(name, SUFFIX_CLAIMED, claimed);
+    suffix_file(name, SUFFIX_PRESERVED, preserved);
+    return fs_rename(queue_fd(queue), claimed, preserved, error) && fs_sync_dir(queue_fd(queue), error);
+}
+
+bool corrupt_set_aside(Queue *queue, const EntryName *name, GError **error)
+{
+    char claimed[FILE_NAME_SIZE], decided[FILE_NAME_SIZE], tagged[FILE_NAME_SIZE];
+    suffix_file(name, SUFFIX_CLAIMED, claimed);
+    suffix_file(name, SUFFIX_DECIDED, decided);
+    suffix_tagged(name, queue, name->hash, tagged);
+    g_autoptr(GError) fault = NULL;
+    Queue *corrupt = spool_queue(queue_spool(queue), CORRUPT_QUEUE, &fault);
+    if (!corrupt || !corrupt_copy(queue, claimed, corrupt, tagged, &fault)) {
+        log_error("queue %s: %s stays there as " SUFFIX_PRESERVED ", it cannot be moved to " CORRUPT_QUEUE ": %s",
+                  queue_name(queue), claimed, fault->message);
+        return preserve(queue, name, error);
+    }
+    EntryName published = *name;
+    return fs_rename(queue_fd(queue), claimed, decided, error) && fs_sync_dir(queue_fd(queue), error) &&
+           suffix_publish(corrupt, &published, tagged, error) && fs_sync_dir(queue_fd(corrupt), error) &&
+           fs_unlink(queue_fd(queue), decided, error);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Setting a damaged file aside, whole (transition T11).
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "switchboard/name.h"
+#include "switchboard/spool.h"
+
+/* Brings the claimed file of name into corrupt/ as NAME.msg, octet for octet,
+ * with the steps of a hop. What is no regular file, or does not fit on the disk, is
+ * preserved in its own queue instead. */
+bool corrupt_set_aside(Queue *queue, const EntryName *name, GError **error);
+
+/* Copies the octets of file in from into the new file to of into and syncs
+ * both file and directory. */
+bool corrupt_copy(Queue *from, const char *file, Queue *into, const char *to, GError **error);

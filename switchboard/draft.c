@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "switchboard/draft.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/fs.h"
+#include "switchboard/format_internal.h"
+
+/* Recipients up to this many octets are gathered first, so that the common
+ * entry is one write. */
+#define GATHER_MAX (256 * 1024)
+#define TRACE_DIGITS 12
+
+struct Draft {
+    char *queue;
+    json_t *meta;
+    GPtrArray *pieces; /* of GBytes */
+    size_t message_length;
+    int64_t due; /* 0: the arrival time */
+    bool named;
+    EntryName name;
+    DraftRecipients *next;
+    void *next_data;
+    GDestroyNotify next_destroy;
+};
+
+/* Tells entries apart that come from outside: process and counter. */
+static int64_t intake_ordinal(void)
+{
+    static int counter;
+    unsigned own = (unsigned)g_atomic_int_add(&counter, 1) & 0xffffff;
+    return (int64_t)getpid() << 24 | own;
+}
+
+Draft *draft_new(const char *queue, json_t *meta)
+{
+    Draft *draft = g_new0(Draft, 1);
+    draft->queue = g_strdup(queue);
+    draft->meta = meta;
+    draft->pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    return draft;
+}
+
+void draft_free(Draft *draft)
+{
+    if (!draft)
+        return;
+    if (draft->next_destroy)
+        draft->next_destroy(draft->next_data);
+    g_ptr_array_unref(draft->pieces);
+    json_decref(draft->meta);
+    g_free(draft->queue);
+    g_free(draft);
+}
+
+void draft_add_message(Draft *draft, GBytes *octets)
+{
+    g_ptr_array_add(draft->pieces, g_bytes_ref(octets));
+    draft->message_length += g_bytes_get_size(octets);
+}
+
+void draft_set_due(Draft *draft, int64_t due)
+{
+    draft->due = due;
+}
+
+void draft_set_recipients(Draft *draft, DraftRecipients *next, void *data, GDestroyNotify destroy)
+{
+    draft->next = next;
+    draft->next_data = data;
+    draft->next_destroy = destroy;
+}
+
+/* Walks the recipients of an entry that are still to do. */
+typedef struct Remaining {
+    const Entry *entry;
+    size_t offset;
+    GString *address;
+} Remaining;
+
+static const char *remaining_next(void *data, GError **error)
+{
+    (void)error;
+    Remaining *remaining = data;
+    Recipient recipient;
+    while (entry_next_recipient(remaining->entry, remaining->offset, &recipient)) {
+        remaining->offset = recipient.next;
+        if (recipient.state == RECIPIENT_TODO) {
+            g_string_truncate(remaining->address, 0);
+            g_string_append_len(remaining->address, recipient.address, (gssize)recipient.length);
+            return remaining->address->str;
+        }
+    }
+    return NULL;
+}
+
+static void remaining_free(gpointer data)
+{
+    Remaining *remaining = data;
+    g_string_free(remaining->address, TRUE);
+    g_free(remaining);
+}
+
+Draft *draft_from_entry(const char *queue, Entry *entry)
+{
+    Draft *draft = draft_new(queue, json_deep_copy(entry_meta(entry)));
+    json_object_del(draft->meta, META_ORDINAL);
+    g_autoptr(GBytes) message = entry_message(entry);
+    draft_add_message(draft, message);
+    if (entry_recipients_length(entry) > 0) {
+        Remaining *remaining = g_new0(Remaining, 1);
+        remaining->entry = entry;
+        remaining->address = g_string_new(NULL);
+        draft_set_recipients(draft, remaining_next, remaining, remaining_free);
+    }
+    return draft;
+}
+
+const char *draft_queue(const Draft *draft)
+{
+    return draft->queue;
+}
+
+json_t *draft_meta(Draft *draft)
+{
+    return draft->meta;
+}
+
+size_t draft_message_length(const Draft *draft)
+{
+    return draft->message_length;
+}
+
+const EntryName *draft_name(Draft *draft)
+{
+    if (draft->named)
+        return &draft->name;
+    json_t *meta = draft->meta;
+    if (meta_integer(meta, META_ARRIVAL, 0) <= 0)
+        meta_set_integer(meta, META_ARRIVAL, clock_unique());
+    if (!json_object_get(meta, META_ORDINAL))
+        meta_set_integer(meta, META_ORDINAL, intake_ordinal());
+    g_autoptr(EVP_MD_CTX) sum = format_checksum_new();
+    for (guint i = 0; i < draft->pieces->len; i++) {
+        gsize length;
+        const void *octets = g_bytes_get_data(draft->pieces->pdata[i], &length);
+        format_hash_message(sum, octets, length);
+    }
+    int64_t arrival = meta_integer(meta, META_ARRIVAL, 0);
+    format_hash_end(sum, meta_string(meta, META_LIST, ""), arrival, meta_integer(meta, META_ORDINAL, 0),
+                    meta_string(meta, META_SHARD, NULL), draft->name.hash);
+    draft->name.due = draft->due ? draft->due : arrival;
+    if (!meta_string(meta, META_TRACE, NULL)) {
+        char digits[HASH_DIGITS + 1];
+        name_hash_format(draft->name.hash, digits);
+        digits[TRACE_DIGITS] = '\0';
+        meta_set_string(meta, META_TRACE, digits);
+    }
+    draft->named = true;
+    return &draft->name;
+}
+
+void draft_bump(Draft *draft)
+{
+    draft->name.due++;
+}
+
+/* What a write needs at hand. */
+typedef struct Writing {
+    Draft *draft;
+    int fd;
+    FormatHead head;
+    EVP_MD_CTX *sum;
+    GString *buffer; /* head, metadata and recipient lines not yet written */
+    size_t counted;  /* octets of buffer that the checksum has seen */
+} Writing;
+
+static void count_recipients(Writing *writing)
+{
+    format_checksum_recipients(writing->sum, writing->buffer->str + writing->counted,
+                               writing->buffer->len - writing->counted);
+    writing->head.recipients_length += writing->buffer->len - writing->counted;
+    writing->counted = writing->buffer->len;
+}
+
+static bool flush(Writing *writing, GError **error)
+{
+    count_recipients(writing);
+    if (!fs_write(writing->fd, writing->buffer->str, writing->buffer->len, error))
+        return false;
+    g_string_truncate(writing->buffer, 0);
+    writing->counted = 0;
+    return true;
+}
+
+/* Appends the recipient lines; *flushed tells whether the head is already in
+ * the file. */
+static bool add_recipients(Writing *writing, bool *flushed, GError **error)
+{
+    if (!writing->draft->next)
+        return true;
+    GError *fault = NULL;
+    const char *address;
+    while ((address = writing->draft->next(writing->draft->next_data, &fault)) != NULL) {
+        if (*address == '\0' || strpbrk(address, "\r\n"))
+            return fail(error, FAIL_NEVER, "\"%s\" cannot be a recipient", address);
+        g_string_append_c(writing->buffer, RECIPIENT_TODO);
+        g_string_append(writing->buffer, address);
+        g_string_append_c(writing->buffer, '\n');
+        if (writing->buffer->len > GATHER_MAX) {
+            if (!flush(writing, error))
+                return false;
+            *flushed = true;
+        }
+    }
+    if (fault) {
+        g_propagate_prefixed_error(error, fault, "recipients: ");
+        return false;
+    }
+    count_recipients(writing);
+    return true;
+}
+
+static bool write_rest(Writing *writing, GError **error)
+{
+    GPtrArray *pieces = writing->draft->pieces;
+    char tail[FORMAT_TAIL_SIZE + 1];
+    format_tail_print(writing->draft->name.hash, tail);
+    g_autofree struct iovec *vector = g_new0(struct iovec, pieces->len + 2);
+    int count = 0;
+    vector[count++] = (struct iovec){writing->buffer->str, writing->buffer->len};
+    for (guint i = 0; i < pieces->len; i++) {
+        gsize length;
+        const void *octets = g_bytes_get_data(pieces->pdata[i], &length);
+        if (length > 0)
+            vector[count++] = (struct iovec){(void *)octets, length};
+    }
+    vector[count++] = (struct iovec){tail, FORMAT_TAIL_SIZE};
+    return fs_writev(writing->fd, vector, count, error);
+}
+
+static bool write_all(Writing *writing, GError **error)
+{
+    Draft *draft = writing->draft;
+    g_autofree char *meta = meta_print(draft->meta);
+    if (!meta || strlen(meta) > META_MAX)
+        return fail(error, FAIL_NEVER, "the metadata cannot be written: it is over %d octets or no valid text", META_MAX);
+    g_string_set_size(writing->buffer, FORMAT_HEAD_SIZE);
+    g_string_append(writing->buffer, meta);
+    g_string_append_c(writing->buffer, '\n');
+    writing->head.meta_length = writing->buffer->len - FORMAT_HEAD_SIZE;
+    writing->head.message_length = draft->message_length;
+    format_checksum_meta(writing->sum, writing->buffer->str + FORMAT_HEAD_SIZE, writing->head.meta_length);
+    writing->counted = writing->buffer->len;
+    bool flushed = false;
+    if (!add_recipients(writing, &flushed, error))
+        return false;
+    char head[FORMAT_HEAD_SIZE + 1];
+    format_checksum_end(writing->sum, &writing->head);
+    format_head_print(&writing->head, head);
+    if (!flushed)
+        memcpy(writing->buffer->str, head, FORMAT_HEAD_SIZE);
+    return write_rest(writing, error) && (!flushed || fs_pwrite(writing->fd, head, FORMAT_HEAD_SIZE, 0, error));
+}
+
+int draft_write(Draft *draft, Queue *queue, const char *file, GError **error)
+{
+    draft_name(draft);
+    auto_fd fd = fs_create(queue_fd(queue), file, error);
+    if (fd < 0) {
+        g_prefix_error(error, "queue %s: ", queue_name(queue));
+        return -1;
+    }
+    g_autoptr(GString) buffer = g_string_sized_new(4096);
+    g_autoptr(EVP_MD_CTX) sum = format_checksum_new();
+    Writing writing = {.draft = draft, .fd = fd, .sum = sum, .buffer = buffer};
+    if (!write_all(&writing, error)) {
+        g_prefix_error(error, "queue %s: ", queue_name(queue));
+        fs_unlink(queue_fd(queue), file, NULL);
+        return -1;
+    }
+    return auto_fd_steal(&fd);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The octets of the entry file (entry.h), shared by its reader (entry.c) and
+ * its writer (draft.c).
+ */
+#include <glib.h>
+#include <openssl/evp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "switchboard/name.h"
+
+#define FORMAT_MAGIC "listrunner 1 "
+#define FORMAT_META_DIGITS 10
+#define FORMAT_LENGTH_DIGITS 12
+#define FORMAT_CRASHES_OFFSET (sizeof FORMAT_MAGIC - 1 + FORMAT_META_DIGITS + 1 + 2 * (FORMAT_LENGTH_DIGITS + 1))
+#define FORMAT_HEAD_SIZE (FORMAT_CRASHES_OFFSET + 2 + HASH_DIGITS + 1)
+#define FORMAT_TAIL_MAGIC "\nend listrunner 1 "
+#define FORMAT_TAIL_SIZE (sizeof FORMAT_TAIL_MAGIC - 1 + HASH_DIGITS + 1)
+
+typedef struct FormatHead {
+    size_t meta_length;       /* with its line feed */
+    size_t recipients_length;
+    size_t message_length;
+    unsigned crashes;
+    uint8_t checksum[HASH_SIZE];
+} FormatHead;
+
+void format_head_print(const FormatHead *head, char text[FORMAT_HEAD_SIZE + 1]);
+bool format_head_parse(const char *text, FormatHead *head);
+
+void format_tail_print(const uint8_t hash[HASH_SIZE], char text[FORMAT_TAIL_SIZE + 1]);
+
+/* The checksum of the first line: fed with the metadata, then the recipient
+ * lines, in pieces that hold whole lines; finished with the lengths. */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(EVP_MD_CTX, EVP_MD_CTX_free)
+EVP_MD_CTX *format_checksum_new(void);
+void format_checksum_meta(EVP_MD_CTX *sum, const char *meta, size_t length);
+/* False when a line has no valid state octet, no address or no end. */
+bool format_checksum_recipients(EVP_MD_CTX *sum, const char *lines, size_t length);
+void format_checksum_end(EVP_MD_CTX *sum, FormatHead *head); /* sets head->checksum from its lengths */
+
+/* The hash of the name. */
+void format_hash_message(EVP_MD_CTX *sum, const void *octets, size_t length);
+void format_hash_end(EVP_MD_CTX *sum, const char *list, int64_t arrival, int64_t ordinal, const char *shard,
+                     uint8_t hash[HASH_SIZE]);

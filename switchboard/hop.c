@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "switchboard/hop.h"
+
+#include <openssl/evp.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/fs.h"
+#include "switchboard/suffix_internal.h"
+
+/* Files held open between writing and syncing: more are synced in rounds. */
+#define OPEN_FILES_MAX 400
+/* 48 bits keep an ordinal exact in every JSON reader. */
+#define ORDINAL_OCTETS 6
+
+typedef struct Owed {
+    Queue *queue;
+    EntryName parent;
+} Owed;
+
+struct Hop {
+    Spool *spool;
+    GArray *owed;         /* of Owed: parents in S4 to be unlinked */
+    GPtrArray *owed_dirs; /* of Queue: publications to be synced first */
+};
+
+/* One child on its way. */
+typedef struct Birth {
+    Outcome *outcome;
+    Queue *queue;
+    EntryName name;
+    int fd;
+    char file[FILE_NAME_SIZE]; /* tagged */
+} Birth;
+
+Hop *hop_new(Spool *spool)
+{
+    Hop *hop = g_new0(Hop, 1);
+    hop->spool = spool;
+    hop->owed = g_array_new(FALSE, FALSE, sizeof(Owed));
+    hop->owed_dirs = g_ptr_array_new();
+    return hop;
+}
+
+void hop_free(Hop *hop)
+{
+    if (!hop)
+        return;
+    g_array_unref(hop->owed);
+    g_ptr_array_unref(hop->owed_dirs);
+    g_free(hop);
+}
+
+Outcome *outcome_new(Entry *parent)
+{
+    Outcome *outcome = g_new0(Outcome, 1);
+    outcome->parent = parent;
+    outcome->drafts = g_ptr_array_new_with_free_func((GDestroyNotify)draft_free);
+    return outcome;
+}
+
+void outcome_free(Outcome *outcome)
+{
+    if (!outcome)
+        return;
+    g_ptr_array_unref(outcome->drafts); /* drafts may borrow from the parent */
+    entry_free(outcome->parent);
+    g_clear_error(&outcome->error);
+    g_free(outcome);
+}
+
+/* The child's ordinal follows from the parent's hash and the child's place:
+ * unique, and the same when the same hop is made again. */
+static int64_t child_ordinal(const Outcome *outcome)
+{
+    uint8_t digest[EVP_MAX_MD_SIZE];
+    uint8_t seed[HASH_SIZE + sizeof(guint)];
+    memcpy(seed, entry_name(outcome->parent)->hash, HASH_SIZE);
+    memcpy(seed + HASH_SIZE, &outcome->drafts->len, sizeof(guint));
+    EVP_Digest(seed, sizeof seed, digest, NULL, EVP_sha1(), NULL);
+    int64_t ordinal = 0;
+    for (int i = 0; i < ORDINAL_OCTETS; i++)
+        ordinal = ordinal << 8 | digest[i];
+    return ordinal;
+}
+
+void outcome_add(Outcome *outcome, Draft *draft)
+{
+    json_t *meta = draft_meta(draft);
+    if (!json_object_get(meta, META_TRACE))
+        meta_set_string(meta, META_TRACE, entry_trace(outcome->parent));
+    if (!json_object_get(meta, META_ARRIVAL))
+        meta_set_integer(meta, META_ARRIVAL, entry_arrival(outcome->parent));
+    if (!json_object_get(meta, META_ORDINAL))
+        meta_set_integer(meta, META_ORDINAL, child_ordinal(outcome));
+    g_ptr_array_add(outcome->drafts, draft);
+}
+
+static void add_unique(GPtrArray *set, gpointer member)
+{
+    if (!g_ptr_array_find(set, member, NULL))
+        g_ptr_array_add(set, member);
+}
+
+/* Takes back the children of an outcome that failed; its parent stays
+ * claimed. Recovery would do the same for a parent in S3 or S2; sync_retracted()
+ * makes the unlinks durable before the parent can become anything else. */
+static void give_up(GArray *births, Outcome *outcome, const GError *why)
+{
+    if (!outcome->error)
+        outcome->error = g_error_copy(why);
+    for (guint i = 0; i < births->len; i++) {
+        Birth *birth = &g_array_index(births, Birth, i);
+        if (birth->outcome != outcome)
+            continue;
+        if (birth->fd >= 0)
+            close(birth->fd);
+        fs_unlink(queue_fd(birth->queue), birth->file, NULL);
+        birth->fd = -1;
+        birth->outcome = NULL;
+    }
+}
+
+/* Syncs the directories that children were taken back from. */
+static bool sync_retracted(GArray *births, GError **error)
+{
+    g_autoptr(GPtrArray) dirs = g_ptr_array_new();
+    for (guint i = 0; i < births->len; i++)
+        if (!g_array_index(births, Birth, i).outcome)
+            add_unique(dirs, g_array_index(births, Birth, i).queue);
+    for (guint i = 0; i < dirs->len; i++)
+        if (!fs_sync_dir(queue_fd(dirs->pdata[i]), error))
+            return false;
+    return true;
+}
+
+/* Syncs the open files of births; those whose sync failed fail their outcome. */
+static void sync_files(GArray *births)
+{
+    g_autofree FsSync *syncs = g_new0(FsSync, births->len);
+    g_autofree guint *which = g_new(guint, births->len);
+    size_t used = 0;
+    for (guint i = 0; i < births->len; i++) {
+        const Birth *birth = &g_array_index(births, Birth, i);
+        if (birth->fd >= 0) {
+            which[used] = i;
+            syncs[used++] = (FsSync){.fd = birth->fd};
+        }
+    }
+    g_autoptr(GError) error = NULL;
+    fs_sync_group(syncs, used, &error);
+    for (size_t i = 0; i < used; i++) {
+        Birth *birth = &g_array_index(births, Birth, which[i]);
+        if (birth->fd >= 0) /* not given up by an earlier sibling */
+            close(birth->fd);
+        birth->fd = -1;
+    }
+    for (size_t i = 0; i < used; i++) {
+        Outcome *outcome = g_array_index(births, Birth, which[i]).outcome;
+        if (syncs[i].result != 0 && outcome)
+            give_up(births, outcome, error);
+    }
+}
+
+static bool write_child(Hop *hop, GArray *births, Outcome *outcome, Draft *draft)
+{
+    Queue *queue = spool_queue(hop->spool, draft_queue(draft), &outcome->error);
+    if (!queue)
+        return false;
+    Birth birth = {.outcome = outcome, .queue = queue, .name = *draft_name(draft)};
+    suffix_tagged(&birth.name, entry_queue(outcome->parent), entry_name(outcome->parent)->hash, birth.file);
+    birth.fd = draft_write(draft, queue, birth.file, &outcome->error);
+    g_array_append_val(births, birth); /* one that failed too: its directory was touched */
+    return birth.fd >= 0;
+}
+
+/* T5, first half. Files beyond OPEN_FILES_MAX are synced on the way. */
+static void write_children(Hop *hop, GArray *births, Outcome **batch, size_t count)
+{
+    unsigned open_files = 0;
+    for (size_t i = 0; i < count; i++) {
+        Outcome *outcome = batch[i];
+        bool written = true;
+        for (guint k = 0; k < outcome->drafts->len && written; k++, open_files++) {
+            if (open_files >= OPEN_FILES_MAX) {
+                sync_files(births);
+                open_files = 0;
+            }
+            written = !outcome->error && write_child(hop, births, outcome, outcome->drafts->pdata[k]);
+        }
+        if (!written)
+            give_up(births, outcome, outcome->error);
+    }
+}
+
+/* T5, second half: files, target directories and what is owed, in one group.
+ * False when what is owed could not be made durable. */
+static bool sync_children(Hop *hop, GArray *births, GError **error)
+{
+    g_autoptr(GPtrArray) dirs = g_ptr_array_new();
+    for (guint i = 0; i < hop->owed_dirs->len; i++)
+        add_unique(dirs, hop->owed_dirs->pdata[i]);
+    for (guint i = 0; i < births->len; i++)
+        if (g_array_index(births, Birth, i).outcome)
+            add_unique(dirs, g_array_index(births, Birth, i).queue);
+    g_autofree FsSync *syncs = g_new0(FsSync, dirs->len + births->len + 1);
+    size_t used = 0;
+    for (guint i = 0; i < dirs->len; i++)
+        syncs[used++] = (FsSync){.fd = queue_fd(dirs->pdata[i]), .directory = true};
+    g_autofree guint *which = g_new(guint, births->len + 1);
+    for (guint i = 0; i < births->len; i++)
+        if (g_array_index(births, Birth, i).fd >= 0) {
+            which[used - dirs->len] = i;
+            syncs[used++] = (FsSync){.fd = g_array_index(births, Birth, i).fd};
+        }
+    g_autoptr(GError) fault = NULL;
+    bool clean = fs_sync_group(syncs, used, &fault);
+    for (guint i = 0; i < births->len; i++) {
+        Birth *birth = &g_array_index(births, Birth, i);
+        if (birth->fd >= 0)
+            close(birth->fd);
+        birth->fd = -1;
+    }
+    if (clean)
+        return true;
+    for (guint i = 0; i < dirs->len; i++)
+        if (syncs[i].result != 0 && g_ptr_array_find(hop->owed_dirs, dirs->pdata[i], NULL)) {
+            g_propagate_error(error, g_steal_pointer(&fault));
+            return false;
+        }
+    for (size_t i = 0; i < used; i++)
+        for (guint k = 0; syncs[i].result != 0 && k < births->len; k++) {
+            const Birth *birth = &g_array_index(births, Birth, k);
+            bool concerned = i < dirs->len ? birth->queue == dirs->pdata[i] : k == which[i - dirs->len];
+            if (concerned && birth->outcome)
+                give_up(births, birth->outcome, fault);
+        }
+    return true;
+}
+
+/* The publications of the batches before are durable: their parents go (T8). */
+static bool unlink_owed(Hop *hop, GError **error)
+{
+    for (guint i = 0; i < hop->owed->len; i++) {
+        const Owed *owed = &g_array_index(hop->owed, Owed, i);
+        char file[FILE_NAME_SIZE];
+        suffix_file(&owed->parent, SUFFIX_DECIDED, file);
+        if (!fs_unlink(queue_fd(owed->queue), file, error)) {
+            g_prefix_error(error, "queue %s: ", queue_name(owed->queue));
+            return false;
+        }
+    }
+    g_array_set_size(hop->owed, 0);
+    g_ptr_array_set_size(hop->owed_dirs, 0);
+    return true;
+}
+
+/* T6. A parent without children just ends: nothing hangs on its .done. */
+static bool commit_parents(GArray *births, Outcome **batch, size_t count, GError **error)
+{
+    Queue *queue = NULL;
+    for (size_t i = 0; i < count; i++) {
+        Outcome *outcome = batch[i];
+        if (outcome->error)
+            continue;
+        char from[FILE_NAME_SIZE], to[FILE_NAME_SIZE];
+        suffix_file(entry_name(outcome->parent), SUFFIX_CLAIMED, from);
+        suffix_file(entry_name(outcome->parent), SUFFIX_DECIDED, to);
+        int fd = queue_fd(entry_queue(outcome->parent));
+        g_autoptr(GError) fault = NULL;
+        bool ends = outcome->drafts->len == 0;
+        if (!(ends ? fs_unlink(fd, from, &fault) : fs_rename(fd, from, to, &fault)))
+            give_up(births, outcome, fault);
+        else if (!ends)
+            queue = entry_queue(outcome->parent);
+    }
+    if (queue && !fs_sync_dir(queue_fd(queue), error)) {
+        g_prefix_error(error, "queue %s: ", queue_name(queue));
+        return false;
+    }
+    return true;
+}
+
+static bool publish(Hop *hop, GArray *births, Outcome **batch, size_t count, GError **error)
+{
+    for (guint i = 0; i < births->len; i++) {
+        Birth *birth = &g_array_index(births, Birth, i);
+        if (!birth->outcome)
+            continue;
+        if (!suffix_publish(birth->queue, &birth->name, birth->file, error))
+            return false;
+        add_unique(hop->owed_dirs, birth->queue);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!batch[i]->error && batch[i]->drafts->len > 0) {
+            Owed owed = {entry_queue(batch[i]->parent), *entry_name(batch[i]->parent)};
+            g_array_append_val(hop->owed, owed);
+        }
+    return true;
+}
+
+bool hop_commit(Hop *hop, Outcome **batch, size_t count, GError **error)
+{
+    g_autoptr(GArray) births = g_array_new(FALSE, FALSE, sizeof(Birth));
+    write_children(hop, births, batch, count);
+    return sync_children(hop, births, error) && unlink_owed(hop, error) &&
+           commit_parents(births, batch, count, error) && publish(hop, births, batch, count, error) &&
+           sync_retracted(births, error);
+}
+
+bool hop_settle(Hop *hop, GError **error)
+{
+    g_autofree FsSync *syncs = g_new0(FsSync, hop->owed_dirs->len + 1);
+    for (guint i = 0; i < hop->owed_dirs->len; i++)
+        syncs[i] = (FsSync){.fd = queue_fd(hop->owed_dirs->pdata[i]), .directory = true};
+    return fs_sync_group(syncs, hop->owed_dirs->len, error) && unlink_owed(hop, error);
+}
+
+bool hop_owes(const Hop *hop)
+{
+    return hop->owed->len > 0;
+}

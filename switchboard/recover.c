@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "switchboard/recover.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "switchboard/corrupt_internal.h"
+#include "switchboard/entry.h"
+#include "switchboard/format_internal.h"
+#include "switchboard/suffix_internal.h"
+
+#define SHUNT_QUEUE "shunt"
+
+/* A child found in some queue, of a parent in ours. */
+typedef struct Orphan {
+    Queue *queue;
+    EntryName name;
+    char file[FILE_NAME_SIZE];
+    uint8_t parent[HASH_SIZE];
+} Orphan;
+
+typedef struct Recovery {
+    Queue *queue;
+    Slice slice;
+    GArray *claimed; /* of EntryName: S3 */
+    GArray *decided; /* of EntryName: S4 */
+    GArray *orphans; /* of Orphan: S1t */
+    GHashTable *parents;   /* hashes of the orphans' parents */
+    GHashTable *undecided; /* those of them in S2 or S3 */
+    RecoverReport *report;
+} Recovery;
+
+static GHashTable *hash_set(void)
+{
+    return g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
+}
+
+static void set_add(GHashTable *set, const uint8_t *hash)
+{
+    g_hash_table_add(set, g_bytes_new(hash, HASH_SIZE));
+}
+
+static bool set_has(GHashTable *set, const uint8_t *hash)
+{
+    g_autoptr(GBytes) key = g_bytes_new_static(hash, HASH_SIZE);
+    return g_hash_table_contains(set, key);
+}
+
+static void note_state(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    (void)queue;
+    (void)file;
+    Recovery *recovery = data;
+    if (!slice_owns(recovery->slice, name->hash))
+        return;
+    if (strcmp(rest, SUFFIX_CLAIMED) == 0)
+        g_array_append_val(recovery->claimed, *name);
+    else if (strcmp(rest, SUFFIX_DECIDED) == 0)
+        g_array_append_val(recovery->decided, *name);
+    else if (strcmp(rest, SUFFIX_READY) == 0 && set_has(recovery->parents, name->hash))
+        set_add(recovery->undecided, name->hash);
+}
+
+static void note_orphan(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    Recovery *recovery = data;
+    Tag tag;
+    if (strlen(file) >= FILE_NAME_SIZE || !suffix_parse_tag(rest, &tag) ||
+        strcmp(tag.queue, queue_name(recovery->queue)) != 0 || !slice_owns(recovery->slice, tag.hash))
+        return;
+    Orphan orphan = {.queue = queue, .name = *name};
+    g_strlcpy(orphan.file, file, sizeof orphan.file);
+    memcpy(orphan.parent, tag.hash, HASH_SIZE);
+    g_array_append_val(recovery->orphans, orphan);
+    set_add(recovery->parents, orphan.parent);
+}
+
+static bool find_all(Recovery *recovery, GError **error)
+{
+    Spool *spool = queue_spool(recovery->queue);
+    g_auto(GStrv) names = spool_queue_names(spool, error);
+    if (!names)
+        return false;
+    for (char **name = names; *name; name++) {
+        Queue *queue = spool_queue(spool, *name, error);
+        if (!queue || !queue_visit(queue, note_orphan, recovery, error))
+            return false;
+    }
+    if (!queue_visit(recovery->queue, note_state, recovery, error))
+        return false;
+    for (guint i = 0; i < recovery->claimed->len; i++)
+        set_add(recovery->undecided, g_array_index(recovery->claimed, EntryName, i).hash);
+    return true;
+}
+
+/* R6: nobody knows where it belongs, so a person gets it, whole. */
+static bool set_stray_aside(Recovery *recovery, const Orphan *orphan, GError **error)
+{
+    Queue *shunt = spool_queue(queue_spool(orphan->queue), SHUNT_QUEUE, error);
+    if (!shunt)
+        return false;
+    char copy[FILE_NAME_SIZE];
+    suffix_file(&orphan->name, SUFFIX_PRESERVED, copy);
+    log_error("queue %s: %s has no parent; it is set aside as " SHUNT_QUEUE "/%s", queue_name(orphan->queue),
+              orphan->file, copy);
+    g_autoptr(GError) fault = NULL;
+    if (!corrupt_copy(orphan->queue, orphan->file, shunt, copy, &fault) && !g_error_matches(fault, FAIL, FAIL_RACE)) {
+        g_propagate_error(error, g_steal_pointer(&fault));
+        return false;
+    }
+    recovery->report->strays++;
+    return fs_unlink(queue_fd(orphan->queue), orphan->file, error);
+}
+
+/* R1 to R3 and R6, child by child. */
+static bool settle_orphans(Recovery *recovery, GError **error)
+{
+    g_autoptr(GHashTable) decided = hash_set();
+    for (guint i = 0; i < recovery->decided->len; i++)
+        set_add(decided, g_array_index(recovery->decided, EntryName, i).hash);
+    for (guint i = 0; i < recovery->orphans->len; i++) {
+        Orphan *orphan = &g_array_index(recovery->orphans, Orphan, i);
+        bool settled;
+        if (set_has(decided, orphan->parent))
+            settled = suffix_publish(orphan->queue, &orphan->name, orphan->file, error);
+        else if (set_has(recovery->undecided, orphan->parent))
+            settled = fs_unlink(queue_fd(orphan->queue), orphan->file, error);
+        else
+            settled = set_stray_aside(recovery, orphan, error);
+        if (!settled)
+            return false;
+    }
+    return true;
+}
+
+/* Children that were published before the crash are not known any more, so
+ * every directory is synced before a parent goes. */
+static bool sync_all(Recovery *recovery, GError **error)
+{
+    Spool *spool = queue_spool(recovery->queue);
+    g_auto(GStrv) names = spool_queue_names(spool, error);
+    for (char **name = names; name && *name; name++) {
+        Queue *queue = spool_queue(spool, *name, error);
+        if (!queue || !fs_sync_dir(queue_fd(queue), error))
+            return false;
+    }
+    return names != NULL;
+}
+
+/* The crash digit, read without verifying the rest: a damaged entry is found
+ * when it is claimed. */
+static unsigned read_crashes(Queue *queue, const char *file)
+{
+    auto_fd fd = fs_open(queue_fd(queue), file, false, NULL);
+    char digit = '0';
+    if (fd < 0 || pread(fd, &digit, 1, FORMAT_CRASHES_OFFSET) != 1 || digit < '0' || digit > '9')
+        return 0;
+    return (unsigned)(digit - '0');
+}
+
+static bool put_back_claimed(Recovery *recovery, GError **error)
+{
+    for (guint i = 0; i < recovery->claimed->len; i++) {
+        EntryName name = g_array_index(recovery->claimed, EntryName, i);
+        char claimed[FILE_NAME_SIZE], preserved[FILE_NAME_SIZE];
+        suffix_file(&name, SUFFIX_CLAIMED, claimed);
+        suffix_file(&name, SUFFIX_PRESERVED, preserved);
+        unsigned crashes = read_crashes(recovery->queue, claimed);
+        if (crashes >= RECOVER_CRASHES_LIMIT) {
+            log_error("queue %s: %s crashed its runner %u times; it is set aside as %s", queue_name(recovery->queue),
+                      claimed, crashes, preserved);
+            recovery->report->preserved++;
+            if (!fs_rename(queue_fd(recovery->queue), claimed, preserved, error))
+                return false;
+            continue;
+        }
+        recovery->report->rolled_back++;
+        if (!suffix_publish(recovery->queue, &name, claimed, error))
+            return false;
+    }
+    return recovery->claimed->len == 0 || fs_sync_dir(queue_fd(recovery->queue), error);
+}
+
+static bool unlink_decided(Recovery *recovery, GError **error)
+{
+    for (guint i = 0; i < recovery->decided->len; i++) {
+        char decided[FILE_NAME_SIZE];
+        suffix_file(&g_array_index(recovery->decided, EntryName, i), SUFFIX_DECIDED, decided);
+        if (!fs_unlink(queue_fd(recovery->queue), decided, error))
+            return false;
+        recovery->report->rolled_forward++;
+    }
+    return true;
+}
+
+static bool run(Recovery *recovery, GError **error)
+{
+    if (!find_all(recovery, error))
+        return false;
+    /* What we saw as decided must be so on the disk before others see its
+     * children. */
+    if (recovery->decided->len > 0 && !fs_sync_dir(queue_fd(recovery->queue), error))
+        return false;
+    if (!settle_orphans(recovery, error))
+        return false;
+    if ((recovery->decided->len > 0 || recovery->orphans->len > 0) && !sync_all(recovery, error))
+        return false;
+    return unlink_decided(recovery, error) && put_back_claimed(recovery, error);
+}
+
+bool recover_slice(Queue *queue, Slice slice, RecoverReport *report, GError **error)
+{
+    g_autoptr(GArray) claimed = g_array_new(FALSE, FALSE, sizeof(EntryName));
+    g_autoptr(GArray) decided = g_array_new(FALSE, FALSE, sizeof(EntryName));
+    g_autoptr(GArray) orphans = g_array_new(FALSE, FALSE, sizeof(Orphan));
+    g_autoptr(GHashTable) parents = hash_set();
+    g_autoptr(GHashTable) undecided = hash_set();
+    Recovery recovery = {queue, slice, claimed, decided, orphans, parents, undecided, report};
+    if (run(&recovery, error))
+        return true;
+    g_prefix_error(error, "recovery of queue %s: ", queue_name(queue));
+    return false;
+}
+
+/* What a sweep looks for. */
+typedef struct Sweep {
+    Slice slice;
+    time_t before;
+    unsigned swept;
+} Sweep;
+
+static void sweep_file(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    Sweep *sweep = data;
+    struct stat status;
+    if (strcmp(rest, SUFFIX_TMP) == 0 && slice_owns(sweep->slice, name->hash) &&
+        fstatat(queue_fd(queue), file, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mtime < sweep->before &&
+        fs_unlink(queue_fd(queue), file, NULL))
+        sweep->swept++;
+}
+
+bool recover_sweep(Queue *queue, Slice slice, int64_t age_us, unsigned *swept, GError **error)
+{
+    Sweep sweep = {.slice = slice, .before = (time_t)((clock_now() - age_us) / CLOCK_SECOND)};
+    bool sound = queue_visit(queue, sweep_file, &sweep, error);
+    *swept = sweep.swept;
+    return sound;
+}

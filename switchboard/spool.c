@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "switchboard/spool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/fail.h"
+#include "base/fs.h"
+
+struct Queue {
+    Spool *spool;
+    char *name;
+    int fd;
+};
+
+struct Spool {
+    char *path;
+    int fd;
+    dev_t device;
+    GHashTable *queues; /* name -> Queue */
+};
+
+static void queue_free(gpointer data)
+{
+    Queue *queue = data;
+    close(queue->fd);
+    g_free(queue->name);
+    g_free(queue);
+}
+
+bool queue_name_valid(const char *name)
+{
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
+    return length > 0 && length <= QUEUE_NAME_MAX && name[length] == '\0' && name[0] >= 'a' && name[length - 1] != '-';
+}
+
+Spool *spool_open(const char *path, GError **error)
+{
+    auto_fd fd = fs_open_dir(AT_FDCWD, path, false, error);
+    if (fd < 0) {
+        if (error && *error)
+            (*error)->code = FAIL_CONFIG;
+        g_prefix_error(error, "spool: ");
+        return NULL;
+    }
+    struct stat status;
+    if (fstat(fd, &status) != 0) {
+        fail_errno(error, FAIL_LATER, "spool: stat %s", path);
+        return NULL;
+    }
+    Spool *spool = g_new0(Spool, 1);
+    spool->path = g_strdup(path);
+    spool->fd = auto_fd_steal(&fd);
+    spool->device = status.st_dev;
+    spool->queues = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, queue_free);
+    return spool;
+}
+
+void spool_free(Spool *spool)
+{
+    if (!spool)
+        return;
+    g_hash_table_destroy(spool->queues);
+    close(spool->fd);
+    g_free(spool->path);
+    g_free(spool);
+}
+
+const char *spool_path(const Spool *spool)
+{
+    return spool->path;
+}
+
+int spool_fd(const Spool *spool)
+{
+    return spool->fd;
+}
+
+Queue *spool_queue(Spool *spool, const char *name, GError **error)
+{
+    Queue *queue = g_hash_table_lookup(spool->queues, name);
+    if (queue)
+        return queue;
+    if (!queue_name_valid(name)) {
+        fail(error, FAIL_CONFIG, "\"%s\" is no queue name; lower-case letters, digits and '-' are allowed", name);
+        return NULL;
+    }
+    auto_fd fd = fs_open_dir(spool->fd, name, true, error);
+    if (fd < 0) {
+        g_prefix_error(error, "queue %s: ", name);
+        return NULL;
+    }
+    struct stat status;
+    if (fstat(fd, &status) != 0) {
+        fail_errno(error, FAIL_LATER, "queue %s: stat", name);
+        return NULL;
+    }
+    if (status.st_dev != spool->device) {
+        fail(error, FAIL_CONFIG, "queue directory %s/%s is on another file system than the spool", spool->path, name);
+        return NULL;
+    }
+    queue = g_new0(Queue, 1);
+    queue->spool = spool;
+    queue->name = g_strdup(name);
+    queue->fd = auto_fd_steal(&fd);
+    g_hash_table_insert(spool->queues, queue->name, queue);
+    return queue;
+}
+
+static gint compare_names(gconstpointer a, gconstpointer b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+char **spool_queue_names(Spool *spool, GError **error)
+{
+    int fd = openat(spool->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!directory) {
+        fail_errno(error, FAIL_LATER, "list %s", spool->path);
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (struct dirent *found; (found = readdir(directory)) != NULL;) {
+        struct stat status;
+        if (queue_name_valid(found->d_name) && fstatat(spool->fd, found->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISDIR(status.st_mode))
+            g_ptr_array_add(names, g_strdup(found->d_name));
+    }
+    closedir(directory);
+    g_ptr_array_sort(names, compare_names);
+    g_ptr_array_add(names, NULL);
+    return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
+}
+
+bool queue_visit(Queue *queue, QueueVisit *visit, void *data, GError **error)
+{
+    int fd = openat(queue->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!directory) {
+        fail_errno(error, FAIL_LATER, "list queue %s", queue->name);
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    int fault = 0;
+    for (;;) {
+        errno = 0;
+        struct dirent *found = readdir(directory);
+        if (!found) {
+            fault = errno;
+            break;
+        }
+        EntryName name;
+        const char *rest;
+        if (name_parse(found->d_name, &name, &rest))
+            visit(data, queue, found->d_name, &name, rest);
+    }
+    closedir(directory);
+    errno = fault;
+    return fault == 0 || fail_errno(error, FAIL_LATER, "list queue %s", queue->name);
+}
+
+const char *queue_name(const Queue *queue)
+{
+    return queue->name;
+}
+
+int queue_fd(const Queue *queue)
+{
+    return queue->fd;
+}
+
+Spool *queue_spool(const Queue *queue)
+{
+    return queue->spool;
+}

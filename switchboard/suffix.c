@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "switchboard/suffix_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/fs.h"
+
+void suffix_file(const EntryName *name, const char *suffix, char file[FILE_NAME_SIZE])
+{
+    name_format(name, file);
+    g_strlcat(file, suffix, FILE_NAME_SIZE);
+}
+
+void suffix_tagged(const EntryName *name, const Queue *parents, const uint8_t *hash, char file[FILE_NAME_SIZE])
+{
+    char text[NAME_SIZE], digits[HASH_DIGITS + 1];
+    name_format(name, text);
+    name_hash_format(hash, digits);
+    g_snprintf(file, FILE_NAME_SIZE, "%s.%s-%s" SUFFIX_TMP, text, queue_name(parents), digits);
+}
+
+bool suffix_parse_tag(const char *rest, Tag *tag)
+{
+    if (*rest != '.')
+        return false;
+    rest++;
+    size_t length = strlen(rest);
+    const size_t tail = 1 + HASH_DIGITS + strlen(SUFFIX_TMP); /* "-HASH.tmp" */
+    if (length <= tail || length - tail > QUEUE_NAME_MAX || strcmp(rest + length - strlen(SUFFIX_TMP), SUFFIX_TMP) != 0)
+        return false;
+    size_t queue_length = length - tail;
+    if (rest[queue_length] != '-' || !name_hash_parse(rest + queue_length + 1, tag->hash))
+        return false;
+    memcpy(tag->queue, rest, queue_length);
+    tag->queue[queue_length] = '\0';
+    return queue_name_valid(tag->queue);
+}
+
+bool suffix_publish(Queue *queue, EntryName *name, const char *tagged, GError **error)
+{
+    for (;; name->due++) {
+        char file[FILE_NAME_SIZE];
+        suffix_file(name, SUFFIX_READY, file);
+        g_autoptr(GError) fault = NULL;
+        if (fs_rename_new(queue_fd(queue), tagged, file, &fault))
+            return true;
+        if (!g_error_matches(fault, FAIL, FAIL_RACE)) {
+            g_propagate_prefixed_error(error, g_steal_pointer(&fault), "queue %s: ", queue_name(queue));
+            return false;
+        }
+    }
+}
