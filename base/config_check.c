@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "base/config_internal.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* What every check gets. */
+typedef struct Check {
+    const Config *config;
+    ConfigFaults *faults;
+} Check;
+
+/* Complains about a value; its line is that of the value. */
+#define COMPLAIN(check, section, value, ...) \
+    config_fault((check)->faults, (value)->line, section, (value)->name, __VA_ARGS__)
+
+/* The value unless it was refused already, is unset or not there at all. */
+static const ConfigValue *usable(const Check *check, const char *section_name, const char *name)
+{
+    const ConfigSection *section = config_section(check->config, section_name);
+    const ConfigValue *value = section ? config_section_value(section, name) : NULL;
+    return value && value->text && !value->bad ? value : NULL;
+}
+
+/* ---- values beside each other ---- */
+
+static void check_order(const Check *check, const char *section, const char *low, const char *high)
+{
+    const ConfigValue *below = usable(check, section, low);
+    const ConfigValue *above = usable(check, section, high);
+    if (below && above && below->number > above->number) {
+        const ConfigValue *culprit = below->line > above->line ? below : above;
+        const ConfigValue *other = culprit == below ? above : below;
+        COMPLAIN(check, section, culprit, "found %s; allowed is %s %s = %s", culprit->text,
+                 culprit == below ? "at most" : "at least", other->name, other->text);
+    }
+}
+
+static bool port_valid(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    long port = digits > 0 && digits <= 5 && !text[digits] ? strtol(text, NULL, 10) : 0;
+    return port >= 1 && port <= 65535;
+}
+
+static bool listen_valid(const char *word)
+{
+    if (g_str_has_prefix(word, "unix:"))
+        return word[5] == '/' && strlen(word + 5) < sizeof((struct sockaddr_un *)NULL)->sun_path;
+    const char *colon = strrchr(word, ':');
+    if (!colon || colon == word || !port_valid(colon + 1))
+        return false;
+    g_autofree char *host = g_strndup(word, (size_t)(colon - word));
+    if (*host != '[')
+        return strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-*") == strlen(host);
+    struct in6_addr address;
+    size_t length = strlen(host);
+    if (host[length - 1] != ']')
+        return false;
+    host[length - 1] = '\0';
+    return inet_pton(AF_INET6, host + 1, &address) == 1;
+}
+
+static void check_listen(const Check *check, const char *section)
+{
+    const ConfigValue *listen = usable(check, section, "listen");
+    for (char **word = listen ? listen->words : NULL; word && *word; word++)
+        if (!listen_valid(*word))
+            COMPLAIN(check, section, listen, "found \"%s\"; allowed is HOST:PORT, [IPv6]:PORT or unix:/PATH", *word);
+}
+
+/* Queues that no runner of the site's own may work: retry belongs to out, the
+ * others wait for a person. */
+static const char *const reserved_queues[] = {"retry", "hold", "corrupt", "shunt", NULL};
+
+static bool queue_name_valid(const char *name)
+{
+    return g_ascii_isalnum(*name) && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-")] == '\0';
+}
+
+static void check_queue(const Check *check, const char *section, GHashTable *owners)
+{
+    const ConfigValue *queue = usable(check, section, "queue");
+    if (!queue)
+        return;
+    if (!queue_name_valid(queue->text)) {
+        COMPLAIN(check, section, queue, "found \"%s\"; allowed are small letters, digits, _ and -", queue->text);
+        return;
+    }
+    if (g_strv_contains(reserved_queues, queue->text)) {
+        COMPLAIN(check, section, queue, "found \"%s\", which no runner may have; allowed is any other", queue->text);
+        return;
+    }
+    const char *owner = g_hash_table_lookup(owners, queue->text);
+    if (owner)
+        COMPLAIN(check, section, queue, "found \"%s\", the queue of [%s]; allowed is a queue of its own "
+                 "(more processes: instances)", queue->text, owner);
+    else
+        g_hash_table_insert(owners, queue->text, (gpointer)section);
+}
+
+static void check_runners(const Check *check)
+{
+    g_autoptr(GHashTable) owners = g_hash_table_new(g_str_hash, g_str_equal);
+    for (unsigned i = 0; i < check->config->sections->len; i++) {
+        const ConfigSection *section = check->config->sections->pdata[i];
+        if (!g_str_has_prefix(section->name, "runner."))
+            continue;
+        const ConfigValue *command = config_section_value(section, "command");
+        if (!config_is_built_in(section->name) && command->line == 0)
+            config_fault(check->faults, section->line, section->name, "command",
+                         "found no value; allowed is the absolute path of the program, "
+                         "because this runner does not come with Listrunner");
+        check_listen(check, section->name);
+        check_queue(check, section->name, owners);
+    }
+}
+
+static void check_archivers(const Check *check)
+{
+    for (unsigned i = 0; i < check->config->sections->len; i++) {
+        const ConfigSection *section = check->config->sections->pdata[i];
+        const ConfigValue *type = g_str_has_prefix(section->name, "archiver.")
+                                      ? usable(check, section->name, "type") : NULL;
+        if (!type)
+            continue;
+        const char *needed = g_str_equal(type->text, "command") ? "command" : "path";
+        const ConfigValue *value = config_section_value(section, needed);
+        if (!value->text)
+            config_fault(check->faults, section->line, section->name, needed,
+                         "found no value; allowed is %s, because type = %s",
+                         g_str_equal(needed, "path") ? "an absolute path" : "a program and its arguments", type->text);
+        g_auto(GStrv) words = NULL;
+        g_autoptr(GError) error = NULL;
+        const ConfigValue *command = usable(check, section->name, "command");
+        if (command && (!g_shell_parse_argv(command->text, NULL, &words, &error) || *words[0] != '/'))
+            COMPLAIN(check, section->name, command, "found \"%s\"%s%s; allowed is the absolute path of a program "
+                     "and its arguments", command->text, error ? ": " : "", error ? error->message : "");
+    }
+}
+
+static void check_site(const Check *check)
+{
+    const ConfigValue *hostname = usable(check, "site", "hostname");
+    if (hostname && strpbrk(hostname->text, " \t@/<>"))
+        COMPLAIN(check, "site", hostname, "found \"%s\"; allowed is a host name", hostname->text);
+    const ConfigValue *owner = usable(check, "site", "site_owner");
+    const char *at = owner ? strchr(owner->text, '@') : NULL;
+    if (owner && owner->line > 0 && (!at || at == owner->text || !at[1] || strpbrk(owner->text, " \t<>")))
+        COMPLAIN(check, "site", owner, "found \"%s\"; allowed is a mail address without a name", owner->text);
+    const ConfigValue *delimiter = usable(check, "lmtp", "verp_delimiter");
+    if (delimiter && (strlen(delimiter->text) != 1 || !strchr("+=#%*/", *delimiter->text)))
+        COMPLAIN(check, "lmtp", delimiter, "found \"%s\"; allowed is one of + = # %% * /", delimiter->text);
+}
+
+static void check_transport(const Check *check)
+{
+    const ConfigValue *transport = usable(check, "out", "default_transport");
+    if (!transport)
+        return;
+    g_autofree char *section = g_strconcat("transport.", transport->text, NULL);
+    if (!config_section(check->config, section))
+        COMPLAIN(check, "out", transport, "found \"%s\"; allowed is the NAME of a section [transport.NAME], such as relay",
+                 transport->text);
+}
+
+/* ---- the system ---- */
+
+static void check_user(const Check *check)
+{
+    const ConfigValue *user = usable(check, "site", "user");
+    /* Who is not root stays who he is: only a name that he wrote can be wrong. */
+    if (user && (user->line > 0 || geteuid() == 0) && !getpwnam(user->text))
+        COMPLAIN(check, "site", user, "found \"%s\", which does not exist; allowed is a user of this system "
+                 "(adduser --system --group %s)", user->text, user->text);
+}
+
+static bool check_directory(const Check *check, const char *section, const ConfigValue *value, const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        return true;
+    COMPLAIN(check, section, value, "found %s: %s; allowed is a directory that exists", path,
+             errno == ENOENT ? "no such directory" : errno ? g_strerror(errno) : "not a directory");
+    return false;
+}
+
+static void check_spool(const Check *check)
+{
+    const ConfigValue *spool = usable(check, "spool", "directory");
+    errno = 0;
+    if (!spool || !check_directory(check, "spool", spool, spool->text))
+        return;
+    struct stat top;
+    g_autoptr(GDir) directory = g_dir_open(spool->text, 0, NULL);
+    if (!directory || stat(spool->text, &top) != 0)
+        return; /* not ours to read; the runners say so when they open it */
+    for (const char *name; (name = g_dir_read_name(directory));) {
+        struct stat status;
+        g_autofree char *path = g_build_filename(spool->text, name, NULL);
+        if (stat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_dev != top.st_dev)
+            COMPLAIN(check, "spool", spool, "found %s on another file system; allowed is one file system "
+                     "for all queues", path);
+    }
+}
+
+static void check_store(const Check *check)
+{
+    const ConfigValue *path = usable(check, "store", "path");
+    if (!path)
+        return;
+    g_autofree char *above = g_path_get_dirname(path->text);
+    errno = 0;
+    check_directory(check, "store", path, above);
+}
+
+/* Programs that the file names. Those of our own are where make put them. */
+static void check_commands(const Check *check)
+{
+    for (unsigned i = 0; i < check->config->sections->len; i++) {
+        const ConfigSection *section = check->config->sections->pdata[i];
+        const ConfigValue *command = g_str_has_prefix(section->name, "runner.")
+                                         ? usable(check, section->name, "command") : NULL;
+        struct stat status;
+        if (command && command->line > 0 &&
+            (stat(command->text, &status) != 0 || !S_ISREG(status.st_mode) || access(command->text, X_OK) != 0))
+            COMPLAIN(check, section->name, command, "found %s, which is no program; allowed is an executable file",
+                     command->text);
+    }
+}
+
+void config_check(const Config *config, bool offline, ConfigFaults *faults)
+{
+    const Check check = {config, faults};
+    check_site(&check);
+    check_order(&check, "master", "restart_delay_min", "restart_delay_max");
+    check_order(&check, "out", "minimal_backoff_time", "maximal_backoff_time");
+    check_runners(&check);
+    check_transport(&check);
+    check_archivers(&check);
+    if (offline)
+        return;
+    check_user(&check);
+    check_spool(&check);
+    check_store(&check);
+    check_commands(&check);
+}

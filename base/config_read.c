@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "base/config_internal.h"
+
+#include <ini.h>
+#include <string.h>
+
+#define FREE_KEY_PREFIX "x_"
+/* inih keeps 50 octets of a name, its end included. */
+#define NAME_LENGTH_MAX 48
+
+/* ---- suggestions ---- */
+
+static unsigned edit_distance(const char *a, const char *b)
+{
+    size_t width = strlen(b) + 1;
+    g_autofree unsigned *row = g_new(unsigned, width);
+    for (size_t j = 0; j < width; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j < width; j++) {
+            unsigned changed = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = MIN(changed, MIN(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[width - 1];
+}
+
+/* Remembers candidate if it is the nearest to wanted so far and near enough. */
+static void suggest(const char *wanted, const char *candidate, const char **best, unsigned *distance)
+{
+    unsigned found = edit_distance(wanted, candidate);
+    if (found <= MAX(2, strlen(wanted) / 3) && found < *distance) {
+        *best = candidate;
+        *distance = found;
+    }
+}
+
+static const ConfigKey *schema_find(const char *section, const char *name)
+{
+    for (const ConfigKey *key = config_schema; key->section; key++)
+        if (config_covers(key->section, section) && g_str_equal(key->name, name))
+            return key;
+    return NULL;
+}
+
+static bool schema_has_section(const char *section)
+{
+    for (const ConfigKey *key = config_schema; key->section; key++)
+        if (config_covers(key->section, section))
+            return true;
+    return false;
+}
+
+static void fault_unknown_section(ConfigFaults *faults, int line, const char *name)
+{
+    const char *best = NULL;
+    unsigned distance = G_MAXUINT;
+    g_autoptr(GString) allowed = g_string_new(NULL);
+    const char *previous = "";
+    for (const ConfigKey *key = config_schema; key->section; key++) {
+        if (g_str_equal(key->section, previous))
+            continue;
+        previous = key->section;
+        size_t family = config_family_length(key->section);
+        g_string_append_printf(allowed, "%s[%.*s%s]", allowed->len ? ", " : "",
+                               family ? (int)family : (int)strlen(key->section), key->section, family ? "NAME" : "");
+        if (family == 0)
+            suggest(name, key->section, &best, &distance);
+    }
+    for (const char *const *member = config_built_in; *member; member++)
+        suggest(name, *member, &best, &distance);
+    if (best)
+        config_fault(faults, line, name, NULL, "found an unknown section; allowed is [%s], perhaps?", best);
+    else
+        config_fault(faults, line, name, NULL, "found an unknown section; allowed are %s", allowed->str);
+}
+
+static void fault_unknown_key(ConfigFaults *faults, int line, const char *section, const char *name)
+{
+    const char *best = NULL;
+    unsigned distance = G_MAXUINT;
+    g_autoptr(GString) allowed = g_string_new(NULL);
+    for (const ConfigKey *key = config_schema; key->section; key++)
+        if (config_covers(key->section, section)) {
+            g_string_append_printf(allowed, "%s%s", allowed->len ? ", " : "", key->name);
+            suggest(name, key->name, &best, &distance);
+        }
+    if (best)
+        config_fault(faults, line, section, name, "found an unknown key; allowed is %s, perhaps?", best);
+    else
+        config_fault(faults, line, section, name, "found an unknown key; allowed are %s", allowed->str);
+}
+
+/* ---- reading the file ---- */
+
+/* inih asks for lines; what it does not tell (the line's number, sections
+ * without keys, all faults instead of the first) is kept here. */
+typedef struct Reader {
+    Config *config;
+    ConfigFaults *faults;
+    const char *at, *end;
+    int line;
+    char *unread;           /* text of a line that must still reach read_value(), else NULL */
+    bool indented;          /* the line begins with a blank */
+    ConfigSection *section; /* NULL: before the first, or unknown */
+    bool in_section;
+    ConfigValue *last;      /* what an indented line continues */
+} Reader;
+
+static bool member_name_valid(const char *name)
+{
+    return g_ascii_isalnum(*name) && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-")] == '\0';
+}
+
+static void read_section(Reader *reader, const char *text)
+{
+    reader->last = NULL;
+    reader->section = NULL;
+    reader->in_section = true;
+    const char *close = strchr(text, ']');
+    g_autofree char *rest = close ? g_strstrip(g_strdup(close + 1)) : NULL;
+    if (!close || (*rest && *rest != ';' && *rest != '#') || close - text - 1 > NAME_LENGTH_MAX) {
+        config_fault(reader->faults, reader->line, NULL, NULL,
+                     "found \"%s\"; allowed is [SECTION], at most %d characters", text, NAME_LENGTH_MAX);
+        return;
+    }
+    g_autofree char *name = g_strndup(text + 1, (size_t)(close - text) - 1);
+    reader->section = config_section(reader->config, name);
+    if (reader->section && reader->section->line == 0)
+        reader->section->line = reader->line;
+    if (reader->section)
+        return;
+    size_t family = config_family_length(name);
+    if (family == 0 || !schema_has_section(name))
+        fault_unknown_section(reader->faults, reader->line, name);
+    else if (!member_name_valid(name + family))
+        config_fault(reader->faults, reader->line, name, NULL,
+                     "found \"%s\"; allowed is a name of small letters, digits, _ and -", name + family);
+    else
+        reader->section = config_section_add(reader->config, name, reader->line);
+}
+
+/* A line of the kind that inih hands on did not come to read_value(). */
+static void read_missed(Reader *reader)
+{
+    if (reader->unread)
+        config_fault(reader->faults, reader->line, NULL, NULL,
+                     "found \"%s\"; allowed is KEY = VALUE, [SECTION] or a comment", reader->unread);
+    g_clear_pointer(&reader->unread, g_free);
+}
+
+static char *read_line(char *buffer, int size, void *data)
+{
+    Reader *reader = data;
+    read_missed(reader);
+    if (reader->at == reader->end)
+        return NULL;
+    const char *newline = memchr(reader->at, '\n', (size_t)(reader->end - reader->at));
+    const char *next = newline ? newline + 1 : reader->end;
+    size_t length = (size_t)(next - reader->at);
+    g_autofree char *whole = g_strndup(reader->at, length);
+    reader->at = next;
+    reader->line++;
+    reader->indented = *whole == ' ' || *whole == '\t';
+    const char *text = g_strstrip(whole);
+    g_strlcpy(buffer, "\n", (gsize)size);
+    if (!*text || *text == ';' || *text == '#')
+        return buffer;
+    if (*text == '[') {
+        read_section(reader, text);
+        /* inih's own idea of the section is not used; it only must forget the last key. */
+        g_strlcpy(buffer, "[]\n", (gsize)size);
+    } else if (strlen(text) + 3 > (size_t)size) {
+        config_fault(reader->faults, reader->line, reader->section ? reader->section->name : NULL, NULL,
+                     "found a line of %zu characters; allowed are %d (a list may go on in the next line, indented)",
+                     strlen(text), size - 3);
+    } else {
+        g_snprintf(buffer, (gulong)size, "%s%s\n", reader->indented ? " " : "", text);
+        reader->unread = g_strdup(text);
+    }
+    return buffer;
+}
+
+static void read_continuation(Reader *reader, const char *text)
+{
+    ConfigValue *last = reader->last;
+    if (!last->key || last->key->type != CONFIG_LIST) {
+        config_fault(reader->faults, reader->line, reader->section->name, last->name,
+                     "found an indented line, which would continue it; allowed only after a list "
+                     "(a key begins in the first column)");
+        return;
+    }
+    g_autofree char *joined = g_strconcat(last->text, " ", text, NULL);
+    g_free(last->text);
+    last->text = g_steal_pointer(&joined);
+}
+
+static void read_new_value(Reader *reader, const char *name, const char *text)
+{
+    ConfigSection *section = reader->section;
+    reader->last = NULL;
+    const ConfigKey *key = schema_find(section->name, name);
+    bool free_key = !key && g_str_has_prefix(name, FREE_KEY_PREFIX) && g_str_has_prefix(section->name, "runner.");
+    if (!key && !free_key) {
+        fault_unknown_key(reader->faults, reader->line, section->name, name);
+        return;
+    }
+    const ConfigValue *earlier = config_section_value(section, name);
+    if (earlier) {
+        config_fault(reader->faults, reader->line, section->name, name,
+                     "found a second time, first in line %d; allowed once", earlier->line);
+        return;
+    }
+    ConfigValue *value = g_new0(ConfigValue, 1);
+    value->name = g_strdup(name);
+    value->key = key;
+    value->text = g_strdup(text);
+    value->line = reader->line;
+    g_ptr_array_add(section->values, value);
+    reader->last = value;
+}
+
+static int read_value(void *data, const char *ini_section, const char *name, const char *text)
+{
+    Reader *reader = data;
+    g_clear_pointer(&reader->unread, g_free);
+    if (reader->section && reader->indented && reader->last)
+        read_continuation(reader, text);
+    else if (reader->section)
+        read_new_value(reader, name, text);
+    else if (!reader->in_section)
+        config_fault(reader->faults, reader->line, NULL, NULL, "found %s before any section; allowed after [SECTION]",
+                     name);
+    return 1;
+}
+
+void config_read(Config *config, ConfigFaults *faults)
+{
+    g_autofree char *text = NULL;
+    g_autoptr(GError) error = NULL;
+    size_t length;
+    if (!g_file_get_contents(config->path, &text, &length, &error)) {
+        config_fault(faults, 0, NULL, NULL, "found no readable file (%s); allowed is an INI file", error->message);
+        return;
+    }
+    const char *bad;
+    if (!g_utf8_validate(text, (gssize)length, &bad)) {
+        int line = 1;
+        for (const char *at = text; at < bad; at++)
+            line += *at == '\n';
+        config_fault(faults, line, NULL, NULL, "found octet 0x%02x; allowed is text in UTF-8", (unsigned char)*bad);
+        return;
+    }
+    Reader reader = {.config = config, .faults = faults, .at = text, .end = text + length};
+    if (g_str_has_prefix(text, "\xEF\xBB\xBF")) /* some editors' mark of UTF-8 */
+        reader.at += 3;
+    /* Its result, the first line that is wrong, was already told by read_missed(). */
+    (void)ini_parse_stream(read_line, &reader, read_value, &reader);
+    read_missed(&reader);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "base/config_internal.h"
+
+#define SECOND INT64_C(1000000)
+#define MINUTE (60 * SECOND)
+#define HOUR (60 * MINUTE)
+#define DAY (24 * HOUR)
+#define KIB INT64_C(1024)
+#define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
+
+/* A type, and what goes with it. */
+#define STRING(fallback) CONFIG_STRING, fallback, 0, 0, NULL, NULL
+#define PATH(fallback) CONFIG_PATH, fallback, 0, 0, NULL, NULL
+#define LIST(fallback) CONFIG_LIST, fallback, 0, 0, NULL, NULL
+#define BOOL(fallback) CONFIG_BOOL, fallback, 0, 0, NULL, NULL
+#define COUNT(fallback) CONFIG_COUNT, fallback, 1, 256, NULL, "a power of two"
+#define CHOICE(fallback, words) CONFIG_CHOICE, fallback, 0, 0, words, NULL
+#define INTEGER(fallback, min, max, unit) CONFIG_INTEGER, fallback, min, max, NULL, unit
+#define DURATION(fallback, min, max) CONFIG_DURATION, fallback, min, max, NULL, "time"
+#define SIZE(fallback, min, max) CONFIG_SIZE, fallback, min, max, NULL, "octets"
+
+const char *const config_built_in[] = {
+    "runner.lmtp", "runner.in",      "runner.pipeline", "runner.virgin",
+    "runner.out",  "runner.archive", "transport.relay", NULL,
+};
+
+const ConfigOverride config_overrides[] = {
+    {"runner.lmtp", "queue", NULL},
+    {"runner.lmtp", "listen", "127.0.0.1:8024"},
+    {NULL, NULL, NULL},
+};
+
+/* clang-format off */
+const ConfigKey config_schema[] = {
+{"site", "user", STRING("listrunner"),
+ "The system user that every part runs as. A master started as root changes to it; started as anybody else it stays who it is."},
+{"site", "hostname", STRING(CONFIG_TOKEN_SYSTEM),
+ "The name of this host in greetings, message ids and trace fields."},
+{"site", "site_owner", STRING("postmaster@" CONFIG_TOKEN_HOSTNAME),
+ "The mail address of the people who run the site."},
+{"site", "template_directory", PATH(DATADIR "/templates"),
+ "Where the texts of notices are found, one directory a language."},
+{"site", "log", CHOICE("stderr", "stderr|syslog"),
+ "Where the log goes: standard error (a service manager keeps it) or syslog, facility mail."},
+{"site", "verbose", BOOL("no"),
+ "Whether debug lines are logged."},
+
+{"spool", "directory", PATH(LOCALSTATEDIR "/spool/listrunner"),
+ "The directory of all queues. It must exist, belong to the user, and be one file system with a journal."},
+{"spool", "min_free", SIZE("100M", 0, 0),
+ "With less free space than this in the spool, LMTP answers 452 and takes no mail."},
+{"spool", "sync", CHOICE("fsync", "fsync|syncfs"),
+ "How a batch is made durable: one fsync a file, or one syncfs for all, which pays only where the spool has a file system of its own."},
+{"spool", "wakeup", CHOICE("inotify", "inotify|poll"),
+ "How runners learn of new entries. Where inotify is refused they poll in any case."},
+{"spool", "poll_interval", DURATION("1s", SECOND / 100, HOUR),
+ "How often a runner that polls looks."},
+{"spool", "tmp_lifetime", DURATION("36h", HOUR, 365 * DAY),
+ "When a file that its writer never finished is removed."},
+{"spool", "batch_limit", INTEGER("256", 1, 65536, "entries"),
+ "The most entries that a runner takes at once and makes durable together. It never waits for a batch to fill."},
+
+{"store", "driver", CHOICE("sqlite", "sqlite"),
+ "The database."},
+{"store", "path", PATH(LOCALSTATEDIR "/lib/listrunner/listrunner.db"),
+ "The database file. Its directory must exist and belong to the user."},
+
+{"master", "runtime_directory", PATH(RUNSTATEDIR "/listrunner"),
+ "Where the control socket and the pid file are; made at the start if it is missing."},
+{"master", "heartbeat_interval", DURATION("10s", SECOND / 10, HOUR),
+ "How often a runner reports to the master at least."},
+{"master", "stall_timeout", DURATION("5m", SECOND, DAY),
+ "A runner that has work and shows no progress for so long is killed and started again."},
+{"master", "stop_timeout", DURATION("30s", 0, HOUR),
+ "How long runners may take to finish their entry before they are killed."},
+{"master", "restart_delay_min", DURATION("1s", SECOND / 100, HOUR),
+ "The pause before a runner that keeps dying young is started again; it doubles each time."},
+{"master", "restart_delay_max", DURATION("1m", SECOND / 100, DAY),
+ "The longest such pause."},
+{"master", "restart_quiet", DURATION("1h", SECOND, 30 * DAY),
+ "A runner that lived for so long starts again without a pause."},
+
+{"runner.*", "start", BOOL("yes"),
+ "Whether the master starts this runner."},
+{"runner.*", "instances", COUNT("1"),
+ "How many processes share the queue, each with its own part."},
+{"runner.*", "command", PATH(LIBEXECDIR "/" CONFIG_TOKEN_NAME),
+ "The program. A runner that does not come with Listrunner must have it."},
+{"runner.*", "queue", STRING(CONFIG_TOKEN_NAME),
+ "The queue that it works. A listener has none."},
+{"runner.*", "listen", LIST(NULL),
+ "Addresses that the master binds for a listener: HOST:PORT, [IPv6]:PORT or unix:PATH."},
+
+{"lmtp", "max_sessions", INTEGER("200", 1, 65536, "sessions"),
+ "Sessions at one time in each instance; further ones are answered 421."},
+{"lmtp", "max_recipients", INTEGER("1000", 1, 1000000, "recipients"),
+ "Recipients in one transaction; further ones are answered 452."},
+{"lmtp", "max_message_size", SIZE("32M", 1 * KIB, 2 * GIB - 1),
+ "The largest message; a larger one is answered 552."},
+{"lmtp", "command_timeout", DURATION("5m", SECOND, DAY),
+ "How long a client may be silent."},
+{"lmtp", "session_timeout", DURATION("30m", SECOND, 7 * DAY),
+ "How long a session may last in all."},
+{"lmtp", "line_length", INTEGER("2048", 512, 65536, "octets"),
+ "The longest command line, its end included."},
+{"lmtp", "verp_delimiter", STRING("+"),
+ "What separates the parts of a bounce address: list-bounces+member=example.org@lists.example.com."},
+
+{"out", "default_transport", STRING("relay"),
+ "The NAME of the [transport.NAME] that outgoing mail takes."},
+{"out", "recipients_per_entry", INTEGER("50000", 1, 10000000, "recipients"),
+ "The most recipients in one entry of the queue out; a larger list gets several."},
+{"out", "minimal_backoff_time", DURATION("300s", SECOND, 7 * DAY),
+ "The shortest wait after a temporary refusal."},
+{"out", "maximal_backoff_time", DURATION("4000s", SECOND, 30 * DAY),
+ "The longest wait after a temporary refusal."},
+{"out", "maximal_queue_lifetime", DURATION("5d", 0, 100 * DAY),
+ "How long delivery is tried before the recipient counts as bounced."},
+{"out", "backoff_jitter", INTEGER("10", 0, 50, "percent"),
+ "How far a wait may differ by chance, so that deferred mail does not come back all at once."},
+{"out", "recipient_limit", INTEGER("20000", 1, 10000000, "recipients"),
+ "The most recipients that one instance holds in memory."},
+
+{"transport.*", "type", CHOICE("smtp", "smtp"),
+ "How mail leaves: smtp hands it to one relay."},
+{"transport.*", "host", STRING("127.0.0.1"),
+ "The relay's name or address."},
+{"transport.*", "port", INTEGER("25", 1, 65535, NULL),
+ "The relay's port."},
+{"transport.*", "concurrency", INTEGER("20", 1, 65536, "sessions"),
+ "Sessions with the relay in all; the instances of out share them."},
+{"transport.*", "recipients_per_transaction", INTEGER("500", 1, 100000, "recipients"),
+ "The most recipients of one message in one transaction."},
+{"transport.*", "transactions_per_connection", INTEGER("100", 0, 1000000, "transactions"),
+ "After so many transactions a connection is closed and a new one made; 0: no limit."},
+{"transport.*", "connection_idle", DURATION("5s", 0, HOUR),
+ "How long a connection is kept open for more mail."},
+{"transport.*", "connect_timeout", DURATION("30s", SECOND, HOUR),
+ "How long the connection may take."},
+{"transport.*", "helo_timeout", DURATION("300s", SECOND, DAY),
+ "How long the greeting, and the answer to EHLO, may take."},
+{"transport.*", "mail_timeout", DURATION("300s", SECOND, DAY),
+ "How long the answer to MAIL may take."},
+{"transport.*", "rcpt_timeout", DURATION("300s", SECOND, DAY),
+ "How long the answer to RCPT may take."},
+{"transport.*", "data_init_timeout", DURATION("120s", SECOND, DAY),
+ "How long the answer to DATA may take."},
+{"transport.*", "data_block_timeout", DURATION("180s", SECOND, DAY),
+ "How long sending one block of the message may take."},
+{"transport.*", "data_done_timeout", DURATION("600s", SECOND, DAY),
+ "How long the answer to the final dot may take."},
+{"transport.*", "rset_timeout", DURATION("20s", SECOND, DAY),
+ "How long the answer to RSET may take."},
+{"transport.*", "quit_timeout", DURATION("300s", SECOND, DAY),
+ "How long the answer to QUIT may take."},
+{"transport.*", "helo_name", STRING(CONFIG_TOKEN_HOSTNAME),
+ "The name given in EHLO."},
+
+{"archive", "command_timeout", DURATION("5m", SECOND, DAY),
+ "How long the program of an archiver may take for one message."},
+
+{"archiver.*", "enabled", BOOL("yes"),
+ "Whether it gets messages."},
+{"archiver.*", "type", CHOICE("maildir", "maildir|mbox|command"),
+ "maildir: one maildir a list below path. mbox: one file LIST.mbox a list below path. command: a program is run for each message."},
+{"archiver.*", "path", PATH(NULL),
+ "The directory of a maildir or mbox archiver."},
+{"archiver.*", "command", STRING(NULL),
+ "The program and its arguments; the message is its standard input. No shell is involved."},
+{"archiver.*", "list_url", STRING(NULL),
+ "The address of the list's archive on the web, for List-Archive. $list_id, $list_name and $mail_host are replaced."},
+{"archiver.*", "permalink", STRING(NULL),
+ "The address of one message on the web, for Archived-At; as list_url, and $hash is replaced with the Message-ID-Hash."},
+
+{NULL, NULL, STRING(NULL), NULL},
+};
+/* clang-format on */

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "base/config_internal.h"
+
+#include <string.h>
+
+typedef struct Unit {
+    const char *name;
+    int64_t factor;
+} Unit;
+
+static const Unit durations[] = {
+    {"us", 1},           {"ms", 1000},         {"s", 1000000},          {"m", 60000000},
+    {"h", 3600000000LL}, {"d", 86400000000LL}, {"w", 604800000000LL}, {NULL, 0},
+};
+static const Unit sizes[] = {{"K", 1LL << 10}, {"M", 1LL << 20}, {"G", 1LL << 30}, {NULL, 0}};
+
+/* A number that is not negative, with an optional unit. Without one it is
+ * multiplied by plain. */
+static bool number_parse(const char *text, const Unit *units, int64_t plain, int64_t *number)
+{
+    size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || digits > 18)
+        return false;
+    int64_t value = g_ascii_strtoll(text, NULL, 10);
+    g_autofree char *suffix = g_strstrip(g_strdup(text + digits));
+    if (!*suffix)
+        return !__builtin_mul_overflow(value, plain, number);
+    for (; units && units->name; units++)
+        if (g_ascii_strcasecmp(suffix, units->name) == 0)
+            return !__builtin_mul_overflow(value, units->factor, number);
+    return false;
+}
+
+/* The shortest text that means number. */
+static char *number_text(int64_t number, const Unit *units)
+{
+    const Unit *best = NULL;
+    for (; units && units->name; units++)
+        if (number != 0 && number % units->factor == 0)
+            best = units;
+    return best ? g_strdup_printf("%" G_GINT64_FORMAT "%s", number / best->factor, best->name)
+                : g_strdup_printf("%" G_GINT64_FORMAT, number);
+}
+
+static char *range_text(const ConfigKey *key, const char *what, const Unit *units)
+{
+    if (key->min == 0 && key->max == 0)
+        return g_strdup(what);
+    g_autofree char *min = number_text(key->min, units);
+    g_autofree char *max = number_text(key->max, units);
+    return g_strdup_printf("%s, from %s to %s", what, min, max);
+}
+
+static bool in_range(const ConfigKey *key, int64_t number)
+{
+    return (key->min == 0 && key->max == 0) || (number >= key->min && number <= key->max);
+}
+
+static bool bool_parse(const char *text, int64_t *number)
+{
+    static const char *const words[] = {"no", "yes", "false", "true", "off", "on", "0", "1"};
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+        if (g_ascii_strcasecmp(text, words[i]) == 0) {
+            *number = (int64_t)(i & 1);
+            return true;
+        }
+    return false;
+}
+
+static char *count_allowed(const ConfigKey *key, bool numeric, int64_t number)
+{
+    g_autofree char *rule = g_strdup_printf("a power of two from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT,
+                                            key->min, key->max);
+    if (!numeric)
+        return g_steal_pointer(&rule);
+    if (number <= key->min || number >= key->max)
+        return g_strdup_printf("%s; the nearest is %" G_GINT64_FORMAT, rule,
+                               number <= key->min ? key->min : key->max);
+    int64_t below = key->min;
+    while (below * 2 < number)
+        below *= 2;
+    return g_strdup_printf("%s; the nearest are %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT, rule, below,
+                           MIN(below * 2, key->max));
+}
+
+static bool choice_parse(const ConfigValue *value, char **allowed)
+{
+    g_auto(GStrv) words = g_strsplit(value->key->choices, "|", -1);
+    if (g_strv_contains((const char *const *)words, value->text))
+        return true;
+    g_autofree char *joined = g_strjoinv(", ", words);
+    *allowed = words[1] ? g_strdup_printf("one of %s", joined) : g_strdup(joined);
+    return false;
+}
+
+static char **words_parse(const char *text)
+{
+    g_auto(GStrv) pieces = g_strsplit_set(text, ", \t", -1);
+    g_autoptr(GPtrArray) words = g_ptr_array_new();
+    for (char **piece = pieces; *piece; piece++)
+        if (**piece)
+            g_ptr_array_add(words, g_strdup(*piece));
+    g_ptr_array_add(words, NULL);
+    return (char **)g_ptr_array_free(g_steal_pointer(&words), FALSE);
+}
+
+static bool number_type_parse(ConfigValue *value, char **allowed)
+{
+    static const struct {
+        const Unit *units;
+        int64_t plain;
+        const char *what;
+    } forms[] = {
+        [CONFIG_INTEGER] = {NULL, 1, "a whole number"},
+        [CONFIG_COUNT] = {NULL, 1, NULL},
+        [CONFIG_DURATION] = {durations, 1000000, "a time such as 500ms, 30s, 5m, 36h, 5d (a number alone is seconds)"},
+        [CONFIG_SIZE] = {sizes, 1, "octets, with K, M or G as powers of 1024"},
+    };
+    ConfigType type = value->key->type;
+    bool numeric = number_parse(value->text, forms[type].units, forms[type].plain, &value->number);
+    if (type == CONFIG_COUNT) {
+        if (numeric && in_range(value->key, value->number) && (value->number & (value->number - 1)) == 0)
+            return true;
+        *allowed = count_allowed(value->key, numeric, value->number);
+        return false;
+    }
+    if (numeric && in_range(value->key, value->number))
+        return true;
+    *allowed = range_text(value->key, forms[type].what, forms[type].units);
+    return false;
+}
+
+/* What an empty text means for this type: unset, an empty list, or nothing. */
+static bool empty_parse(ConfigValue *value, char **allowed)
+{
+    if (value->key->type == CONFIG_LIST) {
+        value->words = words_parse("");
+        return true;
+    }
+    bool may_be_unset = !value->key->fallback && (value->key->type == CONFIG_STRING || value->key->type == CONFIG_PATH ||
+                                                  value->key->type == CONFIG_SECRET);
+    if (!may_be_unset) {
+        *allowed = g_strdup("a value, or no such line");
+        return false;
+    }
+    g_clear_pointer(&value->text, g_free);
+    return true;
+}
+
+bool config_value_parse(ConfigValue *value, char **allowed)
+{
+    if (!*value->text)
+        return empty_parse(value, allowed);
+    switch (value->key->type) {
+    case CONFIG_STRING:
+    case CONFIG_SECRET:
+        return true;
+    case CONFIG_PATH:
+        if (*value->text == '/')
+            return true;
+        *allowed = g_strdup("an absolute path");
+        return false;
+    case CONFIG_BOOL:
+        if (bool_parse(value->text, &value->number))
+            return true;
+        *allowed = g_strdup("yes or no");
+        return false;
+    case CONFIG_CHOICE:
+        return choice_parse(value, allowed);
+    case CONFIG_LIST:
+        value->words = words_parse(value->text);
+        return true;
+    default:
+        return number_type_parse(value, allowed);
+    }
+}
