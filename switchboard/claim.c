@@ -3,6 +3,7 @@
 #include "switchboard/claim.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/runner.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/contract.h"
+#include "base/fail.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "switchboard/claim.h"
+#include "switchboard/recover.h"
+
+#define SHUNT_QUEUE "shunt"
+#define BACKOFF_MIN CLOCK_SECOND
+#define BACKOFF_MAX (300 * CLOCK_SECOND)
+#define SWEEP_INTERVAL (3600 * CLOCK_SECOND)
+
+struct Runner {
+    const RunnerSpec *spec;
+    const Child *child;
+    Slice slice;
+    Config *config;
+    Spool *spool;
+    Inbox *inbox;
+    Hop *hop;
+    void *data;
+    GHashTable *delays; /* hash of an entry put back -> its last delay, us */
+    size_t batch_limit;
+    int64_t heartbeat_us, beat_at, sweep_at;
+    uint64_t progress, done;
+    const char *holding;
+    size_t in_batch;
+};
+
+const char *runner_name(const Runner *runner)
+{
+    return runner->child->runner;
+}
+
+Slice runner_slice(const Runner *runner)
+{
+    return runner->slice;
+}
+
+const Config *runner_config(const Runner *runner)
+{
+    return runner->config;
+}
+
+Spool *runner_spool(Runner *runner)
+{
+    return runner->spool;
+}
+
+void runner_set_data(Runner *runner, void *data)
+{
+    runner->data = data;
+}
+
+void *runner_data(const Runner *runner)
+{
+    return runner->data;
+}
+
+bool runner_stopping(const Runner *runner)
+{
+    (void)runner;
+    return child_stopping();
+}
+
+static void beat(Runner *runner)
+{
+    int64_t oldest = 0;
+    size_t backlog = inbox_backlog(runner->inbox, clock_now(), &oldest);
+    child_beat(runner->progress, runner->done, backlog + runner->in_batch, oldest, runner->holding);
+    runner->beat_at = clock_monotonic() + runner->heartbeat_us;
+}
+
+void runner_progress(Runner *runner)
+{
+    runner->progress++;
+    if (clock_monotonic() >= runner->beat_at)
+        beat(runner);
+}
+
+/* The delay before an entry is tried again: doubles each time. */
+static int64_t next_delay(Runner *runner, const Entry *entry)
+{
+    char digits[HASH_DIGITS + 1];
+    name_hash_format(entry_name(entry)->hash, digits);
+    int64_t *last = g_hash_table_lookup(runner->delays, digits);
+    int64_t delay = last ? MIN(*last * 2, BACKOFF_MAX) : BACKOFF_MIN;
+    int64_t *kept = g_new(int64_t, 1);
+    *kept = delay;
+    g_hash_table_insert(runner->delays, g_strdup(digits), kept);
+    return delay;
+}
+
+static void forget_delay(Runner *runner, const Entry *entry)
+{
+    if (g_hash_table_size(runner->delays) == 0)
+        return;
+    char digits[HASH_DIGITS + 1];
+    name_hash_format(entry_name(entry)->hash, digits);
+    g_hash_table_remove(runner->delays, digits);
+}
+
+/* The name is the process's worst news: what is on the disk is not what we
+ * think. Recovery at the next start settles it. */
+static void die(const char *doing, GError *error)
+{
+    log_fatal(CHILD_EXIT_LATER, "%s: %s", doing, error->message);
+}
+
+static void put_back(Runner *runner, Outcome *outcome)
+{
+    int64_t delay = next_delay(runner, outcome->parent);
+    log_error("%s list=%s queue=%s result=later delay=%" G_GINT64_FORMAT "s (%s)", entry_trace(outcome->parent),
+              entry_list(outcome->parent), queue_name(entry_queue(outcome->parent)), delay / CLOCK_SECOND,
+              outcome->error->message);
+    g_autoptr(GError) error = NULL;
+    if (!inbox_release(runner->inbox, g_steal_pointer(&outcome->parent), clock_now() + delay, &error))
+        die("put an entry back", error);
+}
+
+/* Turns the outcome into one child in shunt that tells why. When even that
+ * cannot be written, the entry is preserved where it is. */
+static void shunt(Runner *runner, Outcome *outcome)
+{
+    Entry *entry = outcome->parent;
+    const char *from = queue_name(entry_queue(entry));
+    log_error("%s list=%s queue=%s result=shunt (%s)", entry_trace(entry), entry_list(entry), from,
+              outcome->error->message);
+    g_ptr_array_set_size(outcome->drafts, 0);
+    Draft *draft = draft_from_entry(SHUNT_QUEUE, entry);
+    json_t *fault = json_object();
+    meta_set_string(fault, "queue", from);
+    meta_set_string(fault, "reason", outcome->error->message);
+    meta_set_string(fault, "name", entry_text(entry));
+    meta_set_integer(fault, "time", clock_now());
+    json_object_set_new(draft_meta(draft), META_FAULT, fault);
+    outcome_add(outcome, draft);
+    g_clear_error(&outcome->error);
+    g_autoptr(GError) error = NULL;
+    if (!hop_commit(runner->hop, &outcome, 1, &error))
+        die("commit", error);
+    if (!outcome->error)
+        return;
+    log_error("%s queue=%s cannot be shunted (%s); it is preserved there", entry_trace(entry), from,
+              outcome->error->message);
+    if (!inbox_preserve(runner->inbox, g_steal_pointer(&outcome->parent), &error))
+        die("preserve an entry", error);
+}
+
+/* Gives an entry whose outcome has an error its place. */
+static void settle_failure(Runner *runner, Outcome *outcome)
+{
+    if (g_error_matches(outcome->error, FAIL, FAIL_LATER) || g_error_matches(outcome->error, FAIL, FAIL_RACE)) {
+        put_back(runner, outcome);
+    } else {
+        forget_delay(runner, outcome->parent);
+        shunt(runner, outcome);
+    }
+}
+
+static void handle_one(Runner *runner, Outcome *outcome)
+{
+    Entry *entry = outcome->parent;
+    runner->holding = entry_text(entry);
+    g_autoptr(GError) error = NULL;
+    bool handled = entry_begin_work(entry, &error) && runner->spec->handle(runner, entry, outcome, &error) &&
+                   entry_end_work(entry, &error);
+    if (!handled) {
+        g_ptr_array_set_size(outcome->drafts, 0);
+        outcome->error = error ? g_steal_pointer(&error) : g_error_new(FAIL, FAIL_NEVER, "failed without saying why");
+        entry_end_work(entry, NULL);
+    }
+    runner_progress(runner);
+}
+
+/* Everything of a batch whose database transaction failed is put back. */
+static void fail_all(Outcome **batch, size_t count, const GError *why)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!batch[i]->error) {
+            g_ptr_array_set_size(batch[i]->drafts, 0);
+            batch[i]->error = g_error_copy(why);
+            batch[i]->error->code = FAIL_LATER;
+        }
+}
+
+static void handle_batch(Runner *runner, Outcome **batch, size_t count)
+{
+    const RunnerSpec *spec = runner->spec;
+    g_autoptr(GError) error = NULL;
+    bool sound = !spec->begin_batch || spec->begin_batch(runner, &error);
+    size_t handled = 0;
+    for (; sound && handled < count && !child_stopping(); handled++)
+        handle_one(runner, batch[handled]);
+    if (sound && spec->end_batch)
+        sound = spec->end_batch(runner, &error);
+    if (!sound)
+        fail_all(batch, count, error);
+    /* Stopping: the rest goes back as it was. */
+    for (size_t i = handled; sound && i < count; i++) {
+        g_autoptr(GError) fault = NULL;
+        if (!inbox_release(runner->inbox, g_steal_pointer(&batch[i]->parent), 0, &fault))
+            die("put an entry back", fault);
+    }
+}
+
+/* Those without fault move together in one commit; the others go one by one. */
+static void commit_batch(Runner *runner, Outcome **batch, size_t count)
+{
+    g_autofree Outcome **sound = g_new(Outcome *, count);
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        if (batch[i]->parent && !batch[i]->error)
+            sound[used++] = batch[i];
+    g_autoptr(GError) error = NULL;
+    if (used > 0 && !hop_commit(runner->hop, sound, used, &error))
+        die("commit", error);
+    for (size_t i = 0; i < count; i++) {
+        if (batch[i]->parent && batch[i]->error)
+            settle_failure(runner, batch[i]);
+        else if (batch[i]->parent)
+            forget_delay(runner, batch[i]->parent);
+    }
+    runner->done += used;
+    if (runner->spec->committed)
+        runner->spec->committed(runner);
+}
+
+static void work(Runner *runner)
+{
+    g_autoptr(GPtrArray) entries = g_ptr_array_new();
+    g_autoptr(GError) error = NULL;
+    if (!inbox_claim(runner->inbox, runner->batch_limit, runner->spec->durable_claim, entries, &error))
+        die("claim", error);
+    if (entries->len == 0)
+        return;
+    g_autoptr(GPtrArray) batch = g_ptr_array_new_with_free_func((GDestroyNotify)outcome_free);
+    for (guint i = 0; i < entries->len; i++)
+        g_ptr_array_add(batch, outcome_new(entries->pdata[i]));
+    runner->in_batch = batch->len;
+    runner->holding = entry_text(entries->pdata[0]);
+    beat(runner);
+    handle_batch(runner, (Outcome **)batch->pdata, batch->len);
+    commit_batch(runner, (Outcome **)batch->pdata, batch->len);
+    runner->holding = NULL;
+    runner->in_batch = 0;
+    runner->progress++;
+    beat(runner);
+}
+
+static void sweep(Runner *runner)
+{
+    unsigned swept = 0;
+    g_autoptr(GError) error = NULL;
+    int64_t age = config_duration(runner->config, "spool", "tmp_lifetime");
+    if (!recover_sweep(inbox_queue(runner->inbox), runner->slice, age, &swept, &error))
+        log_warn("sweep: %s", error->message);
+    else if (swept > 0)
+        log_info("queue %s: removed %u abandoned files older than %" G_GINT64_FORMAT " s",
+                 queue_name(inbox_queue(runner->inbox)), swept, age / CLOCK_SECOND);
+    runner->sweep_at = clock_monotonic() + SWEEP_INTERVAL;
+}
+
+/* Sleeps until there is a reason not to. */
+static void wait(Runner *runner)
+{
+    int64_t until = runner->beat_at - clock_monotonic();
+    int64_t due = inbox_wait(runner->inbox, clock_now());
+    if (due >= 0)
+        until = MIN(until, due);
+    if (runner->spec->idle) {
+        int64_t wanted = runner->spec->idle(runner);
+        if (wanted >= 0)
+            until = MIN(until, wanted);
+    }
+    struct pollfd fds[] = {{.fd = inbox_fd(runner->inbox), .events = POLLIN},
+                           {.fd = runner->child->wake_fd, .events = POLLIN},
+                           {.fd = runner->child->status_fd, .events = 0}};
+    struct timespec timeout = {.tv_sec = MAX(until, 0) / CLOCK_SECOND, .tv_nsec = MAX(until, 0) % CLOCK_SECOND * 1000};
+    if (ppoll(fds, G_N_ELEMENTS(fds), &timeout, NULL) > 0) {
+        if (fds[2].revents & (POLLERR | POLLHUP))
+            child_stop();
+        if (fds[1].revents)
+            child_reopen();
+    }
+    if (clock_monotonic() >= runner->beat_at)
+        beat(runner);
+}
+
+static void loop(Runner *runner)
+{
+    g_autoptr(GError) error = NULL;
+    while (!child_stopping()) {
+        if (!inbox_refresh(runner->inbox, &error))
+            die("list the queue", error);
+        if (inbox_wait(runner->inbox, clock_now()) == 0) {
+            work(runner);
+            continue;
+        }
+        if (hop_owes(runner->hop)) {
+            if (!hop_settle(runner->hop, &error))
+                die("settle", error);
+            continue;
+        }
+        if (clock_monotonic() >= runner->sweep_at)
+            sweep(runner);
+        wait(runner);
+    }
+    if (!hop_settle(runner->hop, &error))
+        die("settle", error);
+}
+
+/* Many files are open in a batch. */
+static void raise_limits(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = MIN(limit.rlim_max, 4096);
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static bool set_up(Runner *runner, GError **error)
+{
+    const RunnerSpec *spec = runner->spec;
+    runner->child = child_init(spec->name, error);
+    if (!runner->child)
+        return false;
+    runner->config = config_load(config_default_path(runner->child->config), true, error);
+    if (!runner->config)
+        return false;
+    g_autofree char *label = g_strdup_printf("%s[%u]", runner->child->runner, runner->child->instance);
+    bool to_syslog = g_strcmp0(config_string(runner->config, "site", "log"), "syslog") == 0;
+    log_open(label, to_syslog ? LOG_TARGET_SYSLOG : LOG_TARGET_STDERR);
+    log_set_verbose(config_bool(runner->config, "site", "verbose"));
+    raise_limits();
+    fs_use_syncfs(g_strcmp0(config_string(runner->config, "spool", "sync"), "syncfs") == 0);
+    runner->slice = (Slice){runner->child->instance, runner->child->instances};
+    runner->batch_limit = (size_t)config_integer(runner->config, "spool", "batch_limit");
+    runner->heartbeat_us = config_duration(runner->config, "master", "heartbeat_interval");
+    runner->spool = spool_open(config_string(runner->config, "spool", "directory"), error);
+    if (!runner->spool)
+        return false;
+    g_autofree char *section = g_strdup_printf("runner.%s", runner->child->runner);
+    const char *queue = spec->queue ? spec->queue : config_string(runner->config, section, "queue");
+    bool polling = g_strcmp0(config_string(runner->config, "spool", "wakeup"), "poll") == 0;
+    int64_t poll_us = polling ? config_duration(runner->config, "spool", "poll_interval") : 0;
+    runner->inbox = inbox_open(runner->spool, queue ? queue : runner->child->runner, runner->slice, poll_us, error);
+    if (!runner->inbox)
+        return false;
+    runner->hop = hop_new(runner->spool);
+    runner->delays = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    return !spec->start || spec->start(runner, error);
+}
+
+static void tear_down(Runner *runner)
+{
+    if (runner->hop && runner->spec->stop)
+        runner->spec->stop(runner);
+    g_clear_pointer(&runner->delays, g_hash_table_unref);
+    g_clear_pointer(&runner->hop, hop_free);
+    g_clear_pointer(&runner->inbox, inbox_free);
+    g_clear_pointer(&runner->spool, spool_free);
+    g_clear_pointer(&runner->config, config_free);
+}
+
+int runner_main(const RunnerSpec *spec, int argc, char **argv)
+{
+    log_open(spec->name, LOG_TARGET_STDERR);
+    if (argc > 1) {
+        g_printerr("usage: %s\nThis program is started by listrunner-master(8); see listrunner-%s(8).\n", argv[0],
+                   spec->name);
+        return CHILD_EXIT_USAGE;
+    }
+    Runner runner = {.spec = spec};
+    g_autoptr(GError) error = NULL;
+    int code = CHILD_EXIT_OK;
+    if (set_up(&runner, &error)) {
+        child_ready();
+        beat(&runner);
+        loop(&runner);
+    } else {
+        log_error("cannot start: %s", error->message);
+        code = g_error_matches(error, FAIL, FAIL_CONFIG) ? CHILD_EXIT_CONFIG : CHILD_EXIT_LATER;
+    }
+    tear_down(&runner);
+    return code;
+}
