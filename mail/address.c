@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/address.h"
+
+#include <string.h>
+
+#define LOCAL_MAX 128 /* RFC 5321 says 64; VERP addresses are longer */
+#define MAILBOX_MAX 320
+
+void address_free(Address *address)
+{
+    if (!address)
+        return;
+    g_free(address->display);
+    g_free(address->mailbox);
+    g_free(address);
+}
+
+GPtrArray *address_list_new(void)
+{
+    return g_ptr_array_new_with_free_func((GDestroyNotify)address_free);
+}
+
+/* One address in the making. */
+typedef struct Parser {
+    const char *at, *end;
+    GString *display; /* the words before a bracket */
+    GString *mailbox; /* the same as an address: no blanks around @ and . */
+    GString *comment;
+    bool gap;    /* a blank stands between two words of mailbox: it can be no address */
+    bool quoted; /* the display name had a quoted string */
+} Parser;
+
+static bool is_space(char octet)
+{
+    return octet == ' ' || octet == '\t' || octet == '\r' || octet == '\n';
+}
+
+static bool is_special(char octet)
+{
+    return octet != '\0' && strchr("()<>[]:;@,.\"\\", octet) != NULL;
+}
+
+static bool is_atom(char octet)
+{
+    return (unsigned char)octet > ' ' && octet != 127 && !is_special(octet);
+}
+
+static void reset(Parser *parser)
+{
+    g_string_truncate(parser->display, 0);
+    g_string_truncate(parser->mailbox, 0);
+    g_string_truncate(parser->comment, 0);
+    parser->gap = parser->quoted = false;
+}
+
+/* Comments nest; the text of the last one may serve as a display name. */
+static void skip_comment(Parser *parser)
+{
+    unsigned depth = 0;
+    g_string_truncate(parser->comment, 0);
+    for (; parser->at < parser->end; parser->at++) {
+        char octet = *parser->at;
+        if (octet == '\\' && parser->at + 1 < parser->end) {
+            g_string_append_c(parser->comment, *++parser->at);
+        } else if (octet == '(') {
+            if (depth++ > 0)
+                g_string_append_c(parser->comment, octet);
+        } else if (octet == ')') {
+            if (--depth == 0) {
+                parser->at++;
+                return;
+            }
+            g_string_append_c(parser->comment, octet);
+        } else if (octet != '\r' && octet != '\n') {
+            g_string_append_c(parser->comment, octet);
+        }
+    }
+}
+
+static void skip_blanks(Parser *parser)
+{
+    while (parser->at < parser->end) {
+        if (is_space(*parser->at))
+            parser->at++;
+        else if (*parser->at == '(')
+            skip_comment(parser);
+        else
+            return;
+    }
+}
+
+/* A quoted string: its text, and as it must be written in an address. */
+static void read_quoted(Parser *parser, GString *text)
+{
+    for (parser->at++; parser->at < parser->end && *parser->at != '"'; parser->at++) {
+        if (*parser->at == '\\' && parser->at + 1 < parser->end)
+            parser->at++;
+        if (*parser->at != '\r' && *parser->at != '\n')
+            g_string_append_c(text, *parser->at);
+    }
+    if (parser->at < parser->end)
+        parser->at++;
+}
+
+/* Quotes only where the text is no dot-atom. */
+static void append_local(GString *mailbox, const GString *text)
+{
+    bool plain = text->len > 0 && text->str[0] != '.' && text->str[text->len - 1] != '.';
+    for (size_t at = 0; at < text->len && plain; at++)
+        plain = is_atom(text->str[at]) || (text->str[at] == '.' && text->str[at + 1] != '.');
+    if (plain) {
+        g_string_append_len(mailbox, text->str, (gssize)text->len);
+        return;
+    }
+    g_string_append_c(mailbox, '"');
+    for (size_t at = 0; at < text->len; at++) {
+        if (text->str[at] == '"' || text->str[at] == '\\')
+            g_string_append_c(mailbox, '\\');
+        g_string_append_c(mailbox, text->str[at]);
+    }
+    g_string_append_c(mailbox, '"');
+}
+
+/* Reads one word, special or domain literal into mailbox (and display). */
+static void read_piece(Parser *parser, bool spaced)
+{
+    char octet = *parser->at;
+    char before = parser->mailbox->len > 0 ? parser->mailbox->str[parser->mailbox->len - 1] : '\0';
+    bool joins = octet == '.' || octet == '@' || before == '.' || before == '@';
+    if (parser->mailbox->len > 0 && (spaced || octet == '"') && !joins)
+        parser->gap = true;
+    if (parser->display->len > 0 && spaced)
+        g_string_append_c(parser->display, ' ');
+    if (octet == '"') {
+        g_autoptr(GString) text = g_string_new(NULL);
+        read_quoted(parser, text);
+        append_local(parser->mailbox, text);
+        g_string_append_len(parser->display, text->str, (gssize)text->len);
+        parser->quoted = true;
+        return;
+    }
+    const char *start = parser->at++;
+    if (octet == '[')
+        while (parser->at < parser->end && parser->at[-1] != ']' && *parser->at != '>' && *parser->at != ',')
+            parser->at++;
+    else if (is_atom(octet))
+        while (parser->at < parser->end && is_atom(*parser->at))
+            parser->at++;
+    g_string_append_len(parser->mailbox, start, parser->at - start);
+    g_string_append_len(parser->display, start, parser->at - start);
+}
+
+static void emit(Parser *parser, const char *display, GPtrArray *list)
+{
+    if (parser->gap || strlen(parser->mailbox->str) != parser->mailbox->len || !address_valid(parser->mailbox->str))
+        return;
+    Address *address = g_new0(Address, 1);
+    address->display = g_strstrip(g_strdup(display));
+    address->mailbox = g_strdup(parser->mailbox->str);
+    g_ptr_array_add(list, address);
+}
+
+/* "<" [route ":"] addr-spec ">". Without its end it ends at a comma. */
+static void read_angle(Parser *parser, GPtrArray *list)
+{
+    g_autofree char *display = g_strdup(parser->display->len > 0 ? parser->display->str : parser->comment->str);
+    reset(parser);
+    parser->at++;
+    while (parser->at < parser->end) {
+        const char *before = parser->at;
+        skip_blanks(parser);
+        if (parser->at >= parser->end)
+            break;
+        char octet = *parser->at;
+        bool route = parser->mailbox->len > 0 && parser->mailbox->str[0] == '@';
+        if (octet == '>') {
+            parser->at++;
+            break;
+        }
+        if (octet == ':' && route) {
+            g_string_truncate(parser->mailbox, 0);
+            parser->at++;
+        } else if (octet == ',' && route) {
+            parser->at++;
+        } else if (octet == ',') {
+            break;
+        } else {
+            read_piece(parser, parser->at > before);
+        }
+    }
+    emit(parser, display, list);
+    reset(parser);
+}
+
+void address_parse(const char *text, size_t length, GPtrArray *list)
+{
+    g_autoptr(GString) display = g_string_new(NULL), mailbox = g_string_new(NULL), comment = g_string_new(NULL);
+    Parser parser = {.at = text, .end = text + length, .display = display, .mailbox = mailbox, .comment = comment};
+    while (parser.at < parser.end) {
+        const char *before = parser.at;
+        skip_blanks(&parser);
+        if (parser.at >= parser.end)
+            break;
+        char octet = *parser.at;
+        if (octet == '<') {
+            read_angle(&parser, list);
+        } else if (octet == ',' || octet == ';') {
+            emit(&parser, comment->str, list);
+            reset(&parser);
+            parser.at++;
+        } else if (octet == ':' && !strchr(mailbox->str, '@')) {
+            reset(&parser);
+            parser.at++;
+        } else {
+            read_piece(&parser, parser.at > before);
+        }
+    }
+    emit(&parser, comment->str, list);
+}
+
+/* The @ between local part and domain: the only one outside quotes. */
+static const char *find_at(const char *mailbox)
+{
+    const char *found = NULL;
+    bool quoted = false;
+    for (const char *at = mailbox; *at; at++) {
+        if (*at == '\\' && quoted && at[1])
+            at++;
+        else if (*at == '"')
+            quoted = !quoted;
+        else if (*at == '@' && !quoted) {
+            if (found)
+                return NULL;
+            found = at;
+        }
+    }
+    return quoted ? NULL : found;
+}
+
+static bool valid_local(const char *local, size_t length)
+{
+    if (length >= 2 && local[0] == '"')
+        return local[length - 1] == '"';
+    if (length == 0 || local[0] == '.' || local[length - 1] == '.')
+        return false;
+    for (size_t at = 0; at < length; at++)
+        if (!is_atom(local[at]) && !(local[at] == '.' && local[at + 1] != '.'))
+            return false;
+    return true;
+}
+
+static bool valid_domain(const char *domain)
+{
+    size_t length = strlen(domain);
+    if (domain[0] == '[')
+        return length > 2 && strpbrk(domain + 1, "[]\\ \t") == domain + length - 1;
+    if (length == 0 || domain[0] == '.' || domain[0] == '-')
+        return false;
+    for (const char *at = domain; *at; at++) {
+        bool word = g_ascii_isalnum(*at) || *at == '-' || *at == '_' || (unsigned char)*at >= 128;
+        if (!word && !(*at == '.' && at[1] != '.' && at[1] != '\0'))
+            return false;
+    }
+    return true;
+}
+
+bool address_valid(const char *mailbox)
+{
+    const char *at = find_at(mailbox);
+    if (!at || at - mailbox > LOCAL_MAX || strlen(mailbox) > MAILBOX_MAX)
+        return false;
+    for (const char *octet = mailbox; *octet; octet++)
+        if ((unsigned char)*octet < ' ' || *octet == 127)
+            return false;
+    return valid_local(mailbox, (size_t)(at - mailbox)) && valid_domain(at + 1);
+}
+
+bool address_split(const char *mailbox, char **local, char **domain)
+{
+    const char *at = strrchr(mailbox, '@');
+    if (!at || at == mailbox || !at[1])
+        return false;
+    if (local)
+        *local = g_strndup(mailbox, (size_t)(at - mailbox));
+    if (domain)
+        *domain = g_strdup(at + 1);
+    return true;
+}
+
+/* Lower case of UTF-8 text; of the ASCII letters in anything else. */
+static char *lower(const char *text)
+{
+    for (const char *at = text; *at; at++)
+        if ((unsigned char)*at >= 128)
+            return g_utf8_validate(text, -1, NULL) ? g_utf8_strdown(text, -1) : g_ascii_strdown(text, -1);
+    return g_ascii_strdown(text, -1);
+}
+
+char *address_normalise(const char *mailbox)
+{
+    g_autofree char *local = NULL, *domain = NULL;
+    if (!address_split(mailbox, &local, &domain))
+        return g_strdup(mailbox);
+    g_autofree char *lowered = lower(domain);
+    return g_strconcat(local, "@", lowered, NULL);
+}
+
+char *address_key(const char *mailbox)
+{
+    return lower(mailbox);
+}
+
+bool address_same(const char *a, const char *b)
+{
+    if (g_ascii_strcasecmp(a, b) == 0)
+        return true;
+    g_autofree char *key_a = lower(a), *key_b = lower(b);
+    return strcmp(key_a, key_b) == 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Addresses: the lists of From, Sender, Reply-To, To and Cc (RFC 5322 3.4
+ * with its obsolete forms, RFC 6532), and single ones.
+ *
+ * Reading is forgiving about what stands around an address (comments,
+ * groups, routes, white space, a missing bracket at the end) and strict about the
+ * address itself: what is not clearly one mailbox is left out, so that two
+ * readers cannot take it for two different people.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct Address {
+    char *display; /* raw (not decoded), unquoted, "" when there is none */
+    char *mailbox; /* local@domain, the local part quoted only where it must be */
+} Address;
+
+void address_free(Address *address);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Address, address_free)
+
+/* Appends the addresses of a field's value to list (of Address). */
+void address_parse(const char *text, size_t length, GPtrArray *list);
+
+/* A fresh list with address_free set. */
+GPtrArray *address_list_new(void);
+
+/* Is it one well-formed mailbox: local@domain of a sane length (RFC 5321), no
+ * blanks or control characters outside quotes? */
+bool address_valid(const char *mailbox);
+
+/* Cuts at the last @. Either may be NULL. False: there is none, or a side is empty. */
+bool address_split(const char *mailbox, char **local, char **domain);
+
+/* The local part as it is, the domain in lower case; g_free(). */
+char *address_normalise(const char *mailbox);
+
+/* For look-ups and comparing: all in lower case (UTF-8 case-folded where it is UTF-8); g_free(). */
+char *address_key(const char *mailbox);
+bool address_same(const char *a, const char *b);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/list_address.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "mail/address.h"
+
+static const struct {
+    const char *suffix;
+    ListAddressTo to;
+} suffixes[] = {
+    {"-owner", LIST_ADDRESS_OWNER},           {"-bounces", LIST_ADDRESS_BOUNCES},   {"-join", LIST_ADDRESS_JOIN},
+    {"-subscribe", LIST_ADDRESS_JOIN},        {"-leave", LIST_ADDRESS_LEAVE},       {"-unsubscribe", LIST_ADDRESS_LEAVE},
+    {"-confirm", LIST_ADDRESS_CONFIRM},       {"-request", LIST_ADDRESS_REQUEST},
+};
+
+static const char *const texts[] = {
+    [LIST_ADDRESS_POSTING] = "posting", [LIST_ADDRESS_OWNER] = "owner",     [LIST_ADDRESS_BOUNCES] = "bounces",
+    [LIST_ADDRESS_JOIN] = "join",       [LIST_ADDRESS_LEAVE] = "leave",     [LIST_ADDRESS_CONFIRM] = "confirm",
+    [LIST_ADDRESS_REQUEST] = "request",
+};
+
+const char *list_address_text(ListAddressTo to)
+{
+    return texts[to];
+}
+
+void list_address_free(ListAddress *address)
+{
+    if (!address)
+        return;
+    g_free(address->local);
+    g_free(address->domain);
+    g_free(address->list_id);
+    g_free(address->detail);
+    g_free(address);
+}
+
+/* A search for one mailbox. */
+typedef struct Search {
+    const char *domain;
+    ListAddressExists *exists;
+    void *data;
+    unsigned asked;
+} Search;
+
+/* Asks for local as a list; on success *found is set when there is one. */
+static bool ask(Search *search, const char *local, ListAddressTo to, ListAddress **found, GError **error)
+{
+    if (!*local || search->asked >= LIST_ADDRESS_LOOKUPS)
+        return true;
+    search->asked++;
+    bool exists = false;
+    g_autofree char *list_id = NULL;
+    if (!search->exists(local, search->domain, &exists, &list_id, search->data, error))
+        return false;
+    if (exists) {
+        *found = g_new0(ListAddress, 1);
+        (*found)->local = g_strdup(local);
+        (*found)->domain = g_strdup(search->domain);
+        (*found)->list_id = g_steal_pointer(&list_id);
+        (*found)->to = to;
+    }
+    return true;
+}
+
+/* A list of that very name, or one with a suffix behind. */
+static bool ask_both(Search *search, const char *local, ListAddress **found, GError **error)
+{
+    if (!ask(search, local, LIST_ADDRESS_POSTING, found, error))
+        return false;
+    for (size_t at = 0; at < G_N_ELEMENTS(suffixes) && !*found; at++) {
+        if (!g_str_has_suffix(local, suffixes[at].suffix))
+            continue;
+        g_autofree char *name = g_strndup(local, strlen(local) - strlen(suffixes[at].suffix));
+        if (!ask(search, name, suffixes[at].to, found, error))
+            return false;
+    }
+    return true;
+}
+
+/* "Local"@ is the same mailbox as Local@ (RFC 5321, 4.1.2). */
+static char *unquote(char *local)
+{
+    size_t length = strlen(local);
+    if (length < 2 || local[0] != '"' || local[length - 1] != '"')
+        return local;
+    char *to = local;
+    for (const char *from = local + 1; from < local + length - 1; from++) {
+        if (*from == '\\' && from + 1 < local + length - 1)
+            from++;
+        *to++ = *from;
+    }
+    *to = '\0';
+    return local;
+}
+
+static bool search_all(Search *search, const char *local, const char *given, char delimiter, ListAddress **found,
+                       GError **error)
+{
+    if (!ask_both(search, local, found, error))
+        return false;
+    for (const char *cut = strchr(local, delimiter); cut && delimiter && !*found; cut = strchr(cut + 1, delimiter)) {
+        g_autofree char *name = g_strndup(local, (size_t)(cut - local));
+        if (!ask_both(search, name, found, error))
+            return false;
+        if (*found)
+            (*found)->detail = g_strdup(given + (cut - local) + 1);
+    }
+    return true;
+}
+
+ListAddress *list_address_find(const char *mailbox, char delimiter, ListAddressExists *exists, void *data,
+                               GError **error)
+{
+    g_autofree char *local = NULL, *domain = NULL;
+    if (!address_split(mailbox, &local, &domain)) {
+        fail(error, FAIL_MISSING, "%s is no address", mailbox);
+        return NULL;
+    }
+    unquote(local);
+    size_t length = strlen(domain);
+    if (length > 1 && domain[length - 1] == '.')
+        domain[length - 1] = '\0';
+    g_autofree char *domain_key = address_key(domain);
+    /* The detail keeps its case; ASCII only, so that both have the same offsets. */
+    g_autofree char *key = g_ascii_strdown(local, -1);
+    Search search = {.domain = domain_key, .exists = exists, .data = data};
+    ListAddress *found = NULL;
+    if (!search_all(&search, key, local, delimiter, &found, error))
+        return NULL;
+    if (!found)
+        fail(error, FAIL_MISSING, "there is no list %s", mailbox);
+    return found;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What an envelope recipient asks for: a list, one of its sub-addresses, and
+ * the detail after the delimiter.
+ *
+ *   test@example.com                        test  posting
+ *   test+2026@example.com                   test  posting  2026
+ *   test-owner@example.com                  test  owner
+ *   test-bounces+anne=x.org@example.com     test  bounces  anne=x.org
+ *   test-confirm+8f2a@example.com           test  confirm  8f2a
+ *
+ * -subscribe and -unsubscribe say join and leave. A list whose whole local
+ * part matches wins over a reading with a suffix, and a suffix over a
+ * delimiter; of several delimiters the first that gives a list counts.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+typedef enum ListAddressTo {
+    LIST_ADDRESS_POSTING,
+    LIST_ADDRESS_OWNER,
+    LIST_ADDRESS_BOUNCES,
+    LIST_ADDRESS_JOIN,
+    LIST_ADDRESS_LEAVE,
+    LIST_ADDRESS_CONFIRM,
+    LIST_ADDRESS_REQUEST,
+} ListAddressTo;
+
+typedef struct ListAddress {
+    char *local;   /* of the list, in lower case */
+    char *domain;  /* in lower case, without a dot at the end */
+    char *list_id; /* what the callback gave */
+    ListAddressTo to;
+    char *detail; /* NULL: none */
+} ListAddress;
+
+void list_address_free(ListAddress *address);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ListAddress, list_address_free)
+
+/* Does local@domain (in lower case) exist? Sets *exists and then *list_id (owned by the
+ * caller); false: it cannot be told now, with error set. */
+typedef bool ListAddressExists(const char *local, const char *domain, bool *exists, char **list_id, void *data,
+                               GError **error);
+
+/* FAIL_MISSING: no list answers to it; any other code is the callback's.
+ * mailbox has no angle brackets. At most LIST_ADDRESS_LOOKUPS questions are
+ * asked. */
+#define LIST_ADDRESS_LOOKUPS 10
+ListAddress *list_address_find(const char *mailbox, char delimiter, ListAddressExists *exists, void *data,
+                               GError **error);
+
+/* "posting", "owner", ...: the words of runners/keys.h. */
+const char *list_address_text(ListAddressTo to);

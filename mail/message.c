@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/message.h"
+
+#include <string.h>
+
+struct Message {
+    GBytes *octets;
+    GArray *fields;  /* of Field */
+    GPtrArray *made; /* texts of fields that were added */
+    size_t separator, separator_length; /* in octets */
+    size_t body;                        /* where it begins in octets */
+    bool headless;                      /* there was no field at all */
+    bool edited;
+    const char *line_end; /* as the message's own first line has it */
+};
+
+static bool is_blank(char octet)
+{
+    return octet == ' ' || octet == '\t';
+}
+
+/* The octet after the line that begins at at. */
+static const char *next_line(const char *at, const char *end)
+{
+    const char *feed = memchr(at, '\n', (size_t)(end - at));
+    return feed ? feed + 1 : end;
+}
+
+/* Length of the empty line at at, 0 when it is none. */
+static size_t empty_line(const char *at, const char *end)
+{
+    if (at < end && at[0] == '\n')
+        return 1;
+    return end - at >= 2 && at[0] == '\r' && at[1] == '\n' ? 2 : 0;
+}
+
+/* Reads NAME [blanks] ":" at the start of a line. */
+static bool parse_name(const char *at, const char *end, Field *field)
+{
+    const char *name = at;
+    while (at < end && *at > ' ' && *at < 127 && *at != ':')
+        at++;
+    field->text = name;
+    field->name_length = (size_t)(at - name);
+    while (at < end && is_blank(*at))
+        at++;
+    field->value_offset = (size_t)(at - name) + 1;
+    return field->name_length > 0 && at < end && *at == ':';
+}
+
+static bool is_mbox_line(const char *at, const char *end)
+{
+    if (at < end && *at == '>')
+        at++;
+    return end - at >= 5 && memcmp(at, "From ", 5) == 0;
+}
+
+static void scan(Message *message)
+{
+    size_t length;
+    const char *start = g_bytes_get_data(message->octets, &length);
+    const char *end = start + length, *at = start;
+    while (at < end) {
+        size_t empty = empty_line(at, end);
+        if (empty > 0) {
+            message->separator = (size_t)(at - start);
+            message->separator_length = empty;
+            at += empty;
+            break;
+        }
+        const char *next = next_line(at, end);
+        Field field = {0};
+        if (is_blank(*at) && message->fields->len > 0) {
+            Field *last = &g_array_index(message->fields, Field, message->fields->len - 1);
+            last->length += (size_t)(next - at);
+        } else if (parse_name(at, next, &field)) {
+            field.length = (size_t)(next - at);
+            g_array_append_val(message->fields, field);
+        } else if (at == start && is_mbox_line(at, end)) {
+            field = (Field){.text = at, .length = (size_t)(next - at)};
+            g_array_append_val(message->fields, field);
+        } else {
+            break;
+        }
+        at = next;
+    }
+    message->body = (size_t)(at - start);
+    if (message->separator_length == 0)
+        message->separator = message->body;
+    message->headless = message->fields->len == 0;
+    const char *feed = length > 0 ? memchr(start, '\n', length) : NULL;
+    message->line_end = feed && (feed == start || feed[-1] != '\r') ? "\n" : "\r\n";
+}
+
+Message *message_new(GBytes *octets)
+{
+    Message *message = g_new0(Message, 1);
+    message->octets = g_bytes_ref(octets);
+    message->fields = g_array_sized_new(false, false, sizeof(Field), 48);
+    message->made = g_ptr_array_new_with_free_func(g_free);
+    scan(message);
+    return message;
+}
+
+void message_free(Message *message)
+{
+    if (!message)
+        return;
+    g_bytes_unref(message->octets);
+    g_array_unref(message->fields);
+    g_ptr_array_unref(message->made);
+    g_free(message);
+}
+
+size_t message_field_count(const Message *message)
+{
+    return message->fields->len;
+}
+
+const Field *message_field(const Message *message, size_t index)
+{
+    g_assert(index < message->fields->len);
+    return &g_array_index(message->fields, Field, index);
+}
+
+bool field_is(const Field *field, const char *name)
+{
+    return strlen(name) == field->name_length && g_ascii_strncasecmp(field->text, name, field->name_length) == 0;
+}
+
+const Field *message_find(const Message *message, const char *name, size_t *index)
+{
+    for (size_t at = index ? *index : 0; at < message->fields->len; at++) {
+        const Field *field = &g_array_index(message->fields, Field, at);
+        if (!field_is(field, name))
+            continue;
+        if (index)
+            *index = at;
+        return field;
+    }
+    return NULL;
+}
+
+bool message_has(const Message *message, const char *name)
+{
+    return message_find(message, name, NULL) != NULL;
+}
+
+char *field_value(const Field *field)
+{
+    if (field->name_length == 0)
+        return g_strdup("");
+    GString *value = g_string_sized_new(field->length);
+    for (size_t at = field->value_offset; at < field->length; at++) {
+        char octet = field->text[at];
+        if (octet != '\r' && octet != '\n' && octet != '\0')
+            g_string_append_c(value, octet);
+    }
+    return g_strstrip(g_string_free(value, false));
+}
+
+char *message_value(const Message *message, const char *name)
+{
+    const Field *field = message_find(message, name, NULL);
+    return field ? field_value(field) : NULL;
+}
+
+/* The text of a field, safe against values that would begin a new line. */
+static char *make_text(const Message *message, const char *name, const char *value)
+{
+    GString *text = g_string_new(name);
+    g_string_append(text, ": ");
+    for (const char *at = value; *at; at++) {
+        size_t ending = at[0] == '\r' && at[1] == '\n' ? 2 : at[0] == '\n' || at[0] == '\r' ? 1 : 0;
+        if (ending == 0) {
+            g_string_append_c(text, *at);
+        } else {
+            if (is_blank(at[ending]))
+                g_string_append(text, message->line_end);
+            else
+                g_string_append_c(text, ' ');
+            at += ending - 1;
+        }
+    }
+    g_string_append(text, message->line_end);
+    return g_string_free(text, false);
+}
+
+static Field make_field(Message *message, const char *name, const char *value)
+{
+    char *text = make_text(message, name, value);
+    g_ptr_array_add(message->made, text);
+    size_t name_length = strlen(name);
+    message->edited = true;
+    return (Field){.text = text, .length = strlen(text), .name_length = name_length, .value_offset = name_length + 1};
+}
+
+void message_prepend(Message *message, const char *name, const char *value)
+{
+    Field field = make_field(message, name, value);
+    bool mbox = message->fields->len > 0 && message_field(message, 0)->name_length == 0;
+    g_array_insert_val(message->fields, mbox ? 1 : 0, field);
+}
+
+void message_append(Message *message, const char *name, const char *value)
+{
+    Field field = make_field(message, name, value);
+    g_array_append_val(message->fields, field);
+}
+
+void message_remove_at(Message *message, size_t index)
+{
+    g_assert(index < message->fields->len);
+    g_array_remove_index(message->fields, (unsigned)index);
+    message->edited = true;
+}
+
+size_t message_remove(Message *message, const char *name)
+{
+    size_t removed = 0, index = 0;
+    for (; message_find(message, name, &index); removed++)
+        message_remove_at(message, index);
+    return removed;
+}
+
+void message_set(Message *message, const char *name, const char *value)
+{
+    size_t index = 0;
+    if (!message_find(message, name, &index)) {
+        message_append(message, name, value);
+        return;
+    }
+    Field field = make_field(message, name, value);
+    g_array_index(message->fields, Field, index) = field;
+    for (size_t later = index + 1; message_find(message, name, &later);)
+        message_remove_at(message, later);
+}
+
+static size_t body_length(const Message *message)
+{
+    return g_bytes_get_size(message->octets) - message->body;
+}
+
+GBytes *message_head(const Message *message)
+{
+    if (!message->edited)
+        return g_bytes_new_from_bytes(message->octets, 0, message->body);
+    const char *start = g_bytes_get_data(message->octets, NULL);
+    GString *head = g_string_sized_new(message->body + 1024);
+    for (size_t at = 0; at < message->fields->len; at++) {
+        const Field *field = &g_array_index(message->fields, Field, at);
+        if (head->len > 0 && head->str[head->len - 1] != '\n')
+            g_string_append(head, message->line_end);
+        g_string_append_len(head, field->text, (gssize)field->length);
+    }
+    g_string_append_len(head, start + message->separator, (gssize)message->separator_length);
+    /* Where there was no header, the body would be read as one that goes on after ours. */
+    if (message->headless && message->separator_length == 0 && message->fields->len > 0 && body_length(message) > 0)
+        g_string_append(head, message->line_end);
+    return g_string_free_to_bytes(head);
+}
+
+GBytes *message_body(const Message *message)
+{
+    return g_bytes_new_from_bytes(message->octets, message->body, body_length(message));
+}
+
+size_t message_length(const Message *message)
+{
+    g_autoptr(GBytes) head = message_head(message);
+    return g_bytes_get_size(head) + body_length(message);
+}
+
+/* What is between the brackets, or all of it. */
+static char *without_brackets(const char *id)
+{
+    const char *open = strchr(id, '<');
+    const char *close = open ? strchr(open, '>') : NULL;
+    return g_strstrip(close ? g_strndup(open + 1, (size_t)(close - open - 1)) : g_strdup(id));
+}
+
+char *message_id(const Message *message)
+{
+    g_autofree char *value = message_value(message, "Message-ID");
+    g_autofree char *id = value ? without_brackets(value) : NULL;
+    return id && *id ? g_steal_pointer(&id) : NULL;
+}
+
+char *message_id_hash(const char *id)
+{
+    static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    g_autofree char *bare = without_brackets(id);
+    g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA1);
+    g_checksum_update(sum, (const guchar *)bare, -1);
+    guint8 digest[20];
+    gsize length = sizeof digest;
+    g_checksum_get_digest(sum, digest, &length);
+    char *text = g_malloc(33);
+    for (unsigned digit = 0; digit < 32; digit++) {
+        unsigned bit = digit * 5;
+        unsigned pair = (unsigned)digest[bit / 8] << 8 | (bit / 8 + 1 < 20 ? digest[bit / 8 + 1] : 0);
+        text[digit] = alphabet[pair >> (11 - bit % 8) & 31];
+    }
+    text[32] = '\0';
+    return text;
+}

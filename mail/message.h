@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * A message as its raw octets, cut into header fields and a body. Fields are
+ * added, removed and replaced whole; every other octet leaves as it came, and
+ * the body is never copied or looked at.
+ *
+ *   fields | separator (the empty line) | body
+ *
+ * Lines end with CRLF or with a bare LF. A field is a name of printable
+ * ASCII, a colon, a value, and the lines after it that begin with a blank. The head ends
+ * at the first empty line, or before the first line that can be no
+ * part of a field (as MTAs read it: that line belongs to the body, and there
+ * is no separator). Only as the very first line an mbox "From " line is let
+ * pass: it is kept, as a field without a name. NUL, 8-bit octets and
+ * lines of any length are nothing special.
+ *
+ * Nothing here fails. Pointers into a message are borrowed until the next
+ * edit.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct Message Message;
+
+typedef struct Field {
+    const char *text; /* the whole field with its line ends; begins with the name */
+    size_t length;
+    size_t name_length;  /* 0: an mbox "From " line */
+    size_t value_offset; /* in text: what follows the colon */
+} Field;
+
+/* Takes a new reference to octets. */
+Message *message_new(GBytes *octets);
+void message_free(Message *message);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Message, message_free)
+
+/* Reading. Names are compared without regard to case. */
+size_t message_field_count(const Message *message);
+const Field *message_field(const Message *message, size_t index);
+
+/* The first field of that name at or after *index, which is set to its place;
+ * NULL when there is none. */
+const Field *message_find(const Message *message, const char *name, size_t *index);
+bool message_has(const Message *message, const char *name);
+
+/* The value of the first field of that name: unfolded, without blanks around, line
+ * ends and NULs; the octets are otherwise raw. g_free(); NULL: no such field. */
+char *message_value(const Message *message, const char *name);
+char *field_value(const Field *field);
+bool field_is(const Field *field, const char *name);
+
+/* Editing. A value may be folded (a line end before a blank); any other line
+ * end in it becomes a blank, so that no value can make a second field. */
+void message_prepend(Message *message, const char *name, const char *value);
+void message_append(Message *message, const char *name, const char *value);
+size_t message_remove(Message *message, const char *name); /* all of that name; how many */
+void message_remove_at(Message *message, size_t index);
+/* Puts the value in the place of the first field of that name and removes the
+ * others; appends when there is none. */
+void message_set(Message *message, const char *name, const char *value);
+
+/* What the message is now: head (fields and separator) and body, of which the
+ * second is always a slice of the octets that came, and the first is one when
+ * nothing was edited. New references. */
+GBytes *message_head(const Message *message);
+GBytes *message_body(const Message *message);
+size_t message_length(const Message *message);
+
+/* The Message-ID without angle brackets; g_free(), NULL when there is none. */
+char *message_id(const Message *message);
+
+/* Message-ID-Hash: base32 of the SHA-1 of a Message-ID; brackets are left
+ * out first. 32 characters, g_free(). */
+char *message_id_hash(const char *id);

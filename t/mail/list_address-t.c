@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/list_address.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "runners/keys.h"
+
+static const char *const lists[] = {"test", "dev", "dev-join", "c++", "my-owner", "x-request-owner", NULL};
+static unsigned asked;
+
+static bool exists(const char *local, const char *domain, bool *found, char **list_id, void *data, GError **error)
+{
+    asked++;
+    if (data)
+        return fail(error, FAIL_LATER, "no database");
+    *found = strcmp(domain, "example.com") == 0 && g_strv_contains(lists, local);
+    if (*found)
+        *list_id = g_strdup_printf("%s.%s", local, domain);
+    return true;
+}
+
+static const struct {
+    const char *mailbox, *list_id, *to, *detail;
+} cases[] = {
+    {"test@example.com", "test.example.com", TO_POSTING, NULL},
+    {"TEST@Example.COM.", "test.example.com", TO_POSTING, NULL},
+    {"\"test\"@example.com", "test.example.com", TO_POSTING, NULL},
+    {"test+Tag+2@example.com", "test.example.com", TO_POSTING, "Tag+2"},
+    {"test-owner@example.com", "test.example.com", TO_OWNER, NULL},
+    {"test-bounces@example.com", "test.example.com", TO_BOUNCES, NULL},
+    {"test-bounces+Anne+x=x.org@example.com", "test.example.com", TO_BOUNCES, "Anne+x=x.org"},
+    {"test-join@example.com", "test.example.com", TO_JOIN, NULL},
+    {"test-subscribe@example.com", "test.example.com", TO_JOIN, NULL},
+    {"test-leave@example.com", "test.example.com", TO_LEAVE, NULL},
+    {"test-unsubscribe@example.com", "test.example.com", TO_LEAVE, NULL},
+    {"test-confirm+8f2A@example.com", "test.example.com", TO_CONFIRM, "8f2A"},
+    {"test-request@example.com", "test.example.com", TO_REQUEST, NULL},
+    {"dev-join@example.com", "dev-join.example.com", TO_POSTING, NULL},
+    {"dev-join-join@example.com", "dev-join.example.com", TO_JOIN, NULL},
+    {"my-owner-owner@example.com", "my-owner.example.com", TO_OWNER, NULL},
+    {"x-request-owner@example.com", "x-request-owner.example.com", TO_POSTING, NULL},
+    {"c++@example.com", "c++.example.com", TO_POSTING, NULL},
+    {"c++-owner@example.com", "c++.example.com", TO_OWNER, NULL},
+    {"c++-bounces+a=b@example.com", "c++.example.com", TO_BOUNCES, "a=b"},
+    {"test@example.net", NULL, NULL, NULL},
+    {"nothing@example.com", NULL, NULL, NULL},
+    {"-owner@example.com", NULL, NULL, NULL},
+    {"test-nothing@example.com", NULL, NULL, NULL},
+    {"+test@example.com", NULL, NULL, NULL},
+    {"test", NULL, NULL, NULL},
+    {"@example.com", NULL, NULL, NULL},
+    {"", NULL, NULL, NULL},
+};
+
+static void test_cases(void)
+{
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(ListAddress) found = list_address_find(cases[at].mailbox, '+', exists, NULL, &error);
+        g_test_message("%s", cases[at].mailbox);
+        if (!cases[at].list_id) {
+            g_assert_null(found);
+            g_assert_error(error, FAIL, FAIL_MISSING);
+            continue;
+        }
+        g_assert_no_error(error);
+        g_assert_cmpstr(found->list_id, ==, cases[at].list_id);
+        g_assert_cmpstr(list_address_text(found->to), ==, cases[at].to);
+        g_assert_cmpstr(found->detail, ==, cases[at].detail);
+        g_assert_cmpstr(found->domain, ==, "example.com");
+    }
+}
+
+static void test_failure(void)
+{
+    g_autoptr(GError) error = NULL;
+    int broken = 1;
+    g_assert_null(list_address_find("test@example.com", '+', exists, &broken, &error));
+    g_assert_error(error, FAIL, FAIL_LATER);
+}
+
+static void test_bounded(void)
+{
+    g_autofree char *many = g_strnfill(1000, '+');
+    g_autofree char *mailbox = g_strdup_printf("x%s@example.com", many);
+    asked = 0;
+    g_autoptr(GError) error = NULL;
+    g_assert_null(list_address_find(mailbox, '+', exists, NULL, &error));
+    g_assert_cmpuint(asked, <=, LIST_ADDRESS_LOOKUPS);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/list_address/cases", test_cases);
+    g_test_add_func("/list_address/failure", test_failure);
+    g_test_add_func("/list_address/bounded", test_bounded);
+    return g_test_run();
+}
