@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * The archive runner: hands each mail to the archivers that its metadata
+ * names (all enabled ones when it names none). What an archiver could not do
+ * becomes an entry of its own: in archive again, due later, or in shunt.
+ */
+#include "runners/archive/archiver.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "runners/keys.h"
+
+#define BACKOFF_MIN (10 * CLOCK_SECOND)
+#define BACKOFF_MAX (3600 * CLOCK_SECOND)
+
+/* The mail's key when its entry was born again for one archiver. */
+#define KEY_ARCHIVE_KEY "archive_key"
+
+static const ArchiverType *const archiver_types[] = {&archiver_maildir, &archiver_mbox, &archiver_command};
+
+typedef struct Archiver {
+    const ArchiverType *type;
+    void *state;
+    char *name;
+} Archiver;
+
+typedef struct Archive {
+    GPtrArray *archivers; /* of Archiver */
+    /* "NAME KEY" of what immediate archivers did in the batch at hand or in
+     * one that failed; and those of the batch at hand, borrowed. */
+    GHashTable *done;
+    GPtrArray *done_now;
+    bool failed; /* the batch at hand */
+    /* What arrived before the process began may have been in hand when the
+     * last one died, what arrived before a batch failed may have been in it. */
+    int64_t started_at, failed_at;
+} Archive;
+
+char *archiver_file_name(const char *list)
+{
+    GString *name = g_string_new(NULL);
+    for (const char *at = list; *at != '\0'; at++) {
+        bool plain = g_ascii_isalnum(*at) || strchr("-_+=@~", *at) != NULL || (*at == '.' && at != list) || (*at & 0x80);
+        if (plain)
+            g_string_append_c(name, *at);
+        else
+            g_string_append_printf(name, "%%%02X", (unsigned char)*at);
+    }
+    return g_string_free(name, FALSE);
+}
+
+const char *archiver_setting(Runner *runner, const char *section, const char *key, GError **error)
+{
+    const char *value = config_string(runner_config(runner), section, key);
+    if (value == NULL || *value == '\0') {
+        fail(error, FAIL_CONFIG, "[%s] %s: is missing; an archiver of this type needs it", section, key);
+        return NULL;
+    }
+    return value;
+}
+
+static void archiver_free(void *data)
+{
+    Archiver *archiver = data;
+    if (archiver->state != NULL)
+        archiver->type->close(archiver->state);
+    g_free(archiver->name);
+    g_free(archiver);
+}
+
+static const ArchiverType *type_of(const char *name)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(archiver_types); i++) {
+        if (strcmp(archiver_types[i]->name, name) == 0)
+            return archiver_types[i];
+    }
+    return NULL;
+}
+
+static bool archive_start(Runner *runner, GError **error)
+{
+    Archive *archive = g_new0(Archive, 1);
+    archive->archivers = g_ptr_array_new_with_free_func(archiver_free);
+    archive->done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    archive->done_now = g_ptr_array_new();
+    archive->started_at = clock_now();
+    runner_set_data(runner, archive);
+    const Config *config = runner_config(runner);
+    for (const char *const *name = config_family(config, "archiver"); *name != NULL; name++) {
+        g_autofree char *section = g_strconcat("archiver.", *name, NULL);
+        if (!config_bool(config, section, "enabled"))
+            continue;
+        const char *type = config_string(config, section, "type");
+        Archiver *archiver = g_new0(Archiver, 1);
+        archiver->name = g_strdup(*name);
+        g_ptr_array_add(archive->archivers, archiver);
+        archiver->type = type != NULL ? type_of(type) : NULL;
+        if (archiver->type == NULL)
+            return fail(error, FAIL_CONFIG, "[%s] type: there is no archiver \"%s\"", section, type != NULL ? type : "");
+        archiver->state = archiver->type->open(runner, section, error);
+        if (archiver->state == NULL)
+            return false;
+    }
+    return true;
+}
+
+static Archiver *find(const Archive *archive, const char *name)
+{
+    for (guint i = 0; i < archive->archivers->len; i++) {
+        Archiver *archiver = archive->archivers->pdata[i];
+        if (strcmp(archiver->name, name) == 0)
+            return archiver;
+    }
+    return NULL;
+}
+
+/* Names of the archivers to serve, borrowed. */
+static GPtrArray *wanted(const Archive *archive, json_t *meta)
+{
+    GPtrArray *names = g_ptr_array_new();
+    const json_t *given = json_object_get(meta, KEY_ARCHIVERS);
+    for (size_t i = 0; i < json_array_size(given); i++) {
+        const char *name = json_string_value(json_array_get(given, i));
+        if (name != NULL)
+            g_ptr_array_add(names, (char *)name);
+    }
+    for (guint i = 0; given == NULL && i < archive->archivers->len; i++)
+        g_ptr_array_add(names, ((Archiver *)archive->archivers->pdata[i])->name);
+    return names;
+}
+
+static bool serve(Archive *archive, const char *name, const ArchiveMail *mail, GError **error)
+{
+    Archiver *archiver = find(archive, name);
+    if (archiver == NULL)
+        return fail(error, FAIL_NEVER, "there is no archiver %s, or it is not enabled", name);
+    g_autofree char *mark = archiver->type->immediate ? g_strdup_printf("%s %s", name, mail->key) : NULL;
+    if (mark != NULL && g_hash_table_contains(archive->done, mark))
+        return true;
+    if (!archiver->type->store(archiver->state, mail, error))
+        return false;
+    if (mark != NULL) {
+        g_ptr_array_add(archive->done_now, mark);
+        g_hash_table_add(archive->done, g_steal_pointer(&mark));
+    }
+    /* One at a time, so that the archiver at fault keeps only its own copies. */
+    bool careful = mail->arrival < archive->failed_at;
+    return !careful || archiver->type->flush == NULL || archiver->type->flush(archiver->state, error);
+}
+
+/* CRLF to LF; what an archive's readers expect on this kind of system. */
+static GString *unix_lines(const char *octets, size_t length)
+{
+    GString *text = g_string_sized_new(length + 1);
+    const char *end = octets + length;
+    while (octets < end) {
+        const char *feed = memchr(octets, '\n', (size_t)(end - octets));
+        size_t line = feed != NULL ? (size_t)(feed - octets) : (size_t)(end - octets);
+        bool crlf = feed != NULL && line > 0 && feed[-1] == '\r';
+        g_string_append_len(text, octets, (gssize)(line - crlf));
+        if (feed != NULL)
+            g_string_append_c(text, '\n');
+        octets += line + (feed != NULL);
+    }
+    return text;
+}
+
+static void put_again(Outcome *outcome, const char *queue, json_t *names, const char *key, const GError *failure)
+{
+    Entry *entry = outcome->parent;
+    Draft *draft = draft_from_entry(queue, entry);
+    json_t *meta = draft_meta(draft);
+    int64_t attempts = meta_integer(meta, KEY_ATTEMPTS, 0) + 1, now = clock_now();
+    json_object_set(meta, KEY_ARCHIVERS, names);
+    meta_set_string(meta, KEY_ARCHIVE_KEY, key);
+    meta_set_integer(meta, KEY_ATTEMPTS, attempts);
+    bool again = strcmp(queue, queue_name(entry_queue(entry))) == 0;
+    if (!again) {
+        json_t *fault = json_object();
+        meta_set_string(fault, "queue", queue_name(entry_queue(entry)));
+        meta_set_string(fault, "reason", failure->message);
+        meta_set_integer(fault, "time", now);
+        meta_set_string(fault, "name", entry_text(entry));
+        json_object_set_new(meta, META_FAULT, fault);
+    }
+    if (again)
+        draft_set_due(draft, now + MIN(BACKOFF_MIN << MIN(attempts - 1, 16), BACKOFF_MAX));
+    outcome_add(outcome, draft);
+}
+
+static void mail_of(ArchiveMail *mail, const Archive *archive, Entry *entry, const GString *text)
+{
+    char hash[HASH_DIGITS + 1];
+    json_t *meta = entry_meta(entry);
+    name_hash_format(entry_name(entry)->hash, hash);
+    g_strlcpy(mail->key, meta_string(meta, KEY_ARCHIVE_KEY, hash), sizeof mail->key);
+    mail->list = entry_list(entry);
+    mail->message_id = meta_string(meta, KEY_MESSAGE_ID, "");
+    mail->sender = meta_string(meta, KEY_SENDER, "");
+    mail->arrival = entry_arrival(entry);
+    mail->repeat = mail->arrival < MAX(archive->started_at, archive->failed_at) || meta_integer(meta, KEY_ATTEMPTS, 0) > 0;
+    mail->octets = text->str;
+    mail->length = text->len;
+}
+
+static bool archive_handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+{
+    Archive *archive = runner_data(runner);
+    g_autoptr(GPtrArray) names = wanted(archive, entry_meta(entry));
+    g_autoptr(GBytes) message = entry_message(entry);
+    g_autoptr(GError) last = NULL;
+    GString *text = unix_lines(g_bytes_get_data(message, NULL), g_bytes_get_size(message));
+    ArchiveMail mail;
+    mail_of(&mail, archive, entry, text);
+    g_autoptr(json_t) later = json_array();
+    for (guint i = 0; i < names->len; i++) {
+        g_autoptr(GError) failure = NULL;
+        const char *name = names->pdata[i];
+        bool good = serve(archive, name, &mail, &failure);
+        bool never = !good && g_error_matches(failure, FAIL, FAIL_NEVER);
+        if (good)
+            log_info("%s list=%s archiver=%s result=stored", entry_trace(entry), mail.list, name);
+        else
+            log_error("%s list=%s archiver=%s result=%s reason=\"%s\"", entry_trace(entry), mail.list, name,
+                      never ? "shunted" : "later", failure->message);
+        if (never) {
+            g_autoptr(json_t) one = json_pack("[s]", name);
+            put_again(outcome, "shunt", one, mail.key, failure);
+        } else if (!good) {
+            json_array_append_new(later, json_string(name));
+            g_clear_error(&last);
+            last = g_steal_pointer(&failure);
+        }
+        runner_progress(runner);
+    }
+    if (json_array_size(later) > 0)
+        put_again(outcome, queue_name(entry_queue(entry)), later, mail.key, last);
+    g_string_free(text, TRUE);
+    return true;
+}
+
+static bool archive_end_batch(Runner *runner, GError **error)
+{
+    Archive *archive = runner_data(runner);
+    bool good = true;
+    for (guint i = 0; i < archive->archivers->len; i++) {
+        Archiver *archiver = archive->archivers->pdata[i];
+        g_autoptr(GError) failure = NULL;
+        if (archiver->type->flush == NULL || archiver->type->flush(archiver->state, &failure))
+            continue;
+        log_error("archiver=%s result=batch-failed reason=\"%s\"", archiver->name, failure->message);
+        if (good)
+            g_propagate_prefixed_error(error, g_steal_pointer(&failure), "archiver %s: ", archiver->name);
+        good = false;
+    }
+    archive->failed = !good;
+    if (!good)
+        archive->failed_at = clock_now();
+    return good;
+}
+
+/* Called after a batch that failed, too. */
+static void archive_committed(Runner *runner)
+{
+    Archive *archive = runner_data(runner);
+    for (guint i = 0; !archive->failed && i < archive->done_now->len; i++)
+        g_hash_table_remove(archive->done, archive->done_now->pdata[i]);
+    g_ptr_array_set_size(archive->done_now, 0);
+    archive->failed = false;
+}
+
+static void archive_stop(Runner *runner)
+{
+    Archive *archive = runner_data(runner);
+    if (archive == NULL)
+        return;
+    g_ptr_array_unref(archive->archivers);
+    g_ptr_array_unref(archive->done_now);
+    g_hash_table_unref(archive->done);
+    g_free(archive);
+    runner_set_data(runner, NULL);
+}
+
+static const RunnerSpec archive_runner = {
+    .name = "archive",
+    .durable_claim = true,
+    .start = archive_start,
+    .handle = archive_handle,
+    .end_batch = archive_end_batch,
+    .committed = archive_committed,
+    .stop = archive_stop,
+};
+
+int main(int argc, char **argv)
+{
+    return runner_main(&archive_runner, argc, argv);
+}

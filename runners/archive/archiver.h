@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * An archiver: one [archiver.NAME] of the configuration. A type is a const
+ * struct in a file of its own (maildir.c, mbox.c, command.c) and a line
+ * in archiver_types[] (archive.c).
+ *
+ * store() takes one mail; it may keep what it did unsynced until flush(),
+ * which the runner calls once a batch, before the hop is committed. When
+ * flush() fails the whole batch comes again, one mail at a time (each
+ * followed by a flush), so that the archiver at fault is found.
+ * A mail that comes again has the same key: a type whose store() can look up the key
+ * stores it once. One that cannot (immediate) is remembered for as long as
+ * the process lives.
+ *
+ * Failure: FAIL_LATER keeps this archiver's copy in the queue, any other
+ * code sends this copy to shunt.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runners/runner.h"
+
+typedef struct ArchiveMail {
+    char key[HASH_DIGITS + 1]; /* the same whenever this mail comes again */
+    const char *list;          /* List-Id */
+    const char *message_id;    /* without brackets, "" when unknown */
+    const char *sender;        /* envelope sender, "" for the null sender */
+    int64_t arrival;
+    bool repeat;               /* it may have been stored before: look closely */
+    const char *octets;        /* the mail with LF line ends */
+    size_t length;
+} ArchiveMail;
+
+typedef struct ArchiverType {
+    const char *name;
+    bool immediate; /* done when store() returns; a repeat would do it again */
+    void *(*open)(Runner *runner, const char *section, GError **error);
+    bool (*store)(void *archiver, const ArchiveMail *mail, GError **error);
+    bool (*flush)(void *archiver, GError **error); /* NULL: nothing to flush */
+    void (*close)(void *archiver);
+} ArchiverType;
+
+extern const ArchiverType archiver_maildir;
+extern const ArchiverType archiver_mbox;
+extern const ArchiverType archiver_command;
+
+/* A list's name as part of a path: '/' and what could hide or climb is
+ * written as %XX. g_free(). */
+char *archiver_file_name(const char *list);
+/* The setting, or FAIL_CONFIG that names what is missing. */
+const char *archiver_setting(Runner *runner, const char *section, const char *key, GError **error);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * One maildir a list under `path`. The file's name is made of the arrival
+ * time and the mail's key, so that a repeat finds it there: in new, or, when a reader
+ * moved it, in cur. A file is written in tmp, synced, and renamed to new with
+ * the batch. (A power cut may leave the same file in tmp as well: a maildir's readers
+ * ignore it there, and a repeat replaces it.)
+ */
+#include "runners/archive/archiver.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/fs.h"
+
+#define OPEN_MAX 128
+
+typedef struct Maildir {
+    int top_fd, new_fd;
+} Maildir;
+
+typedef struct Pending {
+    Maildir *maildir;
+    int fd;
+    char *name;
+} Pending;
+
+typedef struct MaildirArchiver {
+    int path_fd;
+    GHashTable *maildirs; /* list → Maildir */
+    GArray *pending;
+} MaildirArchiver;
+
+static void maildir_free(void *data)
+{
+    Maildir *maildir = data;
+    if (maildir->top_fd >= 0)
+        close(maildir->top_fd);
+    if (maildir->new_fd >= 0)
+        close(maildir->new_fd);
+    g_free(maildir);
+}
+
+static void pending_clear(void *data)
+{
+    Pending *pending = data;
+    close(pending->fd);
+    g_free(pending->name);
+}
+
+static void maildir_close(void *data)
+{
+    MaildirArchiver *self = data;
+    g_array_unref(self->pending);
+    g_hash_table_unref(self->maildirs);
+    if (self->path_fd >= 0)
+        close(self->path_fd);
+    g_free(self);
+}
+
+static void *maildir_open(Runner *runner, const char *section, GError **error)
+{
+    const char *path = archiver_setting(runner, section, "path", error);
+    int fd = path != NULL ? fs_open_dir(AT_FDCWD, path, true, error) : -1;
+    if (fd < 0)
+        return NULL;
+    MaildirArchiver *self = g_new0(MaildirArchiver, 1);
+    self->path_fd = fd;
+    self->maildirs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, maildir_free);
+    self->pending = g_array_new(FALSE, FALSE, sizeof(Pending));
+    g_array_set_clear_func(self->pending, pending_clear);
+    return self;
+}
+
+static bool make_part(int top_fd, const char *name, GError **error)
+{
+    auto_fd fd = fs_open_dir(top_fd, name, true, error);
+    return fd >= 0;
+}
+
+static Maildir *maildir_of(MaildirArchiver *self, const char *list, GError **error)
+{
+    Maildir *known = g_hash_table_lookup(self->maildirs, list);
+    if (known != NULL)
+        return known;
+    g_autofree char *name = archiver_file_name(list);
+    auto_fd top = fs_open_dir(self->path_fd, name, true, error);
+    if (top < 0 || !make_part(top, "tmp", error) || !make_part(top, "cur", error))
+        return NULL;
+    auto_fd new_fd = fs_open_dir(top, "new", true, error);
+    if (new_fd < 0)
+        return NULL;
+    known = g_new0(Maildir, 1);
+    known->top_fd = auto_fd_steal(&top);
+    known->new_fd = auto_fd_steal(&new_fd);
+    g_hash_table_insert(self->maildirs, g_strdup(list), known);
+    return known;
+}
+
+/* Has a reader moved it to cur, where its name has got flags? */
+static bool was_read(const Maildir *maildir, const char *name)
+{
+    int fd = openat(maildir->top_fd, "cur", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *cur = fd >= 0 ? fdopendir(fd) : NULL;
+    if (cur == NULL)
+        return false;
+    bool found = false;
+    for (struct dirent *item; !found && (item = readdir(cur)) != NULL;)
+        found = g_str_has_prefix(item->d_name, name);
+    closedir(cur);
+    return found;
+}
+
+static int create_afresh(int top_fd, const char *name, GError **error)
+{
+    g_autoptr(GError) problem = NULL;
+    int fd = fs_create(top_fd, name, &problem);
+    if (fd < 0 && g_error_matches(problem, FAIL, FAIL_RACE)) {
+        /* Left over from a crash, perhaps half written. */
+        g_clear_error(&problem);
+        if (fs_unlink(top_fd, name, &problem))
+            fd = fs_create(top_fd, name, &problem);
+    }
+    if (fd < 0)
+        g_propagate_error(error, g_steal_pointer(&problem));
+    return fd;
+}
+
+static bool maildir_store(void *data, const ArchiveMail *mail, GError **error)
+{
+    MaildirArchiver *self = data;
+    Maildir *maildir = maildir_of(self, mail->list, error);
+    if (maildir == NULL)
+        return false;
+    g_autofree char *name = g_strdup_printf("%" G_GINT64_FORMAT ".%s.listrunner", mail->arrival / CLOCK_SECOND, mail->key);
+    g_autofree char *aside = g_strconcat("tmp/", name, NULL);
+    if (faccessat(maildir->new_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || (mail->repeat && was_read(maildir, name)))
+        return true;
+    auto_fd fd = create_afresh(maildir->top_fd, aside, error);
+    if (fd < 0)
+        return false;
+    if (!fs_write(fd, mail->octets, mail->length, error)) {
+        fs_unlink(maildir->top_fd, aside, NULL);
+        return false;
+    }
+    Pending pending = {.maildir = maildir, .fd = auto_fd_steal(&fd), .name = g_steal_pointer(&name)};
+    g_array_append_val(self->pending, pending);
+    return true;
+}
+
+static bool sync_files(MaildirArchiver *self, GError **error)
+{
+    g_autofree FsSync *group = g_new0(FsSync, self->pending->len);
+    for (guint i = 0; i < self->pending->len; i++)
+        group[i].fd = g_array_index(self->pending, Pending, i).fd;
+    return fs_sync_group(group, self->pending->len, error);
+}
+
+static bool publish(MaildirArchiver *self, GError **error)
+{
+    g_autoptr(GHashTable) touched = g_hash_table_new(NULL, NULL);
+    for (guint i = 0; i < self->pending->len; i++) {
+        Pending *pending = &g_array_index(self->pending, Pending, i);
+        g_autofree char *from = g_strconcat("tmp/", pending->name, NULL);
+        g_autofree char *to = g_strconcat("new/", pending->name, NULL);
+        if (!fs_rename(pending->maildir->top_fd, from, to, error))
+            return false;
+        g_hash_table_add(touched, pending->maildir);
+    }
+    g_autofree FsSync *group = g_new0(FsSync, g_hash_table_size(touched));
+    size_t count = 0;
+    GHashTableIter iter;
+    void *maildir;
+    g_hash_table_iter_init(&iter, touched);
+    while (g_hash_table_iter_next(&iter, &maildir, NULL)) {
+        group[count].fd = ((Maildir *)maildir)->new_fd;
+        group[count++].directory = true;
+    }
+    return fs_sync_group(group, count, error);
+}
+
+static bool maildir_flush(void *data, GError **error)
+{
+    MaildirArchiver *self = data;
+    bool good = self->pending->len == 0 || (sync_files(self, error) && publish(self, error));
+    g_array_set_size(self->pending, 0);
+    if (g_hash_table_size(self->maildirs) > OPEN_MAX)
+        g_hash_table_remove_all(self->maildirs);
+    return good;
+}
+
+const ArchiverType archiver_maildir = {
+    .name = "maildir",
+    .open = maildir_open,
+    .store = maildir_store,
+    .flush = maildir_flush,
+    .close = maildir_close,
+};

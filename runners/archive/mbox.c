@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * One mbox a list under `path`, in the mboxrd manner: LF line ends, a From_
+ * line before each mail, an empty line behind it, and one more '>' on each line that
+ * is "From " behind any number of '>'. How it is appended to exactly once is told in mbox_file.h.
+ */
+#include "runners/archive/archiver.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/fs.h"
+#include "runners/archive/mbox_file.h"
+
+#define OPEN_MAX 64
+#define PENDING_MAX (16 * 1024 * 1024) /* octets of one list kept before a flush */
+#define LOCK_WAIT (5 * CLOCK_SECOND)
+#define LOCK_WAIT_HOLDING (50 * CLOCK_SECOND / 1000)
+
+typedef struct MboxArchiver {
+    int path_fd;
+    GHashTable *files;  /* list → MboxFile */
+    GPtrArray *touched; /* of MboxFile, locked, borrowed from files */
+    GError *fault;      /* a flush in the midst of a batch failed: the batch must */
+} MboxArchiver;
+
+static void mbox_close(void *data)
+{
+    MboxArchiver *self = data;
+    g_ptr_array_unref(self->touched);
+    g_hash_table_unref(self->files);
+    g_clear_error(&self->fault);
+    close(self->path_fd);
+    g_free(self);
+}
+
+static void *mbox_open(Runner *runner, const char *section, GError **error)
+{
+    const char *path = archiver_setting(runner, section, "path", error);
+    int fd = path != NULL ? fs_open_dir(AT_FDCWD, path, true, error) : -1;
+    if (fd < 0)
+        return NULL;
+    MboxArchiver *self = g_new0(MboxArchiver, 1);
+    self->path_fd = fd;
+    self->files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)mbox_file_free);
+    self->touched = g_ptr_array_new();
+    return self;
+}
+
+static bool quoted_from(const char *line, const char *end)
+{
+    while (line < end && *line == '>')
+        line++;
+    return end - line >= 5 && memcmp(line, "From ", 5) == 0;
+}
+
+static GString *mbox_text(const ArchiveMail *mail)
+{
+    GString *text = g_string_sized_new(mail->length + 128);
+    g_autofree char *sender = g_strdup(*mail->sender != '\0' ? mail->sender : "MAILER-DAEMON");
+    time_t seconds = (time_t)(mail->arrival / CLOCK_SECOND);
+    struct tm broken;
+    char date[64];
+    g_strdelimit(sender, " \t\r\n", '_');
+    gmtime_r(&seconds, &broken);
+    strftime(date, sizeof date, "%a %b %e %H:%M:%S %Y", &broken);
+    g_string_append_printf(text, "From %s %s\n", sender, date);
+    const char *end = mail->octets + mail->length;
+    for (const char *line = mail->octets; line < end;) {
+        const char *feed = memchr(line, '\n', (size_t)(end - line));
+        const char *next = feed != NULL ? feed + 1 : end;
+        if (quoted_from(line, end))
+            g_string_append_c(text, '>');
+        g_string_append_len(text, line, next - line);
+        line = next;
+    }
+    g_string_append(text, mail->length > 0 && end[-1] != '\n' ? "\n\n" : "\n");
+    return text;
+}
+
+static bool sync_touched(MboxArchiver *self, GError **error)
+{
+    g_autoptr(GArray) group = g_array_new(FALSE, TRUE, sizeof(FsSync));
+    for (guint i = 0; i < self->touched->len; i++)
+        mbox_file_syncs(self->touched->pdata[i], group);
+    return fs_sync_group((FsSync *)(void *)group->data, group->len, error);
+}
+
+static bool each_touched(MboxArchiver *self, bool (*step)(MboxFile *file, GError **error), GError **error)
+{
+    bool good = true;
+    for (guint i = 0; good && i < self->touched->len; i++)
+        good = step(self->touched->pdata[i], error);
+    return good && sync_touched(self, error);
+}
+
+static bool flush_now(MboxArchiver *self, GError **error)
+{
+    bool good = self->touched->len == 0 || (each_touched(self, mbox_file_begin, error) && each_touched(self, mbox_file_append, error));
+    for (guint i = 0; i < self->touched->len; i++) {
+        if (good)
+            mbox_file_end(self->touched->pdata[i]);
+        else
+            mbox_file_abandon(self->touched->pdata[i]);
+    }
+    g_ptr_array_set_size(self->touched, 0);
+    if (g_hash_table_size(self->files) > OPEN_MAX)
+        g_hash_table_remove_all(self->files);
+    return good;
+}
+
+static MboxFile *file_of(MboxArchiver *self, const char *list, GError **error)
+{
+    MboxFile *file = g_hash_table_lookup(self->files, list);
+    if (file == NULL) {
+        g_autofree char *name = archiver_file_name(list);
+        file = mbox_file_open(self->path_fd, name, error);
+        if (file != NULL)
+            g_hash_table_insert(self->files, g_strdup(list), file);
+    }
+    return file;
+}
+
+/* The list's file, locked. Who holds other locks does not wait for one: it
+ * flushes first, which gives them up, so two instances cannot wait for each other. */
+static MboxFile *locked_file_of(MboxArchiver *self, const char *list, GError **error)
+{
+    g_autoptr(GError) busy = NULL;
+    MboxFile *file = file_of(self, list, error);
+    if (file == NULL || mbox_file_locked(file))
+        return file;
+    bool good = mbox_file_lock(file, self->touched->len > 0 ? LOCK_WAIT_HOLDING : LOCK_WAIT, &busy);
+    if (!good && self->touched->len > 0 && g_error_matches(busy, FAIL, FAIL_RACE)) {
+        g_clear_error(&busy);
+        if (!flush_now(self, &self->fault)) {
+            g_propagate_error(error, g_error_copy(self->fault));
+            return NULL;
+        }
+        file = file_of(self, list, error); /* flushing may have closed it */
+        good = file != NULL && mbox_file_lock(file, LOCK_WAIT, &busy);
+    }
+    if (good) {
+        g_ptr_array_add(self->touched, file);
+        return file;
+    }
+    if (busy != NULL)
+        fail(error, FAIL_LATER, "%s", busy->message);
+    return NULL;
+}
+
+static bool mbox_store(void *data, const ArchiveMail *mail, GError **error)
+{
+    MboxArchiver *self = data;
+    bool known = false;
+    MboxFile *file = locked_file_of(self, mail->list, error);
+    if (file == NULL || !mbox_file_knows(file, mail->key, mail->repeat, &known, error))
+        return false;
+    if (known)
+        return true;
+    GString *text = mbox_text(mail);
+    mbox_file_add(file, mail->key, text->str, text->len);
+    g_string_free(text, TRUE);
+    if (mbox_file_pending(file) > PENDING_MAX && !flush_now(self, &self->fault)) {
+        g_propagate_error(error, g_error_copy(self->fault));
+        return false;
+    }
+    return true;
+}
+
+static bool mbox_flush(void *data, GError **error)
+{
+    MboxArchiver *self = data;
+    bool good = flush_now(self, self->fault == NULL ? &self->fault : NULL) && self->fault == NULL;
+    if (self->fault != NULL)
+        g_propagate_error(error, g_steal_pointer(&self->fault));
+    return good;
+}
+
+const ArchiverType archiver_mbox = {
+    .name = "mbox",
+    .open = mbox_open,
+    .store = mbox_store,
+    .flush = mbox_flush,
+    .close = mbox_close,
+};

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * One mbox that is appended to exactly once, across kill -9 and power loss.
+ * Three files: NAME.mbox, and beside it NAME.mbox.index, one line of
+ * fixed length a mail that we appended,
+ *
+ *   4cd1b2...(40 digits) 000000012345 0000006789\n    key, offset, length
+ *
+ * and NAME.mbox.intent, which describes the append in progress or the last one:
+ *
+ *   listrunner mbox 1 P INODE OFFSET LENGTH INDEX COUNT SHA1\n
+ *   the COUNT index lines\n
+ *   SHA-1 of all the above, with P for the state\n
+ *
+ * The steps of an append, under a fcntl lock on the mbox:
+ *   1  intent written, synced                      (mbox_file_begin)
+ *   2  mbox and index appended to, synced together  (mbox_file_append)
+ *   3  intent's state octet set to C, not synced    (mbox_file_end)
+ *
+ * Recovery, whenever the lock is taken and the state is P: the region of the
+ * mbox that the intent names is hashed. As recorded: the append is whole, the
+ * index is cut to INDEX and its lines written again. Else it is torn: both
+ * files are cut to where the append began, but the mbox only if it is the same
+ * file and does not reach beyond our own region; whatever another program wrote is
+ * never cut. An intent whose own SHA-1 is wrong was never synced, so nothing was appended.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define MBOX_KEY_LENGTH 40
+
+typedef struct MboxFile MboxFile;
+
+/* Opens or makes NAME.mbox and its companions in the directory. */
+MboxFile *mbox_file_open(int dir_fd, const char *name, GError **error);
+void mbox_file_free(MboxFile *file); /* gives up the lock */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(MboxFile, mbox_file_free)
+
+/* Takes the lock and recovers. FAIL_RACE when another program still has the
+ * lock after wait_us. */
+bool mbox_file_lock(MboxFile *file, int64_t wait_us, GError **error);
+bool mbox_file_locked(const MboxFile *file);
+
+/* Is key in the index? Looks at the last MiB of it, or with whole at all of it. */
+bool mbox_file_knows(MboxFile *file, const char *key, bool whole, bool *known, GError **error);
+
+/* Adds a mail, complete with From_ line and the empty line behind it, to the append to come. */
+void mbox_file_add(MboxFile *file, const char *key, const char *octets, size_t length);
+size_t mbox_file_pending(const MboxFile *file); /* octets */
+
+/* The three steps; the caller syncs in between what mbox_file_syncs() adds
+ * to the group. A failure in any of them: mbox_file_abandon(). */
+bool mbox_file_begin(MboxFile *file, GError **error);
+bool mbox_file_append(MboxFile *file, GError **error);
+void mbox_file_end(MboxFile *file);
+void mbox_file_syncs(const MboxFile *file, GArray *group); /* of FsSync */
+
+/* Drops what was added and the lock; the next lock recovers. */
+void mbox_file_abandon(MboxFile *file);

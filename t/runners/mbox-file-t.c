@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/archive/mbox_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/fail.h"
+#include "base/fs.h"
+
+#define KEY_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define KEY_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+#define KEY_C "cccccccccccccccccccccccccccccccccccccccc"
+
+typedef struct Place {
+    char *path;
+    int fd;
+} Place;
+
+static void place_make(Place *place, gconstpointer data)
+{
+    place->path = g_dir_make_tmp("mbox-file-XXXXXX", NULL);
+    place->fd = open(place->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    g_assert_cmpint(place->fd, >=, 0);
+}
+
+static void place_remove(Place *place, gconstpointer data)
+{
+    static const char *const names[] = {"l.mbox", "l.mbox.index", "l.mbox.intent", "old.mbox"};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        unlinkat(place->fd, names[i], 0);
+    close(place->fd);
+    g_assert_cmpint(rmdir(place->path), ==, 0);
+    g_free(place->path);
+}
+
+static bool sync_all(MboxFile *file, GError **error)
+{
+    g_autoptr(GArray) group = g_array_new(FALSE, TRUE, sizeof(FsSync));
+    mbox_file_syncs(file, group);
+    return fs_sync_group((FsSync *)(void *)group->data, group->len, error);
+}
+
+static void add_text(MboxFile *file, const char *key, const char *body)
+{
+    g_autofree char *text = g_strdup_printf("From a@b Thu Jan  1 00:00:00 1970\n\n%s\n\n", body);
+    mbox_file_add(file, key, text, strlen(text));
+}
+
+/* A whole append of one mail, unless it is known; false when any step failed. */
+static bool append_once(MboxFile *file, const char *key, const char *body)
+{
+    g_autoptr(GError) error = NULL;
+    bool known = false;
+    if (!mbox_file_lock(file, 0, &error) || !mbox_file_knows(file, key, false, &known, &error))
+        return false;
+    if (!known)
+        add_text(file, key, body);
+    bool good = mbox_file_begin(file, &error) && sync_all(file, &error) && mbox_file_append(file, &error) && sync_all(file, &error);
+    if (good)
+        mbox_file_end(file);
+    else
+        mbox_file_abandon(file);
+    return good;
+}
+
+static char *contents(const Place *place, const char *name)
+{
+    g_autofree char *path = g_build_filename(place->path, name, NULL);
+    char *text = NULL;
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    return text;
+}
+
+static unsigned count_of(const char *text, const char *what)
+{
+    unsigned count = 0;
+    for (const char *at = text; (at = strstr(at, what)) != NULL; at++)
+        count++;
+    return count;
+}
+
+static void assert_each_once(const Place *place)
+{
+    g_autofree char *text = contents(place, "l.mbox");
+    g_autofree char *index = contents(place, "l.mbox.index");
+    g_assert_cmpuint(count_of(text, "From a@b"), ==, 3);
+    g_assert_cmpuint(count_of(text, "\nalpha\n"), ==, 1);
+    g_assert_cmpuint(count_of(text, "\nbeta\n"), ==, 1);
+    g_assert_cmpuint(count_of(text, "\ngamma\n"), ==, 1);
+    g_assert_cmpuint(count_of(index, KEY_A), ==, 1);
+    g_assert_cmpuint(count_of(index, KEY_B), ==, 1);
+    g_assert_cmpuint(count_of(index, KEY_C), ==, 1);
+    g_assert_cmpuint(strlen(index), ==, 3 * 65);
+}
+
+/* Index lines point at the mails they name. */
+static void test_index(Place *place, gconstpointer data)
+{
+    g_autoptr(MboxFile) file = mbox_file_open(place->fd, "l", NULL);
+    g_assert_true(append_once(file, KEY_A, "alpha") && append_once(file, KEY_B, "beta") && append_once(file, KEY_C, "gamma"));
+    g_assert_true(append_once(file, KEY_B, "beta"));
+    assert_each_once(place);
+    g_autofree char *text = contents(place, "l.mbox");
+    g_autofree char *index = contents(place, "l.mbox.index");
+    g_auto(GStrv) words = g_strsplit(index + 65, " ", 3);
+    g_assert_true(g_str_has_prefix(text + atol(words[1]), "From a@b"));
+    g_assert_nonnull(g_strstr_len(text + atol(words[1]), atol(words[2]), "\nbeta\n\n"));
+}
+
+/* What a hook does to the n-th call of the append: half of a write, then the process is dead. */
+typedef struct Death {
+    unsigned at, seen;
+    bool dead;
+} Death;
+
+static int die_at(const FsEvent *event, void *data)
+{
+    Death *death = data;
+    if (!death->dead && death->seen++ == death->at) {
+        death->dead = true;
+        if (event->call == FS_PWRITE) {
+            ssize_t n = pwrite(event->fd, event->data, event->length / 2, event->offset);
+            (void)n;
+        }
+    }
+    return death->dead ? EIO : 0;
+}
+
+/* Dies at each call of the second append in turn, half of a write done; then it comes again. */
+static void test_torn(Place *place, gconstpointer data)
+{
+    unsigned deaths = 0;
+    for (Death death = {.at = 0};; death = (Death){.at = death.at + 1}) {
+        g_autoptr(MboxFile) file = mbox_file_open(place->fd, "l", NULL);
+        g_assert_true(append_once(file, KEY_A, "alpha"));
+        fs_set_hook(die_at, &death);
+        bool good = append_once(file, KEY_B, "beta");
+        fs_set_hook(NULL, NULL);
+        g_autoptr(MboxFile) again = mbox_file_open(place->fd, "l", NULL);
+        g_assert_true(append_once(again, KEY_B, "beta"));
+        g_assert_true(append_once(again, KEY_C, "gamma"));
+        assert_each_once(place);
+        unlinkat(place->fd, "l.mbox", 0);
+        unlinkat(place->fd, "l.mbox.index", 0);
+        unlinkat(place->fd, "l.mbox.intent", 0);
+        if (good && !death.dead)
+            break;
+        deaths++;
+    }
+    g_assert_cmpuint(deaths, >=, 6);
+}
+
+/* Another program wrote behind our torn append: nothing of its is cut. */
+static void test_foreign_tail(Place *place, gconstpointer data)
+{
+    g_autoptr(MboxFile) file = mbox_file_open(place->fd, "l", NULL);
+    g_assert_true(append_once(file, KEY_A, "alpha"));
+    Death death = {.at = 3}; /* the write to the mbox: truncate, intent, its sync come before */
+    fs_set_hook(die_at, &death);
+    g_assert_false(append_once(file, KEY_B, "beta"));
+    fs_set_hook(NULL, NULL);
+    g_autofree char *path = g_build_filename(place->path, "l.mbox", NULL);
+    auto_fd fd = open(path, O_WRONLY | O_APPEND);
+    static const char foreign[] = "\n\nFrom x@y Thu Jan  1 00:00:00 1970\n\nforeign: a text that is longer than what we lost, by some words\n";
+    g_assert_cmpint(write(fd, foreign, strlen(foreign)), ==, strlen(foreign));
+    g_assert_true(append_once(file, KEY_B, "beta"));
+    g_autofree char *text = contents(place, "l.mbox");
+    g_assert_cmpuint(count_of(text, "\nforeign: "), ==, 1);
+    g_assert_cmpuint(count_of(text, "\nbeta\n"), ==, 1);
+    g_assert_cmpuint(count_of(text, "\nalpha\n"), ==, 1);
+}
+
+/* The mbox was moved away: a new one begins, the old one is left alone, and keys are remembered. */
+static void test_rotated(Place *place, gconstpointer data)
+{
+    g_autoptr(MboxFile) file = mbox_file_open(place->fd, "l", NULL);
+    g_assert_true(append_once(file, KEY_A, "alpha"));
+    g_assert_cmpint(renameat(place->fd, "l.mbox", place->fd, "old.mbox"), ==, 0);
+    g_assert_true(append_once(file, KEY_A, "alpha"));
+    g_assert_true(append_once(file, KEY_B, "beta"));
+    g_autofree char *old = contents(place, "old.mbox"), *text = contents(place, "l.mbox");
+    g_assert_cmpuint(count_of(old, "From a@b"), ==, 1);
+    g_assert_cmpuint(count_of(text, "From a@b"), ==, 1);
+    g_assert_nonnull(strstr(text, "beta"));
+}
+
+/* Another process has the lock: FAIL_RACE, and after it is given up all is well. */
+static void test_locked(Place *place, gconstpointer data)
+{
+    g_autoptr(MboxFile) file = mbox_file_open(place->fd, "l", NULL);
+    int ready[2], leave[2];
+    g_assert_true(pipe(ready) == 0 && pipe(leave) == 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        MboxFile *other = mbox_file_open(place->fd, "l", NULL);
+        char octet = mbox_file_lock(other, 0, NULL) ? 'y' : 'n';
+        bool said = write(ready[1], &octet, 1) == 1 && read(leave[0], &octet, 1) == 1;
+        _exit(said ? 0 : 1);
+    }
+    char octet = 0;
+    g_assert_cmpint(read(ready[0], &octet, 1), ==, 1);
+    g_assert_cmpint(octet, ==, 'y');
+    g_autoptr(GError) error = NULL;
+    g_assert_false(mbox_file_lock(file, 30000, &error));
+    g_assert_error(error, FAIL, FAIL_RACE);
+    g_assert_cmpint(write(leave[1], "x", 1), ==, 1);
+    int status = -1;
+    waitpid(pid, &status, 0);
+    g_assert_cmpint(status, ==, 0);
+    g_assert_true(append_once(file, KEY_A, "alpha"));
+    close(ready[0]), close(ready[1]), close(leave[0]), close(leave[1]);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add("/mbox_file/index", Place, NULL, place_make, test_index, place_remove);
+    g_test_add("/mbox_file/torn", Place, NULL, place_make, test_torn, place_remove);
+    g_test_add("/mbox_file/foreign tail", Place, NULL, place_make, test_foreign_tail, place_remove);
+    g_test_add("/mbox_file/rotated", Place, NULL, place_make, test_rotated, place_remove);
+    g_test_add("/mbox_file/locked", Place, NULL, place_make, test_locked, place_remove);
+    return g_test_run();
+}
