@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "switchboard/claim.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "switchboard/index_internal.h"
+#include "t/switchboard/fixture.h"
+
+static void free_entries(GPtrArray *entries)
+{
+    for (guint i = 0; i < entries->len; i++)
+        entry_free(entries->pdata[i]);
+    g_ptr_array_unref(entries);
+}
+
+static void test_in_order(Fixture *fixture, gconstpointer data)
+{
+    g_autofree char *first = fixture_store(fixture, "in", "1");
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in"); /* lists the first, is told of the others */
+    g_autofree char *second = fixture_store(fixture, "in", "2");
+    g_autofree char *third = fixture_store(fixture, "in", "3");
+    GPtrArray *entries = fixture_claim(inbox);
+    g_assert_cmpuint(entries->len, ==, 3);
+    g_assert_cmpstr(entry_text(entries->pdata[0]), ==, first);
+    g_assert_cmpstr(entry_text(entries->pdata[1]), ==, second);
+    g_assert_cmpstr(entry_text(entries->pdata[2]), ==, third);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 3);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 0);
+    free_entries(entries);
+    free_entries(fixture_claim(inbox)); /* our own renames bring nothing back */
+    g_assert_cmpint(inbox_wait(inbox, clock_now()), ==, -1);
+}
+
+static void test_slices(Fixture *fixture, gconstpointer data)
+{
+    for (int i = 0; i < 64; i++) {
+        g_autofree char *text = g_strdup_printf("message %d", i);
+        g_free(fixture_store(fixture, "in", text));
+    }
+    unsigned total = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){i, 4}, 0, NULL);
+        GPtrArray *entries = fixture_claim(inbox);
+        for (guint k = 0; k < entries->len; k++)
+            g_assert_cmpuint(slice_of(entry_name(entries->pdata[k])->hash, 4), ==, i);
+        total += entries->len;
+        free_entries(entries);
+    }
+    g_assert_cmpuint(total, ==, 64);
+}
+
+static void test_release(Fixture *fixture, gconstpointer data)
+{
+    g_autofree char *name = fixture_store(fixture, "in", "1");
+    for (int poll = 0; poll < 2; poll++) {
+        g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, poll ? 1000 : 0, NULL);
+        g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+        g_assert_cmpuint(entries->len, ==, 1);
+        g_assert_true(inbox_release(inbox, entries->pdata[0], 0, NULL)); /* as it was */
+        g_autoptr(GPtrArray) again = fixture_claim(inbox);
+        g_assert_cmpuint(again->len, ==, 1);
+        int64_t later = clock_now() + 3600 * CLOCK_SECOND;
+        g_assert_true(inbox_release(inbox, again->pdata[0], later, NULL));
+        g_assert_true(inbox_refresh(inbox, NULL));
+        g_autoptr(GPtrArray) none = fixture_claim(inbox);
+        g_assert_cmpuint(none->len, ==, 0);
+        if (!poll)
+            g_assert_cmpint(inbox_wait(inbox, later - 5), ==, 5);
+        g_assert_cmpint(inbox_wait(inbox, later), ==, 0);
+        g_autofree char *file = fixture_files(fixture, "in", "");
+        g_assert_true(g_str_has_suffix(file, ".msg"));
+        g_autofree char *from = fixture_file_path(fixture, "in", file);
+        g_autofree char *plain = g_strconcat(name, ".msg", NULL);
+        g_autofree char *to = fixture_file_path(fixture, "in", plain);
+        g_assert_cmpint(rename(from, to), ==, 0);
+    }
+}
+
+static void test_preserve(Fixture *fixture, gconstpointer data)
+{
+    g_free(fixture_store(fixture, "in", "1"));
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_assert_true(inbox_preserve(inbox, entries->pdata[0], NULL));
+    g_assert_cmpuint(fixture_count(fixture, "in", ".psv"), ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
+}
+
+/* T11: whole, octet for octet, and the entries behind it go on. */
+static void test_damage(Fixture *fixture, gconstpointer data)
+{
+    g_autofree char *bad = fixture_store(fixture, "in", "to be damaged");
+    g_autofree char *good = fixture_store(fixture, "in", "sound");
+    g_autofree char *file = g_strconcat(bad, ".msg", NULL);
+    g_autofree char *path = fixture_file_path(fixture, "in", file);
+    g_autofree char *octets = NULL;
+    size_t length;
+    g_assert_true(g_file_get_contents(path, &octets, &length, NULL));
+    octets[length / 2] ^= 1;
+    g_assert_true(g_file_set_contents(path, octets, (gssize)length, NULL));
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    GPtrArray *entries = fixture_claim(inbox);
+    g_assert_cmpuint(entries->len, ==, 1);
+    g_assert_cmpstr(entry_text(entries->pdata[0]), ==, good);
+    free_entries(entries);
+    g_autofree char *corrupt = fixture_files(fixture, "corrupt", "");
+    g_assert_cmpstr(corrupt, ==, file);
+    g_autofree char *moved = fixture_file_path(fixture, "corrupt", corrupt);
+    g_autofree char *kept = NULL;
+    size_t kept_length;
+    g_assert_true(g_file_get_contents(moved, &kept, &kept_length, NULL));
+    g_assert_cmpmem(kept, kept_length, octets, length);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
+}
+
+/* Directories, links and FIFOs with an entry's name are kept out of the way. */
+static void test_strange_files(Fixture *fixture, gconstpointer data)
+{
+    g_assert_nonnull(spool_queue(fixture->spool, "in", NULL));
+    static const char hash[] = "+0beec7b5ea3f0fdbc95d0dd47f3c5bc275da8a33.msg";
+    g_autofree char *dir = g_strdup_printf("%s/in/1700000000.000001%s", fixture->path, hash);
+    g_autofree char *link = g_strdup_printf("%s/in/1700000000.000002%s", fixture->path, hash);
+    g_autofree char *fifo = g_strdup_printf("%s/in/1700000000.000003%s", fixture->path, hash);
+    g_autofree char *empty = g_strdup_printf("%s/in/1700000000.000004%s", fixture->path, hash);
+    g_assert_cmpint(g_mkdir(dir, 0700), ==, 0);
+    g_assert_cmpint(symlink("/etc/passwd", link), ==, 0);
+    g_assert_cmpint(mkfifo(fifo, 0600), ==, 0);
+    g_assert_true(g_file_set_contents(empty, "", 0, NULL));
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_assert_cmpuint(entries->len, ==, 0);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".psv"), ==, 3);
+    g_assert_cmpuint(fixture_count(fixture, "corrupt", ".msg"), ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 3);
+}
+
+/* The index never holds more than its limit for long, loses nothing that is
+ * earlier than its horizon, and gives names in order. */
+static void test_bounded_index(void)
+{
+    Index index;
+    index_init(&index, 100);
+    for (int i = 0; i < 1000; i++) {
+        EntryName name = {.due = (i * 7919) % 1000 + 1};
+        index_add(&index, &name);
+        g_assert_cmpuint(index_length(&index), <=, 201);
+    }
+    g_assert_cmpint(index.horizon, <=, 1000);
+    g_assert_cmpuint(index_due(&index, index.horizon - 1), ==, (size_t)index.horizon - 1);
+    for (int64_t due = 1; due < index.horizon; due++) {
+        g_assert_cmpint(index_first(&index)->due, ==, due);
+        index_remove_first(&index);
+    }
+    g_assert_null(index_first(&index));
+    index_clear(&index);
+}
+
+#define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    ADD("/claim/claims in order", test_in_order);
+    ADD("/claim/slices", test_slices);
+    ADD("/claim/release", test_release);
+    ADD("/claim/preserve", test_preserve);
+    ADD("/claim/damage", test_damage);
+    ADD("/claim/strange files", test_strange_files);
+    g_test_add_func("/claim/bounded index", test_bounded_index);
+    return g_test_run();
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "switchboard/hop.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/fs.h"
+#include "t/switchboard/fixture.h"
+
+static Outcome *claim_outcome(Inbox *inbox)
+{
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_assert_cmpuint(entries->len, ==, 1);
+    return outcome_new(entries->pdata[0]);
+}
+
+static void add_children(Outcome *outcome, const char *const *queues)
+{
+    for (; *queues; queues++)
+        outcome_add(outcome, draft_from_entry(*queues, outcome->parent));
+}
+
+/* The calls as letters: c create, w write, r rename, u unlink, f sync file,
+ * d sync directory. */
+typedef struct Record {
+    GString *calls;
+    FsCall fail_call;
+    int countdown;
+    int error;
+} Record;
+
+static int record(const FsEvent *event, void *data)
+{
+    static const char letters[] = "cwptrufd";
+    Record *log = data;
+    if (event->call != FS_WRITE)
+        g_string_append_c(log->calls, letters[event->call]);
+    return log->error && event->call == log->fail_call && log->countdown-- == 0 ? log->error : 0;
+}
+
+static void test_fans_out(Fixture *fixture, gconstpointer data)
+{
+    static const char *const queues[] = {"out", "out", "archive", NULL};
+    g_autofree char *name = fixture_store(fixture, "pipeline", "m");
+    for (int i = 0; queues[i]; i++)
+        g_assert_nonnull(spool_queue(fixture->spool, queues[i], NULL));
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "pipeline");
+    g_autoptr(Outcome) outcome = claim_outcome(inbox);
+    g_autofree char *trace = g_strdup(entry_trace(outcome->parent));
+    add_children(outcome, queues);
+    g_autoptr(Hop) hop = hop_new(fixture->spool);
+    g_autoptr(GString) calls = g_string_new(NULL);
+    Record log = {.calls = calls};
+    fs_set_hook(record, &log);
+    g_assert_true(hop_commit(hop, &outcome, 1, NULL));
+    /* children, both directories and the files, parent, its directory, publications */
+    g_assert_cmpstr(calls->str, ==, "cccddfffrdrrr");
+    g_assert_true(hop_owes(hop));
+    g_string_truncate(calls, 0);
+    g_assert_true(hop_settle(hop, NULL));
+    g_assert_cmpstr(calls->str, ==, "ddu");
+    fs_set_hook(NULL, NULL);
+    g_assert_false(hop_owes(hop));
+    g_assert_cmpuint(fixture_count(fixture, "pipeline", ""), ==, 0);
+    g_assert_cmpuint(fixture_count(fixture, "out", ".msg"), ==, 2);
+    g_assert_cmpuint(fixture_count(fixture, "archive", ".msg"), ==, 1);
+    g_autoptr(Inbox) out = fixture_inbox(fixture, "out");
+    g_autoptr(GPtrArray) copies = fixture_claim(out);
+    g_assert_cmpuint(copies->len, ==, 2);
+    g_assert_cmpstr(entry_trace(copies->pdata[0]), ==, trace);
+    g_assert_cmpstr(entry_trace(copies->pdata[1]), ==, trace);
+    entry_free(copies->pdata[0]);
+    entry_free(copies->pdata[1]);
+}
+
+/* A batch shares its syncs, and pays the last batch's debt with its own. */
+static void test_batch(Fixture *fixture, gconstpointer data)
+{
+    static const char *const queues[] = {"pipeline", NULL};
+    g_assert_nonnull(spool_queue(fixture->spool, "pipeline", NULL));
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(Hop) hop = hop_new(fixture->spool);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 3; i++) {
+            g_autofree char *text = g_strdup_printf("%d %d", round, i);
+            g_free(fixture_store(fixture, "in", text));
+        }
+        g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+        g_assert_cmpuint(entries->len, ==, 3);
+        Outcome *batch[3];
+        for (int i = 0; i < 3; i++) {
+            batch[i] = outcome_new(entries->pdata[i]);
+            add_children(batch[i], queues);
+        }
+        g_autoptr(GString) calls = g_string_new(NULL);
+        Record log = {.calls = calls};
+        fs_set_hook(record, &log);
+        g_assert_true(hop_commit(hop, batch, 3, NULL));
+        fs_set_hook(NULL, NULL);
+        g_assert_cmpstr(calls->str, ==, round == 0 ? "cccdfffrrrdrrr" : "cccdfffuuurrrdrrr");
+        for (int i = 0; i < 3; i++)
+            outcome_free(batch[i]);
+    }
+    g_assert_cmpuint(fixture_count(fixture, "pipeline", ".msg"), ==, 6);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".done"), ==, 3);
+}
+
+/* An outcome without children just ends. */
+static void test_ends(Fixture *fixture, gconstpointer data)
+{
+    g_free(fixture_store(fixture, "in", "m"));
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(Outcome) outcome = claim_outcome(inbox);
+    g_autoptr(Hop) hop = hop_new(fixture->spool);
+    g_assert_true(hop_commit(hop, &outcome, 1, NULL));
+    g_assert_false(hop_owes(hop));
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 0);
+}
+
+/* Whatever fails before the commit leaves the parent claimed and no trace of
+ * its children; the batch's other members are not touched by a fault of one
+ * file. */
+static void test_faults(Fixture *fixture, gconstpointer data)
+{
+    static const struct {
+        FsCall call;
+        int countdown;
+        unsigned failed;
+    } cases[] = {{FS_CREATE, 0, 1}, {FS_CREATE, 1, 1}, {FS_WRITE, 0, 1}, {FS_SYNC_FILE, 2, 1},
+                 {FS_SYNC_DIR, 0, 2}, {FS_RENAME, 0, 1}};
+    static const char *const queues[] = {"out", "archive", NULL};
+    g_assert_nonnull(spool_queue(fixture->spool, "out", NULL));
+    g_assert_nonnull(spool_queue(fixture->spool, "archive", NULL));
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        unsigned published = fixture_count(fixture, "out", ".msg");
+        g_free(fixture_store(fixture, "in", "first"));
+        g_free(fixture_store(fixture, "in", "second"));
+        g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+        g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+        g_assert_cmpuint(entries->len, ==, 2);
+        Outcome *batch[2];
+        for (int k = 0; k < 2; k++) {
+            batch[k] = outcome_new(entries->pdata[k]);
+            add_children(batch[k], queues);
+        }
+        g_autoptr(Hop) hop = hop_new(fixture->spool);
+        g_autoptr(GString) calls = g_string_new(NULL);
+        Record log = {calls, cases[i].call, cases[i].countdown, ENOSPC};
+        fs_set_hook(record, &log);
+        g_assert_true(hop_commit(hop, batch, 2, NULL));
+        fs_set_hook(NULL, NULL);
+        g_assert_true(hop_settle(hop, NULL));
+        unsigned failed = (batch[0]->error != NULL) + (batch[1]->error != NULL);
+        g_assert_cmpuint(failed, ==, cases[i].failed);
+        g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, failed);
+        g_assert_cmpuint(fixture_count(fixture, "out", ".msg"), ==, published + 2 - failed);
+        g_assert_cmpuint(fixture_count(fixture, "archive", ".msg"), ==, published + 2 - failed);
+        g_assert_cmpuint(fixture_count(fixture, "out", ".tmp") + fixture_count(fixture, "archive", ".tmp"), ==, 0);
+        for (int k = 0; k < 2; k++) {
+            if (batch[k]->error) {
+                g_assert_error(batch[k]->error, FAIL, FAIL_LATER);
+                g_assert_true(inbox_release(inbox, g_steal_pointer(&batch[k]->parent), 0, NULL));
+            }
+            outcome_free(batch[k]);
+        }
+        g_autoptr(GPtrArray) rest = fixture_claim(inbox);
+        for (guint k = 0; k < rest->len; k++) {
+            Outcome *end = outcome_new(rest->pdata[k]);
+            g_assert_true(hop_commit(hop, &end, 1, NULL));
+            outcome_free(end);
+        }
+    }
+}
+
+/* Nobody knows what is on the disk: the caller must end the process. */
+static void test_unknown_commit(Fixture *fixture, gconstpointer data)
+{
+    static const char *const queues[] = {"out", NULL};
+    g_assert_nonnull(spool_queue(fixture->spool, "out", NULL));
+    g_free(fixture_store(fixture, "in", "m"));
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(Outcome) outcome = claim_outcome(inbox);
+    add_children(outcome, queues);
+    g_autoptr(Hop) hop = hop_new(fixture->spool);
+    g_autoptr(GString) calls = g_string_new(NULL);
+    Record log = {calls, FS_SYNC_DIR, 1, EIO};
+    g_autoptr(GError) error = NULL;
+    fs_set_hook(record, &log);
+    g_assert_false(hop_commit(hop, &outcome, 1, &error));
+    fs_set_hook(NULL, NULL);
+    g_assert_error(error, FAIL, FAIL_LATER);
+    g_assert_cmpuint(fixture_count(fixture, "out", ".msg"), ==, 0);
+}
+
+#define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    ADD("/hop/fans out", test_fans_out);
+    ADD("/hop/batch", test_batch);
+    ADD("/hop/ends", test_ends);
+    ADD("/hop/faults", test_faults);
+    ADD("/hop/unknown commit", test_unknown_commit);
+    return g_test_run();
+}

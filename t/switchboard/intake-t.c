@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "switchboard/intake.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/fs.h"
+#include "t/switchboard/fixture.h"
+
+/* The calls made, as letters: c create, w write, r rename, u unlink, f sync
+ * file, d sync directory. */
+typedef struct Record {
+    GString *calls;
+    FsCall fail_call;
+    int countdown; /* of fail_call; the one that reaches 0 fails */
+    int error;
+} Record;
+
+static int record(const FsEvent *event, void *data)
+{
+    static const char letters[] = "cwptrufd";
+    Record *log = data;
+    g_string_append_c(log->calls, letters[event->call]);
+    return log->error && event->call == log->fail_call && log->countdown-- == 0 ? log->error : 0;
+}
+
+/* T1, T2: the syncs come in the order that makes a 250 true. */
+static void test_stores(Fixture *fixture, gconstpointer data)
+{
+    g_assert_nonnull(spool_queue(fixture->spool, "in", NULL));
+    g_autoptr(GString) calls = g_string_new(NULL);
+    Record log = {.calls = calls};
+    Intake group[2] = {{.draft = fixture_draft("in", "t", "one")}, {.draft = fixture_draft("in", "t", "two")}};
+    fs_set_hook(record, &log);
+    g_assert_true(intake_store(fixture->spool, group, 2, false));
+    fs_set_hook(NULL, NULL);
+    g_assert_cmpstr(calls->str, ==, "cwwwcwwwffrrd");
+    g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 2);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 2);
+    draft_free(group[0].draft);
+    draft_free(group[1].draft);
+}
+
+static void test_faults(Fixture *fixture, gconstpointer data)
+{
+    static const struct {
+        FsCall call;
+        int countdown;
+        unsigned kept;
+    } cases[] = {{FS_CREATE, 0, 1}, {FS_WRITE, 1, 1}, {FS_SYNC_FILE, 1, 1}, {FS_RENAME, 0, 1}, {FS_SYNC_DIR, 0, 0}};
+    g_assert_nonnull(spool_queue(fixture->spool, "in", NULL));
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        unsigned before = fixture_count(fixture, "in", ".msg");
+        g_autoptr(GString) calls = g_string_new(NULL);
+        Record log = {calls, cases[i].call, cases[i].countdown, ENOSPC};
+        Intake group[2] = {{.draft = fixture_draft("in", "t", "one")}, {.draft = fixture_draft("in", "t", "two")}};
+        fs_set_hook(record, &log);
+        g_assert_false(intake_store(fixture->spool, group, 2, false));
+        fs_set_hook(NULL, NULL);
+        unsigned failed = 0;
+        for (int k = 0; k < 2; k++) {
+            if (group[k].error) {
+                g_assert_error(group[k].error, FAIL, FAIL_LATER);
+                g_assert_nonnull(strstr(group[k].error->message, g_strerror(ENOSPC)));
+                failed++;
+            }
+            g_clear_error(&group[k].error);
+            draft_free(group[k].draft);
+        }
+        g_assert_cmpuint(failed, ==, 2 - cases[i].kept);
+        g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, before + cases[i].kept);
+        g_assert_cmpuint(fixture_count(fixture, "in", ".tmp"), ==, 0);
+    }
+}
+
+static Draft *fixed_draft(void)
+{
+    Draft *draft = fixture_draft("in", "t", "same");
+    meta_set_integer(draft_meta(draft), META_ARRIVAL, 1700000000000001);
+    meta_set_integer(draft_meta(draft), META_ORDINAL, 1);
+    return draft;
+}
+
+static void test_taken_name(Fixture *fixture, gconstpointer data)
+{
+    for (int i = 0; i < 3; i++) {
+        Intake intake = {.draft = fixed_draft()};
+        g_assert_true(intake_store(fixture->spool, &intake, 1, false));
+        draft_free(intake.draft);
+    }
+    g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 3);
+    g_autofree char *files = fixture_files(fixture, "in", "");
+    g_assert_nonnull(strstr(files, "1700000000.000003+"));
+}
+
+static void test_once(Fixture *fixture, gconstpointer data)
+{
+    for (int i = 0; i < 3; i++) {
+        Intake intake = {.draft = fixed_draft()};
+        g_assert_true(intake_store(fixture->spool, &intake, 1, true));
+        draft_free(intake.draft);
+        if (i == 1) { /* claimed counts as stored, too */
+            g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+            g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+            g_assert_cmpuint(entries->len, ==, 1);
+            entry_free(entries->pdata[0]);
+        }
+    }
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
+}
+
+#define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    ADD("/intake/stores", test_stores);
+    ADD("/intake/faults", test_faults);
+    ADD("/intake/taken name", test_taken_name);
+    ADD("/intake/once", test_once);
+    return g_test_run();
+}

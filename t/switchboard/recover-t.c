@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "switchboard/recover.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <utime.h>
+
+#include "base/fail.h"
+#include "base/fs.h"
+#include "switchboard/hop.h"
+#include "t/switchboard/fixture.h"
+
+static const char *const queues[] = {"out", "archive", "out", NULL};
+
+/* Stops the world before the n-th call that changes or syncs something. */
+typedef struct Stop {
+    int countdown;
+    unsigned calls;
+} Stop;
+
+static int stop_at(const FsEvent *event, void *data)
+{
+    (void)event;
+    Stop *stop = data;
+    stop->calls++;
+    return stop->countdown-- <= 0 ? EIO : 0;
+}
+
+static RecoverReport recover(Fixture *fixture, const char *queue)
+{
+    RecoverReport report = {0};
+    g_autoptr(GError) error = NULL;
+    g_assert_true(recover_slice(spool_queue(fixture->spool, queue, NULL), (Slice){0, 1}, &report, &error));
+    g_assert_no_error(error);
+    return report;
+}
+
+static Outcome *claim(Fixture *fixture)
+{
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_assert_cmpuint(entries->len, ==, 1);
+    Outcome *outcome = outcome_new(entries->pdata[0]);
+    for (int i = 0; queues[i]; i++)
+        outcome_add(outcome, draft_from_entry(queues[i], outcome->parent));
+    return outcome;
+}
+
+/* Makes a hop of one parent with three children that stops, as if the process died,
+ * before call number at. Returns false when it ended before that. */
+static bool hop_until(Fixture *fixture, int at)
+{
+    g_assert_nonnull(spool_queue(fixture->spool, "out", NULL));
+    g_assert_nonnull(spool_queue(fixture->spool, "archive", NULL));
+    g_autoptr(Outcome) outcome = claim(fixture);
+    g_autoptr(Hop) hop = hop_new(fixture->spool);
+    Stop stop = {.countdown = at};
+    fs_set_hook(stop_at, &stop);
+    bool ended = hop_commit(hop, &outcome, 1, NULL) && !outcome->error && hop_settle(hop, NULL);
+    fs_set_hook(NULL, NULL);
+    return !ended;
+}
+
+static unsigned total(Fixture *fixture, const char *suffix)
+{
+    return fixture_count(fixture, "out", suffix) + fixture_count(fixture, "archive", suffix);
+}
+
+/* For every call of a hop: die there, recover (dying in recovery at every
+ * call, too), and find the parent or its three children, never both, never
+ * neither. R1 to R4. */
+static void test_every_step(Fixture *fixture, gconstpointer data)
+{
+    unsigned forward = 0, back = 0;
+    bool stopped = true;
+    for (int at = 0; stopped; at++) {
+        g_free(fixture_store(fixture, "in", "m"));
+        stopped = hop_until(fixture, at);
+        bool unclean = true;
+        for (int dies = 0; unclean; dies++) {
+            fixture_reopen(fixture);
+            g_assert_nonnull(spool_queue(fixture->spool, "in", NULL));
+            Stop stop = {.countdown = dies};
+            RecoverReport report = {0};
+            fs_set_hook(stop_at, &stop);
+            unclean = !recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, &report, NULL);
+            fs_set_hook(NULL, NULL);
+            forward += report.rolled_forward;
+            back += report.rolled_back;
+        }
+        unsigned parents = fixture_count(fixture, "in", ""), children = total(fixture, "");
+        g_assert_cmpuint(children, ==, total(fixture, ".msg"));
+        g_assert_true((parents == 1 && children == 0) || (parents == 0 && children == 3));
+        if (parents == 1)
+            g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
+        fixture_tear_down(fixture, NULL);
+        fixture_set_up(fixture, NULL);
+    }
+    g_assert_cmpuint(forward, >, 3);
+    g_assert_cmpuint(back, >, 3);
+}
+
+static void test_rolls_forward(Fixture *fixture, gconstpointer data)
+{
+    g_free(fixture_store(fixture, "in", "m"));
+    /* creates and writes 3 x 4 calls, 5 syncs, rename, sync: then stop */
+    g_assert_true(hop_until(fixture, 19));
+    g_assert_cmpuint(fixture_count(fixture, "in", ".done"), ==, 1);
+    g_assert_cmpuint(total(fixture, ".tmp"), ==, 3);
+    RecoverReport report = recover(fixture, "in");
+    g_assert_cmpuint(report.rolled_forward, ==, 1);
+    g_assert_cmpuint(total(fixture, ".msg"), ==, 3);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 0);
+}
+
+static void test_rolls_forward_rest(Fixture *fixture, gconstpointer data)
+{
+    g_free(fixture_store(fixture, "in", "m"));
+    g_assert_true(hop_until(fixture, 21)); /* two of three are published */
+    g_assert_cmpuint(total(fixture, ".msg"), ==, 2);
+    recover(fixture, "in");
+    g_assert_cmpuint(total(fixture, ".msg"), ==, 3);
+    g_assert_cmpuint(total(fixture, ""), ==, 3);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 0);
+}
+
+/* Renames the parent's file from one suffix to another, as a power cut may. */
+static void set_state(Fixture *fixture, const char *from, const char *to)
+{
+    g_autofree char *file = fixture_files(fixture, "in", from);
+    g_autofree char *stem = g_strndup(file, NAME_LENGTH);
+    g_autofree char *wanted = g_strconcat(stem, to, NULL);
+    g_autofree char *old = fixture_file_path(fixture, "in", file);
+    g_autofree char *new = fixture_file_path(fixture, "in", wanted);
+    g_assert_cmpint(g_rename(old, new), ==, 0);
+}
+
+static void test_rolls_back(Fixture *fixture, gconstpointer data)
+{
+    g_free(fixture_store(fixture, "in", "m"));
+    g_assert_true(hop_until(fixture, 19));
+    set_state(fixture, ".done", ".bak"); /* the commit did not reach the disk */
+    RecoverReport report = recover(fixture, "in");
+    g_assert_cmpuint(report.rolled_back, ==, 1);
+    g_assert_cmpuint(total(fixture, ""), ==, 0);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
+}
+
+static void test_rolls_back_ready(Fixture *fixture, gconstpointer data)
+{
+    g_free(fixture_store(fixture, "in", "m"));
+    g_assert_true(hop_until(fixture, 19));
+    set_state(fixture, ".done", ".msg");
+    RecoverReport report = recover(fixture, "in");
+    g_assert_cmpuint(report.strays, ==, 0);
+    g_assert_cmpuint(total(fixture, ""), ==, 0);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
+}
+
+static void test_stray(Fixture *fixture, gconstpointer data)
+{
+    g_free(fixture_store(fixture, "in", "m"));
+    g_assert_true(hop_until(fixture, 19));
+    g_autofree char *file = fixture_files(fixture, "in", ".done");
+    g_autofree char *path = fixture_file_path(fixture, "in", file);
+    g_assert_cmpint(g_unlink(path), ==, 0);
+    RecoverReport report = recover(fixture, "in");
+    g_assert_cmpuint(report.strays, ==, 3);
+    g_assert_cmpuint(total(fixture, ""), ==, 0);
+    g_assert_cmpuint(fixture_count(fixture, "shunt", ".psv"), ==, 3);
+}
+
+/* Another slice's children are its owner's business. */
+static void test_other_slice(Fixture *fixture, gconstpointer data)
+{
+    g_free(fixture_store(fixture, "in", "m"));
+    g_assert_true(hop_until(fixture, 19));
+    g_autofree char *file = fixture_files(fixture, "in", ".done");
+    EntryName name;
+    g_assert_true(name_parse(file, &name, NULL));
+    unsigned owner = slice_of(name.hash, 2);
+    RecoverReport report = {0};
+    Queue *in = spool_queue(fixture->spool, "in", NULL);
+    g_assert_true(recover_slice(in, (Slice){1 - owner, 2}, &report, NULL));
+    g_assert_cmpuint(total(fixture, ".tmp"), ==, 3);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".done"), ==, 1);
+    g_assert_true(recover_slice(in, (Slice){owner, 2}, &report, NULL));
+    g_assert_cmpuint(total(fixture, ".msg"), ==, 3);
+}
+
+static void test_preserves(Fixture *fixture, gconstpointer data)
+{
+    g_free(fixture_store(fixture, "in", "m"));
+    for (unsigned crash = 1; crash <= RECOVER_CRASHES_LIMIT; crash++) {
+        g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+        g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+        g_assert_cmpuint(entries->len, ==, 1);
+        g_assert_cmpuint(entry_crashes(entries->pdata[0]), ==, crash - 1);
+        g_assert_true(entry_begin_work(entries->pdata[0], NULL));
+        entry_free(entries->pdata[0]); /* died with it in hand */
+    }
+    RecoverReport report = recover(fixture, "in");
+    g_assert_cmpuint(report.preserved, ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".psv"), ==, 1);
+}
+
+static void test_sweeps(Fixture *fixture, gconstpointer data)
+{
+    g_free(fixture_store(fixture, "in", "old"));
+    set_state(fixture, ".msg", ".tmp");
+    g_autofree char *old = fixture_files(fixture, "in", ".tmp");
+    g_autofree char *path = fixture_file_path(fixture, "in", old);
+    g_free(fixture_store(fixture, "in", "young"));
+    unsigned swept;
+    Queue *in = spool_queue(fixture->spool, "in", NULL);
+    g_assert_true(recover_sweep(in, (Slice){0, 1}, 3600 * INT64_C(1000000), &swept, NULL));
+    g_assert_cmpuint(swept, ==, 0);
+    struct utimbuf times = {.actime = 1000000000, .modtime = 1000000000};
+    g_assert_cmpint(utime(path, &times), ==, 0);
+    g_assert_true(recover_sweep(in, (Slice){0, 1}, 3600 * INT64_C(1000000), &swept, NULL));
+    g_assert_cmpuint(swept, ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
+}
+
+#define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    ADD("/recover/every step", test_every_step);
+    ADD("/recover/rolls forward", test_rolls_forward);
+    ADD("/recover/rolls forward the rest", test_rolls_forward_rest);
+    ADD("/recover/rolls back", test_rolls_back);
+    ADD("/recover/rolls back ready", test_rolls_back_ready);
+    ADD("/recover/stray", test_stray);
+    ADD("/recover/other slice", test_other_slice);
+    ADD("/recover/preserves", test_preserves);
+    ADD("/recover/sweeps", test_sweeps);
+    return g_test_run();
+}
