@@ -82,7 +82,8 @@ static World *world_new(LmtpLimits limits)
     return world;
 }
 
-static const LmtpLimits usual = {.recipients = 3, .message_size = 100, .line_length = 64, .memory = 1 << 20, .errors = 5};
+static const LmtpLimits usual = {
+    .recipients = 3, .message_size = 100, .line_length = 64, .memory = 1 << 20, .errors = 5};
 
 static void world_free(World *world)
 {
@@ -323,7 +324,8 @@ static void test_one_octet_segments(void)
     for (size_t step = 0; step < 8; step++) {
         g_autoptr(World) world = world_new(usual);
         feed(world, script, strlen(script), step);
-        expect(world, "220|250|250 2.1.0|250 2.1.5|354|250 2.0.0|250 2.1.0|250 2.1.5|250 2.0.0|250 2.0.0|250 2.0.0|221 2.0.0");
+        expect(world, "220|250|250 2.1.0|250 2.1.5|354|250 2.0.0|"
+                      "250 2.1.0|250 2.1.5|250 2.0.0|250 2.0.0|250 2.0.0|221 2.0.0");
         stored(world, "<s@x> a@x 8bit: A: b\r\n\r\n.x\r\n\n<t@x> b@x: .\r\n\r\n...\n\n");
     }
 }
@@ -341,11 +343,13 @@ static void test_eight_bit(void)
     g_assert_cmpuint(world->log->len, ==, strlen("<s@x> a@x: ") + 6);
 }
 
+#define PIPELINED "MAIL FROM:<s@x>\r\nRCPT TO:<a@x>\r\nDATA\r\nx\r\n.\r\nMAIL FROM:<t@x>\r\nNOOP\r\n"
+
 static void test_pipelined_while_storing(void)
 {
     g_autoptr(World) world = greeted(usual);
     world->hold = true;
-    talk(world, "MAIL FROM:<s@x>\r\nRCPT TO:<a@x>\r\nDATA\r\nx\r\n.\r\nMAIL FROM:<t@x>\r\nNOOP\r\n", "250 2.1.0|250 2.1.5|354");
+    talk(world, PIPELINED, "250 2.1.0|250 2.1.5|354");
     g_assert_true(lmtp_session_waiting(world->session));
     g_assert_cmpuint(world->rest->len, >, 0);
     lmtp_session_expire(world->session, "Too slow");
@@ -355,7 +359,7 @@ static void test_pipelined_while_storing(void)
 
     g_autoptr(World) other = greeted(usual);
     other->hold = true;
-    talk(other, "MAIL FROM:<s@x>\r\nRCPT TO:<a@x>\r\nDATA\r\nx\r\n.\r\nMAIL FROM:<t@x>\r\nNOOP\r\n", "250 2.1.0|250 2.1.5|354");
+    talk(other, PIPELINED, "250 2.1.0|250 2.1.5|354");
     answer(other, other->held);
     offer(other);
     expect(other, "250 2.0.0|250 2.1.0|250 2.0.0");
@@ -486,13 +490,15 @@ static void test_bdat(void)
     g_autofree char *text = g_strconcat("MAIL FROM:<s@x>\r\nRCPT TO:<a@x>\r\nBDAT 101\r\n", big, "BDAT 1\r\nx", NULL);
     talk(world, text, "250 2.1.0|250 2.1.5|552 5.3.4|503 5.5.1");
     talk(world, "DATA\r\nRCPT TO:<b@x>\r\nRSET\r\nNOOP\r\n", "503 5.5.1|503 5.5.1|250 2.0.0|250 2.0.0");
-    g_autofree char *last = g_strconcat("MAIL FROM:<s@x>\r\nRCPT TO:<a@x>\r\nRCPT TO:<b@x>\r\nBDAT 101 LAST\r\n", big, NULL);
+    g_autofree char *last = g_strconcat("MAIL FROM:<s@x>\r\nRCPT TO:<a@x>\r\nRCPT TO:<b@x>\r\nBDAT 101 LAST\r\n", big,
+                                        NULL);
     talk(world, last, "250 2.1.0|250 2.1.5|250 2.1.5|552 5.3.4|552 5.3.4");
     /* a dot between bare line ends would be dangerous behind us */
     talk(world, "MAIL FROM:<s@x>\r\nRCPT TO:<a@x>\r\nBDAT 2\r\n\n.BDAT 2 LAST\r\n\r\n",
          "250 2.1.0|250 2.1.5|250 2.0.0|554 5.6.0");
     world->refuse_content = true;
-    talk(world, "MAIL FROM:<s@x>\r\nRCPT TO:<a@x>\r\nBDAT 2\r\nabBDAT 1 LAST\r\nx", "250 2.1.0|250 2.1.5|452 4.3.1|503 5.5.1");
+    talk(world, "MAIL FROM:<s@x>\r\nRCPT TO:<a@x>\r\nBDAT 2\r\nabBDAT 1 LAST\r\nx",
+         "250 2.1.0|250 2.1.5|452 4.3.1|503 5.5.1");
     talk(world, "MAIL FROM:<s@x>\r\nRCPT TO:<a@x>\r\nDATA\r\nNOOP\r\n", "250 2.1.0|250 2.1.5|452 4.3.1|250 2.0.0");
     talk(world, "BDAT x\r\nNOOP\r\n", "501 5.5.4|421 4.5.0");
     g_assert_true(lmtp_session_finished(world->session));

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "net/line.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define RECEIVE_SIZE (64 * 1024)
+#define REST_LIMIT (64 * 1024) /* nothing is received while the protocol leaves this much */
+
+struct Line {
+    struct event_base *base;
+    int fd;
+    GString *output;
+    GByteArray *rest; /* received, not used */
+    const LineEvents *events;
+    void *data;
+    struct event *readable, *writable, *deadline;
+    int64_t idle_us;
+    bool reading, finishing;
+};
+
+static void on_readable(evutil_socket_t fd, short what, void *data);
+static void on_writable(evutil_socket_t fd, short what, void *data);
+
+static void on_deadline(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    Line *line = data;
+    line->events->expired(line, LINE_DEADLINE, line->data);
+    line_resume(line);
+}
+
+Line *line_new(struct event_base *base, int fd, GString *output, const LineEvents *events, void *data)
+{
+    Line *line = g_new0(Line, 1);
+    *line = (Line){.base = base, .fd = fd, .output = output, .events = events, .data = data};
+    line->rest = g_byte_array_new();
+    line->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, line);
+    line->writable = event_new(base, fd, EV_WRITE, on_writable, line);
+    line->deadline = evtimer_new(base, on_deadline, line);
+    line->reading = true;
+    event_add(line->readable, NULL);
+    return line;
+}
+
+void line_free(Line *line)
+{
+    if (!line)
+        return;
+    event_free(line->readable);
+    event_free(line->writable);
+    event_free(line->deadline);
+    close(line->fd);
+    g_byte_array_unref(line->rest);
+    g_free(line);
+}
+
+/* Time-outs of one length share a queue in libevent, so that they cost a
+ * list operation each, not a heap's. */
+static const struct timeval *shared_time(Line *line, int64_t us)
+{
+    struct timeval time = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
+    return event_base_init_common_timeout(line->base, &time);
+}
+
+static const struct timeval *idle_time(Line *line)
+{
+    return line->idle_us > 0 ? shared_time(line, line->idle_us) : NULL;
+}
+
+void line_set_idle(Line *line, int64_t idle_us)
+{
+    line->idle_us = idle_us;
+    if (line->reading) {
+        event_del(line->readable);
+        event_add(line->readable, idle_time(line));
+    }
+}
+
+void line_set_deadline(Line *line, int64_t deadline_us)
+{
+    event_del(line->deadline);
+    if (deadline_us > 0)
+        event_add(line->deadline, shared_time(line, deadline_us));
+}
+
+static void set_reading(Line *line, bool reading)
+{
+    if (line->reading == reading)
+        return;
+    line->reading = reading;
+    if (reading)
+        event_add(line->readable, idle_time(line));
+    else
+        event_del(line->readable);
+}
+
+/* Sends what can be sent. False: the connection is broken. */
+static bool flush(Line *line)
+{
+    GString *output = line->output;
+    size_t sent = 0;
+    while (sent < output->len) {
+        ssize_t count = send(line->fd, output->str + sent, output->len - sent, MSG_NOSIGNAL);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
+            return false;
+        if (count < 0) {
+            event_add(line->writable, idle_time(line));
+            break;
+        }
+        sent += (size_t)count;
+    }
+    if (sent == output->len)
+        g_string_truncate(output, 0);
+    else
+        g_string_erase(output, 0, (gssize)sent);
+    return true;
+}
+
+static void close_line(Line *line)
+{
+    set_reading(line, false);
+    event_del(line->writable);
+    event_del(line->deadline);
+    line->events->closed(line, line->data); /* the line may be gone now */
+}
+
+/* Offers what is kept until the protocol takes no more. */
+static void offer_rest(Line *line)
+{
+    while (line->rest->len > 0 && !line->finishing) {
+        size_t used = line->events->receive(line, (const char *)line->rest->data, line->rest->len, line->data);
+        g_assert(used <= line->rest->len);
+        if (used == 0)
+            break;
+        g_byte_array_remove_range(line->rest, 0, (guint)used);
+    }
+}
+
+/* After every callback: send, and look whether the line goes on. The last
+ * thing a caller does with the line. */
+static void settle(Line *line)
+{
+    if (!flush(line) || (line->finishing && line->output->len == 0)) {
+        close_line(line);
+        return;
+    }
+    set_reading(line, !line->finishing && line->rest->len < REST_LIMIT);
+}
+
+void line_resume(Line *line)
+{
+    offer_rest(line);
+    settle(line);
+}
+
+void line_finish(Line *line)
+{
+    line->finishing = true;
+}
+
+static void receive(Line *line, const char *octets, size_t length)
+{
+    if (line->rest->len == 0) { /* the usual case: used where it lies */
+        size_t used = line->events->receive(line, octets, length, line->data);
+        g_assert(used <= length);
+        octets += used;
+        length -= used;
+        if (length > 0)
+            g_byte_array_append(line->rest, (const guint8 *)octets, (guint)length);
+        return;
+    }
+    g_byte_array_append(line->rest, (const guint8 *)octets, (guint)length);
+    offer_rest(line);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *data)
+{
+    static char octets[RECEIVE_SIZE]; /* of the one loop of the process */
+    Line *line = data;
+    if (what & EV_TIMEOUT) {
+        line->events->expired(line, LINE_IDLE, line->data);
+        settle(line);
+        return;
+    }
+    ssize_t count = recv(fd, octets, sizeof octets, 0);
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+        return;
+    if (count <= 0) {
+        close_line(line);
+        return;
+    }
+    receive(line, octets, (size_t)count);
+    settle(line);
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    Line *line = data;
+    if (what & EV_TIMEOUT) {
+        close_line(line);
+        return;
+    }
+    line_resume(line);
+}

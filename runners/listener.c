@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/listener.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/contract.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "net/line.h"
+
+#define ACCEPTS_AT_ONCE 16 /* then the sessions that are there have their turn */
+#define SCARCE_PAUSE_S 1   /* how long nothing is accepted when descriptors ran out */
+#define LEAVE_IDLE_US (10 * CLOCK_SECOND) /* silence granted to sessions while leaving */
+
+struct Listener {
+    const ListenerSpec *spec;
+    const Child *child;
+    Config *config;
+    struct event_base *base;
+    GPtrArray *sockets; /* of struct event, one a listening socket */
+    struct event *wake, *heartbeat, *retry;
+    GHashTable *connections;
+    void *data;
+    size_t max_sessions;
+    int64_t command_timeout, session_timeout;
+    uint64_t progress, done;
+    bool accepting, leaving, scarce;
+};
+
+struct Connection {
+    Listener *listener;
+    Line *line;
+    void *data;
+    char peer[INET6_ADDRSTRLEN];
+};
+
+const char *listener_name(const Listener *listener)
+{
+    return listener->child->runner;
+}
+
+const Config *listener_config(const Listener *listener)
+{
+    return listener->config;
+}
+
+struct event_base *listener_base(Listener *listener)
+{
+    return listener->base;
+}
+
+void listener_set_data(Listener *listener, void *data)
+{
+    listener->data = data;
+}
+
+void *listener_data(const Listener *listener)
+{
+    return listener->data;
+}
+
+void listener_progress(Listener *listener)
+{
+    listener->progress++;
+}
+
+Listener *connection_listener(const Connection *connection)
+{
+    return connection->listener;
+}
+
+const char *connection_peer(const Connection *connection)
+{
+    return connection->peer;
+}
+
+void connection_set_data(Connection *connection, void *data)
+{
+    connection->data = data;
+}
+
+void *connection_data(const Connection *connection)
+{
+    return connection->data;
+}
+
+void connection_resume(Connection *connection)
+{
+    line_resume(connection->line);
+}
+
+void connection_finish(Connection *connection)
+{
+    line_finish(connection->line);
+}
+
+static size_t pending(Listener *listener)
+{
+    return listener->spec->pending ? listener->spec->pending(listener) : 0;
+}
+
+static void beat(Listener *listener)
+{
+    child_beat(listener->progress, listener->done, pending(listener), 0, NULL);
+}
+
+/* Accepts while there is room and nobody asked us to leave. */
+static void adjust_accepting(Listener *listener)
+{
+    bool wanted = !listener->leaving && !listener->scarce &&
+                  g_hash_table_size(listener->connections) < listener->max_sessions;
+    if (wanted == listener->accepting)
+        return;
+    listener->accepting = wanted;
+    for (guint i = 0; i < listener->sockets->len; i++)
+        if (wanted)
+            event_add(listener->sockets->pdata[i], NULL);
+        else
+            event_del(listener->sockets->pdata[i]);
+}
+
+void listener_settled(Listener *listener)
+{
+    if (listener->leaving && g_hash_table_size(listener->connections) == 0 && pending(listener) == 0)
+        event_base_loopbreak(listener->base);
+}
+
+static size_t on_receive(Line *line, const char *octets, size_t length, void *data)
+{
+    (void)line;
+    Connection *connection = data;
+    connection->listener->progress++;
+    return connection->listener->spec->receive(connection, octets, length);
+}
+
+static void on_expired(Line *line, LineTime which, void *data)
+{
+    (void)line;
+    Connection *connection = data;
+    connection->listener->spec->expire(connection, which == LINE_IDLE ? "Nothing came for too long"
+                                                                      : "The session took too long");
+}
+
+static void on_closed(Line *line, void *data)
+{
+    Connection *connection = data;
+    Listener *listener = connection->listener;
+    listener->spec->close(connection);
+    line_free(line);
+    g_hash_table_remove(listener->connections, connection);
+    g_free(connection);
+    listener->done++;
+    listener->progress++;
+    adjust_accepting(listener);
+    listener_settled(listener);
+}
+
+static const LineEvents line_events = {on_receive, on_expired, on_closed};
+
+static void name_peer(Connection *connection, const struct sockaddr_storage *address)
+{
+    const void *host = NULL;
+    if (address->ss_family == AF_INET)
+        host = &((const struct sockaddr_in *)address)->sin_addr;
+    else if (address->ss_family == AF_INET6)
+        host = &((const struct sockaddr_in6 *)address)->sin6_addr;
+    if (!host || !inet_ntop(address->ss_family, host, connection->peer, sizeof connection->peer))
+        g_strlcpy(connection->peer, "unix", sizeof connection->peer);
+}
+
+static void open_connection(Listener *listener, int fd, const struct sockaddr_storage *address)
+{
+    if (address->ss_family != AF_UNIX)
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+    Connection *connection = g_new0(Connection, 1);
+    connection->listener = listener;
+    name_peer(connection, address);
+    g_hash_table_add(listener->connections, connection);
+    GString *output = listener->spec->open(connection);
+    connection->line = line_new(listener->base, fd, output, &line_events, connection);
+    line_set_idle(connection->line, listener->command_timeout);
+    line_set_deadline(connection->line, listener->session_timeout);
+    listener->progress++;
+    line_resume(connection->line); /* the greeting */
+}
+
+static void pause_accepting(Listener *listener, int reason)
+{
+    log_warn("no connection can be accepted: %s; trying again in %d s", g_strerror(reason), SCARCE_PAUSE_S);
+    listener->scarce = true;
+    adjust_accepting(listener);
+    event_add(listener->retry, &(struct timeval){.tv_sec = SCARCE_PAUSE_S});
+}
+
+static void on_retry(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    Listener *listener = data;
+    listener->scarce = false;
+    adjust_accepting(listener);
+}
+
+static void on_connect(evutil_socket_t socket, short what, void *data)
+{
+    (void)what;
+    Listener *listener = data;
+    for (unsigned i = 0; i < ACCEPTS_AT_ONCE && listener->accepting; i++) {
+        struct sockaddr_storage address = {.ss_family = AF_UNIX};
+        socklen_t length = sizeof address;
+        int fd = accept4(socket, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0)
+            open_connection(listener, fd, &address);
+        else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            pause_accepting(listener, errno);
+        else if (errno != EINTR && errno != ECONNABORTED)
+            return; /* another instance was faster, or the network's trouble: the next event tells */
+        adjust_accepting(listener);
+    }
+}
+
+static void leave(Listener *listener)
+{
+    if (listener->leaving)
+        return;
+    listener->leaving = true;
+    event_del(listener->wake); /* stays readable from now on */
+    adjust_accepting(listener);
+    g_autoptr(GList) all = g_hash_table_get_keys(listener->connections);
+    for (GList *at = all; at; at = at->next) {
+        Connection *connection = at->data;
+        line_set_idle(connection->line, MIN(listener->command_timeout, LEAVE_IDLE_US));
+        listener->spec->leave(connection);
+        line_resume(connection->line);
+    }
+    listener_settled(listener);
+}
+
+static void on_wake(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    child_reopen(); /* nothing is kept open by name */
+    if (child_stopping())
+        leave(data);
+}
+
+static void on_heartbeat(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    beat(data);
+    if (child_stopping()) /* the master died */
+        leave(data);
+}
+
+static bool take_sockets(Listener *listener, GError **error)
+{
+    if (listener->child->listen_fds == 0)
+        return fail(error, FAIL_CONFIG, "no listening socket was handed over: [runner.%s] listen is empty, or this was "
+                    "not started by listrunner-master", listener->child->runner);
+    for (unsigned i = 0; i < listener->child->listen_fds; i++) {
+        int fd = CHILD_LISTEN_FD + (int)i;
+        int listens = 0;
+        if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &(socklen_t){sizeof listens}) != 0 || !listens)
+            return fail(error, FAIL_CONFIG, "descriptor %d is no listening socket", fd);
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+        g_ptr_array_add(listener->sockets, event_new(listener->base, fd, EV_READ | EV_PERSIST, on_connect, listener));
+    }
+    return true;
+}
+
+static bool configure(Listener *listener, GError **error)
+{
+    const char *section = listener->spec->section;
+    listener->config = config_load(config_default_path(listener->child->config), true, error);
+    if (!listener->config)
+        return false;
+    g_autofree char *name = g_strdup_printf("%s[%u]", listener->child->runner, listener->child->instance);
+    log_open(name, g_strcmp0(config_string(listener->config, "site", "log"), "syslog") == 0 ? LOG_TARGET_SYSLOG
+                                                                                            : LOG_TARGET_STDERR);
+    log_set_verbose(config_bool(listener->config, "site", "verbose"));
+    listener->max_sessions = (size_t)config_integer(listener->config, section, "max_sessions");
+    listener->command_timeout = config_duration(listener->config, section, "command_timeout");
+    listener->session_timeout = config_duration(listener->config, section, "session_timeout");
+    return true;
+}
+
+static void make_loop(Listener *listener)
+{
+    struct event_config *settings = event_config_new();
+    event_config_set_flag(settings, EVENT_BASE_FLAG_NOLOCK);
+    listener->base = event_base_new_with_config(settings);
+    event_config_free(settings);
+    listener->sockets = g_ptr_array_new_with_free_func((GDestroyNotify)event_free);
+    listener->connections = g_hash_table_new(NULL, NULL);
+    listener->wake = event_new(listener->base, listener->child->wake_fd, EV_READ | EV_PERSIST, on_wake, listener);
+    listener->heartbeat = event_new(listener->base, -1, EV_PERSIST, on_heartbeat, listener);
+    listener->retry = evtimer_new(listener->base, on_retry, listener);
+}
+
+static void clear(Listener *listener)
+{
+    g_ptr_array_unref(listener->sockets);
+    g_hash_table_unref(listener->connections);
+    event_free(listener->wake);
+    event_free(listener->heartbeat);
+    event_free(listener->retry);
+    event_base_free(listener->base);
+    config_free(listener->config);
+}
+
+static void serve(Listener *listener)
+{
+    int64_t interval = config_duration(listener->config, "master", "heartbeat_interval");
+    event_add(listener->heartbeat, &(struct timeval){interval / CLOCK_SECOND, interval % CLOCK_SECOND});
+    event_add(listener->wake, NULL);
+    adjust_accepting(listener);
+    child_ready();
+    beat(listener);
+    event_base_dispatch(listener->base);
+    beat(listener);
+}
+
+static int exit_code(const GError *error)
+{
+    return g_error_matches(error, FAIL, FAIL_LATER) ? CHILD_EXIT_LATER : CHILD_EXIT_CONFIG;
+}
+
+int listener_main(const ListenerSpec *spec, int argc, char **argv)
+{
+    if (argc > 1) {
+        g_printerr("usage: %s\nThis program is started by listrunner-master(8); see listrunner-%s(8).\n", argv[0],
+                   spec->name);
+        return CHILD_EXIT_USAGE;
+    }
+    log_open(spec->name, LOG_TARGET_STDERR);
+    g_autoptr(GError) error = NULL;
+    Listener listener = {.spec = spec, .child = child_init(spec->name, &error)};
+    if (!listener.child || !configure(&listener, &error))
+        log_fatal(exit_code(error), "%s", error->message);
+    make_loop(&listener);
+    if (!take_sockets(&listener, &error) || !spec->start(&listener, &error))
+        log_fatal(exit_code(error), "%s", error->message);
+    serve(&listener);
+    spec->stop(&listener);
+    clear(&listener);
+    return CHILD_EXIT_OK;
+}

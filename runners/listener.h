@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The skeleton of a listener: a program that serves the sockets the master
+ * bound for it. Its main is
+ *
+ *   int main(int argc, char **argv) { return listener_main(&spec, argc, argv); }
+ *
+ * The skeleton reads the configuration, takes the listening sockets over
+ * (base/contract.h), accepts up to max_sessions clients, runs the event
+ * loop, keeps the time-outs, beats, and on SIGTERM stops accepting, lets the
+ * sessions end, and leaves. At max_sessions, and when the process is out of
+ * descriptors, clients wait in the kernel's queue until there is room.
+ *
+ * The keys max_sessions, command_timeout and session_timeout are read from
+ * the section that the spec names. Everything runs in one thread.
+ */
+#include <event2/event.h>
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/config.h"
+
+typedef struct Listener Listener;
+typedef struct Connection Connection;
+
+typedef struct ListenerSpec {
+    const char *name;    /* for the log and the usage text */
+    const char *section; /* of its settings */
+    bool (*start)(Listener *listener, GError **error);
+    /* A client came: sets connection_set_data(); returns the string whose
+     * octets are to be sent (net/line.h), which lives until close(). */
+    GString *(*open)(Connection *connection);
+    /* As LineEvents.receive. */
+    size_t (*receive)(Connection *connection, const char *octets, size_t length);
+    /* Silent for command_timeout, or older than session_timeout. */
+    void (*expire)(Connection *connection, const char *why);
+    /* The process wants to leave: ends now, or after what is in progress. */
+    void (*leave)(Connection *connection);
+    void (*close)(Connection *connection);
+    /* Work in progress that no connection stands for; the process
+     * does not leave while there is any, and calls it the backlog. */
+    size_t (*pending)(Listener *listener);
+    void (*stop)(Listener *listener);
+} ListenerSpec;
+
+int listener_main(const ListenerSpec *spec, int argc, char **argv);
+
+const char *listener_name(const Listener *listener); /* of [runner.NAME] */
+const Config *listener_config(const Listener *listener);
+struct event_base *listener_base(Listener *listener);
+void listener_set_data(Listener *listener, void *data);
+void *listener_data(const Listener *listener);
+
+/* Something moved: the next beat says so. */
+void listener_progress(Listener *listener);
+/* What pending() counts went down. */
+void listener_settled(Listener *listener);
+
+Listener *connection_listener(const Connection *connection);
+/* "127.0.0.1", "::1" or "unix". */
+const char *connection_peer(const Connection *connection);
+void connection_set_data(Connection *connection, void *data);
+void *connection_data(const Connection *connection);
+/* See line_resume() and line_finish(). */
+void connection_resume(Connection *connection);
+void connection_finish(Connection *connection);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/lmtp/commit.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+struct Commit {
+    Spool *spool; /* the thread's alone */
+    size_t limit;
+    size_t pending; /* the loop's alone */
+    int fd;
+    GThread *thread;
+    GMutex lock; /* of what follows */
+    GCond more;
+    GQueue ready, done; /* of CommitJob */
+    bool ending;
+};
+
+/* Stores the jobs of a group as one intake. */
+static void store(Commit *commit, GQueue *group, size_t count)
+{
+    g_autofree Intake *entries = g_new(Intake, count);
+    size_t at = 0;
+    for (GList *link = group->head; link; link = link->next) {
+        CommitJob *job = link->data;
+        memcpy(entries + at, job->entries, job->count * sizeof *entries);
+        at += job->count;
+    }
+    intake_store(commit->spool, entries, count, false);
+    at = 0;
+    for (GList *link = group->head; link; link = link->next) {
+        CommitJob *job = link->data;
+        memcpy(job->entries, entries + at, job->count * sizeof *entries);
+        at += job->count;
+    }
+}
+
+/* Waits for work; takes what is ready, up to the limit. 0: the end. */
+static size_t take_group(Commit *commit, GQueue *group)
+{
+    size_t count = 0;
+    g_mutex_lock(&commit->lock);
+    while (g_queue_is_empty(&commit->ready) && !commit->ending)
+        g_cond_wait(&commit->more, &commit->lock);
+    CommitJob *job;
+    while ((job = g_queue_peek_head(&commit->ready)) && (count == 0 || count + job->count <= commit->limit)) {
+        count += job->count;
+        g_queue_push_tail_link(group, g_queue_pop_head_link(&commit->ready));
+    }
+    g_mutex_unlock(&commit->lock);
+    return count;
+}
+
+static void give_back(Commit *commit, GQueue *group)
+{
+    g_mutex_lock(&commit->lock);
+    GList *link;
+    while ((link = g_queue_pop_head_link(group)))
+        g_queue_push_tail_link(&commit->done, link);
+    g_mutex_unlock(&commit->lock);
+    if (write(commit->fd, &(uint64_t){1}, sizeof(uint64_t)) < 0)
+        log_panic("eventfd: %s", g_strerror(errno));
+}
+
+static gpointer run(gpointer data)
+{
+    Commit *commit = data;
+    GQueue group = G_QUEUE_INIT;
+    size_t count;
+    while ((count = take_group(commit, &group)) > 0) {
+        store(commit, &group, count);
+        give_back(commit, &group);
+    }
+    return NULL;
+}
+
+Commit *commit_new(Spool *spool, size_t limit)
+{
+    Commit *commit = g_new0(Commit, 1);
+    commit->spool = spool;
+    commit->limit = limit;
+    commit->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (commit->fd < 0)
+        log_panic("eventfd: %s", g_strerror(errno));
+    g_mutex_init(&commit->lock);
+    g_cond_init(&commit->more);
+    g_queue_init(&commit->ready);
+    g_queue_init(&commit->done);
+    commit->thread = g_thread_new("commit", run, commit);
+    return commit;
+}
+
+void commit_free(Commit *commit)
+{
+    if (!commit)
+        return;
+    g_assert(commit->pending == 0);
+    g_mutex_lock(&commit->lock);
+    commit->ending = true;
+    g_cond_signal(&commit->more);
+    g_mutex_unlock(&commit->lock);
+    g_thread_join(commit->thread);
+    spool_free(commit->spool);
+    close(commit->fd);
+    g_mutex_clear(&commit->lock);
+    g_cond_clear(&commit->more);
+    g_free(commit);
+}
+
+void commit_submit(Commit *commit, CommitJob *job)
+{
+    commit->pending++;
+    g_mutex_lock(&commit->lock);
+    g_queue_push_tail(&commit->ready, job);
+    g_cond_signal(&commit->more);
+    g_mutex_unlock(&commit->lock);
+}
+
+int commit_fd(const Commit *commit)
+{
+    return commit->fd;
+}
+
+CommitJob *commit_take(Commit *commit)
+{
+    g_mutex_lock(&commit->lock);
+    CommitJob *job = g_queue_pop_head(&commit->done);
+    uint64_t drained;
+    if (!job && read(commit->fd, &drained, sizeof drained) < 0 && errno != EAGAIN)
+        log_panic("eventfd: %s", g_strerror(errno));
+    g_mutex_unlock(&commit->lock);
+    if (job)
+        commit->pending--;
+    return job;
+}
+
+size_t commit_pending(const Commit *commit)
+{
+    return commit->pending;
+}

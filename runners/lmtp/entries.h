@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Entries of a transaction: one for each recipient, with what the runners
+ * behind must know as metadata (runners/keys.h). A recipient named twice
+ * gets one entry. A message without Message-ID is given one, in a header
+ * field above all others; nothing else in it is touched.
+ */
+#include <glib.h>
+
+#include "net/lmtp_server.h"
+#include "switchboard/intake.h"
+
+typedef struct Entries {
+    Intake *group;
+    size_t count;
+    size_t *of; /* for each recipient, its place in group */
+} Entries;
+
+/* The recipients' data are ListAddresses. peer is KEY_PEER; hostname stands
+ * in the Message-ID that is made. */
+Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const char *hostname);
+void entries_free(Entries *entries);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Entries, entries_free)

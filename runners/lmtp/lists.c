@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/lmtp/lists.h"
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "store/store.h"
+
+#define CACHE_LIMIT 10000
+#define TRUST_US 1000 /* a list that was there this short a time ago is there */
+#define REOPEN_US CLOCK_SECOND
+
+struct Lists {
+    const Config *config;
+    Store *store; /* NULL while the database cannot be used */
+    int64_t version, looked_at, opened_at;
+    GHashTable *known; /* "local@domain" -> List-Id, "" for no such list */
+    char delimiter;
+};
+
+Lists *lists_new(const Config *config)
+{
+    Lists *lists = g_new0(Lists, 1);
+    lists->config = config;
+    lists->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    lists->delimiter = config_string(config, "lmtp", "verp_delimiter")[0];
+    return lists;
+}
+
+void lists_free(Lists *lists)
+{
+    if (!lists)
+        return;
+    store_free(lists->store);
+    g_hash_table_unref(lists->known);
+    g_free(lists);
+}
+
+static bool open_store(Lists *lists, GError **error)
+{
+    int64_t now = clock_monotonic();
+    if (lists->store)
+        return true;
+    if (lists->opened_at != 0 && now - lists->opened_at < REOPEN_US)
+        return fail(error, FAIL_LATER, "the database could not be used a moment ago");
+    lists->opened_at = now;
+    g_autoptr(GError) why = NULL;
+    lists->store = store_open(config_string(lists->config, "store", "driver"),
+                              config_string(lists->config, "store", "path"), false, &why);
+    g_hash_table_remove_all(lists->known);
+    if (lists->store)
+        lists->version = store_version(lists->store);
+    return lists->store || fail(error, FAIL_LATER, "%s", why->message);
+}
+
+/* Forgets what may be stale. */
+static void refresh(Lists *lists)
+{
+    int64_t version = store_version(lists->store);
+    if (version != lists->version || g_hash_table_size(lists->known) >= CACHE_LIMIT)
+        g_hash_table_remove_all(lists->known);
+    lists->version = version;
+    lists->looked_at = clock_monotonic();
+}
+
+static bool answer(const char *known, bool *exists, char **list_id)
+{
+    *exists = *known != '\0';
+    *list_id = *exists ? g_strdup(known) : NULL;
+    return true;
+}
+
+static bool exists_cached(const char *local, const char *domain, bool *exists, char **list_id, void *data,
+                          GError **error)
+{
+    Lists *lists = data;
+    g_autofree char *address = g_strconcat(local, "@", domain, NULL);
+    const char *known = g_hash_table_lookup(lists->known, address);
+    if (known && *known && clock_monotonic() - lists->looked_at < TRUST_US)
+        return answer(known, exists, list_id);
+    refresh(lists);
+    known = g_hash_table_lookup(lists->known, address);
+    if (known)
+        return answer(known, exists, list_id);
+    if (!list_exists(lists->store, local, domain, exists, list_id, error))
+        return false;
+    g_hash_table_insert(lists->known, g_steal_pointer(&address), g_strdup(*exists ? *list_id : ""));
+    return true;
+}
+
+ListAddress *lists_find(Lists *lists, const char *mailbox, GError **error)
+{
+    g_autoptr(GError) why = NULL;
+    if (!open_store(lists, error))
+        return NULL;
+    ListAddress *found = list_address_find(mailbox, lists->delimiter, exists_cached, lists, &why);
+    if (found)
+        return found;
+    if (!g_error_matches(why, FAIL, FAIL_MISSING)) {
+        log_error("database: %s", why->message);
+        g_clear_pointer(&lists->store, store_free); /* a new connection may fare better */
+        why->code = FAIL_LATER;
+    }
+    g_propagate_error(error, g_steal_pointer(&why));
+    return NULL;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * The door: takes mail for the lists from an MTA by LMTP and puts it into
+ * the queues. 250 is said when the entry is on the disk; a fault of our own is
+ * a 4xx, never a 5xx.
+ */
+#include <sys/types.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "net/lmtp_server.h"
+#include "runners/keys.h"
+#include "runners/listener.h"
+#include "runners/lmtp/commit.h"
+#include "runners/lmtp/entries.h"
+#include "runners/lmtp/lists.h"
+
+#define ERRORS_LIMIT 20
+#define NO_SPACE "452 4.3.1 There is too little space on the disk; try again later"
+
+typedef struct Lmtp {
+    Listener *listener;
+    LmtpServer *server;
+    Lists *lists;
+    Commit *commit;
+    struct event *committed;
+    const char *hostname;
+    uint64_t min_free;
+    int spool_fd; /* the loop's own view of the spool, for its free space */
+} Lmtp;
+
+/* One client. Counted: a message that is being stored outlives the
+ * connection. */
+typedef struct Client {
+    Lmtp *lmtp;
+    Connection *connection; /* NULL once it is closed */
+    LmtpSession *session;
+    char *peer;
+} Client;
+
+typedef struct Job {
+    CommitJob commit;
+    Client *client;
+    LmtpTransaction *transaction;
+    Entries *entries;
+} Job;
+
+static void client_clear(gpointer data)
+{
+    Client *client = data;
+    lmtp_session_unref(client->session);
+    g_free(client->peer);
+}
+
+static void client_unref(Client *client)
+{
+    g_rc_box_release_full(client, client_clear);
+}
+
+/* What is in memory will be on the disk soon. */
+static bool has_space(Lmtp *lmtp, uint64_t wanted)
+{
+    uint64_t octets;
+    g_autoptr(GError) error = NULL;
+    if (!fs_free_space(lmtp->spool_fd, &octets, &error)) {
+        log_error("spool: %s", error->message);
+        return false;
+    }
+    return octets >= lmtp->min_free + lmtp_server_memory(lmtp->server) + wanted;
+}
+
+static const char *on_mail(LmtpSession *session, const char *sender, uint64_t size, void *data)
+{
+    (void)session;
+    (void)sender;
+    return has_space(data, size) ? NULL : NO_SPACE;
+}
+
+static const char *on_recipient(LmtpSession *session, LmtpRecipient *recipient, void *data)
+{
+    Lmtp *lmtp = data;
+    const Client *client = lmtp_session_data(session);
+    g_autoptr(GError) error = NULL;
+    recipient->data = lists_find(lmtp->lists, recipient->address, &error);
+    if (recipient->data)
+        return NULL;
+    bool unknown = g_error_matches(error, FAIL, FAIL_MISSING);
+    log_info("- to=<%s> from=<%s> peer=%s result=%s", recipient->address, lmtp_session_transaction(session)->sender,
+             client->peer, unknown ? "unknown" : "deferred");
+    return unknown ? "550 5.1.1 There is no such list here" : "451 4.3.0 The database cannot be used now; try again later";
+}
+
+static const char *on_content(LmtpSession *session, void *data)
+{
+    (void)session;
+    return has_space(data, 0) ? NULL : NO_SPACE;
+}
+
+static void on_message(LmtpSession *session, LmtpTransaction *transaction, void *data)
+{
+    Lmtp *lmtp = data;
+    Client *client = lmtp_session_data(session);
+    const char *name = lmtp_session_client(session);
+    g_autofree char *peer = g_strdup_printf("%s %s", client->peer, name);
+    Job *job = g_new0(Job, 1);
+    job->client = g_rc_box_acquire(client);
+    job->transaction = transaction;
+    job->entries = entries_new(transaction, peer, lmtp->hostname);
+    job->commit = (CommitJob){.entries = job->entries->group, .count = job->entries->count, .data = job};
+    commit_submit(lmtp->commit, &job->commit);
+}
+
+static void free_recipient(gpointer data)
+{
+    list_address_free(data);
+}
+
+static const LmtpHandler handler = {on_mail, on_recipient, on_content, on_message, free_recipient};
+
+/* Logs what became of an entry, and returns the reply. */
+static char *report(Lmtp *lmtp, const Intake *entry)
+{
+    json_t *meta = draft_meta(entry->draft);
+    const char *trace = meta_string(meta, META_TRACE, "-");
+    if (entry->error) {
+        log_error("%s list=%s queue=lmtp to=%s result=deferred: %s", trace, meta_string(meta, META_LIST, ""),
+                  draft_queue(entry->draft), entry->error->message);
+        return g_strdup(has_space(lmtp, 0) ? "451 4.3.0 The message could not be stored; try again later" : NO_SPACE);
+    }
+    log_info("%s list=%s queue=lmtp to=%s result=stored size=%zu from=<%s> message-id=<%s> peer=%s", trace,
+             meta_string(meta, META_LIST, ""), draft_queue(entry->draft), draft_message_length(entry->draft),
+             meta_string(meta, KEY_SENDER, ""), meta_string(meta, KEY_MESSAGE_ID, ""), meta_string(meta, KEY_PEER, ""));
+    return g_strdup_printf("250 2.0.0 Stored as %s", trace);
+}
+
+static void finish(Lmtp *lmtp, Job *job)
+{
+    Client *client = job->client;
+    g_autoptr(GPtrArray) replies = g_ptr_array_new_with_free_func(g_free);
+    for (size_t i = 0; i < job->entries->count; i++)
+        g_ptr_array_add(replies, report(lmtp, &job->entries->group[i]));
+    for (guint i = 0; i < job->transaction->recipients->len; i++)
+        lmtp_recipient(job->transaction, i)->reply = g_strdup(replies->pdata[job->entries->of[i]]);
+    entries_free(job->entries);
+    lmtp_session_answer(client->session, job->transaction);
+    listener_progress(lmtp->listener);
+    if (client->connection) {
+        if (lmtp_session_finished(client->session))
+            connection_finish(client->connection);
+        connection_resume(client->connection); /* may close it */
+    }
+    client_unref(client);
+    g_free(job);
+}
+
+static void on_committed(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    Lmtp *lmtp = data;
+    CommitJob *job;
+    while ((job = commit_take(lmtp->commit)))
+        finish(lmtp, job->data);
+    listener_settled(lmtp->listener);
+}
+
+/* What the skeleton calls. */
+
+static GString *lmtp_open(Connection *connection)
+{
+    Lmtp *lmtp = listener_data(connection_listener(connection));
+    Client *client = g_rc_box_new0(Client);
+    client->lmtp = lmtp;
+    client->connection = connection;
+    client->peer = g_strdup(connection_peer(connection));
+    client->session = lmtp_session_new(lmtp->server, client);
+    connection_set_data(connection, client);
+    return lmtp_session_output(client->session);
+}
+
+static size_t lmtp_receive(Connection *connection, const char *octets, size_t length)
+{
+    Client *client = connection_data(connection);
+    size_t used = lmtp_session_receive(client->session, octets, length);
+    if (lmtp_session_finished(client->session))
+        connection_finish(connection);
+    return used;
+}
+
+static void lmtp_expire(Connection *connection, const char *why)
+{
+    Client *client = connection_data(connection);
+    lmtp_session_expire(client->session, why);
+    if (lmtp_session_finished(client->session))
+        connection_finish(connection);
+}
+
+static void lmtp_leave(Connection *connection)
+{
+    Client *client = connection_data(connection);
+    lmtp_session_stop(client->session);
+    if (lmtp_session_finished(client->session))
+        connection_finish(connection);
+}
+
+static void lmtp_close(Connection *connection)
+{
+    Client *client = connection_data(connection);
+    lmtp_session_close(client->session);
+    client->connection = NULL;
+    client_unref(client);
+}
+
+static size_t lmtp_pending(Listener *listener)
+{
+    return commit_pending(((Lmtp *)listener_data(listener))->commit);
+}
+
+static bool lmtp_start(Listener *listener, GError **error)
+{
+    const Config *config = listener_config(listener);
+    LmtpLimits limits = {
+        .recipients = (size_t)config_integer(config, "lmtp", "max_recipients"),
+        .message_size = config_size(config, "lmtp", "max_message_size"),
+        .line_length = (size_t)config_integer(config, "lmtp", "line_length"),
+        .memory = config_size(config, "lmtp", "memory_limit"),
+        .errors = ERRORS_LIMIT,
+    };
+    if (limits.memory < 2 * limits.message_size)
+        return fail(error, FAIL_CONFIG, "[lmtp] memory_limit is less than twice max_message_size");
+    const char *directory = config_string(config, "spool", "directory");
+    fs_use_syncfs(g_strcmp0(config_string(config, "spool", "sync"), "syncfs") == 0);
+    Spool *spool = spool_open(directory, error);
+    if (!spool)
+        return false;
+    Lmtp *lmtp = g_new0(Lmtp, 1);
+    lmtp->listener = listener;
+    lmtp->hostname = config_string(config, "site", "hostname");
+    lmtp->min_free = config_size(config, "spool", "min_free");
+    lmtp->spool_fd = fcntl(spool_fd(spool), F_DUPFD_CLOEXEC, 0);
+    lmtp->server = lmtp_server_new(lmtp->hostname, &limits, &handler, lmtp);
+    lmtp->lists = lists_new(config);
+    lmtp->commit = commit_new(spool, (size_t)config_integer(config, "spool", "batch_limit"));
+    lmtp->committed = event_new(listener_base(listener), commit_fd(lmtp->commit), EV_READ | EV_PERSIST, on_committed,
+                                lmtp);
+    event_add(lmtp->committed, NULL);
+    listener_set_data(listener, lmtp);
+    return true;
+}
+
+static void lmtp_stop(Listener *listener)
+{
+    Lmtp *lmtp = listener_data(listener);
+    event_free(lmtp->committed);
+    commit_free(lmtp->commit);
+    lists_free(lmtp->lists);
+    lmtp_server_free(lmtp->server);
+    close(lmtp->spool_fd);
+    g_free(lmtp);
+}
+
+static const ListenerSpec spec = {
+    .name = "lmtp",
+    .section = "lmtp",
+    .start = lmtp_start,
+    .open = lmtp_open,
+    .receive = lmtp_receive,
+    .expire = lmtp_expire,
+    .leave = lmtp_leave,
+    .close = lmtp_close,
+    .pending = lmtp_pending,
+    .stop = lmtp_stop,
+};
+
+int main(int argc, char **argv)
+{
+    return listener_main(&spec, argc, argv);
+}
