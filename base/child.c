@@ -59,13 +59,15 @@ static bool read_number(const char *name, unsigned fallback, unsigned max, unsig
 const Child *child_init(const char *fallback, GError **error)
 {
     const char *runner = g_getenv(CHILD_ENV_RUNNER);
+    unsigned lock_fd;
     g_free(child.runner);
     g_free(child.config);
     child.runner = g_strdup(runner && *runner ? runner : fallback);
     child.config = g_strdup(g_getenv(CHILD_ENV_CONFIG));
     if (!read_number(CHILD_ENV_INSTANCE, 0, 255, &child.instance, error) ||
         !read_number(CHILD_ENV_INSTANCES, 1, 256, &child.instances, error) ||
-        !read_number(CHILD_ENV_LISTEN_FDS, 0, 1000, &child.listen_fds, error) || !install_signals(error))
+        !read_number(CHILD_ENV_LISTEN_FDS, 0, 1000, &child.listen_fds, error) ||
+        !read_number(CHILD_ENV_LOCK_FD, 0, 2000, &lock_fd, error) || !install_signals(error))
         return NULL;
     if (child.instances == 0 || (child.instances & (child.instances - 1)) != 0 || child.instance >= child.instances) {
         fail(error, FAIL_CONFIG, "instance %u of %u makes no sense; the count is a power of two", child.instance,
@@ -73,6 +75,8 @@ const Child *child_init(const char *fallback, GError **error)
         return NULL;
     }
     child.status_fd = -1;
+    if (lock_fd > CHILD_STATUS_FD)
+        fcntl((int)lock_fd, F_SETFD, FD_CLOEXEC);
     has_master = runner != NULL && fcntl(CHILD_STATUS_FD, F_GETFD) >= 0;
     if (has_master) {
         child.status_fd = CHILD_STATUS_FD;

@@ -15,10 +15,14 @@
  *   LISTRUNNER_INSTANCES   how many instances share the queue (power of two)
  *   LISTRUNNER_LISTEN_FDS  number of listening sockets from fd 4 on, in the
  *                          order of the runner's `listen` setting
+ *   LISTRUNNER_LOCK_FD     number of the descriptor that holds the lock on
+ *                          this instance's slice
  *
  * Descriptors: 0 is /dev/null, 1 and 2 are the master's standard error,
  * 3 is the status pipe, 4 and up are listening sockets (non-blocking,
- * shared by all instances of the runner).
+ * shared by all instances of the runner), and after them the lock on the
+ * slice: leave it open as long as the process lives, and do not hand it on.
+ * It keeps a later master from giving the slice to somebody else.
  *
  * Status pipe, child to master, one line a write (so lines never mix):
  *
@@ -31,6 +35,9 @@
  *       the number of ready entries waiting or held; T is the due time of the
  *       oldest, "seconds.microseconds", or 0; NAME is the entry held
  *       longest, or -.
+ *   fault TEXT\n
+ *       optional, before leaving with anything but CHILD_EXIT_OK: why, for
+ *       the log and for `listrunner status`.
  *
  * Signals to a child: SIGTERM: finish the entry in hand (a listener: the
  * transactions in progress), put back the rest, leave with CHILD_EXIT_OK. SIGHUP: reopen
@@ -47,6 +54,7 @@
 #define CHILD_ENV_INSTANCE "LISTRUNNER_INSTANCE"
 #define CHILD_ENV_INSTANCES "LISTRUNNER_INSTANCES"
 #define CHILD_ENV_LISTEN_FDS "LISTRUNNER_LISTEN_FDS"
+#define CHILD_ENV_LOCK_FD "LISTRUNNER_LOCK_FD"
 
 /* Exit codes (the numbers are those of sysexits.h). The master starts every
  * child again; the code decides how it is reported, and CHILD_EXIT_CONFIG

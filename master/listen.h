@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Listening sockets, bound by the master so that low ports need no root in a
+ * runner and a restart of a runner refuses nobody. Each is known by its text
+ * in the configuration: HOST:PORT, [v6]:PORT or unix:PATH; a reload
+ * that names the same text keeps the socket.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+typedef struct Listen Listen;
+
+Listen *listen_new(void);
+void listen_free(Listen *sockets); /* closes all, removes the files of UNIX sockets */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Listen, listen_free)
+
+/* Binds it if it is not bound yet. The file of a UNIX socket on which nobody
+ * answers is removed first; its mode is 0666, so its directory decides who
+ * may connect. FAIL_CONFIG with the address and the reason. */
+bool listen_add(Listen *sockets, const char *address, GError **error);
+
+/* Binds one UNIX socket for the caller; the same care with a stale file.
+ * Nobody can connect before the mode is set. */
+int listen_unix(const char *path, mode_t mode, GError **error);
+
+/* -1 when it was never added. Borrowed. */
+int listen_fd(const Listen *sockets, const char *address);
+
+/* Closes every socket that is not in wanted (a set of addresses). */
+void listen_keep(Listen *sockets, GHashTable *wanted);

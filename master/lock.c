@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "master/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/fs.h"
+#include "base/log.h"
+
+#define HOLDER_MAX 512
+
+static bool refuse(int fd, const char *spool, const struct flock *holder, GError **error)
+{
+    char text[HOLDER_MAX + 1] = "";
+    ssize_t got = pread(fd, text, HOLDER_MAX, 0);
+    if (got > 0)
+        text[strcspn(text, "\n")] = '\0';
+    return fail(error, FAIL_RACE, "the spool %s has a master already: %s (the lock's owner is process %ld)", spool,
+                got > 0 ? text : "it has not yet said which", (long)holder->l_pid);
+}
+
+int lock_take(int dir_fd, const char *spool, GError **error)
+{
+    auto_fd fd = openat(dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+    if (fd < 0) {
+        fail_errno(error, FAIL_LATER, "open the lock of %s", spool);
+        return -1;
+    }
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(fd, F_SETLK, &lock) != 0) {
+        if (errno != EAGAIN && errno != EACCES)
+            fail_errno(error, FAIL_LATER, "lock %s", spool);
+        else if (fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
+            refuse(fd, spool, &lock, error);
+        else
+            fail(error, FAIL_RACE, "the spool %s had a master a moment ago; try again", spool);
+        return -1;
+    }
+    g_autofree char *since = clock_text(clock_now());
+    g_autofree char *text = g_strdup_printf("pid %ld on %s since %s\n", (long)getpid(), g_get_host_name(), since);
+    g_autoptr(GError) unwritten = NULL;
+    if (!fs_truncate(fd, 0, &unwritten) || !fs_pwrite(fd, text, strlen(text), 0, &unwritten))
+        log_warn("the lock of %s is ours, but cannot say so: %s", spool, unwritten->message);
+    return auto_fd_steal(&fd);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* listrunner-master: settings, then one loop, then all down in reverse. */
+#include <event2/event.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/contract.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "master/control.h"
+#include "master/lock.h"
+#include "master/notify.h"
+#include "master/orphans.h"
+#include "master/privileges.h"
+#include "master/reap.h"
+#include "master/reload.h"
+#include "master/slices.h"
+#include "master/supervisor.h"
+
+typedef struct Options {
+    const char *config;
+    bool check;
+} Options;
+
+static void on_death(pid_t pid, int status, void *data)
+{
+    supervisor_died(data, pid, status);
+}
+
+static void on_signal(evutil_socket_t number, short what, void *data)
+{
+    Master *master = data;
+    if (number == SIGCHLD)
+        reap_all(on_death, master);
+    else if (number == SIGHUP)
+        reload_apply(master, NULL);
+    else
+        supervisor_stop(master);
+}
+
+static void on_watchdog(evutil_socket_t fd, short what, void *data)
+{
+    notify_watchdog();
+}
+
+/* Runs until the last child has ended. */
+static void loop(Master *master)
+{
+    static const int numbers[] = {SIGCHLD, SIGHUP, SIGTERM, SIGINT};
+    struct event *events[G_N_ELEMENTS(numbers) + 1];
+    size_t count = 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+        events[count] = evsignal_new(master->base, numbers[i], on_signal, master);
+        event_add(events[count++], NULL);
+    }
+    int64_t interval = notify_watchdog_interval();
+    if (interval > 0) {
+        struct timeval every = {interval / CLOCK_SECOND, interval % CLOCK_SECOND};
+        events[count] = event_new(master->base, -1, EV_PERSIST, on_watchdog, NULL);
+        event_add(events[count++], &every);
+    }
+    supervisor_start(master);
+    event_base_dispatch(master->base);
+    for (size_t i = 0; i < count; i++)
+        event_free(events[i]);
+}
+
+static int exit_code(const GError *error)
+{
+    return g_error_matches(error, FAIL, FAIL_CONFIG) ? CHILD_EXIT_CONFIG : CHILD_EXIT_LATER;
+}
+
+/* The spool's lock first, then the end of what a killed master left, and
+ * only then sockets and children. Root is given up before a child starts. */
+static bool take_over(Master *master, const Account *account, int *lock, GError **error)
+{
+    const Plan *plan = master->plan;
+    if (!privileges_give(master->state_dir, account, error))
+        return false;
+    *lock = lock_take(master->state_dir, plan->spool, error);
+    if (*lock < 0 || !privileges_give(*lock, account, error))
+        return false;
+    orphans_end(master->state_dir, plan->limits.stop_timeout);
+    return privileges_make_directory(plan->runtime, account, error) && reload_bind(master, plan, error) &&
+           privileges_drop(account, error);
+}
+
+static bool run(const char *path, Plan **plan, const char *text, GError **error)
+{
+    g_autoptr(Account) account = NULL;
+    if (geteuid() == 0 && !(account = privileges_account((*plan)->user, error)))
+        return false;
+    auto_fd lock = -1;
+    auto_fd state_dir = slices_open_dir((*plan)->spool, error);
+    if (state_dir < 0)
+        return false;
+    struct event_base *base = event_base_new();
+    bool good;
+    { /* all that lives on the loop ends before it */
+        g_autoptr(Master) master = supervisor_new(base, path, plan, state_dir);
+        g_autoptr(Control) control = NULL;
+        good = take_over(master, account, &lock, error) && reload_keep(master, text, error) &&
+               (control = control_new(master, error)) != NULL;
+        if (good)
+            loop(master);
+    }
+    event_base_free(base);
+    return good;
+}
+
+static int usage(FILE *to, int code)
+{
+    fputs("usage: listrunner-master [-t] [-c CONFIG]\n"
+          "  -c CONFIG  the configuration (default $LISTRUNNER_CONFIG or " SYSCONFDIR "/listrunner.conf)\n"
+          "  -t         only check the configuration\n"
+          "  -V         print the version\n",
+          to);
+    return code;
+}
+
+/* Returns -1 to go on, or an exit code. */
+static int read_options(int argc, char **argv, Options *options)
+{
+    int option;
+    while ((option = getopt(argc, argv, "c:thV")) != -1)
+        switch (option) {
+        case 'c':
+            options->config = optarg;
+            break;
+        case 't':
+            options->check = true;
+            break;
+        case 'h':
+            return usage(stdout, 0);
+        case 'V':
+            puts("listrunner-master " PACKAGE_VERSION);
+            return 0;
+        default:
+            return usage(stderr, CHILD_EXIT_USAGE);
+        }
+    return optind < argc ? usage(stderr, CHILD_EXIT_USAGE) : -1;
+}
+
+static int complain(const GError *error)
+{
+    g_auto(GStrv) lines = g_strsplit(error->message, "\n", -1);
+    for (char **line = lines; *line; line++)
+        log_error("%s", *line);
+    return exit_code(error);
+}
+
+int main(int argc, char **argv)
+{
+    Options options = {0};
+    int code = read_options(argc, argv, &options);
+    if (code >= 0)
+        return code;
+    log_open("master", LOG_TARGET_STDERR);
+    signal(SIGPIPE, SIG_IGN);
+    g_autoptr(GError) error = NULL;
+    g_autofree char *path = g_canonicalize_filename(config_default_path(options.config), NULL);
+    g_autofree char *text = NULL;
+    g_autoptr(Plan) plan = reload_read(path, &text, &error);
+    if (!plan)
+        return complain(error);
+    if (options.check) {
+        printf("%s is good\n", path);
+        return 0;
+    }
+    notify_init();
+    privileges_raise_files();
+    log_info("listrunner-master %s starts, pid=%ld config=%s", PACKAGE_VERSION, (long)getpid(), path);
+    if (!run(path, &plan, text, &error))
+        code = complain(error);
+    else
+        log_info("ended");
+    notify_close();
+    return code < 0 ? 0 : code;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "master/plan.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+/* Who reads which settings, beyond a runner's own [runner.NAME] and [NAME].
+ * "*" as runner: all; a section that ends in a point: the whole family. */
+static const struct {
+    const char *section, *key; /* key NULL: the whole section */
+    const char *runner;
+} readers[] = {
+    {"site", NULL, "*"},
+    {"spool", NULL, "*"},
+    {"store", NULL, "*"},
+    {"master", "heartbeat_interval", "*"},
+    {"out", NULL, "pipeline"},
+    {"transport.", NULL, "out"},
+    {"transport.", NULL, "pipeline"},
+    {"archiver.", NULL, "archive"},
+    {"archiver.", NULL, "pipeline"},
+};
+
+static void append_value(GString *text, const Config *config, const char *section, const ConfigKey *key)
+{
+    g_string_append_printf(text, "[%s] %s=", section, key->name);
+    switch (key->type) {
+    case CONFIG_INTEGER:
+    case CONFIG_COUNT:
+        g_string_append_printf(text, "%" PRId64, config_integer(config, section, key->name));
+        break;
+    case CONFIG_BOOL:
+        g_string_append(text, config_bool(config, section, key->name) ? "yes" : "no");
+        break;
+    case CONFIG_DURATION:
+        g_string_append_printf(text, "%" PRId64, config_duration(config, section, key->name));
+        break;
+    case CONFIG_SIZE:
+        g_string_append_printf(text, "%" PRIu64, config_size(config, section, key->name));
+        break;
+    case CONFIG_LIST: {
+        const char *const *words = config_list(config, section, key->name);
+        for (; words && *words; words++)
+            g_string_append_printf(text, "%s,", *words);
+        break;
+    }
+    case CONFIG_STRING:
+    case CONFIG_PATH:
+    case CONFIG_CHOICE:
+    case CONFIG_SECRET: {
+        const char *value = config_string(config, section, key->name);
+        g_string_append(text, value ? value : "(unset)");
+        break;
+    }
+    }
+    g_string_append_c(text, '\n');
+}
+
+/* The schema's name for a section: "runner.in" is of "runner.*". */
+static bool schema_covers(const char *pattern, const char *section)
+{
+    size_t length = strlen(pattern);
+    if (length >= 2 && strcmp(pattern + length - 2, ".*") == 0)
+        return strncmp(pattern, section, length - 1) == 0;
+    return strcmp(pattern, section) == 0;
+}
+
+static void append_section(GString *text, const Config *config, const char *section, const char *only)
+{
+    for (const ConfigKey *key = config_schema; key->section; key++)
+        if (schema_covers(key->section, section) && (!only || strcmp(only, key->name) == 0))
+            append_value(text, config, section, key);
+}
+
+static void append_family(GString *text, const Config *config, const char *family)
+{
+    for (const char *const *member = config_family(config, family); member && *member; member++) {
+        g_autofree char *section = g_strdup_printf("%s.%s", family, *member);
+        append_section(text, config, section, NULL);
+    }
+}
+
+/* The x_ keys of an outside runner are not in the schema, but they are in
+ * the printed form. */
+static void append_extras(GString *text, const Config *config, const char *section)
+{
+    g_autofree char *printed = config_print(config, false);
+    g_auto(GStrv) lines = g_strsplit(printed, "\n", -1);
+    g_autofree char *head = g_strdup_printf("[%s]", section);
+    bool inside = false;
+    for (char **line = lines; *line; line++) {
+        if (**line == '[')
+            inside = g_str_has_prefix(*line, head);
+        else if (inside && g_str_has_prefix(*line, "x_"))
+            g_string_append_printf(text, "%s\n", *line);
+    }
+}
+
+static char *depends_text(const Config *config, const char *name)
+{
+    GString *text = g_string_new(NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(readers); i++) {
+        if (strcmp(readers[i].runner, "*") != 0 && strcmp(readers[i].runner, name) != 0)
+            continue;
+        size_t length = strlen(readers[i].section);
+        if (readers[i].section[length - 1] == '.') {
+            g_autofree char *family = g_strndup(readers[i].section, length - 1);
+            append_family(text, config, family);
+        } else {
+            append_section(text, config, readers[i].section, readers[i].key);
+        }
+    }
+    append_section(text, config, name, NULL); /* [lmtp], [out], ... where the schema has one */
+    g_autofree char *section = g_strdup_printf("runner.%s", name);
+    append_extras(text, config, section);
+    return g_string_free(text, FALSE);
+}
+
+static PlanRunner *runner_new(const Config *config, const char *name)
+{
+    g_autofree char *section = g_strdup_printf("runner.%s", name);
+    const char *command = config_string(config, section, "command");
+    const char *queue = config_string(config, section, "queue");
+    const char *const *listen = config_list(config, section, "listen");
+    PlanRunner *runner = g_new0(PlanRunner, 1);
+    runner->name = g_strdup(name);
+    runner->command = command ? g_strdup(command) : g_build_filename(LIBEXECDIR, name, NULL);
+    runner->queue = g_strdup(queue ? queue : name);
+    runner->instances = (unsigned)config_integer(config, section, "instances");
+    runner->listen = listen ? g_strdupv((char **)listen) : g_new0(char *, 1);
+    runner->depends = depends_text(config, name);
+    return runner;
+}
+
+static void check_twice(GHashTable *seen, char *what, const char *name, GString *faults)
+{
+    const char *other = g_hash_table_lookup(seen, what);
+    if (other)
+        g_string_append_printf(faults, "%s[runner.%s] %s: [runner.%s] has it already; each runner needs its own",
+                               faults->len ? "\n" : "", name, what, other);
+    else
+        g_hash_table_insert(seen, g_strdup(what), g_strdup(name));
+    g_free(what);
+}
+
+static bool check_runners(const Plan *plan, const char *path, GError **error)
+{
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    g_autoptr(GString) faults = g_string_new(NULL);
+    for (guint i = 0; i < plan->runners->len; i++) {
+        const PlanRunner *runner = g_ptr_array_index(plan->runners, i);
+        check_twice(seen, g_strdup_printf("queue %s", runner->queue), runner->name, faults);
+        for (char **listen = runner->listen; *listen; listen++)
+            check_twice(seen, g_strdup_printf("listen %s", *listen), runner->name, faults);
+    }
+    return faults->len == 0 || fail(error, FAIL_CONFIG, "%s: %s", path, faults->str);
+}
+
+Plan *plan_new(const Config *config, GError **error)
+{
+    g_autoptr(Plan) plan = g_new0(Plan, 1);
+    plan->runners = g_ptr_array_new_with_free_func((GDestroyNotify)plan_runner_free);
+    plan->spool = g_strdup(config_string(config, "spool", "directory"));
+    plan->runtime = g_strdup(config_string(config, "master", "runtime_directory"));
+    plan->user = g_strdup(config_string(config, "site", "user"));
+    plan->limits = (PlanLimits){
+        .throttle = {.min = config_duration(config, "master", "restart_delay_min"),
+                     .max = config_duration(config, "master", "restart_delay_max"),
+                     .quiet = config_duration(config, "master", "restart_quiet")},
+        .stall_timeout = config_duration(config, "master", "stall_timeout"),
+        .stop_timeout = config_duration(config, "master", "stop_timeout"),
+    };
+    for (const char *const *name = config_family(config, "runner"); *name; name++) {
+        g_autofree char *section = g_strdup_printf("runner.%s", *name);
+        if (config_bool(config, section, "start"))
+            g_ptr_array_add(plan->runners, runner_new(config, *name));
+    }
+    if (!check_runners(plan, config_path(config), error))
+        return NULL;
+    return g_steal_pointer(&plan);
+}
+
+void plan_free(Plan *plan)
+{
+    g_ptr_array_unref(plan->runners);
+    g_free(plan->spool);
+    g_free(plan->runtime);
+    g_free(plan->user);
+    g_free(plan);
+}
+
+const PlanRunner *plan_find(const Plan *plan, const char *name)
+{
+    for (guint i = 0; i < plan->runners->len; i++) {
+        const PlanRunner *runner = g_ptr_array_index(plan->runners, i);
+        if (strcmp(runner->name, name) == 0)
+            return runner;
+    }
+    return NULL;
+}
+
+bool plan_instances_valid(int64_t instances)
+{
+    return instances >= 1 && instances <= 256 && (instances & (instances - 1)) == 0;
+}
+
+PlanRunner *plan_runner_copy(const PlanRunner *runner)
+{
+    PlanRunner *copy = g_new0(PlanRunner, 1);
+    copy->name = g_strdup(runner->name);
+    copy->command = g_strdup(runner->command);
+    copy->queue = g_strdup(runner->queue);
+    copy->instances = runner->instances;
+    copy->listen = g_strdupv(runner->listen);
+    copy->depends = g_strdup(runner->depends);
+    return copy;
+}
+
+void plan_runner_free(PlanRunner *runner)
+{
+    g_free(runner->name);
+    g_free(runner->command);
+    g_free(runner->queue);
+    g_strfreev(runner->listen);
+    g_free(runner->depends);
+    g_free(runner);
+}
+
+bool plan_runner_equal(const PlanRunner *a, const PlanRunner *b)
+{
+    return strcmp(a->command, b->command) == 0 && strcmp(a->queue, b->queue) == 0 && a->instances == b->instances &&
+           g_strv_equal((const char *const *)a->listen, (const char *const *)b->listen) &&
+           strcmp(a->depends, b->depends) == 0;
+}
+
+bool plan_can_follow(const Plan *old, const Plan *next, GError **error)
+{
+    const struct {
+        const char *key, *before, *after;
+    } fixed[] = {
+        {"[spool] directory", old->spool, next->spool},
+        {"[master] runtime_directory", old->runtime, next->runtime},
+        {"[site] user", old->user, next->user},
+    };
+    g_autoptr(GString) faults = g_string_new(NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(fixed); i++)
+        if (g_strcmp0(fixed[i].before, fixed[i].after) != 0)
+            g_string_append_printf(faults, "%s%s: changed from %s to %s; only a stop and a start can change it",
+                                   faults->len ? "\n" : "", fixed[i].key, fixed[i].before ? fixed[i].before : "nothing",
+                                   fixed[i].after ? fixed[i].after : "nothing");
+    return faults->len == 0 || fail(error, FAIL_CONFIG, "%s", faults->str);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * From the configuration to what the master wants: one PlanRunner for each
+ * [runner.NAME] with start = yes, and the master's own settings. A plan is
+ * a copy: it does not keep the Config.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/config.h"
+#include "master/throttle.h"
+
+typedef struct PlanRunner {
+    char *name;
+    char *command;  /* absolute path */
+    char *queue;    /* names its slices */
+    unsigned instances;
+    char **listen;  /* as configured, in order; never NULL */
+    char *depends;  /* the text of every setting it reads; equal: nothing changed for it */
+} PlanRunner;
+
+typedef struct PlanLimits {
+    ThrottleLimits throttle;
+    int64_t stall_timeout, stop_timeout; /* us */
+} PlanLimits;
+
+typedef struct Plan {
+    GPtrArray *runners; /* PlanRunner * */
+    PlanLimits limits;
+    char *spool, *runtime, *user;
+} Plan;
+
+/* FAIL_CONFIG, one line a fault: no command, two runners on one queue or socket. */
+Plan *plan_new(const Config *config, GError **error);
+void plan_free(Plan *plan);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Plan, plan_free)
+
+/* NULL when the plan has no such runner. Borrowed. */
+const PlanRunner *plan_find(const Plan *plan, const char *name);
+
+/* Power of two, 1 .. 256. */
+bool plan_instances_valid(int64_t instances);
+
+PlanRunner *plan_runner_copy(const PlanRunner *runner);
+void plan_runner_free(PlanRunner *runner);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(PlanRunner, plan_runner_free)
+
+/* True when children of `a` can go on under `b`. */
+bool plan_runner_equal(const PlanRunner *a, const PlanRunner *b);
+
+/* What only a new master can change; FAIL_CONFIG, one line a setting. */
+bool plan_can_follow(const Plan *old, const Plan *next, GError **error);

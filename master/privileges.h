@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Giving up root. A master that is not root stays who it is.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct Account {
+    char *name;
+    unsigned uid, gid;
+} Account;
+
+void account_free(Account *account);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Account, account_free)
+
+/* NULL without error when there is nothing to drop to: we are not root.
+ * FAIL_CONFIG when the user does not exist. */
+Account *privileges_account(const char *user, GError **error);
+
+/* Makes directory and, as root, gives it to the account; a directory that
+ * is there stays as it is. account may be NULL. */
+bool privileges_make_directory(const char *path, const Account *account, GError **error);
+
+/* As root, gives an open file or directory that is root's to the account (may be NULL). */
+bool privileges_give(int fd, const Account *account, GError **error);
+
+/* Groups, group, user, in this order; checked by trying to come back. Then, with
+ * or without an account, nothing this process starts can gain privileges. */
+bool privileges_drop(const Account *account, GError **error);
+
+/* Raises the soft limit of open files to the hard one, for us and the children. */
+void privileges_raise_files(void);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "master/reload.h"
+
+#include <string.h>
+
+#include "base/config.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "master/group.h"
+#include "master/notify.h"
+
+#define READ_TRIES 5
+
+static char *read_file(const char *path, GError **error)
+{
+    g_autoptr(GError) cause = NULL;
+    char *text = NULL;
+    if (!g_file_get_contents(path, &text, NULL, &cause))
+        fail(error, FAIL_CONFIG, "%s", cause->message);
+    return text;
+}
+
+static void set_log(const Config *config)
+{
+    const char *target = config_string(config, "site", "log");
+    log_open("master", g_strcmp0(target, "syslog") == 0 ? LOG_TARGET_SYSLOG : LOG_TARGET_STDERR);
+    log_set_verbose(config_bool(config, "site", "verbose"));
+}
+
+Plan *reload_read(const char *path, char **text, GError **error)
+{
+    for (int i = 0; i < READ_TRIES; i++) {
+        g_autofree char *before = read_file(path, error);
+        if (!before)
+            return NULL;
+        g_autoptr(Config) config = config_load(path, false, error);
+        g_autoptr(Plan) plan = config ? plan_new(config, error) : NULL;
+        if (!plan)
+            return NULL;
+        g_autofree char *after = read_file(path, error);
+        if (!after)
+            return NULL;
+        if (strcmp(before, after) == 0) { /* it was not being written meanwhile */
+            set_log(config);
+            *text = g_steal_pointer(&after);
+            return g_steal_pointer(&plan);
+        }
+    }
+    fail(error, FAIL_CONFIG, "%s changes while it is read", path);
+    return NULL;
+}
+
+bool reload_keep(const Master *master, const char *text, GError **error)
+{
+    g_autoptr(GError) cause = NULL;
+    if (!g_file_set_contents_full(master->config_copy, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, &cause))
+        return fail(error, FAIL_LATER, "%s", cause->message);
+    return true;
+}
+
+bool reload_bind(Master *master, const Plan *plan, GError **error)
+{
+    g_autoptr(GString) faults = g_string_new(NULL);
+    for (guint i = 0; i < plan->runners->len; i++) {
+        const PlanRunner *runner = g_ptr_array_index(plan->runners, i);
+        for (char **address = runner->listen; *address; address++) {
+            g_autoptr(GError) fault = NULL;
+            if (!listen_add(master->listen, *address, &fault))
+                g_string_append_printf(faults, "%s[runner.%s] listen: %s", faults->len ? "\n" : "", runner->name,
+                                       fault->message);
+        }
+    }
+    return faults->len == 0 || fail(error, FAIL_CONFIG, "%s", faults->str);
+}
+
+static void apply_plan(Master *master, Plan **next)
+{
+    plan_free(master->plan);
+    master->plan = g_steal_pointer(next);
+    for (guint i = 0; i < master->groups->len; i++) {
+        Group *group = g_ptr_array_index(master->groups, i);
+        const PlanRunner *wanted = plan_find(master->plan, group->plan->name);
+        const PlanRunner *goal = group_goal(group);
+        if (!wanted ? goal != NULL : !goal || !plan_runner_equal(goal, wanted))
+            group_change(group, wanted);
+        else if (!group->changing)
+            group_refresh(group);
+    }
+    for (guint i = 0; i < master->plan->runners->len; i++) {
+        const PlanRunner *wanted = g_ptr_array_index(master->plan->runners, i);
+        if (supervisor_find(master, wanted->name))
+            continue;
+        Group *group = group_new(master, wanted);
+        g_ptr_array_add(master->groups, group);
+        log_info("%s: new, instances=%u", wanted->name, wanted->instances);
+        group_start(group);
+    }
+    supervisor_sweep_soon(master);
+}
+
+static bool read_and_apply(Master *master, GError **error)
+{
+    g_autofree char *text = NULL;
+    g_autoptr(Plan) next = reload_read(master->config_path, &text, error);
+    if (!next || !plan_can_follow(master->plan, next, error))
+        return false;
+    if (!reload_bind(master, next, error) || !reload_keep(master, text, error)) {
+        supervisor_close_unwanted(master);
+        return false;
+    }
+    apply_plan(master, &next);
+    return true;
+}
+
+bool reload_apply(Master *master, GError **error)
+{
+    if (master->stopping)
+        return fail(error, FAIL_LATER, "the master is stopping");
+    g_autoptr(GError) fault = NULL;
+    notify_reloading();
+    bool good = read_and_apply(master, &fault);
+    g_clear_pointer(&master->reload_fault, g_free);
+    if (good) {
+        log_info("configuration read again: %s", master->config_path);
+        notify_ready("configuration read again");
+        return true;
+    }
+    master->reload_fault = g_strdup(fault->message);
+    g_auto(GStrv) lines = g_strsplit(fault->message, "\n", -1);
+    for (char **line = lines; *line; line++)
+        log_error("%s", *line);
+    log_error("the configuration was refused; the old one stays in force");
+    notify_ready("the new configuration was refused; the old one stays in force");
+    g_propagate_error(error, g_steal_pointer(&fault));
+    return false;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Who owns a slice, in a way that outlives the master. SPOOL/.master/QUEUE.slices
+ * has SLICES_FINEST lockable octets; instance i of N owns the octets from
+ * i * 256 / N on, 256 / N of them. The lock belongs to an open file
+ * description that the child inherits, so it ends with the child and not with
+ * the master. The file's text is a record for each first octet: pid, start
+ * time and boot of the owner, by which it is found and told apart from a
+ * later process of the same pid, and the count it was started with.
+ *
+ * Example: instance 1 of 4 locks octets 64 .. 127, and its record, at offset
+ * 64 * SLICES_RECORD, reads "4711 8832193 0d1c67f2-... 4", blanks, line end.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define SLICES_FINEST 256
+#define SLICES_RECORD 128
+
+/* A living process that signed for a range. */
+typedef struct SliceOwner {
+    char *queue;
+    unsigned first; /* octet */
+    pid_t pid;
+    int pidfd; /* close it */
+} SliceOwner;
+
+void slice_owner_free(SliceOwner *owner);
+
+/* Opens (and makes) SPOOL/.master; -1 on failure. */
+int slices_open_dir(const char *spool, GError **error);
+
+/* Takes the range of instance of instances. Returns the descriptor that
+ * holds the lock (close-on-exec; the child must inherit it), or -1: FAIL_RACE when it has
+ * an owner. */
+int slices_take(int dir_fd, const char *queue, unsigned instance, unsigned instances, GError **error);
+
+/* In the child, after fork: writes its record. Async-signal-safe. A record
+ * that cannot be written (the disk is full) hurts nobody: the lock counts. */
+bool slices_sign(int fd, unsigned instance, unsigned instances);
+
+/* Living owners whose range meets that of instance of instances, by their
+ * records. Array of SliceOwner, empty when there is none. */
+GPtrArray *slices_owners(int dir_fd, const char *queue, unsigned instance, unsigned instances);
+
+/* Living owners in all queues. */
+GPtrArray *slices_all_owners(int dir_fd);

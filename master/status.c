@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "master/status.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "master/group.h"
+
+static json_t *text_or_null(const char *text)
+{
+    return text && *text ? json_string(text) : json_null();
+}
+
+/* Seconds with a fraction, or null when there is no such moment. */
+static json_t *seconds(int64_t from, int64_t to)
+{
+    return from && to ? json_real((double)MAX(to - from, 0) / (double)CLOCK_SECOND) : json_null();
+}
+
+static json_t *oldest_json(int64_t oldest)
+{
+    if (oldest == 0)
+        return json_null();
+    g_autofree char *text = g_strdup_printf("%" PRId64 ".%06" PRId64, oldest / CLOCK_SECOND, oldest % CLOCK_SECOND);
+    return json_string(text);
+}
+
+static json_t *child_json(const Worker *worker)
+{
+    const Beat *beat = &worker->watch.beat;
+    bool alive = worker->pid > 0;
+    int64_t now = clock_monotonic(), timeout = worker->group->master->plan->limits.stall_timeout;
+    bool stalled = alive && (worker->state == WORKER_READY || worker->state == WORKER_STARTING) &&
+                   watch_stalled(&worker->watch, timeout, now);
+    return json_pack("{s:i,s:o,s:s,s:b,s:b,s:i,s:o,s:o,s:o,s:I,s:I,s:I,s:o,s:o,s:o}",
+                     "instance", (int)worker->instance,
+                     "pid", alive ? json_integer(worker->pid) : json_null(),
+                     "state", worker_state_text(worker),
+                     "healthy", (int)worker_healthy(worker),
+                     "stalled", (int)stalled,
+                     "restarts", worker->starts > 0 ? (int)worker->starts - 1 : 0,
+                     "last_exit", text_or_null(worker->last_exit),
+                     "retry_in", alive ? json_null() : seconds(worker->retry_at ? now : 0, worker->retry_at),
+                     "age", alive ? seconds(worker->started, now) : json_null(),
+                     "progress", (json_int_t)beat->progress,
+                     "done", (json_int_t)beat->done,
+                     "backlog", (json_int_t)beat->backlog,
+                     "oldest", oldest_json(beat->oldest),
+                     "holding", text_or_null(beat->holding),
+                     "beat_age", alive ? seconds(worker->watch.beaten, now) : json_null());
+}
+
+static json_t *group_json(const Group *group, bool *healthy)
+{
+    json_t *children = json_array();
+    for (guint i = 0; i < group->workers->len; i++) {
+        const Worker *worker = g_ptr_array_index(group->workers, i);
+        json_array_append_new(children, child_json(worker));
+        *healthy &= worker_healthy(worker);
+    }
+    const PlanRunner *goal = group_goal(group);
+    const char *state = group->master->stopping ? "stopping" : !group->changing ? "running" : goal ? "changing" : "removing";
+    return json_pack("{s:s,s:s,s:s,s:i,s:i,s:o}", "runner", group->plan->name, "queue", group->plan->queue,
+                     "state", state, "instances", (int)group->plan->instances,
+                     "wanted", goal ? (int)goal->instances : 0, "children", children);
+}
+
+json_t *status_json(const Master *master)
+{
+    bool healthy = true;
+    json_t *runners = json_array();
+    for (guint i = 0; i < master->groups->len; i++)
+        json_array_append_new(runners, group_json(g_ptr_array_index(master->groups, i), &healthy));
+    g_autofree char *since = clock_text(master->since);
+    return json_pack("{s:b,s:i,s:s,s:s,s:s,s:s,s:b,s:o,s:o}", "ok", 1, "pid", (int)getpid(),
+                     "version", PACKAGE_VERSION, "since", since, "config", master->config_path,
+                     "state", master->stopping ? "stopping" : "running", "healthy", (int)healthy,
+                     "fault", text_or_null(master->reload_fault), "runners", runners);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* What `status` shows: the reply of base/control.h. */
+#include <jansson.h>
+
+#include "master/supervisor.h"
+
+/* A new reference. */
+json_t *status_json(const Master *master);

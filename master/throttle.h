@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * How long to wait before a dead child is started again. The first death is
+ * answered at once; then the delay doubles from min to max as long as the
+ * child keeps dying before it has lived `quiet`. All times in microseconds. Pure.
+ */
+#include <stdint.h>
+
+typedef struct ThrottleLimits {
+    int64_t min, max, quiet;
+} ThrottleLimits;
+
+typedef struct Throttle {
+    unsigned streak; /* deaths since the last quiet life */
+} Throttle;
+
+/* Counts a death after a life of `lived` and returns the delay. */
+int64_t throttle_died(Throttle *throttle, const ThrottleLimits *limits, int64_t lived);

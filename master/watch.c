@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "master/watch.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+
+static bool parse_number(const char *text, uint64_t *value)
+{
+    return g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT64, value, NULL);
+}
+
+/* "seconds.microseconds" with exactly six digits after the point, or "0". */
+static bool parse_due(const char *text, int64_t *due)
+{
+    uint64_t seconds, micros = 0;
+    const char *point = strchr(text, '.');
+    g_autofree char *whole = point ? g_strndup(text, (size_t)(point - text)) : g_strdup(text);
+    if (!parse_number(whole, &seconds) || seconds > (uint64_t)(G_MAXINT64 / CLOCK_SECOND) - 1)
+        return false;
+    if (point && (strlen(point + 1) != 6 || !parse_number(point + 1, &micros)))
+        return false;
+    *due = (int64_t)seconds * CLOCK_SECOND + (int64_t)micros;
+    return true;
+}
+
+static bool parse_holding(const char *text, Beat *beat)
+{
+    if (*text == '\0' || strlen(text) >= sizeof beat->holding)
+        return false;
+    for (const char *at = text; *at; at++)
+        if (!g_ascii_isgraph(*at))
+            return false;
+    g_strlcpy(beat->holding, strcmp(text, "-") == 0 ? "" : text, sizeof beat->holding);
+    return true;
+}
+
+/* A key we do not know is a younger child's; it is passed over. */
+static bool parse_pair(const char *key, const char *value, Beat *beat)
+{
+    if (strcmp(key, "progress") == 0)
+        return parse_number(value, &beat->progress);
+    if (strcmp(key, "done") == 0)
+        return parse_number(value, &beat->done);
+    if (strcmp(key, "backlog") == 0)
+        return parse_number(value, &beat->backlog);
+    if (strcmp(key, "oldest") == 0)
+        return parse_due(value, &beat->oldest);
+    if (strcmp(key, "holding") == 0)
+        return parse_holding(value, beat);
+    return true;
+}
+
+WatchLine watch_parse(const char *line, Beat *beat)
+{
+    if (strcmp(line, "ready") == 0)
+        return WATCH_READY;
+    if (g_str_has_prefix(line, "fault ") && line[6] != '\0')
+        return WATCH_FAULT;
+    if (!g_str_has_prefix(line, "beat "))
+        return WATCH_GARBAGE;
+    Beat parsed = {0};
+    bool progress = false;
+    g_auto(GStrv) words = g_strsplit(line + strlen("beat "), " ", -1);
+    for (char **word = words; *word; word++) {
+        char *equals = strchr(*word, '=');
+        if (!equals || equals == *word)
+            return WATCH_GARBAGE;
+        *equals = '\0';
+        if (!parse_pair(*word, equals + 1, &parsed))
+            return WATCH_GARBAGE;
+        progress |= strcmp(*word, "progress") == 0;
+    }
+    if (!progress)
+        return WATCH_GARBAGE;
+    *beat = parsed;
+    return WATCH_BEAT;
+}
+
+void watch_init(Watch *watch, int64_t now)
+{
+    *watch = (Watch){.pending = g_string_new(NULL), .spoke = now, .moved = now};
+}
+
+void watch_clear(Watch *watch)
+{
+    if (watch->pending)
+        g_string_free(watch->pending, TRUE);
+    g_free(watch->fault);
+    *watch = (Watch){0};
+}
+
+bool watch_busy(const Watch *watch)
+{
+    return watch->beat.backlog > 0 || watch->beat.holding[0] != '\0';
+}
+
+static bool take_line(Watch *watch, const char *line, int64_t now)
+{
+    bool was_busy = watch_busy(watch);
+    uint64_t before = watch->beat.progress;
+    switch (watch_parse(line, &watch->beat)) {
+    case WATCH_READY:
+        watch->spoke = watch->moved = now;
+        return true;
+    case WATCH_BEAT:
+        watch->spoke = watch->beaten = now;
+        if (watch->beat.progress > before || !was_busy || !watch_busy(watch))
+            watch->moved = now;
+        return false;
+    case WATCH_FAULT:
+        g_free(watch->fault);
+        watch->fault = g_strdup(line + strlen("fault "));
+        watch->spoke = now;
+        return false;
+    case WATCH_GARBAGE:
+        watch->garbage++;
+        return false;
+    }
+    return false;
+}
+
+bool watch_feed(Watch *watch, const char *data, size_t length, int64_t now)
+{
+    bool ready = false;
+    for (size_t i = 0; i < length; i++) {
+        if (data[i] == '\n') {
+            if (watch->skipping)
+                watch->garbage++;
+            else
+                ready |= take_line(watch, watch->pending->str, now);
+            watch->skipping = false;
+            g_string_truncate(watch->pending, 0);
+        } else if (watch->pending->len >= WATCH_LINE_MAX) {
+            watch->skipping = true;
+        } else {
+            /* NUL would cut the line short unseen. */
+            g_string_append_c(watch->pending, data[i] ? data[i] : '?');
+        }
+    }
+    return ready;
+}
+
+bool watch_stalled(const Watch *watch, int64_t timeout, int64_t now)
+{
+    return now - watch->spoke >= timeout || (watch_busy(watch) && now - watch->moved >= timeout);
+}
+
+int64_t watch_deadline(const Watch *watch, int64_t timeout)
+{
+    int64_t silent = watch->spoke + timeout;
+    int64_t stuck = watch_busy(watch) ? watch->moved + WATCH_PATIENCE * timeout : G_MAXINT64;
+    return MIN(silent, stuck);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What a child says on its status pipe (base/contract.h), and whether it has
+ * stalled. Nothing a child writes can do harm: a line that is no line of the
+ * contract, or is too long, is counted as garbage and dropped. Pure: times
+ * (clock_monotonic, microseconds) are passed in.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WATCH_LINE_MAX 1024
+
+/* A child that beats but makes no progress on its backlog is killed after
+ * this many stall_timeouts: one reply of a slow peer may take longer than
+ * one, and killing a healthy sender costs a repeated delivery. */
+#define WATCH_PATIENCE 4
+
+typedef struct Beat {
+    uint64_t progress, done, backlog;
+    int64_t oldest; /* due time of the oldest entry, microseconds; 0: none */
+    char holding[160]; /* empty: none */
+} Beat;
+
+typedef enum WatchLine { WATCH_READY, WATCH_BEAT, WATCH_FAULT, WATCH_GARBAGE } WatchLine;
+
+/* Classifies one line without its line end. beat is filled for WATCH_BEAT. */
+WatchLine watch_parse(const char *line, Beat *beat);
+
+typedef struct Watch {
+    GString *pending; /* the beginning of a line whose end has not come */
+    bool skipping;    /* inside a line that is too long */
+    Beat beat;
+    char *fault;         /* the last "fault TEXT" */
+    unsigned garbage;    /* lines dropped */
+    int64_t spoke;       /* last sensible line, or the start */
+    int64_t moved;       /* last rise of progress, or the last time it had nothing to do */
+    int64_t beaten;      /* last beat; 0: none yet */
+} Watch;
+
+void watch_init(Watch *watch, int64_t now);
+void watch_clear(Watch *watch);
+
+/* Takes what was read from the pipe, in any pieces. True when "ready" was among it. */
+bool watch_feed(Watch *watch, const char *data, size_t length, int64_t now);
+
+/* Has work that it should be moving on. */
+bool watch_busy(const Watch *watch);
+
+/* No progress on a backlog for timeout (or silence): what `status` reports. */
+bool watch_stalled(const Watch *watch, int64_t timeout, int64_t now);
+
+/* When it must be killed if nothing is heard before: <= now means now. */
+int64_t watch_deadline(const Watch *watch, int64_t timeout);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * One instance of a runner and the process that plays it: carries out the
+ * actions of states.h.
+ */
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "master/states.h"
+#include "master/throttle.h"
+#include "master/watch.h"
+
+struct Group;
+
+typedef struct Worker {
+    struct Group *group;
+    unsigned instance;
+    WorkerState state;
+    pid_t pid;        /* 0: no process */
+    int status_fd;    /* -1: none */
+    struct event *status_event;
+    struct event *timer; /* stall, stop or restart, by state */
+    Watch watch;
+    Throttle throttle;
+    int64_t started;  /* monotonic, of the process */
+    int64_t retry_at; /* monotonic, in a state without process */
+    unsigned starts;
+    char *last_exit;  /* NULL: never ended */
+    bool settled;     /* has become ready, or failed, once */
+    bool complained;  /* about garbage, an orphan, or standing still: once in each */
+} Worker;
+
+Worker *worker_new(struct Group *group, unsigned instance);
+void worker_free(Worker *worker); /* its process must be gone */
+
+void worker_step(Worker *worker, WorkerEvent event);
+
+/* Its process ended with waitpid's status. */
+void worker_died(Worker *worker, int status);
+
+/* SIGHUP, if there is a process to take it. */
+void worker_reopen(const Worker *worker);
+
+/* Nothing is wrong with it now. */
+bool worker_healthy(const Worker *worker);
+
+/* "throttled" instead of "waiting to restart" when it must wait. */
+const char *worker_state_text(const Worker *worker);
