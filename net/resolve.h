@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Host names to addresses by the system's own rules (hosts file, resolver),
+ * without making an event loop wait: a numeric address is answered at once, a
+ * name is looked up in a thread of its own.
+ */
+#include <event2/event.h>
+#include <glib.h>
+#include <netdb.h>
+#include <stdbool.h>
+
+typedef struct Resolve Resolve;
+
+/* addresses is NULL when error is set (FAIL_LATER), else it is the
+ * receiver's, to be freed with freeaddrinfo(). */
+typedef void ResolveDone(struct addrinfo *addresses, const GError *error, void *data);
+
+/* Asks for the stream addresses of host; done is called once, later, from the loop of base
+ * (the loop of the calling thread), unless resolve_cancel() comes first. */
+Resolve *resolve_start(struct event_base *base, const char *host, const char *port, ResolveDone *done, void *data);
+
+/* Not after done was called. */
+void resolve_cancel(Resolve *resolve);

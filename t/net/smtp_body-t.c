@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "net/smtp_body.h"
+
+#include <string.h>
+
+#include "base/auto.h"
+
+static char *written(const char *message, size_t limit)
+{
+    g_autoptr(GBytes) octets = g_bytes_new(message, strlen(message));
+    g_autoptr(SmtpBody) body = smtp_body_new(octets);
+    struct evbuffer *out = evbuffer_new();
+    SmtpBodyCursor cursor = {0};
+    while (!cursor.ended)
+        smtp_body_write(body, &cursor, out, limit);
+    size_t length = evbuffer_get_length(out);
+    char *text = g_malloc(length + 1);
+    evbuffer_remove(out, text, length);
+    text[length] = '\0';
+    evbuffer_free(out);
+    return text;
+}
+
+static const struct {
+    const char *message;
+    const char *wire;
+} cases[] = {
+    {"", ".\r\n"},
+    {"a\r\n", "a\r\n.\r\n"},
+    {"a", "a\r\n.\r\n"},
+    {"a\r", "a\r\n.\r\n"},
+    {"a\n", "a\r\n.\r\n"},
+    {".\r\n", "..\r\n.\r\n"},
+    {"a\r\n.b\r\n", "a\r\n..b\r\n.\r\n"},
+    {"a\r\n..\r\n", "a\r\n...\r\n.\r\n"},
+    {"a.b\r\nc.\r\n", "a.b\r\nc.\r\n.\r\n"},
+    {"a\nb\r\n", "a\r\nb\r\n.\r\n"},
+    {"\n.\n", "\r\n..\r\n.\r\n"},
+    {"a\n.\r\nMAIL FROM:<x>\r\n", "a\r\n..\r\nMAIL FROM:<x>\r\n.\r\n"},
+    {"a\r.\rb\r\n", "a\r..\rb\r\n.\r\n"},
+    {"a\r\n\r\n.", "a\r\n\r\n..\r\n.\r\n"},
+    {"a\r\r\n", "a\r\r\n.\r\n"},
+};
+
+static void rewrites(void)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
+        for (size_t limit = 1; limit < 40; limit++) {
+            g_autofree char *text = written(cases[i].message, limit);
+            g_assert_cmpstr(text, ==, cases[i].wire);
+        }
+}
+
+/* What a server does: ends at the lone dot, takes one dot from each line. */
+static void survives(void)
+{
+    static const char alphabet[] = ".\r\na";
+    for (unsigned number = 0; number < 4 * 4 * 4 * 4 * 4 * 4 * 4; number++) {
+        char message[8] = "";
+        for (unsigned at = 0, rest = number; at < 7; at++, rest /= 4)
+            message[at] = alphabet[rest % 4];
+        g_autofree char *text = written(message, 3);
+        size_t length = strlen(text);
+        g_assert_true(g_str_has_suffix(text, ".\r\n"));
+        for (size_t at = 0; at < length; at++) {
+            bool starts = at == 0 || text[at - 1] == '\n' || text[at - 1] == '\r';
+            bool lone = text[at] == '.' && starts && (text[at + 1] == '\r' || text[at + 1] == '\n');
+            g_assert_true(!lone || at == length - 3);
+            g_assert_true(text[at] != '\n' || (at > 0 && text[at - 1] == '\r'));
+        }
+    }
+}
+
+static void counts(void)
+{
+    g_autoptr(GBytes) plain = g_bytes_new_static("abcdefghijk\r\n", 13);
+    g_autoptr(SmtpBody) seven = smtp_body_new(plain);
+    g_assert_false(smtp_body_8bit(seven));
+    g_assert_cmpuint(smtp_body_size(seven), ==, 13);
+    for (size_t at = 0; at < 20; at++) {
+        char text[20];
+        memset(text, 'a', sizeof(text));
+        text[at] = '\xe4';
+        g_autoptr(GBytes) octets = g_bytes_new(text, sizeof(text));
+        g_autoptr(SmtpBody) eight = smtp_body_new(octets);
+        g_assert_true(smtp_body_8bit(eight));
+    }
+}
+
+/* The octets stay alive as long as a connection still sends them. */
+static void outlives(void)
+{
+    struct evbuffer *out = evbuffer_new();
+    GBytes *octets = g_bytes_new_take(g_strdup("abc\r\n"), 5);
+    SmtpBody *body = smtp_body_new(octets);
+    g_bytes_unref(octets);
+    SmtpBodyCursor cursor = {0};
+    smtp_body_write(body, &cursor, out, 1);
+    g_assert_true(cursor.ended);
+    smtp_body_unref(body);
+    char text[8];
+    g_assert_cmpint(evbuffer_remove(out, text, sizeof(text)), ==, 8);
+    g_assert_cmpmem(text, 8, "abc\r\n.\r\n", 8);
+    evbuffer_free(out);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/smtp_body/rewrites", rewrites);
+    g_test_add_func("/smtp_body/survives", survives);
+    g_test_add_func("/smtp_body/counts", counts);
+    g_test_add_func("/smtp_body/outlives", outlives);
+    return g_test_run();
+}

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "net/smtp_client.h"
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/clock.h"
+
+/*
+ * A peer that follows a script, in a thread of its own. Each line of the
+ * script is "< TEXT" (this line must come), "> TEXT" (say this line), "close",
+ * "reset" or "wait" (for the client to close).
+ */
+typedef struct Peer {
+    int fd;
+    const char *const *script;
+    GThread *thread;
+} Peer;
+
+static void expect_line(FILE *stream, const char *wanted)
+{
+    char line[2048];
+    if (!fgets(line, sizeof(line), stream))
+        g_error("the client closed, expected: %s", wanted);
+    g_assert_true(g_str_has_suffix(line, "\r\n"));
+    line[strlen(line) - 2] = '\0';
+    g_assert_cmpstr(line, ==, wanted);
+}
+
+static gpointer peer_thread(gpointer data)
+{
+    Peer *peer = data;
+    FILE *stream = fdopen(peer->fd, "r+");
+    setvbuf(stream, NULL, _IONBF, 0);
+    for (const char *const *step = peer->script; *step; step++) {
+        if (g_str_has_prefix(*step, "< ")) {
+            expect_line(stream, *step + 2);
+        } else if (g_str_has_prefix(*step, "> ")) {
+            g_autofree char *line = g_strconcat(*step + 2, "\r\n", NULL);
+            g_assert_cmpint(write(peer->fd, line, strlen(line)), ==, (ssize_t)strlen(line));
+        } else if (strcmp(*step, "wait") == 0) {
+            g_assert_cmpint(fgetc(stream), ==, EOF);
+        } else {
+            break;
+        }
+    }
+    fclose(stream);
+    return NULL;
+}
+
+/* What was reported, as text: "0 sent 2.0.0 250 2.0.0 ok\n" a recipient. */
+typedef struct Owner {
+    struct event_base *base;
+    SmtpSettings settings;
+    const char *const *recipients; /* of each transaction */
+    const char *sender;
+    SmtpBody *body;
+    bool smtputf8;
+    unsigned transactions; /* to do */
+    GString *report;
+    Peer peer;
+    SmtpClient *client;
+} Owner;
+
+static const char *const verdicts[] = {[SMTP_SENT] = "sent", [SMTP_LATER] = "later", [SMTP_NEVER] = "never"};
+
+static const char *recipient_of(void *data, size_t index, size_t *length)
+{
+    Owner *owner = data;
+    *length = strlen(owner->recipients[index]);
+    return owner->recipients[index];
+}
+
+static void on_ready(SmtpClient *client, void *data)
+{
+    Owner *owner = data;
+    if (owner->transactions == 0) {
+        smtp_client_quit(client);
+        return;
+    }
+    owner->transactions--;
+    smtp_client_send(client, &(SmtpTransaction){.sender = owner->sender,
+                                                .count = g_strv_length((char **)owner->recipients),
+                                                .recipient = recipient_of,
+                                                .data = owner,
+                                                .body = owner->body,
+                                                .smtputf8 = owner->smtputf8});
+}
+
+static void on_result(SmtpClient *client, size_t index, const SmtpResult *result, void *data)
+{
+    (void)client;
+    Owner *owner = data;
+    g_assert_true(result->status[0] == (result->verdict == SMTP_SENT ? '2' : result->verdict == SMTP_LATER ? '4' : '5'));
+    g_string_append_printf(owner->report, "%zu %s %s %s%s%s%s\n", index, verdicts[result->verdict], result->status,
+                           result->reply, result->connection ? " connection" : "", result->in_doubt ? " in doubt" : "",
+                           result->unstarted ? " unstarted" : "");
+}
+
+static void on_done(SmtpClient *client, void *data)
+{
+    (void)client;
+    Owner *owner = data;
+    g_string_append(owner->report, "done\n");
+}
+
+static void on_closed(SmtpClient *client, const SmtpResult *why, void *data)
+{
+    (void)client;
+    Owner *owner = data;
+    g_string_append_printf(owner->report, "closed %s %s\n", verdicts[why->verdict],
+                           why->verdict == SMTP_SENT ? "" : why->text);
+    owner->client = NULL;
+}
+
+static const SmtpHandler handler = {on_ready, on_result, on_done, on_closed};
+static const char *const two[] = {"a@example.com", "b@example.com", NULL};
+
+static Owner *owner_new(const char *message)
+{
+    Owner *owner = g_new0(Owner, 1);
+    owner->base = event_base_new();
+    owner->settings = (SmtpSettings){.server = "peer", .helo_name = "me.example"};
+    for (int i = 0; i < SMTP_PHASES; i++)
+        owner->settings.timeouts[i] = 20 * CLOCK_SECOND;
+    owner->recipients = two;
+    owner->sender = "list@example.com";
+    owner->transactions = 1;
+    owner->report = g_string_new(NULL);
+    g_autoptr(GBytes) octets = g_bytes_new(message, strlen(message));
+    owner->body = smtp_body_new(octets);
+    return owner;
+}
+
+static void owner_run(Owner *owner, const char *const *script)
+{
+    int pair[2];
+    g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), ==, 0);
+    owner->peer = (Peer){.fd = pair[1], .script = script};
+    owner->peer.thread = g_thread_new("peer", peer_thread, &owner->peer);
+    owner->client = smtp_client_adopt(owner->base, pair[0], &owner->settings, &handler, owner);
+    event_base_dispatch(owner->base);
+    g_thread_join(owner->peer.thread);
+    g_assert_null(owner->client);
+}
+
+static void owner_free(Owner *owner)
+{
+    smtp_body_unref(owner->body);
+    event_base_free(owner->base);
+    g_string_free(owner->report, TRUE);
+    g_free(owner);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Owner, owner_free)
+
+static void expect(const char *const *script, const char *report)
+{
+    g_autoptr(Owner) owner = owner_new("x\r\n.y\r\n");
+    owner_run(owner, script);
+    g_assert_cmpstr(owner->report->str, ==, report);
+}
+
+#define SCRIPT(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define HELLO "> 220 hi", "< EHLO me.example"
+#define PIPE HELLO, "> 250-peer", "> 250-SIZE 1000", "> 250-8bitmime", "> 250 PIPELINING"
+#define GROUP "< MAIL FROM:<list@example.com> SIZE=7", "< RCPT TO:<a@example.com>", "< RCPT TO:<b@example.com>", "< DATA"
+#define BODY "< x", "< ..y", "< ."
+#define BYE "< QUIT", "> 221 bye", "wait"
+
+static void pipelined(void)
+{
+    expect(SCRIPT(PIPE, GROUP, "> 250 ok", "> 250 ok", "> 250 ok", "> 354 go", BODY, "> 250 2.6.0 queued", BYE),
+           "0 sent 2.6.0 250 2.6.0 queued\n1 sent 2.6.0 250 2.6.0 queued\ndone\nclosed sent \n");
+}
+
+static void one_by_one(void)
+{
+    expect(SCRIPT("> 220-hi", "> 220 there", "< EHLO me.example", "> 250 peer", "< MAIL FROM:<list@example.com>",
+                  "> 250 ok", "< RCPT TO:<a@example.com>", "> 550 5.1.1 no", "< RCPT TO:<b@example.com>", "> 250 ok",
+                  "< DATA", "> 354 go", BODY, "> 250 queued", BYE),
+           "0 never 5.1.1 550 5.1.1 no\n1 sent 2.0.0 250 queued\ndone\nclosed sent \n");
+}
+
+static void helo(void)
+{
+    expect(SCRIPT(HELLO, "> 502 what", "< HELO me.example", "> 250 peer", "< MAIL FROM:<list@example.com>",
+                  "> 550 no", BYE),
+           "0 never 5.0.0 550 no\n1 never 5.0.0 550 no\ndone\nclosed sent \n");
+}
+
+static void greeting(void)
+{
+    expect(SCRIPT("> 554 no service", "wait"), "closed later peer said: 554 no service\n");
+    expect(SCRIPT("> 421 busy", "wait"), "closed later peer said: 421 busy\n");
+    expect(SCRIPT("> SSH-2.0-OpenSSH", "wait"), "closed later peer broke the protocol while waiting for the greeting\n");
+    expect(SCRIPT("close"), "closed later lost connection with peer while waiting for the greeting\n");
+    expect(SCRIPT(HELLO, "> 502 what", "< HELO me.example", "> 550 go away", "wait"),
+           "closed later peer said: 550 go away (in reply to EHLO)\n");
+}
+
+static void refusals(void)
+{
+    expect(SCRIPT(PIPE, GROUP, "> 250 ok", "> 452 4.2.2 full", "> 550 5.1.1 who", "> 354 go", "< .",
+                  "> 554 5.5.1 nobody", BYE),
+           "0 later 4.2.2 452 4.2.2 full\n1 never 5.1.1 550 5.1.1 who\ndone\nclosed sent \n");
+    expect(SCRIPT(PIPE, GROUP, "> 250 ok", "> 450 x", "> 552 too many", "> 554 nobody", "< RSET", "> 250 ok", BYE),
+           "0 later 4.0.0 450 x\n1 later 4.0.0 552 too many\ndone\nclosed sent \n");
+    expect(SCRIPT(PIPE, GROUP, "> 550 5.7.1 not you", "> 503 x", "> 503 x", "> 503 x", BYE),
+           "0 never 5.7.1 550 5.7.1 not you\n1 never 5.7.1 550 5.7.1 not you\ndone\nclosed sent \n");
+    expect(SCRIPT(PIPE, GROUP, "> 450 4.7.1 wait", "> 503 x", "> 503 x", "> 354 go", "< .", "> 503 x", BYE),
+           "0 later 4.7.1 450 4.7.1 wait\n1 later 4.7.1 450 4.7.1 wait\ndone\nclosed sent \n");
+    expect(SCRIPT(PIPE, GROUP, "> 250 ok", "> 250 ok", "> 550 x", "> 451 4.3.0 disk", "< RSET", "> 250 ok", BYE),
+           "1 never 5.0.0 550 x\n0 later 4.3.0 451 4.3.0 disk\ndone\nclosed sent \n");
+    expect(SCRIPT(PIPE, GROUP, "> 250 ok", "> 250 ok", "> 550 x", "> 354 go", BODY, "> 550 5.7.1 spam", BYE),
+           "1 never 5.0.0 550 x\n0 never 5.7.1 550 5.7.1 spam\ndone\nclosed sent \n");
+}
+
+static void lost(void)
+{
+    expect(SCRIPT(PIPE, GROUP, "> 250 ok", "> 250 ok", "close"),
+           "0 later 4.4.2 lost connection with peer while sending RCPT TO connection\n"
+           "1 later 4.4.2 lost connection with peer while sending RCPT TO connection\n"
+           "done\nclosed later lost connection with peer while sending RCPT TO\n");
+    expect(SCRIPT(PIPE, GROUP, "> 250 ok", "> 250 ok", "> 550 x", "> 354 go", BODY, "close"),
+           "1 never 5.0.0 550 x\n"
+           "0 later 4.4.2 lost connection with peer while waiting for the reply to the end of data connection in doubt\n"
+           "done\nclosed later lost connection with peer while waiting for the reply to the end of data\n");
+    expect(SCRIPT(PIPE, GROUP, "> 250 ok", "> 250 ok", "> 550 x", "> 354 go", BODY, "> 421 4.3.2 down", "wait"),
+           "1 never 5.0.0 550 x\n0 later 4.3.2 421 4.3.2 down connection\n"
+           "done\nclosed later peer said: 421 4.3.2 down (in reply to end of data)\n");
+    expect(SCRIPT(PIPE, GROUP, "> 250 ok", "> 421 4.3.2 down", "close"),
+           "0 later 4.3.2 421 4.3.2 down connection\n1 later 4.3.2 421 4.3.2 down connection\n"
+           "done\nclosed later peer said: 421 4.3.2 down (in reply to RCPT TO)\n");
+    expect(SCRIPT(PIPE, GROUP, "> 250 ok", "> 354 what", "wait"),
+           "0 later 4.5.0 peer broke the protocol while sending RCPT TO connection\n"
+           "1 later 4.5.0 peer broke the protocol while sending RCPT TO connection\n"
+           "done\nclosed later peer broke the protocol while sending RCPT TO\n");
+}
+
+static void reused(void)
+{
+    g_autoptr(Owner) owner = owner_new("x\r\n.y\r\n");
+    owner->transactions = 2;
+    owner_run(owner, SCRIPT(PIPE, GROUP, "> 250 ok", "> 250 ok", "> 250 ok", "> 354 go", BODY, "> 250 1", GROUP,
+                            "> 250 ok", "> 250 ok", "> 250 ok", "> 354 go", BODY, "> 250 2", BYE));
+    g_assert_cmpstr(owner->report->str, ==,
+                    "0 sent 2.0.0 250 1\n1 sent 2.0.0 250 1\ndone\n0 sent 2.0.0 250 2\n1 sent 2.0.0 250 2\ndone\n"
+                    "closed sent \n");
+    g_autoptr(Owner) stale = owner_new("x\r\n.y\r\n");
+    stale->transactions = 2;
+    owner_run(stale, SCRIPT(PIPE, GROUP, "> 250 ok", "> 250 ok", "> 250 ok", "> 354 go", BODY, "> 250 1", GROUP, "close"));
+    g_assert_nonnull(strstr(stale->report->str, "0 later 4.4.2 lost connection with peer while sending MAIL FROM "
+                                                "connection unstarted\n"));
+}
+
+static void limits(void)
+{
+    g_autoptr(GString) large = g_string_new(NULL);
+    while (large->len < 1001)
+        g_string_append(large, "abcdefghijklmnopq\r\n");
+    g_autoptr(Owner) size = owner_new(large->str);
+    owner_run(size, SCRIPT(PIPE, BYE));
+    g_assert_cmpstr(size->report->str, ==,
+                    "0 never 5.3.4 the message is larger than the server takes\n"
+                    "1 never 5.3.4 the message is larger than the server takes\ndone\nclosed sent \n");
+    g_autoptr(Owner) eight = owner_new("\xc3\xa4\r\n");
+    owner_run(eight, SCRIPT(HELLO, "> 250 peer", BYE));
+    g_assert_true(g_str_has_prefix(eight->report->str, "0 never 5.6.3 "));
+    g_autoptr(Owner) fits = owner_new("\xc3\xa4\r\n");
+    fits->recipients = (const char *const[]){"a@x", NULL};
+    owner_run(fits, SCRIPT(PIPE, "< MAIL FROM:<list@example.com> SIZE=4 BODY=8BITMIME", "< RCPT TO:<a@x>", "< DATA",
+                           "> 250 1", "> 250 2", "> 451 3", "< RSET", "> 250", BYE));
+    g_assert_cmpstr(fits->report->str, ==, "0 later 4.0.0 451 3\ndone\nclosed sent \n");
+}
+
+static void addresses(void)
+{
+    static const char *const mixed[] = {"a\r\nRSET@x", "ok@x", "j\xc3\xb6rg@x", "", NULL};
+    g_autoptr(Owner) owner = owner_new("x\r\n");
+    owner->recipients = mixed;
+    owner_run(owner, SCRIPT(PIPE, "< MAIL FROM:<list@example.com> SIZE=3", "< RCPT TO:<ok@x>", "< DATA", "> 250",
+                            "> 250", "> 354", "< x", "< .", "> 250", BYE));
+    g_assert_cmpstr(owner->report->str, ==,
+                    "0 never 5.1.3 the address cannot be sent\n"
+                    "2 never 5.6.7 the address is internationalised and the server takes none\n"
+                    "3 never 5.1.3 the address cannot be sent\n"
+                    "1 sent 2.0.0 250\ndone\nclosed sent \n");
+    static const char *const one[] = {"j\xc3\xb6rg@x", NULL};
+    g_autoptr(Owner) utf8 = owner_new("x\r\n");
+    utf8->recipients = one;
+    owner_run(utf8, SCRIPT(HELLO, "> 250-peer", "> 250 SMTPUTF8", "< MAIL FROM:<list@example.com> SMTPUTF8", "> 250",
+                           "< RCPT TO:<j\xc3\xb6rg@x>", "> 250", "< DATA", "> 354", "< x", "< .", "> 250", BYE));
+    g_assert_cmpstr(utf8->report->str, ==, "0 sent 2.0.0 250\ndone\nclosed sent \n");
+    g_autoptr(Owner) none = owner_new("x\r\n");
+    none->recipients = one;
+    owner_run(none, SCRIPT(PIPE, BYE));
+    g_assert_true(g_str_has_prefix(none->report->str, "0 never 5.6.7 "));
+    g_autoptr(Owner) sender = owner_new("x\r\n");
+    sender->sender = "a>\r\nDATA\r\n";
+    owner_run(sender, SCRIPT(PIPE, BYE));
+    g_assert_true(g_str_has_prefix(sender->report->str, "0 never 5.1.7 "));
+}
+
+static void silent(void)
+{
+    g_autoptr(Owner) owner = owner_new("x\r\n.y\r\n");
+    owner->settings.timeouts[SMTP_RCPT] = CLOCK_SECOND / 20;
+    int64_t before = clock_monotonic();
+    owner_run(owner, SCRIPT(PIPE, GROUP, "> 250 ok", "wait"));
+    int64_t took = clock_monotonic() - before;
+    g_assert_cmpint(took, >=, CLOCK_SECOND / 20);
+    g_assert_cmpint(took, <, 10 * CLOCK_SECOND);
+    g_assert_true(g_str_has_prefix(owner->report->str, "0 later 4.4.2 peer timed out while sending RCPT TO connection\n"));
+}
+
+/* More recipients and a larger message than any socket buffer takes, to a
+ * peer that answers while it reads: nobody may wait for the other for ever. */
+static gpointer flood_thread(gpointer data)
+{
+    Peer *peer = data;
+    FILE *in = fdopen(peer->fd, "r");
+    char line[4096];
+    bool body = false;
+    size_t lines = 0;
+    g_assert_cmpint(write(peer->fd, "220 hi\r\n", 8), ==, 8);
+    while (fgets(line, sizeof(line), in)) {
+        const char *reply = "250 2.1.5 a rather long reply, so that the replies fill the buffer of the socket too\r\n";
+        if (body && strcmp(line, ".\r\n") != 0) {
+            lines++;
+            continue;
+        }
+        if (body)
+            reply = "250 done\r\n";
+        else if (g_str_has_prefix(line, "EHLO"))
+            reply = "250-peer\r\n250 PIPELINING\r\n";
+        else if (g_str_has_prefix(line, "DATA"))
+            reply = "354 go\r\n";
+        body = g_str_has_prefix(reply, "354");
+        g_assert_cmpint(write(peer->fd, reply, strlen(reply)), ==, (ssize_t)strlen(reply));
+    }
+    fclose(in);
+    return GSIZE_TO_POINTER(lines);
+}
+
+static void flood(void)
+{
+    enum { RECIPIENTS = 50000, LINES = 100000 };
+    g_autoptr(GString) message = g_string_new(NULL);
+    for (int i = 0; i < LINES; i++)
+        g_string_append(message, i % 1000 == 7 ? ".abc\r\n" : "abcdefghijklmnop\r\n");
+    g_autoptr(Owner) owner = owner_new(message->str);
+    g_autoptr(GPtrArray) recipients = g_ptr_array_new();
+    for (int i = 0; i < RECIPIENTS; i++)
+        g_ptr_array_add(recipients, (void *)"somebody.or.other@example.com");
+    g_ptr_array_add(recipients, NULL);
+    owner->recipients = (const char *const *)recipients->pdata;
+    int pair[2];
+    g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), ==, 0);
+    owner->peer.fd = pair[1];
+    owner->peer.thread = g_thread_new("flood", flood_thread, &owner->peer);
+    owner->client = smtp_client_adopt(owner->base, pair[0], &owner->settings, &handler, owner);
+    event_base_dispatch(owner->base);
+    g_assert_cmpuint(GPOINTER_TO_SIZE(g_thread_join(owner->peer.thread)), ==, LINES);
+    g_autofree char *last = g_strdup_printf("%d sent 2.0.0 250 done\ndone\nclosed sent \n", RECIPIENTS - 1);
+    g_assert_true(g_str_has_suffix(owner->report->str, last));
+}
+
+static void refused_connection(void)
+{
+    auto_fd holder = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof(address);
+    g_assert_cmpint(bind(holder, (struct sockaddr *)&address, length), ==, 0);
+    g_assert_cmpint(getsockname(holder, (struct sockaddr *)&address, &length), ==, 0);
+    g_autoptr(Owner) owner = owner_new("x\r\n");
+    owner->client = smtp_client_new(owner->base, (struct sockaddr *)&address, length, &owner->settings, &handler, owner);
+    event_base_dispatch(owner->base);
+    g_autofree char *wanted = g_strdup_printf("closed later connect to peer[127.0.0.1]:%u: Connection refused\n",
+                                              ntohs(address.sin_port));
+    g_assert_cmpstr(owner->report->str, ==, wanted);
+}
+
+static void idle(void)
+{
+    /* Both sides may end a quiet connection; nothing went wrong then. */
+    g_autoptr(Owner) owner = owner_new("x\r\n.y\r\n");
+    owner->transactions = 2;
+    owner->recipients = (const char *const[]){"a@x", NULL};
+    owner_run(owner, SCRIPT(PIPE, "< MAIL FROM:<list@example.com> SIZE=7", "< RCPT TO:<a@x>", "< DATA", "> 250", "> 250",
+                            "> 354", BODY, "> 250", "< MAIL FROM:<list@example.com> SIZE=7", "< RCPT TO:<a@x>", "< DATA",
+                            "> 421 4.4.2 idle too long", "wait"));
+    g_assert_nonnull(strstr(owner->report->str, "0 later 4.4.2 421 4.4.2 idle too long connection unstarted\n"));
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/smtp_client/pipelined", pipelined);
+    g_test_add_func("/smtp_client/one by one", one_by_one);
+    g_test_add_func("/smtp_client/helo", helo);
+    g_test_add_func("/smtp_client/greeting", greeting);
+    g_test_add_func("/smtp_client/refusals", refusals);
+    g_test_add_func("/smtp_client/lost", lost);
+    g_test_add_func("/smtp_client/reused", reused);
+    g_test_add_func("/smtp_client/limits", limits);
+    g_test_add_func("/smtp_client/addresses", addresses);
+    g_test_add_func("/smtp_client/silent", silent);
+    g_test_add_func("/smtp_client/flood", flood);
+    g_test_add_func("/smtp_client/refused connection", refused_connection);
+    g_test_add_func("/smtp_client/idle", idle);
+    return g_test_run();
+}
