@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "store/list.h"
-#include "store/store.h"
+#include "store/store_type.h"
 
 typedef struct Held {
     int64_t number; /* for people: the request id, unique in the store */

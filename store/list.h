@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/store.h"
+#include "store/store_type.h"
 
 typedef enum Action { ACTION_HOLD, ACTION_REJECT, ACTION_DISCARD, ACTION_ACCEPT, ACTION_DEFER, ACTION_UNSET } Action;
 const char *action_text(Action action);
@@ -57,14 +57,16 @@ typedef struct ListSetting {
     const char *name;
     SettingType type;
     size_t offset;        /* in List */
-    const char *fallback; /* default as text; WORDS: "" */
-    const char *choices;  /* CHOICE: "never|private|public", in the order of the enum */
+    const char *fallback; /* default as text; $Name is list_name with its first letter in upper case */
+    const char *choices;  /* CHOICE: "never|private|public", in the order of the enum; WORDS: "patterns" or NULL
+                             (any); LINE: "address" or NULL */
     const char *about;
 } ListSetting;
 
 extern const ListSetting list_settings[]; /* ended by an element without name */
 
-/* The value as text (WORDS: comma-separated), g_free(); NULL with FAIL_MISSING: no such setting. */
+/* The value as text, g_free(); NULL with FAIL_MISSING: no such setting. BOOL: yes or no. WORDS: separated
+ * by commas, a comma inside a word as "\\,"; list_set() takes that, and lines too. */
 char *list_get(const List *list, const char *name, GError **error);
 
 /* Checks and stores one setting. FAIL_NEVER names what is allowed. */
@@ -76,9 +78,12 @@ typedef struct Domain {
     char *mail_host, *description, *alias_domain;
 } Domain;
 void domain_free(Domain *domain);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Domain, domain_free)
 bool domain_create(Store *store, const char *mail_host, const char *description, GError **error);
 bool domain_remove(Store *store, const char *mail_host, GError **error); /* FAIL_NEVER while it has lists */
 GPtrArray *domain_all(Store *store, GError **error); /* of Domain, freed with the array */
+/* Mail for alias_domain is for mail_host's lists of the same names; NULL: no alias. FAIL_RACE: the name is taken. */
+bool domain_set_alias(Store *store, const char *mail_host, const char *alias_domain, GError **error);
 
 /* style: discussion (legacy-default), announce (legacy-announce), private
  * (private-default). Unlike Mailman, announce holds members' posts. */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "store/list.h"
-#include "store/store.h"
+#include "store/store_type.h"
 
 typedef enum Role { ROLE_MEMBER, ROLE_OWNER, ROLE_MODERATOR, ROLE_NONMEMBER } Role;
 const char *role_text(Role role);

@@ -22,9 +22,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct Store Store;
-
-#define STORE_ID_SIZE 33
+#include "store/held.h"
+#include "store/list.h"
+#include "store/member.h"
+#include "store/store_type.h"
 
 /* Opens the database of driver ("sqlite") at where (a path) and brings its
  * schema up to date (numbered migrations, each in a transaction). With
@@ -53,7 +54,3 @@ bool store_expire(Store *store, int64_t age_us, GError **error);
 
 /* Changes whenever another connection wrote; cached reads are stale then. */
 int64_t store_version(Store *store);
-
-#include "store/list.h"
-#include "store/member.h"
-#include "store/held.h"

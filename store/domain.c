@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "base/fail.h"
+#include "store/address.h"
+#include "store/list.h"
+#include "store/store_internal.h"
+
+void domain_free(Domain *domain)
+{
+    if (!domain)
+        return;
+    g_free(domain->mail_host);
+    g_free(domain->description);
+    g_free(domain->alias_domain);
+    g_free(domain);
+}
+
+static char *checked(const char *mail_host, GError **error)
+{
+    if (g_utf8_validate(mail_host, -1, NULL) && address_is_domain(mail_host))
+        return g_utf8_strdown(mail_host, -1);
+    g_autofree char *shown = g_utf8_make_valid(mail_host, -1);
+    fail(error, FAIL_NEVER, "\"%s\" is no domain name", shown);
+    return NULL;
+}
+
+/* How many rows the statement counts for one domain name. */
+static bool counted(Store *store, const char *sql, const char *mail_host, int64_t *count, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error, sql, TEXT(mail_host));
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *count = query_integer(query, 0);
+    return true;
+}
+
+static bool free_name(Store *store, const char *name, GError **error)
+{
+    int64_t taken = 0;
+    if (!counted(store, "SELECT count(*) FROM domain WHERE mail_host = $1 OR alias_domain = $1", name, &taken, error))
+        return false;
+    return taken == 0 || fail(error, FAIL_RACE, "the domain %s exists already, as a domain or as the alias of one", name);
+}
+
+static bool insert(Store *store, const char *name, const char *description, GError **error)
+{
+    return free_name(store, name, error) &&
+           query_run(store, error, NULL, "INSERT INTO domain (mail_host, description) VALUES ($1, $2)", TEXT(name),
+                     TEXT(description ? description : ""));
+}
+
+bool domain_create(Store *store, const char *mail_host, const char *description, GError **error)
+{
+    g_autofree char *name = checked(mail_host, error);
+    Write write;
+    if (!name || !write_begin(store, &write, error))
+        return false;
+    return write_end(store, &write, insert(store, name, description, error), error);
+}
+
+static bool delete(Store *store, const char *name, GError **error)
+{
+    int64_t lists = 0, removed = 0;
+    if (!counted(store, "SELECT count(*) FROM list WHERE mail_host = $1", name, &lists, error))
+        return false;
+    if (lists > 0)
+        return fail(error, FAIL_NEVER, "the domain %s still has lists (%" G_GINT64_FORMAT "); remove them first", name, lists);
+    return query_run(store, error, &removed, "DELETE FROM domain WHERE mail_host = $1", TEXT(name)) &&
+           (removed > 0 || fail(error, FAIL_MISSING, "there is no domain %s", name));
+}
+
+bool domain_remove(Store *store, const char *mail_host, GError **error)
+{
+    g_autofree char *name = g_utf8_strdown(mail_host, -1);
+    Write write;
+    if (!write_begin(store, &write, error))
+        return false;
+    return write_end(store, &write, delete(store, name, error), error);
+}
+
+static bool change_alias(Store *store, const char *name, const char *alias, GError **error)
+{
+    int64_t changed = 0;
+    if (!query_run(store, error, &changed, "UPDATE domain SET alias_domain = NULL WHERE mail_host = $1", TEXT(name)))
+        return false;
+    if (changed == 0)
+        return fail(error, FAIL_MISSING, "there is no domain %s", name);
+    return !alias || (free_name(store, alias, error) &&
+                      query_run(store, error, NULL, "UPDATE domain SET alias_domain = $2 WHERE mail_host = $1",
+                                TEXT(name), TEXT(alias)));
+}
+
+bool domain_set_alias(Store *store, const char *mail_host, const char *alias_domain, GError **error)
+{
+    g_autofree char *name = g_utf8_strdown(mail_host, -1);
+    g_autofree char *alias = alias_domain ? checked(alias_domain, error) : NULL;
+    Write write;
+    if ((alias_domain && !alias) || !write_begin(store, &write, error))
+        return false;
+    return write_end(store, &write, change_alias(store, name, alias, error), error);
+}
+
+GPtrArray *domain_all(Store *store, GError **error)
+{
+    g_autoptr(GPtrArray) domains = g_ptr_array_new_with_free_func((GDestroyNotify)domain_free);
+    g_autoptr(Query) query =
+        query_start(store, error, "SELECT mail_host, description, alias_domain FROM domain ORDER BY mail_host", NULL, 0);
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        Domain *domain = g_new0(Domain, 1);
+        domain->mail_host = g_strdup(query_text(query, 0));
+        domain->description = g_strdup(query_text(query, 1));
+        domain->alias_domain = g_strdup(query_text(query, 2));
+        g_ptr_array_add(domains, domain);
+    }
+    return step == STEP_DONE ? g_steal_pointer(&domains) : NULL;
+}

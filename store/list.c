@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/list.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "store/address.h"
+#include "store/store_internal.h"
+
+#define COLUMNS "SELECT key, list_id, list_name, mail_host, created_at, last_post_at, post_id FROM list "
+
+static const char *const action_names[] = {"hold", "reject", "discard", "accept", "defer", "unset"};
+
+const char *action_text(Action action)
+{
+    return action <= ACTION_UNSET ? action_names[action] : "unset";
+}
+
+bool action_parse(const char *text, Action *action)
+{
+    for (unsigned i = 0; i < G_N_ELEMENTS(action_names); i++)
+        if (g_ascii_strcasecmp(action_names[i], text) == 0) {
+            *action = (Action)i;
+            return true;
+        }
+    return false;
+}
+
+void list_free(List *list)
+{
+    if (!list)
+        return;
+    list_settings_clear(list);
+    g_free(list->list_id);
+    g_free(list->list_name);
+    g_free(list->mail_host);
+    g_free(list->posting_address);
+    g_free(list);
+}
+
+/* ---- reading ---- */
+
+static bool read_settings(Store *store, List *list, int64_t key, GError **error)
+{
+    list_settings_default(list);
+    g_autoptr(Query) query =
+        query_open(store, error, "SELECT name, value FROM list_setting WHERE list = $1", INTEGER(key));
+    Step step = STEP_FAILED;
+    /* A setting of a newer or older program is no reason to refuse mail. */
+    while (query && (step = query_step(query, error)) == STEP_ROW)
+        list_setting_apply(list, query_text(query, 0), query_text(query, 1), NULL);
+    return step == STEP_DONE;
+}
+
+/* From a row of COLUMNS. */
+static List *read_row(Store *store, Query *query, GError **error)
+{
+    g_autoptr(List) list = g_new0(List, 1);
+    int64_t key = query_integer(query, 0);
+    store_key_id(key, list->id);
+    list->list_id = g_strdup(query_text(query, 1));
+    list->list_name = g_strdup(query_text(query, 2));
+    list->mail_host = g_strdup(query_text(query, 3));
+    list->created_at = query_integer(query, 4);
+    list->last_post_at = query_integer(query, 5);
+    list->post_id = query_integer(query, 6);
+    list->posting_address = g_strconcat(list->list_name, "@", list->mail_host, NULL);
+    return read_settings(store, list, key, error) ? g_steal_pointer(&list) : NULL;
+}
+
+static List *read_one(Store *store, const char *sql, const char *text, GError **error)
+{
+    g_autofree char *folded = g_utf8_validate(text, -1, NULL) ? g_utf8_strdown(text, -1) : g_strdup("");
+    g_autoptr(Query) query = query_open(store, error, sql, TEXT(folded));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_DONE)
+        fail(error, FAIL_MISSING, "there is no list %s", text);
+    return step == STEP_ROW ? read_row(store, query, error) : NULL;
+}
+
+List *list_by_id(Store *store, const char *list_id, GError **error)
+{
+    return read_one(store, COLUMNS "WHERE list_id = $1", list_id, error);
+}
+
+List *list_by_address(Store *store, const char *posting_address, GError **error)
+{
+    const char *at = strrchr(posting_address, '@');
+    g_autofree char *local = at ? g_strndup(posting_address, (size_t)(at - posting_address)) : NULL;
+    g_autofree char *list_id = NULL;
+    bool exists = false;
+    if (at && !list_exists(store, local, at + 1, &exists, &list_id, error))
+        return NULL;
+    if (exists)
+        return list_by_id(store, list_id, error);
+    fail(error, FAIL_MISSING, "there is no list %s", posting_address);
+    return NULL;
+}
+
+List *list_find(Store *store, const char *text, GError **error)
+{
+    return strchr(text, '@') ? list_by_address(store, text, error) : list_by_id(store, text, error);
+}
+
+bool list_exists(Store *store, const char *local, const char *domain, bool *exists, char **list_id, GError **error)
+{
+    *exists = false;
+    if (list_id)
+        *list_id = NULL;
+    if (!g_utf8_validate(local, -1, NULL) || !g_utf8_validate(domain, -1, NULL))
+        return true;
+    g_autofree char *name = g_utf8_strdown(local, -1), *host = g_utf8_strdown(domain, -1);
+    g_autoptr(Query) query =
+        query_open(store, error,
+                   "SELECT list_id FROM list WHERE list_name = $1 AND mail_host = "
+                   "COALESCE((SELECT mail_host FROM domain WHERE alias_domain = $2), $2)",
+                   TEXT(name), TEXT(host));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *exists = step == STEP_ROW;
+    if (*exists && list_id)
+        *list_id = g_strdup(query_text(query, 0));
+    return step != STEP_FAILED;
+}
+
+bool list_each(Store *store, const char *domain, ListEach *each, void *data, GError **error)
+{
+    g_autofree char *host = domain ? g_utf8_strdown(domain, -1) : NULL;
+    g_autoptr(Query) query =
+        domain ? query_open(store, error, COLUMNS "WHERE mail_host = $1 ORDER BY mail_host, list_name", TEXT(host))
+               : query_start(store, error, COLUMNS "ORDER BY mail_host, list_name", NULL, 0);
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        g_autoptr(List) list = read_row(store, query, error);
+        if (!list)
+            return false;
+        if (!each(list, data))
+            return true;
+    }
+    return step == STEP_DONE;
+}
+
+bool list_key(Store *store, const char *list_id, int64_t *key, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error, "SELECT key FROM list WHERE list_id = $1", TEXT(list_id));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_DONE)
+        return fail(error, FAIL_MISSING, "there is no list %s", list_id);
+    if (step == STEP_ROW)
+        *key = query_integer(query, 0);
+    return step == STEP_ROW;
+}
+
+/* ---- making and removing ---- */
+
+typedef struct Style {
+    const char *name, *mailman_name;
+    const char *settings[8]; /* name, value, ... */
+} Style;
+
+static const Style styles[] = {
+    {"discussion", "legacy-default", {NULL}},
+    {"announce", "legacy-announce", {"allow_list_posts", "no", "default_member_action", "hold", NULL}},
+    {"private", "private-default", {"advertised", "no", "archive_policy", "private", NULL}},
+};
+
+static const Style *style_find(const char *name, GError **error)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(styles); i++)
+        if (!name || strcmp(styles[i].name, name) == 0 || strcmp(styles[i].mailman_name, name) == 0)
+            return &styles[i];
+    fail(error, FAIL_NEVER, "there is no style \"%s\"; there are: discussion, announce, private", name);
+    return NULL;
+}
+
+static bool domain_known(Store *store, const char *mail_host, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error, "SELECT 1 FROM domain WHERE mail_host = $1", TEXT(mail_host));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    return step == STEP_ROW ||
+           (step == STEP_DONE &&
+            fail(error, FAIL_MISSING, "there is no domain %s; make it with: listrunner domain create %s", mail_host, mail_host));
+}
+
+static bool insert_setting(Store *store, int64_t key, const char *name, const char *value, GError **error)
+{
+    return query_run(store, error, NULL,
+                     "INSERT INTO list_setting (list, name, value) VALUES ($1, $2, $3) "
+                     "ON CONFLICT (list, name) DO UPDATE SET value = excluded.value",
+                     INTEGER(key), TEXT(name), TEXT(value));
+}
+
+static bool insert_list(Store *store, const char *name, const char *host, const Style *style, GError **error)
+{
+    g_autofree char *list_id = g_strconcat(name, ".", host, NULL);
+    int64_t key = store_key_new(), added = 0;
+    if (!domain_known(store, host, error) ||
+        !query_run(store, error, &added,
+                   "INSERT INTO list (key, list_id, mail_host, list_name, created_at, last_post_at, post_id) "
+                   "VALUES ($1, $2, $3, $4, $5, 0, 1) ON CONFLICT DO NOTHING",
+                   INTEGER(key), TEXT(list_id), TEXT(host), TEXT(name), INTEGER(clock_now())))
+        return false;
+    if (added == 0)
+        return fail(error, FAIL_RACE, "a list with the List-Id %s exists already", list_id);
+    for (const char *const *setting = style->settings; *setting; setting += 2)
+        if (!insert_setting(store, key, setting[0], setting[1], error))
+            return false;
+    return true;
+}
+
+/* The name becomes part of file names and header fields. */
+static bool name_allowed(const char *name, GError **error)
+{
+    bool ok = g_ascii_isalnum(*name);
+    for (const char *at = name; *at; at++)
+        ok = ok && (g_ascii_isalnum(*at) || strchr("-_.+=~", *at));
+    return ok || fail(error, FAIL_NEVER,
+                      "\"%s\" cannot be the name of a list; allowed: letters, digits and - _ . + = ~ after one of them", name);
+}
+
+List *list_create(Store *store, const char *posting_address, const char *style, GError **error)
+{
+    const Style *found = style_find(style, error);
+    g_autofree char *key = found ? address_key_checked(posting_address, error) : NULL;
+    char *name = key ? strchr(key, ' ') : NULL;
+    if (name)
+        *name++ = 0;
+    Write write;
+    if (!name || !name_allowed(name, error) || !write_begin(store, &write, error))
+        return NULL;
+    bool ok = insert_list(store, name, key, found, error);
+    if (!write_end(store, &write, ok, error))
+        return NULL;
+    g_autofree char *list_id = g_strconcat(name, ".", key, NULL);
+    return list_by_id(store, list_id, error);
+}
+
+static bool delete_list(Store *store, const char *list_id, GError **error)
+{
+    int64_t removed = 0;
+    return query_run(store, error, &removed, "DELETE FROM list WHERE list_id = $1", TEXT(list_id)) &&
+           (removed > 0 || fail(error, FAIL_MISSING, "there is no list %s", list_id));
+}
+
+bool list_remove(Store *store, const char *list_id, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) && write_end(store, &write, delete_list(store, list_id, error), error);
+}
+
+/* ---- settings ---- */
+
+static bool delete_setting(Store *store, int64_t key, const char *name, GError **error)
+{
+    return query_run(store, error, NULL, "DELETE FROM list_setting WHERE list = $1 AND name = $2", INTEGER(key), TEXT(name));
+}
+
+/* Rows are only for what differs from the default. */
+static bool write_setting(Store *store, const char *list_id, const ListSetting *setting, const char *value, GError **error)
+{
+    int64_t key;
+    g_autoptr(List) list = list_by_id(store, list_id, error);
+    if (!list || !list_key(store, list->list_id, &key, error))
+        return false;
+    if (!value)
+        return delete_setting(store, key, setting->name, error);
+    g_autofree char *kept = list_setting_canonical(list, setting, value, error);
+    g_autofree char *fallback = list_setting_fallback(setting, list->list_name);
+    if (!kept)
+        return false;
+    return strcmp(kept, fallback) == 0 ? delete_setting(store, key, setting->name, error)
+                                       : insert_setting(store, key, setting->name, kept, error);
+}
+
+static bool change_setting(Store *store, const char *list_id, const char *name, const char *value, GError **error)
+{
+    const ListSetting *setting = list_setting_find(name, error);
+    Write write;
+    return setting && write_begin(store, &write, error) &&
+           write_end(store, &write, write_setting(store, list_id, setting, value, error), error);
+}
+
+bool list_set(Store *store, const char *list_id, const char *name, const char *value, GError **error)
+{
+    return change_setting(store, list_id, name, value, error);
+}
+
+bool list_reset(Store *store, const char *list_id, const char *name, GError **error)
+{
+    return change_setting(store, list_id, name, NULL, error);
+}
+
+/* ---- posts ---- */
+
+static bool count_post(Store *store, const char *list_id, int64_t time, int64_t *post_id, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error,
+                                        "UPDATE list SET post_id = post_id + 1, last_post_at = $2 WHERE list_id = $1 "
+                                        "RETURNING post_id - 1",
+                                        TEXT(list_id), INTEGER(time));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_DONE)
+        return fail(error, FAIL_MISSING, "there is no list %s", list_id);
+    if (step == STEP_ROW)
+        *post_id = query_integer(query, 0);
+    return step == STEP_ROW;
+}
+
+bool list_count_post(Store *store, const char *list_id, int64_t time, int64_t *post_id, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write, count_post(store, list_id, time, post_id, error), error);
+}
+
+static bool record_message_id(Store *store, int64_t key, const Value values[4], bool *known, GError **error)
+{
+    int64_t added = 0;
+    if (!query_all(store, error, &added,
+                   "INSERT INTO message_id (list, message_id, entry, seen_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+                   values, 4))
+        return false;
+    *known = false;
+    if (added > 0)
+        return true;
+    g_autoptr(Query) query = query_open(store, error, "SELECT entry = $3 FROM message_id WHERE list = $1 AND message_id = $2",
+                                        values[0], values[1], values[2]);
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *known = step == STEP_ROW && !query_integer(query, 0);
+    return step != STEP_FAILED;
+}
+
+bool list_record_message_id(Store *store, const char *list_id, const char *message_id, const char *entry, int64_t time,
+                            bool *known, GError **error)
+{
+    Write write;
+    if (!write_begin(store, &write, error))
+        return false;
+    int64_t key = 0;
+    bool ok = list_key(store, list_id, &key, error);
+    const Value values[4] = {INTEGER(key), TEXT(message_id), TEXT(entry), INTEGER(time)};
+    return write_end(store, &write, ok && record_message_id(store, key, values, known, error), error);
+}

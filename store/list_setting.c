@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include <string.h>
+
+#include "base/fail.h"
+#include "store/address.h"
+#include "store/list.h"
+#include "store/store_internal.h"
+
+#define INTEGER_MAX_VALUE INT64_C(1000000000)
+#define ACTIONS "hold|reject|discard|accept|defer"
+#define PATTERNS "patterns"
+
+#define SETTING(field, setting_type, value, allowed, text) \
+    {.name = #field, .type = setting_type, .offset = offsetof(List, field), .fallback = value, .choices = allowed, .about = text}
+
+const ListSetting list_settings[] = {
+    SETTING(accept_these_nonmembers, SETTING_WORDS, "", PATTERNS,
+            "Addresses, or patterns that begin with ^, whose posts are accepted though they are not members."),
+    SETTING(acceptable_aliases, SETTING_WORDS, "", PATTERNS,
+            "Addresses, or patterns that begin with ^, that count as the list's own in To and Cc."),
+    SETTING(admin_immed_notify, SETTING_BOOL, "yes", NULL, "Tell the owners at once when a post is held."),
+    SETTING(admin_notify_mchanges, SETTING_BOOL, "no", NULL, "Tell the owners when somebody joins or leaves."),
+    SETTING(administrivia, SETTING_BOOL, "yes", NULL, "Hold posts that look like commands."),
+    SETTING(advertised, SETTING_BOOL, "yes", NULL, "Show the list where lists are listed."),
+    SETTING(allow_list_posts, SETTING_BOOL, "yes", NULL, "Name the posting address in List-Post; else List-Post says NO."),
+    SETTING(anonymous_list, SETTING_BOOL, "no", NULL, "Hide who wrote a post."),
+    SETTING(archive_policy, SETTING_CHOICE, "public", "never|private|public", "Who may read the archive; never: there is none."),
+    SETTING(archivers, SETTING_WORDS, "", NULL, "Names of the archivers that get the posts; empty: all that are configured."),
+    SETTING(default_member_action, SETTING_CHOICE, "defer", ACTIONS,
+            "What happens to members' posts; defer: what the other rules say, in the end accepted."),
+    SETTING(default_nonmember_action, SETTING_CHOICE, "hold", ACTIONS, "What happens to posts of others."),
+    SETTING(description, SETTING_LINE, "", NULL, "One line about the list."),
+    SETTING(discard_these_nonmembers, SETTING_WORDS, "", PATTERNS,
+            "Addresses, or patterns that begin with ^, whose posts are dropped without a word."),
+    SETTING(display_name, SETTING_LINE, "$Name", NULL, "The list's name for people."),
+    SETTING(emergency, SETTING_BOOL, "no", NULL, "Hold every post."),
+    SETTING(first_strip_reply_to, SETTING_BOOL, "no", NULL, "Remove the Reply-To that a post comes with."),
+    SETTING(hold_these_nonmembers, SETTING_WORDS, "", PATTERNS,
+            "Addresses, or patterns that begin with ^, whose posts are held."),
+    SETTING(include_rfc2369_headers, SETTING_BOOL, "yes", NULL, "Add List-Help, List-Post and the others of RFC 2369."),
+    SETTING(info, SETTING_TEXT, "", NULL, "More about the list, several lines."),
+    SETTING(max_message_size, SETTING_INTEGER, "40", NULL, "Hold posts larger than this many KiB; 0: no limit."),
+    SETTING(max_num_recipients, SETTING_INTEGER, "10", NULL,
+            "Hold posts with as many recipients in To and Cc, or more; 0: no limit."),
+    SETTING(preferred_language, SETTING_LINE, "en", NULL, "The language of what the list says."),
+    SETTING(process_bounces, SETTING_BOOL, "yes", NULL, "Count bounces against members."),
+    SETTING(reject_these_nonmembers, SETTING_WORDS, "", PATTERNS,
+            "Addresses, or patterns that begin with ^, whose posts are sent back."),
+    SETTING(reply_goes_to_list, SETTING_CHOICE, "no_munging", "no_munging|point_to_list|explicit_header|explicit_header_only",
+            "Where replies go: as the author wrote, to the list, or to reply_to_address (besides the list, or alone)."),
+    SETTING(reply_to_address, SETTING_LINE, "", "address", "The address for explicit_header and explicit_header_only."),
+    SETTING(require_explicit_destination, SETTING_BOOL, "yes", NULL, "Hold posts that do not name the list in To or Cc."),
+    SETTING(respond_to_post_requests, SETTING_BOOL, "yes", NULL, "Tell authors when their post is held."),
+    SETTING(send_goodbye_message, SETTING_BOOL, "yes", NULL, "Write to members who leave."),
+    SETTING(send_welcome_message, SETTING_BOOL, "yes", NULL, "Write to new members."),
+    SETTING(subject_prefix, SETTING_LINE, "[$Name] ", NULL, "Put before the Subject of posts; empty: nothing."),
+    SETTING(transport, SETTING_LINE, "", NULL, "Name of the transport that delivers; empty: the default one."),
+    {.name = NULL},
+};
+
+static void *field(const List *list, const ListSetting *setting)
+{
+    return (char *)list + setting->offset;
+}
+
+const ListSetting *list_setting_find(const char *name, GError **error)
+{
+    for (const ListSetting *setting = list_settings; setting->name; setting++)
+        if (strcmp(setting->name, name) == 0)
+            return setting;
+    fail(error, FAIL_MISSING, "there is no list setting \"%s\"", name);
+    return NULL;
+}
+
+char *list_setting_fallback(const ListSetting *setting, const char *list_name)
+{
+    g_autoptr(GString) text = g_string_new(setting->fallback);
+    g_autofree char *first = g_utf8_strup(list_name, g_utf8_next_char(list_name) - list_name);
+    g_autofree char *name = g_strconcat(first, g_utf8_next_char(list_name), NULL);
+    g_string_replace(text, "$Name", name, 0);
+    return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+/* ---- words ---- */
+
+static void add_word(GPtrArray *words, GString *word)
+{
+    g_autofree char *trimmed = g_strstrip(g_strdup(word->str));
+    if (*trimmed)
+        g_ptr_array_add(words, g_steal_pointer(&trimmed));
+    g_string_truncate(word, 0);
+}
+
+/* Separated by commas or line ends; a comma inside a word is written \, */
+static char **words_split(const char *text)
+{
+    g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GString) word = g_string_new(NULL);
+    for (const char *at = text; *at; at++) {
+        if (at[0] == '\\' && at[1] == ',')
+            g_string_append_c(word, *++at);
+        else if (*at == ',' || *at == '\n' || *at == '\r')
+            add_word(words, word);
+        else
+            g_string_append_c(word, *at);
+    }
+    add_word(words, word);
+    g_ptr_array_add(words, NULL);
+    return (char **)g_ptr_array_free(g_steal_pointer(&words), FALSE);
+}
+
+static char *words_join(char *const *words)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (; words && *words; words++) {
+        g_autoptr(GString) word = g_string_new(*words);
+        g_string_replace(word, ",", "\\,", 0);
+        g_string_append_printf(text, "%s%s", text->len ? "," : "", word->str);
+    }
+    return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+/* ---- checking ---- */
+
+static bool refuse(const ListSetting *setting, const char *value, const char *allowed, GError **error)
+{
+    return fail(error, FAIL_NEVER, "%s: \"%s\" is not allowed; allowed: %s", setting->name, value, allowed);
+}
+
+static char *canonical_bool(const ListSetting *setting, const char *value, GError **error)
+{
+    static const char *const yes[] = {"yes", "true", "on", "1", NULL}, *const no[] = {"no", "false", "off", "0", NULL};
+    g_autofree char *lower = g_ascii_strdown(value, -1);
+    if (g_strv_contains(yes, lower))
+        return g_strdup("yes");
+    if (g_strv_contains(no, lower))
+        return g_strdup("no");
+    refuse(setting, value, "yes, no", error);
+    return NULL;
+}
+
+static char *canonical_integer(const ListSetting *setting, const char *value, GError **error)
+{
+    int64_t number;
+    if (g_ascii_string_to_signed(value, 10, 0, INTEGER_MAX_VALUE, &number, NULL))
+        return g_strdup_printf("%" G_GINT64_FORMAT, number);
+    refuse(setting, value, "a whole number from 0 to 1000000000", error);
+    return NULL;
+}
+
+static int choice_number(const ListSetting *setting, const char *value)
+{
+    g_auto(GStrv) choices = g_strsplit(setting->choices, "|", -1);
+    for (int i = 0; choices[i]; i++)
+        if (strcmp(choices[i], value) == 0)
+            return i;
+    return -1;
+}
+
+static char *choice_text(const ListSetting *setting, int number)
+{
+    g_auto(GStrv) choices = g_strsplit(setting->choices, "|", -1);
+    return number >= 0 && number < (int)g_strv_length(choices) ? g_strdup(choices[number]) : g_strdup("");
+}
+
+static char *canonical_choice(const ListSetting *setting, const char *value, GError **error)
+{
+    g_autofree char *lower = g_ascii_strdown(value, -1);
+    if (choice_number(setting, lower) >= 0)
+        return g_steal_pointer(&lower);
+    g_auto(GStrv) choices = g_strsplit(setting->choices, "|", -1);
+    g_autofree char *allowed = g_strjoinv(", ", choices);
+    refuse(setting, value, allowed, error);
+    return NULL;
+}
+
+static bool word_allowed(const ListSetting *setting, const char *word, GError **error)
+{
+    if (g_strcmp0(setting->choices, PATTERNS) != 0 || *word == '@')
+        return true;
+    if (*word != '^')
+        return address_is_valid(word) ||
+               refuse(setting, word, "an address, a pattern that begins with ^, or @ and the List-Id of another list", error);
+    g_autoptr(GError) broken = NULL;
+    g_autoptr(GRegex) regex = g_regex_new(word, G_REGEX_CASELESS, 0, &broken);
+    return regex || fail(error, FAIL_NEVER, "%s: \"%s\" is no regular expression: %s", setting->name, word, broken->message);
+}
+
+static char *canonical_words(const ListSetting *setting, const char *value, GError **error)
+{
+    g_auto(GStrv) words = words_split(value);
+    for (char **word = words; *word; word++)
+        if (!word_allowed(setting, *word, error))
+            return NULL;
+    return words_join(words);
+}
+
+static char *canonical_text(const ListSetting *setting, const char *value, GError **error)
+{
+    for (const char *at = value; *at; at++) {
+        bool control = g_ascii_iscntrl(*at);
+        bool fine = setting->type == SETTING_TEXT && (*at == '\n' || *at == '\t' || *at == '\r');
+        if (control && !fine) {
+            fail(error, FAIL_NEVER, "%s: control characters%s are not allowed", setting->name,
+                 setting->type == SETTING_LINE ? " and line ends" : "");
+            return NULL;
+        }
+    }
+    if (*value && g_strcmp0(setting->choices, "address") == 0 && !address_is_valid(value)) {
+        refuse(setting, value, "an address, or nothing", error);
+        return NULL;
+    }
+    return g_strdup(value);
+}
+
+char *list_setting_canonical(const List *list, const ListSetting *setting, const char *value, GError **error)
+{
+    (void)list;
+    if (!g_utf8_validate(value, -1, NULL)) {
+        fail(error, FAIL_NEVER, "%s: the value is not UTF-8", setting->name);
+        return NULL;
+    }
+    switch (setting->type) {
+    case SETTING_BOOL:
+        return canonical_bool(setting, value, error);
+    case SETTING_INTEGER:
+        return canonical_integer(setting, value, error);
+    case SETTING_CHOICE:
+        return canonical_choice(setting, value, error);
+    case SETTING_WORDS:
+        return canonical_words(setting, value, error);
+    default:
+        return canonical_text(setting, value, error);
+    }
+}
+
+/* ---- in and out of the struct ---- */
+
+static void put(List *list, const ListSetting *setting, const char *value)
+{
+    void *at = field(list, setting);
+    switch (setting->type) {
+    case SETTING_BOOL:
+        *(bool *)at = strcmp(value, "yes") == 0;
+        break;
+    case SETTING_INTEGER:
+        *(int64_t *)at = g_ascii_strtoll(value, NULL, 10);
+        break;
+    case SETTING_CHOICE:
+        *(int *)at = MAX(choice_number(setting, value), 0);
+        break;
+    case SETTING_WORDS:
+        g_strfreev(*(char ***)at);
+        *(char ***)at = words_split(value);
+        break;
+    default:
+        g_free(*(char **)at);
+        *(char **)at = g_strdup(value);
+    }
+}
+
+void list_settings_default(List *list)
+{
+    for (const ListSetting *setting = list_settings; setting->name; setting++) {
+        g_autofree char *value = list_setting_fallback(setting, list->list_name);
+        put(list, setting, value);
+    }
+}
+
+bool list_setting_apply(List *list, const char *name, const char *value, GError **error)
+{
+    const ListSetting *setting = list_setting_find(name, error);
+    if (setting)
+        put(list, setting, value);
+    return setting != NULL;
+}
+
+void list_settings_clear(List *list)
+{
+    for (const ListSetting *setting = list_settings; setting->name; setting++) {
+        if (setting->type == SETTING_WORDS)
+            g_strfreev(*(char ***)field(list, setting));
+        else if (setting->type == SETTING_TEXT || setting->type == SETTING_LINE)
+            g_free(*(char **)field(list, setting));
+    }
+}
+
+char *list_get(const List *list, const char *name, GError **error)
+{
+    const ListSetting *setting = list_setting_find(name, error);
+    if (!setting)
+        return NULL;
+    const void *at = field(list, setting);
+    switch (setting->type) {
+    case SETTING_BOOL:
+        return g_strdup(*(const bool *)at ? "yes" : "no");
+    case SETTING_INTEGER:
+        return g_strdup_printf("%" G_GINT64_FORMAT, *(const int64_t *)at);
+    case SETTING_CHOICE:
+        return choice_text(setting, *(const int *)at);
+    case SETTING_WORDS:
+        return words_join(*(char **const *)at);
+    default:
+        return g_strdup(*(char *const *)at);
+    }
+}

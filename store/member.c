@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/member.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "store/address.h"
+#include "store/member_internal.h"
+#include "store/store_internal.h"
+
+static const char *const role_names[] = {"member", "owner", "moderator", "nonmember"};
+static const char *const status_names[] = {"enabled", "by_user", "by_bounces", "by_moderator", "unknown"};
+static const char *const mode_names[] = {"regular", "plaintext_digests", "mime_digests", "summary_digests"};
+
+const Preferences preferences_unset = {-1, -1, -1, -1, -1, -1};
+
+static bool find_name(const char *const *names, size_t count, const char *text, unsigned *found)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (g_ascii_strcasecmp(names[i], text) == 0) {
+            *found = i;
+            return true;
+        }
+    return false;
+}
+
+const char *role_text(Role role)
+{
+    return role < G_N_ELEMENTS(role_names) ? role_names[role] : "unknown";
+}
+
+bool role_parse(const char *text, Role *role)
+{
+    unsigned found;
+    if (!find_name(role_names, G_N_ELEMENTS(role_names), text, &found))
+        return false;
+    *role = (Role)found;
+    return true;
+}
+
+const char *delivery_status_text(DeliveryStatus status)
+{
+    return status < G_N_ELEMENTS(status_names) ? status_names[status] : "unknown";
+}
+
+bool delivery_status_parse(const char *text, DeliveryStatus *status)
+{
+    unsigned found;
+    if (!find_name(status_names, G_N_ELEMENTS(status_names), text, &found))
+        return false;
+    *status = (DeliveryStatus)found;
+    return true;
+}
+
+const char *delivery_mode_text(DeliveryMode mode)
+{
+    return mode < G_N_ELEMENTS(mode_names) ? mode_names[mode] : "unknown";
+}
+
+bool delivery_mode_parse(const char *text, DeliveryMode *mode)
+{
+    unsigned found;
+    if (!find_name(mode_names, G_N_ELEMENTS(mode_names), text, &found))
+        return false;
+    *mode = (DeliveryMode)found;
+    return true;
+}
+
+void member_free(Member *member)
+{
+    if (!member)
+        return;
+    g_free(member->list_id);
+    g_free(member->address);
+    g_free(member->display_name);
+    g_free(member);
+}
+
+/* ---- reading ---- */
+
+/* A name that nobody gave is empty, not NULL. */
+#define MEMBER_COLUMNS \
+    "SELECT m.key, l.list_id, a.email, COALESCE(a.display_name, u.display_name, ''), m.role, m.moderation_action, m.joined_at, " \
+    "m.acknowledge_posts, m.hide_address, m.receive_list_copy, m.receive_own_postings, m.delivery_mode, m.delivery_status, " \
+    EFFECTIVE_ACKNOWLEDGE_POSTS ", " EFFECTIVE_HIDE_ADDRESS ", " EFFECTIVE_RECEIVE_LIST_COPY ", " \
+    EFFECTIVE_RECEIVE_OWN_POSTINGS ", " EFFECTIVE_DELIVERY_MODE ", " EFFECTIVE_DELIVERY_STATUS \
+    MEMBER_JOINS "JOIN person u ON u.key = a.person JOIN list l ON l.key = m.list "
+
+static Preferences read_preferences(Query *query, int column)
+{
+    return (Preferences){
+        .acknowledge_posts = query_choice(query, column),
+        .hide_address = query_choice(query, column + 1),
+        .receive_list_copy = query_choice(query, column + 2),
+        .receive_own_postings = query_choice(query, column + 3),
+        .delivery_mode = query_choice(query, column + 4),
+        .delivery_status = query_choice(query, column + 5),
+    };
+}
+
+static Member *read_row(Query *query)
+{
+    Member *member = g_new0(Member, 1);
+    store_key_id(query_integer(query, 0), member->id);
+    member->list_id = g_strdup(query_text(query, 1));
+    member->address = g_strdup(query_text(query, 2));
+    member->display_name = g_strdup(query_text(query, 3));
+    member->role = (Role)query_integer(query, 4);
+    member->moderation_action = query_is_null(query, 5) ? ACTION_UNSET : (Action)query_integer(query, 5);
+    member->joined_at = query_integer(query, 6);
+    member->own = read_preferences(query, 7);
+    member->effective = read_preferences(query, 7 + PREFERENCE_COUNT);
+    return member;
+}
+
+static bool no_such(Role role, const char *list_id, const char *address, GError **error)
+{
+    return fail(error, FAIL_MISSING, "%s is no %s of %s", address, role_text(role), list_id);
+}
+
+Member *member_find(Store *store, const char *list_id, Role role, const char *address, GError **error)
+{
+    int64_t list;
+    if (!list_key(store, list_id, &list, error))
+        return NULL;
+    g_autofree char *key = address_key(address);
+    g_autoptr(Query) query =
+        query_open(store, error,
+                   MEMBER_COLUMNS "WHERE m.list = $1 AND m.role = $2 AND m.address = $3 ORDER BY m.by_person LIMIT 1",
+                   INTEGER(list), INTEGER(role), TEXT(key));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_DONE)
+        no_such(role, list_id, address, error);
+    return step == STEP_ROW ? read_row(query) : NULL;
+}
+
+bool member_each(Store *store, const char *list_id, Role role, MemberEach *each, void *data, GError **error)
+{
+    int64_t list;
+    if (!list_key(store, list_id, &list, error))
+        return false;
+    g_autoptr(Query) query = query_open(store, error,
+                                        MEMBER_COLUMNS "WHERE m.list = $1 AND m.role = $2 "
+                                                       "ORDER BY m.list, m.role, m.address, m.by_person",
+                                        INTEGER(list), INTEGER(role));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        g_autoptr(Member) member = read_row(query);
+        if (!each(member, data))
+            return true;
+    }
+    return step == STEP_DONE;
+}
+
+bool member_count(Store *store, const char *list_id, Role role, int64_t *count, GError **error)
+{
+    int64_t list;
+    if (!list_key(store, list_id, &list, error))
+        return false;
+    g_autoptr(Query) query = query_open(store, error, "SELECT count(*) FROM member WHERE list = $1 AND role = $2",
+                                        INTEGER(list), INTEGER(role));
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *count = query_integer(query, 0);
+    return true;
+}
+
+char **list_administrators(Store *store, const char *list_id, GError **error)
+{
+    int64_t list;
+    if (!list_key(store, list_id, &list, error))
+        return NULL;
+    g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT DISTINCT m.address, a.email" MEMBER_JOINS
+                                        "WHERE m.list = $1 AND m.role IN (1, 2) AND " EFFECTIVE_DELIVERY_STATUS " = 0 "
+                                        "ORDER BY m.address",
+                                        INTEGER(list));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW)
+        g_ptr_array_add(found, g_strdup(query_text(query, 1)));
+    if (step != STEP_DONE)
+        return NULL;
+    g_ptr_array_add(found, NULL);
+    return (char **)g_ptr_array_free(g_steal_pointer(&found), FALSE);
+}
+
+/* ---- writing ---- */
+
+typedef struct NewMember {
+    const char *list_id;
+    Role role;
+    const char *key; /* of the address */
+    bool by_person;
+    const Preferences *own;
+} NewMember;
+
+static bool insert(Store *store, const NewMember *new, int64_t list, const char *address, GError **error)
+{
+    const Preferences *own = new->own ? new->own : &preferences_unset;
+    int64_t added = 0;
+    if (!query_run(store, error, &added,
+                   "INSERT INTO member (list, role, address, by_person, key, joined_at, " PREFERENCE_COLUMNS ") "
+                   "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) "
+                   "ON CONFLICT (list, role, address, by_person) DO NOTHING",
+                   INTEGER(list), INTEGER(new->role), TEXT(new->key), INTEGER(new->by_person), INTEGER(store_key_new()),
+                   INTEGER(clock_now()), PREFERENCE_VALUES(own)))
+        return false;
+    return added > 0 ||
+           fail(error, FAIL_RACE, "%s is a %s of %s already", address, role_text(new->role), new->list_id);
+}
+
+static bool add(Store *store, const NewMember *new, const char *address, const char *display_name, GError **error)
+{
+    /* The name comes last: nothing is written before the one check that fails for want of novelty. */
+    int64_t list;
+    bool named;
+    return list_key(store, new->list_id, &list, error) &&
+           address_ensure(store, new->key, address, display_name, &named, error) &&
+           insert(store, new, list, address, error) &&
+           (named || !display_name || !*display_name || address_set_name(store, new->key, display_name, error));
+}
+
+bool member_add(Store *store, const char *list_id, Role role, const char *address, const char *display_name,
+                const Preferences *own, GError **error)
+{
+    g_autofree char *key = address_key_checked(address, error);
+    NewMember new = {list_id, role, key, false, own};
+    Write write;
+    if (!key || !write_begin(store, &write, error))
+        return false;
+    return write_end(store, &write, add(store, &new, address, display_name, error), error);
+}
+
+bool member_add_user(Store *store, const char *list_id, Role role, const char *address, GError **error)
+{
+    g_autofree char *key = address_key_checked(address, error), *preferred = NULL;
+    Write write;
+    if (!key || !write_begin(store, &write, error))
+        return false;
+    int64_t list;
+    bool ok = list_key(store, list_id, &list, error) && user_preferred(store, address, key, &preferred, error);
+    NewMember new = {list_id, role, preferred, true, NULL};
+    return write_end(store, &write, ok && insert(store, &new, list, address, error), error);
+}
+
+/* What to change in the member that has address in role: a statement with
+ * $1 list, $2 role, $3 address, and what follows. */
+typedef struct Change {
+    const char *list_id;
+    Role role;
+    const char *address, *sql;
+    const Value *values; /* $4 on */
+    size_t count;
+} Change;
+
+static bool change(Store *store, const Change *what, GError **error)
+{
+    int64_t list, changed = 0;
+    if (!list_key(store, what->list_id, &list, error))
+        return false;
+    g_autofree char *key = address_key(what->address);
+    Value values[3 + PREFERENCE_COUNT] = {INTEGER(list), INTEGER(what->role), TEXT(key)};
+    for (size_t i = 0; i < what->count; i++)
+        values[3 + i] = what->values[i];
+    return query_all(store, error, &changed, what->sql, values, 3 + what->count) &&
+           (changed > 0 || no_such(what->role, what->list_id, what->address, error));
+}
+
+static bool change_whole(Store *store, const Change *what, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) && write_end(store, &write, change(store, what, error), error);
+}
+
+bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error)
+{
+    return change_whole(
+        store, &(Change){list_id, role, address, "DELETE FROM member WHERE list = $1 AND role = $2 AND address = $3", NULL, 0},
+        error);
+}
+
+bool member_set_preferences(Store *store, const char *list_id, Role role, const char *address, const Preferences *own, GError **error)
+{
+    const Value values[] = {PREFERENCE_VALUES(own)};
+    return change_whole(store,
+                        &(Change){list_id, role, address,
+                                  "UPDATE member SET acknowledge_posts = $4, hide_address = $5, receive_list_copy = $6, "
+                                  "receive_own_postings = $7, delivery_mode = $8, delivery_status = $9 "
+                                  "WHERE list = $1 AND role = $2 AND address = $3",
+                                  values, G_N_ELEMENTS(values)},
+                        error);
+}
+
+bool member_set_moderation(Store *store, const char *list_id, Role role, const char *address, Action action, GError **error)
+{
+    const Value value = action == ACTION_UNSET ? TEXT(NULL) : INTEGER(action);
+    return change_whole(store,
+                        &(Change){list_id, role, address,
+                                  "UPDATE member SET moderation_action = $4 WHERE list = $1 AND role = $2 AND address = $3",
+                                  &value, 1},
+                        error);
+}

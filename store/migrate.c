@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/migrate.h"
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "store/store_internal.h"
+
+static bool statement(const StoreDriver *driver, void *connection, const char *sql, int64_t *answer, GError **error)
+{
+    void *prepared = driver->prepare(connection, sql, error);
+    if (!prepared)
+        return false;
+    Step step = driver->step(prepared, error);
+    if (step == STEP_ROW && answer)
+        *answer = driver->integer(prepared, 0);
+    driver->reset(prepared);
+    driver->finalize(prepared);
+    return step != STEP_FAILED;
+}
+
+static bool current(const StoreDriver *driver, void *connection, int64_t *number, GError **error)
+{
+    bool has_schema = false;
+    *number = 0;
+    if (!driver->inspect(connection, &has_schema, error))
+        return false;
+    return !has_schema ||
+           statement(driver, connection, "SELECT COALESCE(MAX(number), 0) FROM schema_migration", number, error);
+}
+
+static char *translated(const StoreDriver *driver, const char *sql)
+{
+    g_autoptr(GString) text = g_string_new(sql);
+    for (const char *const *word = driver->words; word[0]; word += 2)
+        g_string_replace(text, word[0], word[1], 0);
+    return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+/* Inside a transaction. Another process may have been here since we looked. */
+static bool apply(const StoreDriver *driver, void *connection, const Migration *migration, GError **error)
+{
+    int64_t number = 0;
+    if (!current(driver, connection, &number, error))
+        return false;
+    if (number >= migration->number)
+        return true;
+    g_autofree char *table = translated(driver, "@mark@ CREATE TABLE IF NOT EXISTS schema_migration (number @integer@ NOT NULL "
+                                                "PRIMARY KEY, name @text@ NOT NULL, applied_at @integer@ NOT NULL) @table@");
+    g_autofree char *sql = translated(driver, migration->sql);
+    g_autofree char *record =
+        g_strdup_printf("INSERT INTO schema_migration (number, name, applied_at) VALUES (%d, '%s', %" G_GINT64_FORMAT ")",
+                        migration->number, migration->name, clock_now());
+    return driver->script(connection, table, error) && driver->script(connection, sql, error) &&
+           driver->script(connection, record, error);
+}
+
+static bool apply_whole(const StoreDriver *driver, void *connection, const Migration *migration, GError **error)
+{
+    if (!driver->script(connection, driver->begin_write, error))
+        return false;
+    if (apply(driver, connection, migration, error) && driver->script(connection, "COMMIT", error))
+        return true;
+    g_prefix_error(error, "schema %03d-%s: ", migration->number, migration->name);
+    if (driver->in_transaction(connection))
+        driver->script(connection, "ROLLBACK", NULL);
+    return false;
+}
+
+bool migrate_to(const StoreDriver *driver, void *connection, const char *where, const Migration *table, GError **error)
+{
+    int64_t number = 0;
+    if (!current(driver, connection, &number, error)) {
+        g_prefix_error(error, "%s: ", where);
+        return false;
+    }
+    int64_t newest = 0;
+    for (const Migration *migration = table; migration->number; migration++)
+        newest = migration->number;
+    if (number > newest)
+        return fail(error, FAIL_CONFIG,
+                    "%s has schema %" G_GINT64_FORMAT ", but this program knows only up to %" G_GINT64_FORMAT
+                    ": it was used by a newer version; install that version",
+                    where, number, newest);
+    for (const Migration *migration = table; migration->number; migration++)
+        if (migration->number > number && !apply_whole(driver, connection, migration, error)) {
+            g_prefix_error(error, "%s: ", where);
+            return false;
+        }
+    return true;
+}
+
+bool migrate(const StoreDriver *driver, void *connection, const char *where, GError **error)
+{
+    return migrate_to(driver, connection, where, migrations, error);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Brings a database up to the newest schema this program knows: the files
+ * store/schema/NNN-name.sql, built in, each applied once, in order, in a
+ * transaction of its own. Any number of processes may try at once.
+ * FAIL_CONFIG: the database is of a newer program, or not ours at all.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "store/store_internal.h"
+
+typedef struct Migration {
+    int number;
+    const char *name;
+    const char *sql;
+} Migration;
+
+extern const Migration migrations[]; /* made by the build; ended by number 0 */
+
+bool migrate(const StoreDriver *driver, void *connection, const char *where, GError **error);
+
+/* With a table of one's own, for tests. */
+bool migrate_to(const StoreDriver *driver, void *connection, const char *where, const Migration *table, GError **error);

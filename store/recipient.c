@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include <string.h>
+
+#include "base/fail.h"
+#include "store/address.h"
+#include "store/member.h"
+#include "store/member_internal.h"
+#include "store/store_internal.h"
+
+struct RecipientCursor {
+    Query *query;
+    GString *last;      /* key of the row before: an address twice in a row is one recipient */
+    GHashTable *copied; /* keys; NULL: none */
+};
+
+/* Every row is looked at once, in the order of member's own key: nothing is
+ * sorted, nothing is kept. 0, 0 are MODE_REGULAR and DELIVERY_ENABLED. */
+#define RECIPIENTS \
+    "SELECT a.email, m.address, " EFFECTIVE_RECEIVE_LIST_COPY MEMBER_JOINS \
+    "WHERE m.list = $1 AND m.role = 0 AND " EFFECTIVE_DELIVERY_MODE " = 0 AND " EFFECTIVE_DELIVERY_STATUS " = 0 " \
+    "AND (a.person <> $2 OR " EFFECTIVE_RECEIVE_OWN_POSTINGS " = 1) " \
+    "ORDER BY m.list, m.role, m.address"
+
+/* The person behind an address, 0 when there is none. */
+static bool person_of(Store *store, const char *email, int64_t *person, GError **error)
+{
+    *person = 0;
+    g_autoptr(GError) problem = NULL;
+    g_autofree char *key = email && address_is_valid(email) ? address_key(email) : NULL;
+    if (!key || address_find(store, email, key, person, NULL, &problem) || g_error_matches(problem, FAIL, FAIL_MISSING))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&problem));
+    return false;
+}
+
+static GHashTable *keys_of(const char *const *addresses)
+{
+    if (!addresses || !*addresses)
+        return NULL;
+    GHashTable *keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (; *addresses; addresses++)
+        if (address_is_valid(*addresses))
+            g_hash_table_add(keys, address_key(*addresses));
+    return keys;
+}
+
+RecipientCursor *recipient_cursor_open(Store *store, const char *list_id, const char *sender,
+                                       const char *const *copied, GError **error)
+{
+    int64_t key, person;
+    if (!list_key(store, list_id, &key, error) || !person_of(store, sender, &person, error))
+        return NULL;
+    g_autoptr(Query) query = query_open(store, error, RECIPIENTS, INTEGER(key), INTEGER(person));
+    if (!query)
+        return NULL;
+    RecipientCursor *cursor = g_new0(RecipientCursor, 1);
+    cursor->query = g_steal_pointer(&query);
+    cursor->last = g_string_new(NULL);
+    cursor->copied = keys_of(copied);
+    return cursor;
+}
+
+static bool wanted(RecipientCursor *cursor)
+{
+    const char *key = query_text(cursor->query, 1);
+    if (strcmp(key, cursor->last->str) == 0)
+        return false;
+    if (cursor->copied && query_integer(cursor->query, 2) == 0 && g_hash_table_contains(cursor->copied, key))
+        return false;
+    g_string_assign(cursor->last, key);
+    return true;
+}
+
+const char *recipient_cursor_next(RecipientCursor *cursor, GError **error)
+{
+    if (!cursor->query)
+        return NULL;
+    while (query_step(cursor->query, error) == STEP_ROW)
+        if (wanted(cursor))
+            return query_text(cursor->query, 0);
+    g_clear_pointer(&cursor->query, query_free); /* the end: a further step would start again */
+    return NULL;
+}
+
+void recipient_cursor_free(RecipientCursor *cursor)
+{
+    if (!cursor)
+        return;
+    query_free(cursor->query);
+    g_string_free(cursor->last, TRUE);
+    g_clear_pointer(&cursor->copied, g_hash_table_destroy);
+    g_free(cursor);
+}
+
+bool recipient_count(Store *store, const char *list_id, int64_t *count, GError **error)
+{
+    return member_count(store, list_id, ROLE_MEMBER, count, error);
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/store.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "store/migrate.h"
+#include "store/store_internal.h"
+
+#define EXPIRE_ROWS 10000 /* a transaction, so that others are not kept waiting */
+
+static const StoreDriver *const drivers[] = {&store_sqlite};
+
+struct Store {
+    const StoreDriver *driver;
+    void *connection;
+    GHashTable *idle;    /* statements by the address of their text */
+    int depth;           /* of store_begin() */
+    bool doomed;         /* the transaction can only be rolled back */
+    GArray *savepoints;  /* of bool: doomed when each was set */
+    int64_t unknown;     /* versions handed out while the real one cannot be read */
+};
+
+struct Query {
+    Store *store;
+    const char *sql;
+    void *statement;
+};
+
+Store *store_open(const char *driver, const char *where, bool create, GError **error)
+{
+    const StoreDriver *found = NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(drivers); i++)
+        if (strcmp(drivers[i]->name, driver) == 0)
+            found = drivers[i];
+    if (!found) {
+        fail(error, FAIL_CONFIG, "there is no store driver \"%s\"; the one there is: sqlite", driver);
+        return NULL;
+    }
+    void *connection = found->open(where, create, error);
+    if (!connection)
+        return NULL;
+    if (!migrate(found, connection, where, error)) {
+        found->close(connection);
+        return NULL;
+    }
+    Store *store = g_new0(Store, 1);
+    store->driver = found;
+    store->connection = connection;
+    store->idle = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, found->finalize);
+    store->savepoints = g_array_new(FALSE, FALSE, sizeof(bool));
+    return store;
+}
+
+void store_free(Store *store)
+{
+    if (!store)
+        return;
+    g_hash_table_destroy(store->idle);
+    g_array_unref(store->savepoints);
+    store->driver->close(store->connection);
+    g_free(store);
+}
+
+void *store_connection(Store *store)
+{
+    return store->connection;
+}
+
+const StoreDriver *store_driver(const Store *store)
+{
+    return store->driver;
+}
+
+bool store_is_transaction_open(const Store *store)
+{
+    return store->depth > 0;
+}
+
+/* ---- statements ---- */
+
+Value store_text(const char *text)
+{
+    if (!text)
+        return (Value){.type = VALUE_NULL};
+    return (Value){.type = VALUE_TEXT, .data = text, .length = strlen(text)};
+}
+
+Query *query_start(Store *store, GError **error, const char *sql, const Value *values, size_t count)
+{
+    if (store->doomed) {
+        fail(error, FAIL_LATER, "the transaction failed earlier and will be rolled back");
+        return NULL;
+    }
+    void *statement = NULL;
+    if (!g_hash_table_steal_extended(store->idle, sql, NULL, &statement))
+        statement = store->driver->prepare(store->connection, sql, error);
+    if (!statement)
+        return NULL;
+    g_autoptr(Query) query = g_new0(Query, 1);
+    *query = (Query){store, sql, statement};
+    for (size_t i = 0; i < count; i++)
+        if (!store->driver->bind(statement, (int)i + 1, &values[i], error))
+            return NULL;
+    return g_steal_pointer(&query);
+}
+
+/* Back to the idle ones; a twin that was made meanwhile goes. */
+void query_free(Query *query)
+{
+    if (!query)
+        return;
+    query->store->driver->reset(query->statement);
+    g_hash_table_replace(query->store->idle, (gpointer)query->sql, query->statement);
+    g_free(query);
+}
+
+Step query_step(Query *query, GError **error)
+{
+    Step step = query->store->driver->step(query->statement, error);
+    if (step == STEP_FAILED && query->store->depth > 0 &&
+        !query->store->driver->in_transaction(query->store->connection))
+        query->store->doomed = true; /* what follows must not become transactions of its own */
+    return step;
+}
+
+bool query_is_null(Query *query, int column)
+{
+    return query->store->driver->is_null(query->statement, column);
+}
+
+int64_t query_integer(Query *query, int column)
+{
+    return query->store->driver->integer(query->statement, column);
+}
+
+int query_choice(Query *query, int column)
+{
+    return query_is_null(query, column) ? -1 : (int)query_integer(query, column);
+}
+
+const char *query_text(Query *query, int column)
+{
+    return query->store->driver->octets(query->statement, column, NULL);
+}
+
+GBytes *query_blob(Query *query, int column)
+{
+    size_t length = 0;
+    const void *octets = query->store->driver->octets(query->statement, column, &length);
+    return g_bytes_new(octets, length);
+}
+
+bool query_all(Store *store, GError **error, int64_t *changed, const char *sql, const Value *values, size_t count)
+{
+    g_autoptr(Query) query = query_start(store, error, sql, values, count);
+    if (!query)
+        return false;
+    Step step;
+    do
+        step = query_step(query, error);
+    while (step == STEP_ROW);
+    if (changed)
+        *changed = step == STEP_DONE ? store->driver->changed(store->connection) : 0;
+    return step == STEP_DONE;
+}
+
+/* ---- transactions ---- */
+
+bool store_begin(Store *store, GError **error)
+{
+    if (store->depth == 0 && !store->driver->script(store->connection, store->driver->begin_write, error)) {
+        g_prefix_error(error, "begin: ");
+        return false;
+    }
+    store->depth++;
+    return true;
+}
+
+/* The outermost level ends here, one way or the other. */
+static void forget_transaction(Store *store)
+{
+    store->depth = 0;
+    store->doomed = false;
+    g_array_set_size(store->savepoints, 0);
+}
+
+static void roll_back(Store *store)
+{
+    if (store->driver->in_transaction(store->connection))
+        store->driver->script(store->connection, "ROLLBACK", NULL);
+    forget_transaction(store);
+}
+
+bool store_commit(Store *store, GError **error)
+{
+    if (store->depth == 0)
+        log_panic("store_commit without store_begin");
+    if (store->depth > 1) {
+        store->depth--;
+        return !store->doomed || fail(error, FAIL_LATER, "the transaction failed earlier and will be rolled back");
+    }
+    if (store->doomed) {
+        roll_back(store);
+        return fail(error, FAIL_LATER, "a part of the transaction failed: all of it was rolled back");
+    }
+    if (store->driver->script(store->connection, "COMMIT", error)) {
+        forget_transaction(store);
+        return true;
+    }
+    g_prefix_error(error, "commit: ");
+    roll_back(store);
+    return false;
+}
+
+void store_rollback(Store *store)
+{
+    if (store->depth == 0)
+        log_panic("store_rollback without store_begin");
+    if (store->depth == 1) {
+        roll_back(store);
+    } else {
+        store->depth--;
+        store->doomed = true;
+    }
+}
+
+bool store_savepoint(Store *store, GError **error)
+{
+    if (store->depth == 0)
+        log_panic("store_savepoint outside a transaction");
+    if (store->doomed)
+        return fail(error, FAIL_LATER, "the transaction failed earlier and will be rolled back");
+    g_autofree char *sql = g_strdup_printf("SAVEPOINT level_%u", store->savepoints->len);
+    if (!store->driver->script(store->connection, sql, error))
+        return false;
+    g_array_append_val(store->savepoints, store->doomed);
+    return true;
+}
+
+void store_savepoint_end(Store *store, bool keep)
+{
+    if (store->savepoints->len == 0)
+        log_panic("store_savepoint_end without store_savepoint");
+    unsigned level = store->savepoints->len - 1;
+    g_array_set_size(store->savepoints, level);
+    if (!store->driver->in_transaction(store->connection)) {
+        store->doomed = true;
+        return;
+    }
+    g_autofree char *undo = g_strdup_printf("ROLLBACK TO SAVEPOINT level_%u", level);
+    g_autofree char *release = g_strdup_printf("RELEASE SAVEPOINT level_%u", level);
+    bool undone = keep || store->driver->script(store->connection, undo, NULL);
+    bool released = store->driver->script(store->connection, release, NULL);
+    if (!undone || !released)
+        store->doomed = true;
+    else if (!keep)
+        store->doomed = false; /* a savepoint is only set in a sound transaction */
+}
+
+bool write_begin(Store *store, Write *write, GError **error)
+{
+    write->own = store->depth == 0;
+    write->changed_ever = store->driver->changed_ever(store->connection);
+    if (store->doomed)
+        return fail(error, FAIL_LATER, "the transaction failed earlier and will be rolled back");
+    return store_begin(store, error);
+}
+
+bool write_end(Store *store, const Write *write, bool ok, GError **error)
+{
+    if (ok)
+        return store_commit(store, error);
+    if (write->own || store->driver->changed_ever(store->connection) != write->changed_ever)
+        store_rollback(store);
+    else
+        store->depth--;
+    return false;
+}
+
+/* ---- ids ---- */
+
+int64_t store_key_new(void)
+{
+    return (int64_t)((uint64_t)clock_unique() << 11 | (g_random_int() & 0x7ff));
+}
+
+/* The finaliser of SplitMix64. */
+static uint64_t mixed(uint64_t key)
+{
+    key += UINT64_C(0x9e3779b97f4a7c15);
+    key = (key ^ key >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    key = (key ^ key >> 27) * UINT64_C(0x94d049bb133111eb);
+    return key ^ key >> 31;
+}
+
+void store_key_id(int64_t key, char id[STORE_ID_SIZE])
+{
+    g_snprintf(id, STORE_ID_SIZE, "%016" PRIx64 "%016" PRIx64, (uint64_t)key, mixed((uint64_t)key));
+}
+
+bool store_id_key(const char *id, int64_t *key)
+{
+    char again[STORE_ID_SIZE];
+    if (strlen(id) != STORE_ID_SIZE - 1)
+        return false;
+    g_autofree char *half = g_strndup(id, 16);
+    *key = (int64_t)g_ascii_strtoull(half, NULL, 16);
+    store_key_id(*key, again);
+    return strcmp(id, again) == 0;
+}
+
+/* ---- effects ---- */
+
+bool store_record_effect(Store *store, const char *entry, bool *before, GError **error)
+{
+    if (store->depth == 0)
+        log_panic("store_record_effect outside a transaction: it would record effects that are not there");
+    int64_t added = 0;
+    if (!query_run(store, error, &added, "INSERT INTO effect (entry, recorded_at) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                   TEXT(entry), INTEGER(clock_now())))
+        return false;
+    *before = added == 0;
+    return true;
+}
+
+static bool expire_table(Store *store, const char *sql, int64_t before, GError **error)
+{
+    int64_t removed;
+    do {
+        Write write;
+        if (!write_begin(store, &write, error))
+            return false;
+        bool ok = query_run(store, error, &removed, sql, INTEGER(before), INTEGER(EXPIRE_ROWS));
+        if (!write_end(store, &write, ok, error))
+            return false;
+    } while (removed == EXPIRE_ROWS);
+    return true;
+}
+
+bool store_expire(Store *store, int64_t age_us, GError **error)
+{
+    int64_t before = clock_now() - age_us;
+    return expire_table(store,
+                        "DELETE FROM effect WHERE entry IN "
+                        "(SELECT entry FROM effect WHERE recorded_at < $1 ORDER BY recorded_at LIMIT $2)",
+                        before, error) &&
+           expire_table(store,
+                        "DELETE FROM message_id WHERE (list, message_id) IN "
+                        "(SELECT list, message_id FROM message_id WHERE seen_at < $1 ORDER BY seen_at LIMIT $2)",
+                        before, error);
+}
+
+int64_t store_version(Store *store)
+{
+    int64_t version;
+    if (store->driver->version(store->connection, &version, NULL))
+        return version;
+    return --store->unknown; /* never the same twice: nothing cached is trusted */
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The thin layer under list.c, member.c and the others: statements and the
+ * driver behind them. For this folder only.
+ *
+ * Statements are string literals with parameters $1, $2, ..., kept prepared
+ * under the literal's address; one text serves every driver. Never let a
+ * statement fail for a reason that can be asked beforehand (some databases
+ * end a transaction at the first error): use ON CONFLICT DO NOTHING and
+ * query_run()'s count.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/list.h"
+#include "store/store.h"
+
+typedef enum ValueType { VALUE_NULL, VALUE_INTEGER, VALUE_TEXT, VALUE_BLOB } ValueType;
+
+/* A parameter. Memory is borrowed until the query ends. */
+typedef struct Value {
+    ValueType type;
+    int64_t integer;
+    const void *data;
+    size_t length;
+} Value;
+
+/* For parameters: NULL text is NULL; INTEGER_OR_NULL takes -1 as NULL. */
+#define INTEGER(x) ((Value){.type = VALUE_INTEGER, .integer = (int64_t)(x)})
+#define INTEGER_OR_NULL(x) ((Value){.type = (x) < 0 ? VALUE_NULL : VALUE_INTEGER, .integer = (int64_t)(x)})
+#define TEXT(x) store_text(x)
+#define BLOB(x, n) ((Value){.type = VALUE_BLOB, .data = (x), .length = (n)})
+Value store_text(const char *text);
+
+typedef enum Step { STEP_FAILED = -1, STEP_DONE, STEP_ROW } Step;
+
+/* One file a database. Statements belong to the connection that made them. */
+typedef struct StoreDriver {
+    const char *name;
+    void *(*open)(const char *where, bool create, GError **error);
+    void (*close)(void *connection);
+    bool (*script)(void *connection, const char *sql, GError **error); /* statements without parameters or results */
+    void *(*prepare)(void *connection, const char *sql, GError **error);
+    void (*finalize)(void *statement);
+    bool (*bind)(void *statement, int parameter, const Value *value, GError **error); /* from 1 */
+    Step (*step)(void *statement, GError **error);
+    void (*reset)(void *statement);
+    bool (*is_null)(void *statement, int column); /* from 0 */
+    int64_t (*integer)(void *statement, int column);
+    const void *(*octets)(void *statement, int column, size_t *length); /* text is ended by a zero octet */
+    int64_t (*changed)(void *connection);     /* rows changed by the last statement */
+    int64_t (*changed_ever)(void *connection); /* only ever compared */
+    bool (*in_transaction)(void *connection); /* false after the database gave one up */
+    bool (*version)(void *connection, int64_t *version, GError **error);
+    /* Tells a database that is empty or ours from a stranger's (FAIL_CONFIG). has_schema: a migration table is there. */
+    bool (*inspect)(void *connection, bool *has_schema, GError **error);
+    const char *begin_write; /* starts a transaction that will not fail later for want of the lock */
+    const char *const *words; /* for schema/: pairs "@word@", text; NULL ends */
+} StoreDriver;
+
+extern const StoreDriver store_sqlite;
+
+typedef struct Query Query;
+
+/* Binds and starts nothing yet; the first query_step() does. */
+Query *query_start(Store *store, GError **error, const char *sql, const Value *values, size_t count);
+#define query_open(store, error, sql, ...) \
+    query_start(store, error, sql, (const Value[]){__VA_ARGS__}, sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
+void query_free(Query *query);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Query, query_free)
+
+Step query_step(Query *query, GError **error);
+bool query_is_null(Query *query, int column);
+int64_t query_integer(Query *query, int column);
+int query_choice(Query *query, int column);       /* -1 for NULL */
+const char *query_text(Query *query, int column); /* borrowed until the next step; NULL for NULL */
+GBytes *query_blob(Query *query, int column);
+
+/* Runs to the end; *changed (may be NULL) is the number of rows changed. */
+bool query_all(Store *store, GError **error, int64_t *changed, const char *sql, const Value *values, size_t count);
+#define query_run(store, error, changed, sql, ...) \
+    query_all(store, error, changed, sql, (const Value[]){__VA_ARGS__}, sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
+
+/* Around what a public function writes: a transaction, or part of the
+ * caller's. write_end() returns ok, or false when the commit failed. When not
+ * ok, what was written since write_begin() is undone; inside a caller's transaction
+ * that dooms it if anything was written, so check before you write. */
+typedef struct Write {
+    bool own;
+    int64_t changed_ever;
+} Write;
+bool write_begin(Store *store, Write *write, GError **error);
+bool write_end(Store *store, const Write *write, bool ok, GError **error);
+
+/* Keys are the time in microseconds and 11 random bits. An id is a key and a
+ * mix of it, so it needs no column and a mistyped one is found out. */
+int64_t store_key_new(void);
+void store_key_id(int64_t key, char id[STORE_ID_SIZE]);
+bool store_id_key(const char *id, int64_t *key);
+
+bool store_is_transaction_open(const Store *store);
+void *store_connection(Store *store);
+const StoreDriver *store_driver(const Store *store);
+
+/* list.c: the internal key of a list; FAIL_MISSING. */
+bool list_key(Store *store, const char *list_id, int64_t *key, GError **error);
+/* list_setting.c */
+void list_settings_default(List *list);
+bool list_setting_apply(List *list, const char *name, const char *value, GError **error);
+void list_settings_clear(List *list);
+/* Checks value and returns it as it is kept; NULL with error. */
+char *list_setting_canonical(const List *list, const ListSetting *setting, const char *value, GError **error);
+char *list_setting_fallback(const ListSetting *setting, const char *list_name);
+const ListSetting *list_setting_find(const char *name, GError **error);

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/store_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/fs.h"
+
+#define BUSY_TIMEOUT_MS 10000
+#define APPLICATION_ID 0x4c697374 /* "List", in the file's head */
+#define CACHE_KIB 8192
+#define WAL_KEPT_OCTETS 67108864
+
+typedef struct Connection {
+    sqlite3 *database;
+    sqlite3_stmt *version; /* kept prepared: it is asked often */
+} Connection;
+
+static FailCode code_of(int result)
+{
+    switch (result & 0xff) {
+    case SQLITE_NOTADB:
+        return FAIL_CONFIG;
+    case SQLITE_CONSTRAINT:
+        return FAIL_RACE;
+    default:
+        return FAIL_LATER;
+    }
+}
+
+static bool failed(sqlite3 *database, int result, GError **error)
+{
+    const char *advice = "";
+    switch (result & 0xff) {
+    case SQLITE_BUSY:
+        advice = " (another process has been writing for 10 s)";
+        break;
+    case SQLITE_CORRUPT:
+        advice = " (restore it, or mend it with the .recover command of sqlite3)";
+        break;
+    default:
+        break;
+    }
+    const char *file = sqlite3_db_filename(database, "main");
+    return fail(error, code_of(result), "%s: %s%s", file && *file ? file : "database", sqlite3_errmsg(database), advice);
+}
+
+static void sqlite_close(void *connection)
+{
+    Connection *self = connection;
+    sqlite3_finalize(self->version);
+    sqlite3_close_v2(self->database);
+    g_free(self);
+}
+
+/* Creates the file ourselves: not readable by others (its companions take
+ * after it), and durable before anything relies on it. */
+static bool create_file(const char *where, GError **error)
+{
+    auto_fd file = open(where, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+    if (file < 0 && errno == EEXIST)
+        return true;
+    if (file < 0)
+        return fail_errno(error, errno == ENOENT ? FAIL_MISSING : FAIL_LATER, "create %s", where);
+    g_autofree char *above = g_path_get_dirname(where);
+    auto_fd directory = fs_open_dir(AT_FDCWD, above, false, error);
+    return directory >= 0 && fs_sync_dir(directory, error);
+}
+
+static bool script_once(sqlite3 *database, const char *sql, GError **error)
+{
+    int result = sqlite3_exec(database, sql, NULL, NULL, NULL);
+    return result == SQLITE_OK || failed(database, result, error);
+}
+
+static bool sqlite_script(void *connection, const char *sql, GError **error)
+{
+    return script_once(((Connection *)connection)->database, sql, error);
+}
+
+/* Changing to WAL does not honour the busy timeout. */
+static bool use_wal(sqlite3 *database, GError **error)
+{
+    int64_t deadline = clock_monotonic() + BUSY_TIMEOUT_MS * INT64_C(1000);
+    for (;;) {
+        int result = sqlite3_exec(database, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+        if (result == SQLITE_OK)
+            return true;
+        if ((result & 0xff) != SQLITE_BUSY || clock_monotonic() > deadline)
+            return failed(database, result, error);
+        usleep(5000);
+    }
+}
+
+static void *sqlite_open(const char *where, bool create, GError **error)
+{
+    if (create && !create_file(where, error))
+        return NULL;
+    if (!create && access(where, F_OK) != 0) {
+        fail_errno(error, errno == ENOENT ? FAIL_MISSING : FAIL_LATER, "%s", where);
+        return NULL;
+    }
+    Connection *self = g_new0(Connection, 1);
+    int result = sqlite3_open_v2(where, &self->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    bool ok = result == SQLITE_OK;
+    if (!ok)
+        fail(error, code_of(result), "%s: %s", where, self->database ? sqlite3_errmsg(self->database) : "out of memory");
+    if (ok) {
+        sqlite3_extended_result_codes(self->database, 1);
+        sqlite3_busy_timeout(self->database, BUSY_TIMEOUT_MS);
+        g_autofree char *settings =
+            g_strdup_printf("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -%d;"
+                            "PRAGMA journal_size_limit = %d; PRAGMA temp_store = MEMORY;",
+                            CACHE_KIB, WAL_KEPT_OCTETS);
+        ok = use_wal(self->database, error) && script_once(self->database, settings, error);
+    }
+    if (!ok) {
+        sqlite_close(self);
+        return NULL;
+    }
+    return self;
+}
+
+/* Parameters are found by name, so that $2 may come before $1 and twice. */
+static void *sqlite_prepare(void *connection, const char *sql, GError **error)
+{
+    sqlite3 *database = ((Connection *)connection)->database;
+    sqlite3_stmt *statement = NULL;
+    int result = sqlite3_prepare_v3(database, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+    if (result != SQLITE_OK) {
+        failed(database, result, error);
+        return NULL;
+    }
+    return statement;
+}
+
+static void sqlite_finalize(void *statement)
+{
+    sqlite3_finalize(statement);
+}
+
+static int bind_value(sqlite3_stmt *statement, int index, const Value *value)
+{
+    switch (value->type) {
+    case VALUE_INTEGER:
+        return sqlite3_bind_int64(statement, index, value->integer);
+    case VALUE_TEXT:
+        return sqlite3_bind_text64(statement, index, value->data, value->length, SQLITE_STATIC, SQLITE_UTF8);
+    case VALUE_BLOB:
+        return value->length ? sqlite3_bind_blob64(statement, index, value->data, value->length, SQLITE_STATIC)
+                             : sqlite3_bind_zeroblob(statement, index, 0);
+    default:
+        return sqlite3_bind_null(statement, index);
+    }
+}
+
+static bool sqlite_bind(void *statement, int parameter, const Value *value, GError **error)
+{
+    char name[16];
+    g_snprintf(name, sizeof name, "$%d", parameter);
+    const char *at = sqlite3_bind_parameter_name(statement, parameter);
+    int index = at && strcmp(at, name) == 0 ? parameter : sqlite3_bind_parameter_index(statement, name);
+    int result = bind_value(statement, index, value);
+    return result == SQLITE_OK || failed(sqlite3_db_handle(statement), result, error);
+}
+
+static Step sqlite_step(void *statement, GError **error)
+{
+    int result = sqlite3_step(statement);
+    if (result == SQLITE_ROW)
+        return STEP_ROW;
+    if (result == SQLITE_DONE)
+        return STEP_DONE;
+    failed(sqlite3_db_handle(statement), result, error);
+    return STEP_FAILED;
+}
+
+/* The result repeats what the last step said. */
+static void sqlite_reset(void *statement)
+{
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+}
+
+static bool sqlite_is_null(void *statement, int column)
+{
+    return sqlite3_column_type(statement, column) == SQLITE_NULL;
+}
+
+static int64_t sqlite_integer(void *statement, int column)
+{
+    return sqlite3_column_int64(statement, column);
+}
+
+static const void *sqlite_octets(void *statement, int column, size_t *length)
+{
+    bool blob = sqlite3_column_type(statement, column) == SQLITE_BLOB;
+    const void *octets = blob ? sqlite3_column_blob(statement, column) : sqlite3_column_text(statement, column);
+    if (length)
+        *length = (size_t)sqlite3_column_bytes(statement, column);
+    return octets;
+}
+
+static int64_t sqlite_changed(void *connection)
+{
+    return sqlite3_changes64(((Connection *)connection)->database);
+}
+
+static int64_t sqlite_changed_ever(void *connection)
+{
+    return sqlite3_total_changes64(((Connection *)connection)->database);
+}
+
+static bool sqlite_in_transaction(void *connection)
+{
+    return !sqlite3_get_autocommit(((Connection *)connection)->database);
+}
+
+static bool sqlite_version(void *connection, int64_t *version, GError **error)
+{
+    Connection *self = connection;
+    if (!self->version)
+        self->version = sqlite_prepare(self, "PRAGMA data_version", error);
+    if (!self->version)
+        return false;
+    bool row = sqlite_step(self->version, error) == STEP_ROW;
+    if (row)
+        *version = sqlite3_column_int64(self->version, 0);
+    sqlite3_reset(self->version);
+    return row;
+}
+
+static bool number_of(sqlite3 *database, const char *sql, int64_t *number, GError **error)
+{
+    sqlite3_stmt *statement = NULL;
+    int result = sqlite3_prepare_v2(database, sql, -1, &statement, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_step(statement);
+    if (result == SQLITE_ROW)
+        *number = sqlite3_column_int64(statement, 0);
+    else
+        failed(database, result, error);
+    sqlite3_finalize(statement);
+    return result == SQLITE_ROW;
+}
+
+static bool sqlite_inspect(void *connection, bool *has_schema, GError **error)
+{
+    sqlite3 *database = ((Connection *)connection)->database;
+    int64_t tables, ours, application;
+    if (!number_of(database, "SELECT count(*) FROM sqlite_schema", &tables, error) ||
+        !number_of(database, "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_migration'", &ours, error) ||
+        !number_of(database, "PRAGMA application_id", &application, error))
+        return false;
+    if (tables > 0 && (ours == 0 || application != APPLICATION_ID))
+        return fail(error, FAIL_CONFIG, "this SQLite database is not one of Listrunner's");
+    *has_schema = ours > 0;
+    return true;
+}
+
+static const char *const words[] = {
+    "@integer@", "INTEGER", "@text@", "TEXT", "@blob@", "BLOB", "@table@", "STRICT",
+    "@clustered@", "STRICT, WITHOUT ROWID", "@mark@", "PRAGMA application_id = 1281979252;", NULL,
+};
+G_STATIC_ASSERT(APPLICATION_ID == 1281979252);
+
+const StoreDriver store_sqlite = {
+    .name = "sqlite",
+    .open = sqlite_open,
+    .close = sqlite_close,
+    .script = sqlite_script,
+    .prepare = sqlite_prepare,
+    .finalize = sqlite_finalize,
+    .bind = sqlite_bind,
+    .step = sqlite_step,
+    .reset = sqlite_reset,
+    .is_null = sqlite_is_null,
+    .integer = sqlite_integer,
+    .octets = sqlite_octets,
+    .changed = sqlite_changed,
+    .changed_ever = sqlite_changed_ever,
+    .in_transaction = sqlite_in_transaction,
+    .version = sqlite_version,
+    .inspect = sqlite_inspect,
+    .begin_write = "BEGIN IMMEDIATE",
+    .words = words,
+};
