@@ -37,6 +37,8 @@ struct Runner {
     uint64_t progress, done;
     const char *holding;
     size_t in_batch;
+    size_t backlog; /* as counted at counted_at */
+    int64_t oldest, counted_at;
 };
 
 const char *runner_name(const Runner *runner)
@@ -75,12 +77,16 @@ bool runner_stopping(const Runner *runner)
     return child_stopping();
 }
 
+/* Counting a long backlog costs a walk over it: once a second is enough. */
 static void beat(Runner *runner)
 {
-    int64_t oldest = 0;
-    size_t backlog = inbox_backlog(runner->inbox, clock_now(), &oldest);
-    child_beat(runner->progress, runner->done, backlog + runner->in_batch, oldest, runner->holding);
-    runner->beat_at = clock_monotonic() + runner->heartbeat_us;
+    int64_t now = clock_monotonic();
+    if (now >= runner->counted_at + CLOCK_SECOND || runner->backlog <= runner->in_batch) {
+        runner->backlog = inbox_backlog(runner->inbox, clock_now(), &runner->oldest);
+        runner->counted_at = now;
+    }
+    child_beat(runner->progress, runner->done, runner->backlog + runner->in_batch, runner->oldest, runner->holding);
+    runner->beat_at = now + runner->heartbeat_us;
 }
 
 void runner_progress(Runner *runner)

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* The queue-runner skeleton, in a process of its own as in real life. The
+ * handler does what the message's first word says. */
+#include "runners/runner.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/contract.h"
+#include "base/fail.h"
+#include "t/switchboard/fixture.h"
+
+#define PATIENCE (10 * CLOCK_SECOND)
+
+static bool refuse_batches;
+
+static bool obey(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+{
+    g_autoptr(GBytes) message = entry_message(entry);
+    gsize length;
+    const char *octets = g_bytes_get_data(message, &length);
+    g_autofree char *text = g_strndup(octets, length);
+    if (g_str_has_prefix(text, "crash"))
+        abort();
+    if (g_str_has_prefix(text, "never"))
+        return fail(error, FAIL_NEVER, "this can never be done");
+    if (g_str_has_prefix(text, "later") && clock_now() < entry_arrival(entry) + CLOCK_SECOND / 2)
+        return fail(error, FAIL_LATER, "not yet");
+    outcome_add(outcome, draft_from_entry("target", entry));
+    return true;
+}
+
+static bool end_batch(Runner *runner, GError **error)
+{
+    return !refuse_batches || fail(error, FAIL_LATER, "the database is down");
+}
+
+static const RunnerSpec spec = {.name = "test", .queue = "in", .handle = obey, .end_batch = end_batch};
+
+typedef struct Test {
+    Fixture fixture;
+    char *config;
+    pid_t pid;
+} Test;
+
+static void start(Test *test)
+{
+    test->pid = fork();
+    g_assert_cmpint(test->pid, >=, 0);
+    if (test->pid == 0) {
+        setenv(CHILD_ENV_CONFIG, test->config, 1);
+        char *arguments[] = {(char *)"test", NULL};
+        _exit(runner_main(&spec, 1, arguments));
+    }
+}
+
+static int stop(Test *test, int number)
+{
+    int status = 0;
+    kill(test->pid, number);
+    g_assert_cmpint(waitpid(test->pid, &status, 0), ==, test->pid);
+    return status;
+}
+
+static void configure(Test *test, const char *spool_keys)
+{
+    g_autofree char *text = g_strdup_printf("[spool]\ndirectory = %s\n%s\n", test->fixture.path, spool_keys);
+    g_free(test->config);
+    test->config = g_strdup_printf("%s.conf", test->fixture.path);
+    g_assert_true(g_file_set_contents(test->config, text, -1, NULL));
+}
+
+static void set_up(Test *test, gconstpointer data)
+{
+    fixture_set_up(&test->fixture, NULL);
+    configure(test, data ? data : "");
+    refuse_batches = false;
+}
+
+static void tear_down(Test *test, gconstpointer data)
+{
+    unlink(test->config);
+    g_free(test->config);
+    fixture_tear_down(&test->fixture, NULL);
+}
+
+static void wait_for(Test *test, const char *queue, const char *suffix, unsigned count)
+{
+    int64_t until = clock_monotonic() + PATIENCE;
+    while (fixture_count(&test->fixture, queue, suffix) != count) {
+        g_assert_cmpint(clock_monotonic(), <, until);
+        g_usleep(2000);
+    }
+}
+
+/* What is there at the start, and what comes later, in batches and alone. */
+static void test_moves(Test *test, gconstpointer data)
+{
+    for (int i = 0; i < 300; i++)
+        g_free(fixture_store(&test->fixture, "in", "go"));
+    start(test);
+    wait_for(test, "target", ".msg", 300);
+    g_free(fixture_store(&test->fixture, "in", "go"));
+    wait_for(test, "target", ".msg", 301);
+    int status = stop(test, SIGTERM);
+    g_assert_true(WIFEXITED(status));
+    g_assert_cmpint(WEXITSTATUS(status), ==, CHILD_EXIT_OK);
+    g_assert_cmpuint(fixture_count(&test->fixture, "in", ""), ==, 0);
+    g_assert_cmpuint(fixture_count(&test->fixture, "target", ""), ==, 301);
+}
+
+static void test_later(Test *test, gconstpointer data)
+{
+    g_free(fixture_store(&test->fixture, "in", "later"));
+    g_free(fixture_store(&test->fixture, "in", "go"));
+    start(test);
+    wait_for(test, "target", ".msg", 2);
+    stop(test, SIGTERM);
+    g_assert_cmpuint(fixture_count(&test->fixture, "in", ""), ==, 0);
+}
+
+static void test_never(Test *test, gconstpointer data)
+{
+    g_free(fixture_store(&test->fixture, "in", "never"));
+    g_free(fixture_store(&test->fixture, "in", "go"));
+    start(test);
+    wait_for(test, "shunt", ".msg", 1);
+    wait_for(test, "target", ".msg", 1);
+    stop(test, SIGTERM);
+    g_autofree char *file = fixture_files(&test->fixture, "shunt", ".msg");
+    g_autoptr(Entry) entry = entry_open(spool_queue(test->fixture.spool, "shunt", NULL), file, NULL);
+    g_assert_nonnull(entry);
+    const json_t *fault = json_object_get(entry_meta(entry), META_FAULT);
+    g_assert_cmpstr(meta_string(fault, "queue", ""), ==, "in");
+    g_assert_cmpstr(meta_string(fault, "reason", ""), ==, "this can never be done");
+    g_assert_cmpuint(fixture_count(&test->fixture, "in", ""), ==, 0);
+}
+
+/* Poison kills its runner three times and is set aside; its neighbours of
+ * the same batch are not charged and go on. */
+static void test_poison(Test *test, gconstpointer data)
+{
+    g_free(fixture_store(&test->fixture, "in", "go"));
+    g_free(fixture_store(&test->fixture, "in", "crash"));
+    g_free(fixture_store(&test->fixture, "in", "go"));
+    for (int i = 0; i < 3; i++) {
+        start(test);
+        int status = 0;
+        g_assert_cmpint(waitpid(test->pid, &status, 0), ==, test->pid);
+        g_assert_true(WIFSIGNALED(status));
+    }
+    start(test);
+    wait_for(test, "in", ".psv", 1);
+    wait_for(test, "target", ".msg", 2);
+    stop(test, SIGTERM);
+    g_assert_cmpuint(fixture_count(&test->fixture, "in", ""), ==, 1);
+}
+
+static void test_database_down(Test *test, gconstpointer data)
+{
+    refuse_batches = true;
+    g_free(fixture_store(&test->fixture, "in", "go"));
+    start(test);
+    g_usleep(200000);
+    stop(test, SIGTERM);
+    g_assert_cmpuint(fixture_count(&test->fixture, "target", ""), ==, 0);
+    g_assert_cmpuint(fixture_count(&test->fixture, "in", ".msg"), ==, 1);
+    refuse_batches = false;
+    start(test);
+    wait_for(test, "target", ".msg", 1);
+    stop(test, SIGTERM);
+}
+
+/* Killed at random while it works: all arrive, none twice. */
+static void test_kill(Test *test, gconstpointer data)
+{
+    for (int i = 0; i < 1000; i++)
+        g_free(fixture_store(&test->fixture, "in", "go"));
+    for (int round = 0; round < 25; round++) {
+        start(test);
+        g_usleep((gulong)g_random_int_range(1000, 30000));
+        stop(test, SIGKILL);
+    }
+    start(test);
+    wait_for(test, "target", ".msg", 1000);
+    stop(test, SIGTERM);
+    g_assert_cmpuint(fixture_count(&test->fixture, "target", ""), ==, 1000);
+    g_assert_cmpuint(fixture_count(&test->fixture, "in", ""), ==, 0);
+}
+
+static void test_usage(Test *test, gconstpointer data)
+{
+    char *arguments[] = {(char *)"test", (char *)"--help", NULL};
+    g_assert_cmpint(runner_main(&spec, 2, arguments), ==, CHILD_EXIT_USAGE);
+}
+
+#define ADD(path, keys, function) g_test_add(path, Test, keys, set_up, function, tear_down)
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    ADD("/runner/moves", NULL, test_moves);
+    ADD("/runner/moves, polling", "wakeup = poll\npoll_interval = 20ms", test_moves);
+    ADD("/runner/moves, small batches", "batch_limit = 3", test_moves);
+    ADD("/runner/later", NULL, test_later);
+    ADD("/runner/never", NULL, test_never);
+    ADD("/runner/poison", NULL, test_poison);
+    ADD("/runner/database down", NULL, test_database_down);
+    ADD("/runner/kill", "batch_limit = 64", test_kill);
+    ADD("/runner/usage", NULL, test_usage);
+    return g_test_run();
+}
