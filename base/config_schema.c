@@ -8,7 +8,6 @@
 #define DAY (24 * HOUR)
 #define KIB INT64_C(1024)
 #define MIB (1024 * KIB)
-#define GIB (1024 * MIB)
 
 /* A type, and what goes with it. */
 #define STRING(fallback) CONFIG_STRING, fallback, 0, 0, NULL, NULL
@@ -18,8 +17,8 @@
 #define COUNT(fallback) CONFIG_COUNT, fallback, 1, 256, NULL, "a power of two"
 #define CHOICE(fallback, words) CONFIG_CHOICE, fallback, 0, 0, words, NULL
 #define INTEGER(fallback, min, max, unit) CONFIG_INTEGER, fallback, min, max, NULL, unit
-#define DURATION(fallback, min, max) CONFIG_DURATION, fallback, min, max, NULL, "time"
-#define SIZE(fallback, min, max) CONFIG_SIZE, fallback, min, max, NULL, "octets"
+#define DURATION(fallback, min, max) CONFIG_DURATION, fallback, min, max, NULL, NULL
+#define SIZE(fallback, min, max) CONFIG_SIZE, fallback, min, max, NULL, NULL
 
 const char *const config_built_in[] = {
     "runner.lmtp", "runner.in",      "runner.pipeline", "runner.virgin",
@@ -97,7 +96,7 @@ const ConfigKey config_schema[] = {
  "Sessions at one time in each instance; further clients wait until one ends."},
 {"lmtp", "max_recipients", INTEGER("1000", 1, 1000000, "recipients"),
  "Recipients in one transaction; further ones are answered 452."},
-{"lmtp", "max_message_size", SIZE("32M", 1 * KIB, 2 * GIB - 1),
+{"lmtp", "max_message_size", SIZE("32M", 1 * KIB, 2047 * MIB),
  "The largest message; a larger one is answered 552."},
 {"lmtp", "memory_limit", SIZE("256M", 2 * KIB, 1024 * GIB),
  "Memory for messages that are being received, in each instance; at least twice max_message_size. Beyond it the answer is 452."},
