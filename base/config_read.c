@@ -194,7 +194,9 @@ static void read_continuation(Reader *reader, const char *text)
                      "(a key begins in the first column)");
         return;
     }
-    g_autofree char *joined = g_strconcat(last->text, " ", text, NULL);
+    /* inih takes comments off first lines only. */
+    g_auto(GStrv) parts = g_regex_split_simple("(?:^|[ \\t]);", text, 0, 0);
+    g_autofree char *joined = g_strconcat(last->text, " ", parts[0], NULL);
     g_free(last->text);
     last->text = g_steal_pointer(&joined);
 }

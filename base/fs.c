@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,6 +55,23 @@ static FailCode code_of(int number)
     }
 }
 
+/* For messages: the path of an open file as the kernel knows it. Keeps errno. */
+static char *name_of(int fd)
+{
+    int saved = errno;
+    g_autofree char *link = g_strdup_printf("/proc/self/fd/%d", fd);
+    char path[PATH_MAX];
+    ssize_t length = readlink(link, path, sizeof path);
+    errno = saved;
+    return length > 0 ? g_strndup(path, (size_t)length) : g_strdup_printf("descriptor %d", fd);
+}
+
+static bool fail_on(GError **error, const char *what, int fd)
+{
+    g_autofree char *name = name_of(fd);
+    return fail_errno(error, FAIL_LATER, "%s %s", what, name);
+}
+
 int fs_open_dir(int parent_fd, const char *path, bool create, GError **error)
 {
     if (create && mkdirat(parent_fd, path, 0750) == 0) {
@@ -69,7 +87,7 @@ int fs_open_dir(int parent_fd, const char *path, bool create, GError **error)
         fail_errno(error, code_of(errno), "make directory %s", path);
         return -1;
     }
-    int fd = openat(parent_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = TEMP_FAILURE_RETRY(openat(parent_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (fd < 0)
         fail_errno(error, code_of(errno), "open directory %s", path);
     return fd;
@@ -79,7 +97,7 @@ int fs_create(int dir_fd, const char *name, GError **error)
 {
     int fd = -1;
     if (permitted(&(FsEvent){.call = FS_CREATE, .fd = dir_fd, .name = name}))
-        fd = openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640);
+        fd = TEMP_FAILURE_RETRY(openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0640));
     if (fd < 0)
         fail_errno(error, code_of(errno), "create %s", name);
     return fd;
@@ -88,7 +106,8 @@ int fs_create(int dir_fd, const char *name, GError **error)
 int fs_open(int dir_fd, const char *name, bool writable, GError **error)
 {
     /* O_NONBLOCK: a FIFO planted in a queue must not stop us. */
-    auto_fd fd = openat(dir_fd, name, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    int flags = (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+    auto_fd fd = TEMP_FAILURE_RETRY(openat(dir_fd, name, flags));
     if (fd < 0) {
         FailCode code = errno == ELOOP || errno == EISDIR || errno == ENXIO ? FAIL_NEVER : code_of(errno);
         fail_errno(error, code, "open %s", name);
@@ -109,14 +128,14 @@ int fs_open(int dir_fd, const char *name, bool writable, GError **error)
 bool fs_write(int fd, const void *data, size_t length, GError **error)
 {
     if (!permitted(&(FsEvent){.call = FS_WRITE, .fd = fd, .data = data, .length = length}))
-        return fail_errno(error, FAIL_LATER, "write");
+        return fail_on(error, "write", fd);
     const char *at = data;
     while (length > 0) {
         ssize_t written = write(fd, at, length);
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
-            return fail_errno(error, FAIL_LATER, "write");
+            return fail_on(error, "write", fd);
         at += written;
         length -= (size_t)written;
     }
@@ -136,7 +155,7 @@ bool fs_writev(int fd, struct iovec *pieces, int count, GError **error)
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
-            return fail_errno(error, FAIL_LATER, "write");
+            return fail_on(error, "write", fd);
         while (count > 0 && (size_t)written >= pieces->iov_len) {
             written -= (ssize_t)pieces->iov_len;
             pieces++;
@@ -153,14 +172,14 @@ bool fs_writev(int fd, struct iovec *pieces, int count, GError **error)
 bool fs_pwrite(int fd, const void *data, size_t length, off_t offset, GError **error)
 {
     if (!permitted(&(FsEvent){.call = FS_PWRITE, .fd = fd, .data = data, .length = length, .offset = offset}))
-        return fail_errno(error, FAIL_LATER, "write in place");
+        return fail_on(error, "write in place to", fd);
     const char *at = data;
     while (length > 0) {
         ssize_t written = pwrite(fd, at, length, offset);
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
-            return fail_errno(error, FAIL_LATER, "write in place");
+            return fail_on(error, "write in place to", fd);
         at += written;
         offset += written;
         length -= (size_t)written;
@@ -170,8 +189,9 @@ bool fs_pwrite(int fd, const void *data, size_t length, off_t offset, GError **e
 
 bool fs_truncate(int fd, off_t length, GError **error)
 {
-    if (!permitted(&(FsEvent){.call = FS_TRUNCATE, .fd = fd, .offset = length}) || ftruncate(fd, length) != 0)
-        return fail_errno(error, FAIL_LATER, "truncate");
+    if (!permitted(&(FsEvent){.call = FS_TRUNCATE, .fd = fd, .offset = length}) ||
+        TEMP_FAILURE_RETRY(ftruncate(fd, length)) != 0)
+        return fail_on(error, "truncate", fd);
     return true;
 }
 
@@ -222,14 +242,14 @@ bool fs_sync_file(int fd, GError **error)
 {
     int result = sync_one(fd, false);
     errno = result;
-    return result == 0 || fail_errno(error, FAIL_LATER, "sync file");
+    return result == 0 || fail_on(error, "sync file", fd);
 }
 
 bool fs_sync_dir(int fd, GError **error)
 {
     int result = sync_one(fd, true);
     errno = result;
-    return result == 0 || fail_errno(error, FAIL_LATER, "sync directory");
+    return result == 0 || fail_on(error, "sync directory", fd);
 }
 
 /* A group in flight: members are counted down by the threads. */
@@ -303,7 +323,7 @@ bool fs_sync_group(FsSync *group, size_t count, GError **error)
     for (size_t i = 0; i < count; i++)
         if (group[i].result != 0) {
             errno = group[i].result;
-            return fail_errno(error, FAIL_LATER, "sync %s", group[i].directory ? "directory" : "file");
+            return fail_on(error, group[i].directory ? "sync directory" : "sync file", group[i].fd);
         }
     return true;
 }
@@ -312,7 +332,7 @@ bool fs_free_space(int fd, uint64_t *octets, GError **error)
 {
     struct statvfs status;
     if (fstatvfs(fd, &status) != 0)
-        return fail_errno(error, FAIL_LATER, "statvfs");
+        return fail_on(error, "ask for the free space of", fd);
     *octets = (uint64_t)status.f_bavail * status.f_frsize;
     if (status.f_files > 0 && status.f_favail < FREE_INODES_MIN)
         *octets = 0;

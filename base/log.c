@@ -17,9 +17,13 @@ static bool log_verbose;
 /* A line must stay a line whatever a peer sent us. */
 static void neutralise(char *text)
 {
-    for (unsigned char *at = (unsigned char *)text; *at; at++)
-        if (*at < ' ' || *at == 127)
+    for (unsigned char *at = (unsigned char *)text; *at; at++) {
+        bool upper_control = *at == 0xC2 && at[1] >= 0x80 && at[1] <= 0x9F; /* U+0080 to U+009F in UTF-8 */
+        if (upper_control)
+            at[1] = '?';
+        if (upper_control || *at < ' ' || *at == 127)
             *at = '?';
+    }
 }
 
 /* One write a line, so that lines of several processes never mix. */

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "base/config.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/config_internal.h"
+#include "base/fail.h"
+
+static char *place; /* a directory for all tests of this run */
+
+/* Loads text as a file; the faults come back as text, with the file's path as FILE. */
+static Config *load(const char *text, bool offline, char **faults)
+{
+    g_autofree char *path = g_build_filename(place, "listrunner.conf", NULL);
+    g_autoptr(GError) error = NULL;
+    g_assert_true(g_file_set_contents(path, text, -1, NULL));
+    Config *config = config_load(path, offline, &error);
+    g_assert_true((config == NULL) == (error != NULL));
+    if (error) {
+        g_assert_error(error, FAIL, FAIL_CONFIG);
+        g_autoptr(GString) told = g_string_new(error->message);
+        g_string_replace(told, path, "FILE", 0);
+        *faults = g_string_free(g_steal_pointer(&told), FALSE);
+    } else {
+        *faults = NULL;
+    }
+    return config;
+}
+
+static Config *accept(const char *text)
+{
+    g_autofree char *faults = NULL;
+    Config *config = load(text, true, &faults);
+    g_assert_cmpstr(faults, ==, NULL);
+    return config;
+}
+
+static void refuse(const char *text, const char *expected)
+{
+    g_autofree char *faults = NULL;
+    g_autoptr(Config) config = load(text, true, &faults);
+    g_assert_cmpstr(faults, ==, expected);
+}
+
+/* ---- what is accepted ---- */
+
+static void test_defaults(void)
+{
+    g_autoptr(Config) config = accept("");
+    g_assert_cmpstr(config_string(config, "site", "user"), ==, "listrunner");
+    g_assert_cmpstr(config_string(config, "site", "hostname"), ==, g_get_host_name());
+    g_autofree char *owner = g_strconcat("postmaster@", g_get_host_name(), NULL);
+    g_assert_cmpstr(config_string(config, "site", "site_owner"), ==, owner);
+    g_assert_cmpstr(config_string(config, "spool", "directory"), ==, LOCALSTATEDIR "/spool/listrunner");
+    g_assert_cmpuint(config_size(config, "spool", "min_free"), ==, 100u << 20);
+    g_assert_cmpint(config_duration(config, "spool", "tmp_lifetime"), ==, INT64_C(36) * 3600 * 1000000);
+    g_assert_cmpint(config_duration(config, "out", "maximal_queue_lifetime"), ==, INT64_C(5) * 86400 * 1000000);
+    g_assert_cmpint(config_integer(config, "transport.relay", "port"), ==, 25);
+    g_assert_false(config_bool(config, "site", "verbose"));
+    g_assert_true(config_bool(config, "runner.in", "start"));
+    g_assert_cmpstr(config_string(config, "runner.in", "command"), ==, LIBEXECDIR "/in");
+    g_assert_cmpstr(config_string(config, "runner.in", "queue"), ==, "in");
+    g_assert_cmpstr(config_string(config, "runner.lmtp", "queue"), ==, NULL);
+    g_assert_cmpstr(config_list(config, "runner.lmtp", "listen")[0], ==, "127.0.0.1:8024");
+    g_assert_null(config_list(config, "runner.lmtp", "listen")[1]);
+    g_assert_null(config_list(config, "runner.in", "listen")[0]);
+    g_assert_false(config_has_section(config, "runner.count"));
+    g_assert_true(g_strv_contains(config_family(config, "runner"), "archive"));
+    g_assert_true(g_strv_contains(config_family(config, "transport"), "relay"));
+    g_assert_null(config_family(config, "archiver")[0]);
+}
+
+static void test_types(void)
+{
+    g_autoptr(Config) config = accept(
+        "\xEF\xBB\xBF; a comment\r\n# another\n\n"
+        "[site]\nverbose = On ; because\r\nhostname=lists.example.org\nsite_owner: me@example.org\n"
+        "[spool]\nmin_free = 2 G\npoll_interval = 250ms\ntmp_lifetime = 7200\nbatch_limit=1\n"
+        "[runner.out]\ninstances = 256\n"
+        "[runner.lmtp]\nlisten = 10.0.0.1:24,[::1]:24\n   unix:/run/x ; and\n\tlocalhost:1\n"
+        "[site]\nlog = syslog\n"
+        "[runner.count]\ncommand = /bin/count\nx_file = a b=c\n"
+        "[archiver.a]\ntype = mbox\npath = /a\nlist_url = https://x/$list_id;x\n[out]");
+    g_assert_true(config_bool(config, "site", "verbose"));
+    g_assert_cmpstr(config_string(config, "site", "site_owner"), ==, "me@example.org");
+    g_assert_cmpstr(config_string(config, "site", "log"), ==, "syslog");
+    g_assert_cmpstr(config_string(config, "transport.relay", "helo_name"), ==, "lists.example.org");
+    g_assert_cmpuint(config_size(config, "spool", "min_free"), ==, UINT64_C(2) << 30);
+    g_assert_cmpint(config_duration(config, "spool", "poll_interval"), ==, 250000);
+    g_assert_cmpint(config_duration(config, "spool", "tmp_lifetime"), ==, INT64_C(7200) * 1000000);
+    g_assert_cmpint(config_integer(config, "runner.out", "instances"), ==, 256);
+    g_autofree char *listen = g_strjoinv("|", (char **)config_list(config, "runner.lmtp", "listen"));
+    g_assert_cmpstr(listen, ==, "10.0.0.1:24|[::1]:24|unix:/run/x|localhost:1");
+    g_assert_cmpstr(config_string(config, "runner.count", "queue"), ==, "count");
+    g_assert_cmpstr(config_extra(config, "runner.count", "x_file"), ==, "a b=c");
+    g_assert_cmpstr(config_extra(config, "runner.count", "x_none"), ==, NULL);
+    g_assert_cmpstr(config_extra(config, "runner.count", "command"), ==, NULL);
+    g_assert_cmpstr(config_extra(config, "runner.none", "x_file"), ==, NULL);
+    g_assert_cmpstr(config_string(config, "archiver.a", "list_url"), ==, "https://x/$list_id;x");
+    g_assert_cmpstr(config_family(config, "archiver")[0], ==, "a");
+    const char *const *runners = config_family(config, "runner");
+    g_assert_cmpstr(runners[g_strv_length((char **)runners) - 1], ==, "count");
+}
+
+/* ---- what is refused: one fault each ---- */
+
+typedef struct Refusal {
+    const char *name, *text, *faults;
+} Refusal;
+
+#define DURATION_ALLOWED "a time such as 500ms, 30s, 5m, 36h, 5d (a number alone is seconds)"
+#define RUNNER_KEYS "start, instances, command, queue, listen"
+
+static const Refusal refusals[] = {
+    {"section-near", "\n[sppol]\nx = 1\ny = 2\n",
+     "FILE:2: [sppol]: found an unknown section; allowed is [spool], perhaps?"},
+    {"section-empty-near", "[runer.in]", "FILE:1: [runer.in]: found an unknown section; allowed is [runner.in], perhaps?"},
+    {"section-far", "[somethingelse]",
+     "FILE:1: [somethingelse]: found an unknown section; allowed are [site], [spool], [store], [master], "
+     "[runner.NAME], [lmtp], [out], [transport.NAME], [archive], [archiver.NAME]"},
+    {"section-open", "[spool\ndirectory = x",
+     "FILE:1: found \"[spool\"; allowed is [SECTION], at most 48 characters"},
+    {"section-trailing", "[spool] directory = /x",
+     "FILE:1: found \"[spool] directory = /x\"; allowed is [SECTION], at most 48 characters"},
+    {"member-name", "[runner.In/x]\n",
+     "FILE:1: [runner.In/x]: found \"In/x\"; allowed is a name of small letters, digits, _ and -"},
+    {"member-empty", "[runner.]\n", "FILE:1: [runner.]: found \"\"; allowed is a name of small letters, digits, _ and -"},
+    {"key-near", "[site]\nhostnam = x", "FILE:2: [site] hostnam: found an unknown key; allowed is hostname, perhaps?"},
+    {"key-far", "[runner.in]\n\nzzzzzzzz = x",
+     "FILE:3: [runner.in] zzzzzzzz: found an unknown key; allowed are " RUNNER_KEYS},
+    {"key-free-elsewhere", "[store]\nx_a = 1", "FILE:2: [store] x_a: found an unknown key; allowed are driver, path"},
+    {"key-twice", "[site]\nlog = stderr\n[store]\n[site]\nlog = stderr",
+     "FILE:5: [site] log: found a second time, first in line 2; allowed once"},
+    {"key-outside", "log = stderr", "FILE:1: found log before any section; allowed after [SECTION]"},
+    {"no-key", "[site]\nlog", "FILE:2: found \"log\"; allowed is KEY = VALUE, [SECTION] or a comment"},
+    {"indented", "[site]\nlog = stderr\n  user = me",
+     "FILE:3: [site] log: found an indented line, which would continue it; allowed only after a list "
+     "(a key begins in the first column)"},
+    {"not-utf8", "[site]\n# \xff", "FILE:2: found octet 0xff; allowed is text in UTF-8"},
+    {"path", "[spool]\ndirectory = spool", "FILE:2: [spool] directory: found \"spool\"; allowed is an absolute path"},
+    {"bool", "[site]\nverbose = maybe", "FILE:2: [site] verbose: found \"maybe\"; allowed is yes or no"},
+    {"choice", "[spool]\nsync = never", "FILE:2: [spool] sync: found \"never\"; allowed is one of fsync, syncfs"},
+    {"choice-of-one", "[store]\ndriver = oracle", "FILE:2: [store] driver: found \"oracle\"; allowed is sqlite"},
+    {"integer", "[transport.relay]\nport = smtp",
+     "FILE:2: [transport.relay] port: found \"smtp\"; allowed is a whole number, from 1 to 65535"},
+    {"integer-range", "[transport.relay]\nport = 65536",
+     "FILE:2: [transport.relay] port: found \"65536\"; allowed is a whole number, from 1 to 65535"},
+    {"integer-negative", "[out]\nbackoff_jitter = -1",
+     "FILE:2: [out] backoff_jitter: found \"-1\"; allowed is a whole number, from 0 to 50"},
+    {"integer-huge", "[out]\nbackoff_jitter = 99999999999999999999999",
+     "FILE:2: [out] backoff_jitter: found \"99999999999999999999999\"; allowed is a whole number, from 0 to 50"},
+    {"duration", "[master]\nstop_timeout = 30 seconds",
+     "FILE:2: [master] stop_timeout: found \"30 seconds\"; allowed is " DURATION_ALLOWED ", from 0 to 1h"},
+    {"duration-overflow", "[master]\nstop_timeout = 99999999999999999w",
+     "FILE:2: [master] stop_timeout: found \"99999999999999999w\"; allowed is " DURATION_ALLOWED ", from 0 to 1h"},
+    {"comment-hash", "[master]\nstop_timeout = 30s # half a minute",
+     "FILE:2: [master] stop_timeout: found \"30s # half a minute\"; allowed is " DURATION_ALLOWED
+     ", from 0 to 1h (a comment behind a value begins with \" ;\")"},
+    {"size", "[spool]\nmin_free = 10T",
+     "FILE:2: [spool] min_free: found \"10T\"; allowed is octets, with K, M or G as powers of 1024"},
+    {"size-range", "[lmtp]\nmax_message_size = 10",
+     "FILE:2: [lmtp] max_message_size: found \"10\"; allowed is octets, with K, M or G as powers of 1024, "
+     "from 1K to 2047M"},
+    {"count-between", "[runner.in]\ninstances = 6",
+     "FILE:2: [runner.in] instances: found \"6\"; allowed is a power of two from 1 to 256; the nearest are 4 and 8"},
+    {"count-three", "[runner.in]\ninstances = 3",
+     "FILE:2: [runner.in] instances: found \"3\"; allowed is a power of two from 1 to 256; the nearest are 2 and 4"},
+    {"count-zero", "[runner.in]\ninstances = 0",
+     "FILE:2: [runner.in] instances: found \"0\"; allowed is a power of two from 1 to 256; the nearest is 1"},
+    {"count-large", "[runner.in]\ninstances = 512",
+     "FILE:2: [runner.in] instances: found \"512\"; allowed is a power of two from 1 to 256; the nearest is 256"},
+    {"count-word", "[runner.in]\ninstances = two",
+     "FILE:2: [runner.in] instances: found \"two\"; allowed is a power of two from 1 to 256"},
+    {"empty", "[runner.in]\nqueue =", "FILE:2: [runner.in] queue: found \"\"; allowed is a value, or no such line"},
+    {"hostname", "[site]\nhostname = a b", "FILE:2: [site] hostname: found \"a b\"; allowed is a host name"},
+    {"site-owner", "[site]\nsite_owner = me",
+     "FILE:2: [site] site_owner: found \"me\"; allowed is a mail address without a name"},
+    {"verp", "[lmtp]\nverp_delimiter = ++",
+     "FILE:2: [lmtp] verp_delimiter: found \"++\"; allowed is one of + = # % * /"},
+    {"order-low", "[out]\nminimal_backoff_time = 2h",
+     "FILE:2: [out] minimal_backoff_time: found 2h; allowed is at most maximal_backoff_time = 4000s"},
+    {"order-high", "[out]\nminimal_backoff_time = 1h\nmaximal_backoff_time = 1m",
+     "FILE:3: [out] maximal_backoff_time: found 1m; allowed is at least minimal_backoff_time = 1h"},
+    {"order-restart", "[master]\nrestart_delay_min = 2m",
+     "FILE:2: [master] restart_delay_min: found 2m; allowed is at most restart_delay_max = 1m"},
+    {"outside-command", "[runner.count]\nx_a = 1",
+     "FILE:1: [runner.count] command: found no value; allowed is the absolute path of the program, "
+     "because this runner does not come with Listrunner"},
+    {"listen-port", "[runner.lmtp]\nlisten = localhost:0",
+     "FILE:2: [runner.lmtp] listen: found \"localhost:0\"; allowed is HOST:PORT, [IPv6]:PORT or unix:/PATH"},
+    {"listen-relative", "[runner.lmtp]\nlisten = unix:sock",
+     "FILE:2: [runner.lmtp] listen: found \"unix:sock\"; allowed is HOST:PORT, [IPv6]:PORT or unix:/PATH"},
+    {"listen-v6", "[runner.lmtp]\nlisten = ::1:24",
+     "FILE:2: [runner.lmtp] listen: found \"::1:24\"; allowed is HOST:PORT, [IPv6]:PORT or unix:/PATH"},
+    {"queue-name", "[runner.in]\nqueue = ../in",
+     "FILE:2: [runner.in] queue: found \"../in\"; allowed are small letters, digits, _ and -"},
+    {"queue-reserved", "[runner.in]\nqueue = retry",
+     "FILE:2: [runner.in] queue: found \"retry\", which no runner may have; allowed is any other"},
+    {"queue-shared", "[runner.count]\ncommand = /x\nqueue = in",
+     "FILE:3: [runner.count] queue: found \"in\", the queue of [runner.in]; allowed is a queue of its own "
+     "(more processes: instances)"},
+    {"transport", "[out]\ndefault_transport = reley",
+     "FILE:2: [out] default_transport: found \"reley\"; allowed is the NAME of a section [transport.NAME], such as relay"},
+    {"archiver-path", "[archiver.a]\n",
+     "FILE:1: [archiver.a] path: found no value; allowed is an absolute path, because type = maildir"},
+    {"archiver-command", "[archiver.a]\ntype = command",
+     "FILE:1: [archiver.a] command: found no value; allowed is a program and its arguments, because type = command"},
+    {"archiver-relative", "[archiver.a]\ntype = command\ncommand = cat -n",
+     "FILE:3: [archiver.a] command: found \"cat -n\"; allowed is the absolute path of a program and its arguments"},
+    {"all-at-once", "[site]\nlog = x\nlgo = x\n[runner.in]\ninstances = 5\n[nothing.at.all]\n",
+     "FILE:2: [site] log: found \"x\"; allowed is one of stderr, syslog\n"
+     "FILE:3: [site] lgo: found an unknown key; allowed is log, perhaps?\n"
+     "FILE:5: [runner.in] instances: found \"5\"; allowed is a power of two from 1 to 256; the nearest are 4 and 8\n"
+     "FILE:6: [nothing.at.all]: found an unknown section; allowed are [site], [spool], [store], [master], "
+     "[runner.NAME], [lmtp], [out], [transport.NAME], [archive], [archiver.NAME]"},
+};
+
+static void test_refused(gconstpointer data)
+{
+    const Refusal *refusal = data;
+    refuse(refusal->text, refusal->faults);
+}
+
+static void test_long_line(void)
+{
+    g_autofree char *word = g_strnfill(300, 'x');
+    g_autofree char *text = g_strconcat("[site]\nuser = ", word, "\nlog = stderr\nlgo = x\n", NULL);
+    refuse(text, "FILE:2: [site]: found a line of 307 characters; allowed are 197 (a list may go on in the next line, "
+                 "indented)\nFILE:4: [site] lgo: found an unknown key; allowed is log, perhaps?");
+    g_autofree char *name = g_strnfill(60, 'x');
+    g_autofree char *section = g_strdup_printf("[runner.%s]\n", name);
+    g_autofree char *fault = g_strdup_printf("FILE:1: found \"[runner.%s]\"; allowed is [SECTION], at most 48 characters",
+                                             name);
+    refuse(section, fault);
+}
+
+static void test_no_file(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_assert_null(config_load("/no/such/file", true, &error));
+    g_assert_error(error, FAIL, FAIL_CONFIG);
+    g_assert_true(g_str_has_prefix(error->message, "/no/such/file: found no readable file"));
+}
+
+/* ---- the system ---- */
+
+static void online(const char *text, const char *expected)
+{
+    g_autofree char *path = g_build_filename(place, "store.db", NULL);
+    g_autofree char *whole = g_strdup_printf("[site]\nuser = root\n[store]\npath = %s\n[spool]\n%s", path, text);
+    g_autofree char *faults = NULL;
+    g_autoptr(Config) config = load(whole, false, &faults);
+    g_assert_cmpstr(faults, ==, expected);
+}
+
+static void test_system(void)
+{
+    g_autofree char *good = g_strdup_printf("directory = %s\n[runner.x]\ncommand = /bin/sh", place);
+    online(good, NULL);
+    online("directory = /no/such",
+           "FILE:6: [spool] directory: found /no/such: no such directory; allowed is a directory that exists");
+    online("directory = /bin/sh",
+           "FILE:6: [spool] directory: found /bin/sh: not a directory; allowed is a directory that exists");
+    g_autofree char *commands = g_strdup_printf("directory = %s\n[runner.x]\ncommand = /no/such\n[runner.y]\n"
+                                                "command = /etc/passwd\n[store]\n[site]\n", place);
+    online(commands,
+           "FILE:8: [runner.x] command: found /no/such, which is no program; allowed is an executable file\n"
+           "FILE:10: [runner.y] command: found /etc/passwd, which is no program; allowed is an executable file");
+    g_autofree char *faults = NULL;
+    g_autofree char *text = g_strdup_printf("[site]\nuser = no-such-user\n[spool]\ndirectory = %s\n[store]\npath = /no/x\n",
+                                            place);
+    g_autoptr(Config) config = load(text, false, &faults);
+    g_assert_cmpstr(faults, ==,
+                    "FILE:2: [site] user: found \"no-such-user\", which does not exist; allowed is a user of this system "
+                    "(adduser --system --group no-such-user)\n"
+                    "FILE:6: [store] path: found /no: no such directory; allowed is a directory that exists");
+}
+
+static void test_other_file_system(void)
+{
+    struct stat here, there;
+    g_assert_cmpint(stat(place, &here), ==, 0);
+    if (stat("/proc", &there) != 0 || here.st_dev == there.st_dev) {
+        g_test_skip("no second file system");
+        return;
+    }
+    g_autofree char *spool = g_build_filename(place, "spool", NULL);
+    g_autofree char *queue = g_build_filename(spool, "in", NULL);
+    g_assert_cmpint(g_mkdir(spool, 0700), ==, 0);
+    g_assert_cmpint(symlink("/proc", queue), ==, 0);
+    g_autofree char *text = g_strdup_printf("directory = %s", spool);
+    g_autofree char *expected = g_strdup_printf(
+        "FILE:6: [spool] directory: found %s on another file system; allowed is one file system for all queues", queue);
+    online(text, expected);
+    g_unlink(queue);
+    online(text, NULL);
+    g_rmdir(spool);
+}
+
+/* ---- getters, printing ---- */
+
+static void test_default_path(void)
+{
+    g_unsetenv("LISTRUNNER_CONFIG");
+    g_assert_cmpstr(config_default_path(NULL), ==, SYSCONFDIR "/listrunner.conf");
+    g_setenv("LISTRUNNER_CONFIG", "/from/environment", TRUE);
+    g_assert_cmpstr(config_default_path(NULL), ==, "/from/environment");
+    g_assert_cmpstr(config_default_path("/given"), ==, "/given");
+    g_unsetenv("LISTRUNNER_CONFIG");
+}
+
+static void test_misspelt(void)
+{
+    if (g_test_subprocess()) {
+        g_autoptr(Config) config = accept("");
+        config_string(config, "site", "usr");
+        return;
+    }
+    g_test_trap_subprocess(NULL, 0, 0);
+    g_test_trap_assert_failed();
+    g_test_trap_assert_stderr("*panic: configuration: no ?site? usr of this type*");
+}
+
+static void test_wrong_getter(void)
+{
+    if (g_test_subprocess()) {
+        g_autoptr(Config) config = accept("");
+        config_integer(config, "site", "user");
+        return;
+    }
+    g_test_trap_subprocess(NULL, 0, 0);
+    g_test_trap_assert_failed();
+    g_test_trap_assert_stderr("*panic: configuration: no ?site? user of this type*");
+}
+
+static void test_print(void)
+{
+    g_autoptr(Config) config = accept("[runner.count]\ncommand = /x\nx_password = hush\nx_file = f\n[site]\nuser = me\n");
+    g_autofree char *given = config_print(config, false);
+    g_assert_cmpstr(given, ==, "[site]\nuser = me\n\n[runner.count]\ncommand = /x\nx_password = ***\nx_file = f\n");
+    g_autofree char *all = config_print(config, true);
+    g_assert_nonnull(strstr(all, "\nuser = me\n"));
+    g_assert_nonnull(strstr(all, "\nlog = stderr ; default\n"));
+    g_assert_nonnull(strstr(all, "\n; queue is not set\n"));
+    g_assert_null(strstr(all, "hush"));
+    for (const ConfigKey *key = config_schema; key->section; key++)
+        if (!g_str_has_prefix(key->section, "archiver."))
+            g_assert_nonnull(strstr(all, key->name));
+    /* What is printed is a configuration again, of the same meaning. */
+    g_autoptr(Config) again = accept(all);
+    g_auto(GStrv) unmarked = g_strsplit(all, " ; default", -1);
+    g_autofree char *first = g_strjoinv("", unmarked);
+    g_autofree char *second = config_print(again, true);
+    g_assert_cmpstr(second, ==, first);
+}
+
+static void test_print_long_list(void)
+{
+    g_autoptr(GString) text = g_string_new("[runner.lmtp]\nlisten =");
+    for (int i = 1; i <= 40; i++)
+        g_string_append_printf(text, "\n host%d.example.org:%d", i, i);
+    g_autoptr(Config) config = accept(text->str);
+    g_autofree char *printed = config_print(config, false);
+    g_autoptr(Config) again = accept(printed);
+    g_autofree char *before = g_strjoinv(" ", (char **)config_list(config, "runner.lmtp", "listen"));
+    g_autofree char *after = g_strjoinv(" ", (char **)config_list(again, "runner.lmtp", "listen"));
+    g_assert_cmpuint(g_strv_length((char **)config_list(again, "runner.lmtp", "listen")), ==, 40);
+    g_assert_cmpstr(after, ==, before);
+}
+
+/* ---- the schema and its documentation ---- */
+
+static char *tree_file(const char *name)
+{
+    const char *top = g_getenv("top_srcdir");
+    g_autofree char *path = g_build_filename(top ? top : ".", name, NULL);
+    char *text = NULL;
+    if (!g_file_get_contents(path, &text, NULL, NULL))
+        g_test_skip("the source tree is not here (top_srcdir)");
+    return text;
+}
+
+/* A default as the documentation shows it: for a system-wide build, with words for what is known at run time. */
+static char *shown(const char *fallback)
+{
+    g_autoptr(GString) text = g_string_new(fallback);
+    g_string_replace(text, LIBEXECDIR, "/usr/libexec/listrunner", 0);
+    g_string_replace(text, DATADIR, "/usr/share/listrunner", 0);
+    g_string_replace(text, RUNSTATEDIR, "/run", 0);
+    g_string_replace(text, LOCALSTATEDIR, "/var", 0);
+    g_string_replace(text, CONFIG_TOKEN_NAME, "NAME", 0);
+    g_string_replace(text, CONFIG_TOKEN_HOSTNAME, "HOSTNAME", 0);
+    g_string_replace(text, CONFIG_TOKEN_SYSTEM, "the system's host name", 0);
+    return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+/* The lines of section, from the first heading that begins with head to the next one. */
+static char *part_of(const char *text, const char *head, const char *next_head)
+{
+    const char *start = strstr(text, head);
+    if (!start)
+        return NULL;
+    const char *end = strstr(start + strlen(head), next_head);
+    return end ? g_strndup(start, (size_t)(end - start)) : g_strdup(start);
+}
+
+/* The comment before the line "#KEY = ", as one line. */
+static char *comment_before(const char *part, const char *key)
+{
+    g_autofree char *line = g_strdup_printf("\n#%s = ", key);
+    const char *end = strstr(part, line);
+    if (!end)
+        return NULL;
+    g_autofree char *before = g_strndup(part, (size_t)(end - part));
+    const char *start = g_strrstr(before, "\n\n");
+    g_autoptr(GString) comment = g_string_new(start ? start + 2 : before);
+    g_string_replace(comment, "\n# ", " ", 0);
+    return g_string_free(g_steal_pointer(&comment), FALSE);
+}
+
+static void check_example_key(const char *text, const ConfigKey *key)
+{
+    bool family = g_str_has_suffix(key->section, ".*");
+    g_autofree char *stem = g_strndup(key->section, strlen(key->section) - (family ? 1 : 0));
+    g_autofree char *head = g_strdup_printf("[%s%s", stem, family ? "" : "]\n");
+    g_autofree char *part = part_of(text, head, "\n\n#[");
+    g_assert_nonnull(part);
+    g_autofree char *comment = comment_before(part, key->name);
+    g_autofree char *fallback = key->fallback ? shown(key->fallback) : g_strdup("none");
+    g_autofree char *expected = g_strdup_printf(" Default: %s.", fallback);
+    g_autofree char *unit = g_strdup_printf(" Unit: %s.", key->unit);
+    g_test_message("%s: %s", key->name, comment);
+    g_assert_nonnull(comment);
+    g_assert_nonnull(strstr(comment, key->about));
+    g_assert_true(g_str_has_suffix(comment, expected));
+    g_assert_true(!key->unit || strstr(comment, unit));
+    if (!key->fallback || strchr(key->fallback, '{'))
+        return; /* the line is an example */
+    g_autofree char *line = g_strdup_printf("\n#%s = %s\n", key->name, fallback);
+    g_assert_nonnull(strstr(part, line));
+}
+
+static void test_example(void)
+{
+    g_autofree char *text = tree_file("etc/listrunner.conf");
+    for (const ConfigKey *key = config_schema; text && key->section; key++)
+        check_example_key(text, key);
+    for (const ConfigOverride *override = config_overrides; text && override->section; override++) {
+        g_autofree char *lines = g_strdup_printf("\n[%s]\n#%s = %s\n", override->section, override->name,
+                                                 override->fallback);
+        g_assert_true(!override->fallback || strstr(text, lines));
+    }
+}
+
+/* As it is, and with every key taken out of its comment. */
+static void test_example_parses(void)
+{
+    g_autofree char *text = tree_file("etc/listrunner.conf");
+    if (!text)
+        return;
+    g_autoptr(Config) config = accept(text);
+    g_autofree char *plain = config_print(config, true);
+    g_autoptr(Config) nothing = accept("");
+    g_autofree char *defaults = config_print(nothing, true);
+    g_assert_cmpstr(plain, ==, defaults);
+
+    g_autoptr(GRegex) live = g_regex_new("^#(?=[a-z_]+ = |\\[)", G_REGEX_MULTILINE, 0, NULL);
+    g_autofree char *uncommented = g_regex_replace(live, text, -1, 0, "", 0, NULL);
+    g_autoptr(GString) named = g_string_new(uncommented);
+    g_string_replace(named, ".NAME]", ".count]", 0);
+    g_string_replace(named, "the system's host name", "lists.example.org", 0);
+    g_autoptr(Config) all = accept(named->str);
+    for (const ConfigKey *key = config_schema; key->section; key++) {
+        g_autoptr(GString) section = g_string_new(key->section);
+        g_string_replace(section, "transport.*", "transport.relay", 0);
+        g_string_replace(section, "*", "count", 0);
+        const ConfigSection *found = config_section(all, section->str);
+        g_assert_nonnull(found);
+        g_assert_cmpint(config_section_value(found, key->name)->line, >, 0);
+    }
+}
+
+static void test_man_page(void)
+{
+    g_autofree char *text = tree_file("doc/listrunner.conf.5");
+    for (const ConfigKey *key = config_schema; text && key->section; key++) {
+        g_autoptr(GString) head = g_string_new(NULL);
+        g_string_printf(head, ".Ss [%s]\n", key->section);
+        g_string_replace(head, "*", "NAME", 0);
+        g_autofree char *part = part_of(text, head->str, "\n.El\n");
+        g_assert_nonnull(part);
+        g_autofree char *fallback = key->fallback ? shown(key->fallback) : NULL;
+        g_autofree char *line = g_strdup_printf("\n.It Cm %s%s%s\n", key->name, fallback ? " No = " : "",
+                                                fallback ? fallback : "");
+        g_autofree char *item = part_of(part, line, "\n.It ");
+        g_test_message("%s", line);
+        g_assert_nonnull(item);
+        g_strdelimit(item, "\n", ' ');
+        g_assert_nonnull(strstr(item, key->about));
+        g_autofree char *unit = g_strdup_printf(" Unit: %s.", key->unit);
+        g_assert_true(!key->unit || strstr(item, unit));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    place = g_dir_make_tmp("config-XXXXXX", NULL);
+    g_test_add_func("/config/defaults", test_defaults);
+    g_test_add_func("/config/types", test_types);
+    for (size_t i = 0; i < G_N_ELEMENTS(refusals); i++) {
+        g_autofree char *path = g_strconcat("/config/refused/", refusals[i].name, NULL);
+        g_test_add_data_func(path, &refusals[i], test_refused);
+    }
+    g_test_add_func("/config/long-line", test_long_line);
+    g_test_add_func("/config/no-file", test_no_file);
+    g_test_add_func("/config/system", test_system);
+    g_test_add_func("/config/other-file-system", test_other_file_system);
+    g_test_add_func("/config/default-path", test_default_path);
+    g_test_add_func("/config/misspelt", test_misspelt);
+    g_test_add_func("/config/wrong-getter", test_wrong_getter);
+    g_test_add_func("/config/print", test_print);
+    g_test_add_func("/config/print-long-list", test_print_long_list);
+    g_test_add_func("/config/example", test_example);
+    g_test_add_func("/config/example-parses", test_example_parses);
+    g_test_add_func("/config/man-page", test_man_page);
+    int result = g_test_run();
+    g_autofree char *file = g_build_filename(place, "listrunner.conf", NULL);
+    g_unlink(file);
+    g_rmdir(place);
+    g_free(place);
+    return result;
+}
