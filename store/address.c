@@ -45,7 +45,7 @@ static char *folded(const char *text)
     return g_ascii_strdown(text, -1);
 }
 
-char *address_key(const char *address)
+char *store_address_key(const char *address)
 {
     g_autofree char *lower = folded(address);
     char *at = strrchr(lower, '@');
@@ -55,10 +55,10 @@ char *address_key(const char *address)
     return g_strconcat(at + 1, " ", lower, NULL);
 }
 
-char *address_key_checked(const char *address, GError **error)
+char *store_address_key_checked(const char *address, GError **error)
 {
     if (address_is_valid(address))
-        return address_key(address);
+        return store_address_key(address);
     g_autofree char *shown = g_utf8_make_valid(address, -1);
     fail(error, FAIL_NEVER, "\"%s\" is no e-mail address (local@domain)", shown);
     return NULL;

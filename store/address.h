@@ -21,9 +21,9 @@ bool address_is_domain(const char *domain);
 
 /* "Jo@Example.COM" gives "example.com jo": equal for equal addresses, and in
  * octet order sorts by domain, then local part. */
-char *address_key(const char *address);
+char *store_address_key(const char *address);
 /* The same, FAIL_NEVER when it is not valid. */
-char *address_key_checked(const char *address, GError **error);
+char *store_address_key_checked(const char *address, GError **error);
 
 /* Finds or makes the address, with a person of its own. *named is false when it was there, without a name. */
 bool address_ensure(Store *store, const char *key, const char *email, const char *display_name, bool *named, GError **error);

@@ -222,7 +222,7 @@ static bool name_allowed(const char *name, GError **error)
 List *list_create(Store *store, const char *posting_address, const char *style, GError **error)
 {
     const Style *found = style_find(style, error);
-    g_autofree char *key = found ? address_key_checked(posting_address, error) : NULL;
+    g_autofree char *key = found ? store_address_key_checked(posting_address, error) : NULL;
     char *name = key ? strchr(key, ' ') : NULL;
     if (name)
         *name++ = 0;

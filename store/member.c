@@ -125,7 +125,7 @@ Member *member_find(Store *store, const char *list_id, Role role, const char *ad
     int64_t list;
     if (!list_key(store, list_id, &list, error))
         return NULL;
-    g_autofree char *key = address_key(address);
+    g_autofree char *key = store_address_key(address);
     g_autoptr(Query) query =
         query_open(store, error,
                    MEMBER_COLUMNS "WHERE m.list = $1 AND m.role = $2 AND m.address = $3 ORDER BY m.by_person LIMIT 1",
@@ -226,7 +226,7 @@ static bool add(Store *store, const NewMember *new, const char *address, const c
 bool member_add(Store *store, const char *list_id, Role role, const char *address, const char *display_name,
                 const Preferences *own, GError **error)
 {
-    g_autofree char *key = address_key_checked(address, error);
+    g_autofree char *key = store_address_key_checked(address, error);
     NewMember new = {list_id, role, key, false, own};
     Write write;
     if (!key || !write_begin(store, &write, error))
@@ -236,7 +236,7 @@ bool member_add(Store *store, const char *list_id, Role role, const char *addres
 
 bool member_add_user(Store *store, const char *list_id, Role role, const char *address, GError **error)
 {
-    g_autofree char *key = address_key_checked(address, error), *preferred = NULL;
+    g_autofree char *key = store_address_key_checked(address, error), *preferred = NULL;
     Write write;
     if (!key || !write_begin(store, &write, error))
         return false;
@@ -261,7 +261,7 @@ static bool change(Store *store, const Change *what, GError **error)
     int64_t list, changed = 0;
     if (!list_key(store, what->list_id, &list, error))
         return false;
-    g_autofree char *key = address_key(what->address);
+    g_autofree char *key = store_address_key(what->address);
     Value values[3 + PREFERENCE_COUNT] = {INTEGER(list), INTEGER(what->role), TEXT(key)};
     for (size_t i = 0; i < what->count; i++)
         values[3 + i] = what->values[i];

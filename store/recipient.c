@@ -27,7 +27,7 @@ static bool person_of(Store *store, const char *email, int64_t *person, GError *
 {
     *person = 0;
     g_autoptr(GError) problem = NULL;
-    g_autofree char *key = email && address_is_valid(email) ? address_key(email) : NULL;
+    g_autofree char *key = email && address_is_valid(email) ? store_address_key(email) : NULL;
     if (!key || address_find(store, email, key, person, NULL, &problem) || g_error_matches(problem, FAIL, FAIL_MISSING))
         return true;
     g_propagate_error(error, g_steal_pointer(&problem));
@@ -41,7 +41,7 @@ static GHashTable *keys_of(const char *const *addresses)
     GHashTable *keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (; *addresses; addresses++)
         if (address_is_valid(*addresses))
-            g_hash_table_add(keys, address_key(*addresses));
+            g_hash_table_add(keys, store_address_key(*addresses));
     return keys;
 }
 

@@ -17,7 +17,7 @@ static bool no_address(const char *email, GError **error)
 
 static bool set_address_preferences(Store *store, const char *email, const Preferences *preferences, GError **error)
 {
-    g_autofree char *key = address_key(email);
+    g_autofree char *key = store_address_key(email);
     int64_t changed = 0;
     return query_run(store, error, &changed,
                      "UPDATE address SET acknowledge_posts = $2, hide_address = $3, receive_list_copy = $4, "
@@ -36,7 +36,7 @@ bool address_set_preferences(Store *store, const char *address, const Preference
 /* A row with nothing set would only slow the recipient query. */
 static bool set_user_preferences(Store *store, const char *email, const Preferences *preferences, GError **error)
 {
-    g_autofree char *key = address_key(email);
+    g_autofree char *key = store_address_key(email);
     int64_t person;
     if (!address_find(store, email, key, &person, NULL, error) ||
         !query_run(store, error, NULL, "DELETE FROM person_preference WHERE person = $1", INTEGER(person)))
@@ -88,7 +88,7 @@ bool user_preferred(Store *store, const char *email, const char *key, char **pre
 
 static bool set_preferred(Store *store, const char *email, GError **error)
 {
-    g_autofree char *key = address_key(email), *old = NULL;
+    g_autofree char *key = store_address_key(email), *old = NULL;
     int64_t person;
     return address_find(store, email, key, &person, NULL, error) && find_preferred(store, person, &old, error) &&
            prefer(store, old, key, error);
@@ -124,7 +124,7 @@ static bool move_address(Store *store, const char *key, int64_t from, int64_t to
 
 static bool link_address(Store *store, const char *user_email, const char *email, GError **error)
 {
-    g_autofree char *user_key = address_key(user_email), *key = address_key_checked(email, error);
+    g_autofree char *user_key = store_address_key(user_email), *key = store_address_key_checked(email, error);
     int64_t person, former;
     bool named;
     return key && address_find(store, user_email, user_key, &person, NULL, error) &&
