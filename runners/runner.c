@@ -266,6 +266,7 @@ static void work(Runner *runner)
     beat(runner);
 }
 
+/* Housekeeping while there is nothing else to do: no entry is claimed now. */
 static void sweep(Runner *runner)
 {
     unsigned swept = 0;
@@ -276,6 +277,10 @@ static void sweep(Runner *runner)
     else if (swept > 0)
         log_info("queue %s: removed %u abandoned files older than %" G_GINT64_FORMAT " s",
                  queue_name(inbox_queue(runner->inbox)), swept, age / CLOCK_SECOND);
+    RecoverReport report = {0};
+    g_clear_error(&error);
+    if (!recover_slice(inbox_queue(runner->inbox), runner->slice, true, &report, &error))
+        log_warn("%s", error->message);
     runner->sweep_at = clock_monotonic() + SWEEP_INTERVAL;
 }
 

@@ -64,7 +64,7 @@ Inbox *inbox_open(Spool *spool, const char *name, Slice slice, int64_t poll_us, 
 {
     Queue *queue = spool_queue(spool, name, error);
     RecoverReport report = {0};
-    if (!queue || !recover_slice(queue, slice, &report, error))
+    if (!queue || !recover_slice(queue, slice, false, &report, error))
         return NULL;
     if (report.rolled_forward || report.rolled_back || report.preserved || report.strays)
         log_info("queue %s: recovered: %u completed, %u put back, %u set aside, %u strays", name, report.rolled_forward,

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "switchboard/hop.h"
 
+#include <fcntl.h>
 #include <openssl/evp.h>
 #include <string.h>
 #include <unistd.h>
@@ -171,6 +172,9 @@ static bool write_child(Hop *hop, GArray *births, Outcome *outcome, Draft *draft
         return false;
     Birth birth = {.outcome = outcome, .queue = queue, .name = *draft_name(draft)};
     suffix_tagged(&birth.name, entry_queue(outcome->parent), entry_name(outcome->parent)->hash, birth.file);
+    /* What an undone run of the same hop left behind is ours to remove (R5). */
+    if (faccessat(queue_fd(queue), birth.file, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        fs_unlink(queue_fd(queue), birth.file, NULL);
     birth.fd = draft_write(draft, queue, birth.file, &outcome->error);
     g_array_append_val(births, birth); /* one that failed too: its directory was touched */
     return birth.fd >= 0;

@@ -34,7 +34,8 @@ typedef struct Recovery {
     GArray *decided; /* of EntryName: S4 */
     GArray *orphans; /* of Orphan: S1t */
     GHashTable *parents;   /* hashes of the orphans' parents */
-    GHashTable *undecided; /* those of them in S2 or S3 */
+    GHashTable *undecided; /* parents in S3, and those of orphans in S2 */
+    GHashTable *settled;   /* parents in S4 */
     RecoverReport *report;
 } Recovery;
 
@@ -65,7 +66,14 @@ static void note_state(void *data, Queue *queue, const char *file, const EntryNa
         g_array_append_val(recovery->claimed, *name);
     else if (strcmp(rest, SUFFIX_DECIDED) == 0)
         g_array_append_val(recovery->decided, *name);
-    else if (strcmp(rest, SUFFIX_READY) == 0 && set_has(recovery->parents, name->hash))
+}
+
+static void note_ready(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    (void)queue;
+    (void)file;
+    Recovery *recovery = data;
+    if (strcmp(rest, SUFFIX_READY) == 0 && set_has(recovery->parents, name->hash))
         set_add(recovery->undecided, name->hash);
 }
 
@@ -83,21 +91,37 @@ static void note_orphan(void *data, Queue *queue, const char *file, const EntryN
     set_add(recovery->parents, orphan.parent);
 }
 
-static bool find_all(Recovery *recovery, GError **error)
+static bool find_orphans(Recovery *recovery, GError **error)
 {
     Spool *spool = queue_spool(recovery->queue);
     g_auto(GStrv) names = spool_queue_names(spool, error);
-    if (!names)
-        return false;
-    for (char **name = names; *name; name++) {
+    for (char **name = names; name && *name; name++) {
         Queue *queue = spool_queue(spool, *name, error);
         if (!queue || !queue_visit(queue, note_orphan, recovery, error))
             return false;
     }
+    return names != NULL;
+}
+
+/* The parents, then their children; and, when there are children whose parent
+ * is not among the claimed and decided, whether it is ready. */
+static bool find_all(Recovery *recovery, bool thorough, GError **error)
+{
     if (!queue_visit(recovery->queue, note_state, recovery, error))
+        return false;
+    if (!thorough && recovery->claimed->len == 0 && recovery->decided->len == 0)
+        return true;
+    if (!find_orphans(recovery, error))
         return false;
     for (guint i = 0; i < recovery->claimed->len; i++)
         set_add(recovery->undecided, g_array_index(recovery->claimed, EntryName, i).hash);
+    for (guint i = 0; i < recovery->decided->len; i++)
+        set_add(recovery->settled, g_array_index(recovery->decided, EntryName, i).hash);
+    for (guint i = 0; i < recovery->orphans->len; i++) {
+        const uint8_t *parent = g_array_index(recovery->orphans, Orphan, i).parent;
+        if (!set_has(recovery->undecided, parent) && !set_has(recovery->settled, parent))
+            return queue_visit(recovery->queue, note_ready, recovery, error);
+    }
     return true;
 }
 
@@ -123,13 +147,10 @@ static bool set_stray_aside(Recovery *recovery, const Orphan *orphan, GError **e
 /* R1 to R3 and R6, child by child. */
 static bool settle_orphans(Recovery *recovery, GError **error)
 {
-    g_autoptr(GHashTable) decided = hash_set();
-    for (guint i = 0; i < recovery->decided->len; i++)
-        set_add(decided, g_array_index(recovery->decided, EntryName, i).hash);
     for (guint i = 0; i < recovery->orphans->len; i++) {
         Orphan *orphan = &g_array_index(recovery->orphans, Orphan, i);
         bool settled;
-        if (set_has(decided, orphan->parent))
+        if (set_has(recovery->settled, orphan->parent))
             settled = suffix_publish(orphan->queue, &orphan->name, orphan->file, error);
         else if (set_has(recovery->undecided, orphan->parent))
             settled = fs_unlink(queue_fd(orphan->queue), orphan->file, error);
@@ -201,9 +222,9 @@ static bool unlink_decided(Recovery *recovery, GError **error)
     return true;
 }
 
-static bool run(Recovery *recovery, GError **error)
+static bool run(Recovery *recovery, bool thorough, GError **error)
 {
-    if (!find_all(recovery, error))
+    if (!find_all(recovery, thorough, error))
         return false;
     /* What we saw as decided must be so on the disk before others see its
      * children. */
@@ -216,15 +237,16 @@ static bool run(Recovery *recovery, GError **error)
     return unlink_decided(recovery, error) && put_back_claimed(recovery, error);
 }
 
-bool recover_slice(Queue *queue, Slice slice, RecoverReport *report, GError **error)
+bool recover_slice(Queue *queue, Slice slice, bool thorough, RecoverReport *report, GError **error)
 {
     g_autoptr(GArray) claimed = g_array_new(FALSE, FALSE, sizeof(EntryName));
     g_autoptr(GArray) decided = g_array_new(FALSE, FALSE, sizeof(EntryName));
     g_autoptr(GArray) orphans = g_array_new(FALSE, FALSE, sizeof(Orphan));
     g_autoptr(GHashTable) parents = hash_set();
     g_autoptr(GHashTable) undecided = hash_set();
-    Recovery recovery = {queue, slice, claimed, decided, orphans, parents, undecided, report};
-    if (run(&recovery, error))
+    g_autoptr(GHashTable) settled = hash_set();
+    Recovery recovery = {queue, slice, claimed, decided, orphans, parents, undecided, settled, report};
+    if (run(&recovery, thorough, error))
         return true;
     g_prefix_error(error, "recovery of queue %s: ", queue_name(queue));
     return false;

@@ -22,8 +22,12 @@ typedef struct RecoverReport {
     unsigned strays;         /* tagged files without a parent, moved to shunt */
 } RecoverReport;
 
-/* Recovers slice of queue. */
-bool recover_slice(Queue *queue, Slice slice, RecoverReport *report, GError **error);
+/* Recovers slice of queue. Its own directory is listed; the others only when
+ * it holds a parent in S3 or S4 whose children may be there, or when thorough
+ * is said: that finds children left by a parent that is in neither (R5, R6), which
+ * nothing waits for, so the skeleton does it later, when it is idle. No entry
+ * of the slice may be claimed then. */
+bool recover_slice(Queue *queue, Slice slice, bool thorough, RecoverReport *report, GError **error);
 
 /* Removes untagged .tmp files of queue older than age_us (intake that never
  * said 250), counts them in *swept. */

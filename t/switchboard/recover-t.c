@@ -32,7 +32,7 @@ static RecoverReport recover(Fixture *fixture, const char *queue)
 {
     RecoverReport report = {0};
     g_autoptr(GError) error = NULL;
-    g_assert_true(recover_slice(spool_queue(fixture->spool, queue, NULL), (Slice){0, 1}, &report, &error));
+    g_assert_true(recover_slice(spool_queue(fixture->spool, queue, NULL), (Slice){0, 1}, true, &report, &error));
     g_assert_no_error(error);
     return report;
 }
@@ -85,7 +85,7 @@ static void test_every_step(Fixture *fixture, gconstpointer data)
             Stop stop = {.countdown = dies};
             RecoverReport report = {0};
             fs_set_hook(stop_at, &stop);
-            unclean = !recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, &report, NULL);
+            unclean = !recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL);
             fs_set_hook(NULL, NULL);
             forward += report.rolled_forward;
             back += report.rolled_back;
@@ -183,10 +183,10 @@ static void test_other_slice(Fixture *fixture, gconstpointer data)
     unsigned owner = slice_of(name.hash, 2);
     RecoverReport report = {0};
     Queue *in = spool_queue(fixture->spool, "in", NULL);
-    g_assert_true(recover_slice(in, (Slice){1 - owner, 2}, &report, NULL));
+    g_assert_true(recover_slice(in, (Slice){1 - owner, 2}, true, &report, NULL));
     g_assert_cmpuint(total(fixture, ".tmp"), ==, 3);
     g_assert_cmpuint(fixture_count(fixture, "in", ".done"), ==, 1);
-    g_assert_true(recover_slice(in, (Slice){owner, 2}, &report, NULL));
+    g_assert_true(recover_slice(in, (Slice){owner, 2}, true, &report, NULL));
     g_assert_cmpuint(total(fixture, ".msg"), ==, 3);
 }
 
