@@ -98,7 +98,7 @@ const ConfigKey config_schema[] = {
  "Recipients in one transaction; further ones are answered 452."},
 {"lmtp", "max_message_size", SIZE("32M", 1 * KIB, 2047 * MIB),
  "The largest message; a larger one is answered 552."},
-{"lmtp", "memory_limit", SIZE("256M", 2 * KIB, 1024 * GIB),
+{"lmtp", "memory_limit", SIZE("256M", 2 * KIB, 1024 * 1024 * MIB),
  "Memory for messages that are being received, in each instance; at least twice max_message_size. Beyond it the answer is 452."},
 {"lmtp", "command_timeout", DURATION("5m", SECOND, DAY),
  "How long a client may be silent."},
