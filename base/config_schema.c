@@ -8,7 +8,6 @@
 #define DAY (24 * HOUR)
 #define KIB INT64_C(1024)
 #define MIB (1024 * KIB)
-#define GIB (1024 * MIB)
 
 /* A type, and what goes with it. */
 #define STRING(fallback) CONFIG_STRING, fallback, 0, 0, NULL, NULL
@@ -109,6 +108,9 @@ const ConfigKey config_schema[] = {
  "The longest command line, its end included."},
 {"lmtp", "verp_delimiter", STRING("+"),
  "What separates the parts of a bounce address: list-bounces+member=example.org@lists.example.com."},
+
+{"pipeline", "copy_to", LIST(NULL),
+ "Queues that get a copy of each accepted post, as the members do: for runners of the site's own."},
 
 {"out", "default_transport", STRING("relay"),
  "The NAME of the [transport.NAME] that outgoing mail takes."},
