@@ -8,7 +8,7 @@
 
 /* In the order of the overview. */
 const Command *const commands[] = {
-    &cmd_domain, &cmd_list, &cmd_member, &cmd_inject, &cmd_queue, &cmd_held, &cmd_config,
+    &cmd_config,
     NULL,
 };
 

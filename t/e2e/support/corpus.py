@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Real mail: ../shared/corpus beside the source tree. Tests skip without it; samples are always there."""
+import hashlib
+import json
+import re
+from pathlib import Path
+
+from support.wire import wire
+
+TOP = Path(__file__).resolve().parents[3]
+CORPUS = TOP.parent / "shared" / "corpus"
+SAMPLES = TOP / "t" / "data"
+
+
+class Mail:
+    """One mail: octets in wire form, and what the index says of it."""
+
+    def __init__(self, name, octets, thread=None, message_id=None):
+        self.name, self.octets, self.thread, self.message_id = name, wire(octets), thread, message_id
+
+
+def mbox_raw(path):
+    """The raw mails of an mbox: without From_ line and the empty line before the next; still quoted."""
+    mails, lines = [], None
+    empty_before = True
+    for line in path.read_bytes().splitlines(keepends=True):
+        if empty_before and line.startswith(b"From "):
+            if lines is not None:
+                mails.append(lines)
+            lines = []
+        elif lines is not None:
+            lines.append(line)
+        empty_before = line in (b"\n", b"\r\n")
+    if lines is not None:
+        mails.append(lines)
+    for lines in mails:
+        if lines and lines[-1] in (b"\n", b"\r\n"):
+            lines.pop()
+    return mails
+
+
+def unquote(lines, quoting):
+    """mboxrd: one '>' less. In an mboxo file nobody can tell whose the '>' is: it stays."""
+    if not quoting.startswith("mboxrd"):
+        return b"".join(lines)
+    return b"".join(line[1:] if re.match(rb">+From ", line) else line for line in lines)
+
+
+def mbox(path):
+    """The mails of an mbox with its index; the index's SHA-1 proves that they were cut as meant."""
+    index = json.loads(path.with_suffix(".json").read_text())
+    raw = mbox_raw(path)
+    assert len(raw) == len(index["messages"]), f"{path}: {len(raw)} mails, index has {len(index['messages'])}"
+    mails = []
+    for lines, entry in zip(raw, index["messages"]):
+        octets = unquote(lines, index["about"]["quoting"])
+        assert hashlib.sha1(octets).hexdigest() == entry["sha1"], f"{path} mail {entry['n']} is not what the index says"
+        mails.append(Mail(f"{path.stem}/{entry['n']}", octets, (path.stem, entry.get("thread")), entry["message_id"]))
+    return mails
+
+
+def lists():
+    """All mails of corpus/lists, [] without the corpus."""
+    return [mail for path in sorted(CORPUS.glob("lists/*.mbox")) for mail in mbox(path)]
+
+
+def distinct(count, thread_limit):
+    """count mails with Message-IDs of their own, at most thread_limit of a thread, in order of their archive."""
+    chosen, seen, depth = [], set(), {}
+    for mail in lists():
+        known = mail.message_id is None or mail.message_id in seen or mail.thread[1] is None
+        if known or depth.get(mail.thread, 0) >= thread_limit:
+            continue
+        seen.add(mail.message_id)
+        depth[mail.thread] = depth.get(mail.thread, 0) + 1
+        chosen.append(mail)
+    assert len(chosen) >= count, f"only {len(chosen)} mails are distinct"
+    return chosen[:count]
+
+
+def mime():
+    """The awkward mails of corpus/mime; an mbox's From_ line before one of them is no part of it."""
+    path = CORPUS / "mime" / "expected.json"
+    if not path.exists():
+        return []
+    names = sorted(name for name in json.loads(path.read_text()) if "/" in name)
+    return [Mail(name, re.sub(rb"\AFrom [^\n]*\n", b"", (path.parent / name).read_bytes())) for name in names]
+
+
+def rounds(mails):
+    """Lists of mails such that no two of one list are of one thread, and threads keep their order."""
+    result, depth = [], {}
+    for mail in mails:
+        place = depth.get(mail.thread, 0)
+        depth[mail.thread] = place + 1
+        while len(result) <= place:
+            result.append([])
+        result[place].append(mail)
+    return result
+
+
+def sample_thread():
+    return [Mail(path.name, path.read_bytes(), ("sample", 1)) for path in sorted(SAMPLES.glob("thread-*.eml"))]

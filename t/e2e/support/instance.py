@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""A whole Listrunner in a temporary directory: configuration, master, the command line, LMTP."""
+import json
+import os
+import pwd
+import signal
+import smtplib
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from support.corpus import TOP
+
+HOST = "lists.example.com"
+# Work in progress is in these queues, in the order it flows; what rests in the others waits for a person or a later runner.
+FLOW = ("in", "pipeline", "virgin", "archive", "count", "out", "retry")
+
+
+def prefix():
+    return Path(os.environ.get("LISTRUNNER_PREFIX", TOP / "build" / "install"))
+
+
+def build():
+    return Path(os.environ.get("LISTRUNNER_BUILD", prefix().parent))
+
+
+def tool(name):
+    """A program of t/tools, built but not installed."""
+    return build() / "t" / "tools" / name
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def service_user():
+    """Who a master started by root becomes: nobody, if nobody can run the programs there; else root."""
+    if os.getuid() != 0:
+        return pwd.getpwuid(os.getuid()).pw_name
+    program = prefix() / "libexec" / "listrunner" / "in"
+    try:
+        reachable = subprocess.run(["/usr/bin/test", "-x", program], user="nobody", group="nogroup", extra_groups=[]).returncode
+    except (OSError, KeyError, PermissionError):
+        reachable = 1
+    return "nobody" if reachable == 0 else "root"
+
+
+def wait_until(condition, seconds, what, step=0.05):
+    """The condition's first true value; AssertionError, naming what, when it never came."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < deadline, f"waited {seconds} s for {what() if callable(what) else what}"
+        time.sleep(step)
+
+
+class Instance:
+    def __init__(self, sink_port, directory=None, spool=None, settings=None):
+        self.directory = Path(directory or tempfile.mkdtemp(prefix="listrunner-"))
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.user = service_user()
+        self.port = free_port()
+        self.config = self.directory / "listrunner.conf"
+        self.log_path = self.directory / "log"
+        self.spool = Path(spool or self.directory / "spool")
+        self.archive = self.directory / "archive"
+        self.process = None
+        for path in (self.spool, self.directory / "lib", self.directory / "run", self.archive):
+            path.mkdir(exist_ok=True)
+            self.own(path)
+        self.directory.chmod(0o755)
+        self.sections = {
+            "site": {"user": self.user, "hostname": HOST, "site_owner": f"postmaster@{HOST}"},
+            "spool": {"directory": self.spool, "min_free": "1M"},
+            "store": {"path": self.directory / "lib" / "listrunner.db"},
+            "master": {"runtime_directory": self.directory / "run", "heartbeat_interval": "1s",
+                       "restart_delay_min": "100ms", "restart_delay_max": "2s", "stop_timeout": "10s"},
+            "runner.lmtp": {"listen": f"127.0.0.1:{self.port}"},
+            "transport.relay": {"host": "127.0.0.1", "port": sink_port},
+            "archiver.maildir": {"type": "maildir", "path": self.archive / "maildir"},
+            "archiver.mbox": {"type": "mbox", "path": self.archive / "mbox",
+                              "permalink": "https://lists.example.com/archive/$list_id/$hash"},
+        }
+        self.set(settings or {})
+
+    def own(self, path):
+        if os.getuid() == 0:
+            entry = pwd.getpwnam(self.user)
+            os.chown(path, entry.pw_uid, entry.pw_gid)
+
+    def set(self, settings):
+        """Merges {section: {key: value}}; a value or section of None is taken out. Writes the file."""
+        for section, keys in settings.items():
+            if keys is None:
+                self.sections.pop(section, None)
+                continue
+            there = self.sections.setdefault(section, {})
+            there.update(keys)
+            for key in [key for key, value in there.items() if value is None]:
+                del there[key]
+        lines = []
+        for section, keys in self.sections.items():
+            lines += [f"[{section}]"] + [f"{key} = {value}" for key, value in keys.items()] + [""]
+        self.config.write_text("\n".join(lines))
+
+    # ---- the command line ----
+
+    def run(self, *words, input=None, timeout=60):
+        program = prefix() / "bin" / "listrunner"
+        return subprocess.run([program, "--config", self.config, *map(str, words)], input=input, timeout=timeout,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=not isinstance(input, bytes))
+
+    def cli(self, *words, input=None, timeout=60):
+        """Output of a command that must succeed."""
+        done = self.run(*words, input=input, timeout=timeout)
+        assert done.returncode == 0, f"listrunner {' '.join(map(str, words))}: code {done.returncode}: {done.stderr}{done.stdout}"
+        return done.stdout
+
+    def create_list(self, name="test", members=(), owner=None, settings=()):
+        """name@HOST; anybody may post unless settings (NAME=VALUE) say otherwise. Returns its address."""
+        address = f"{name}@{HOST}"
+        self.cli("list", "create", address, *(["--owner", owner] if owner else []))
+        self.cli("list", "set", address, "default_nonmember_action=accept", "default_member_action=accept",
+                 "require_explicit_destination=false", "max_message_size=0", "max_num_recipients=0",
+                 "administrivia=false", "send_welcome_message=false", *settings)
+        if members:
+            self.add_members(address, members)
+        return address
+
+    def add_members(self, address, members):
+        path = self.directory / "members.txt"
+        path.write_text("".join(f"{member}\n" for member in members))
+        self.cli("member", "import", address, path, timeout=300)
+
+    def status(self):
+        done = self.run("status", "--json")
+        return json.loads(done.stdout) if done.stdout.strip() else {}
+
+    def queue_stat(self):
+        """{queue: {state: files}} as the command line says."""
+        lines = self.cli("queue", "stat", "--json").splitlines()
+        return {row["queue"]: row for row in map(json.loads, lines)}
+
+    # ---- the master ----
+
+    def start(self, wait=True):
+        program = prefix() / "sbin" / "listrunner-master"
+        self.log = open(self.log_path, "ab")
+        self.process = subprocess.Popen([program, "--config", self.config], stdin=subprocess.DEVNULL, stdout=self.log,
+                                        stderr=self.log, start_new_session=True, cwd="/")
+        if wait:
+            self.wait_ready()
+        return self
+
+    def wait_ready(self, seconds=30):
+        def ready():
+            assert self.process.poll() is None, f"the master ended with code {self.process.returncode}:\n{self.log_text()[-3000:]}"
+            status = self.status()
+            children = [child for runner in status.get("runners", []) for child in runner["children"]]
+            return children and status["healthy"] and all(child["state"] == "ready" for child in children)
+        wait_until(ready, seconds, lambda: f"all runners to be ready:\n{self.log_text()[-3000:]}")
+
+    def pids(self, runner):
+        """Process ids of a runner's instances that live."""
+        for group in self.status().get("runners", []):
+            if group["runner"] == runner:
+                return [child["pid"] for child in group["children"] if child["pid"]]
+        return []
+
+    def stop(self, seconds=20):
+        """A graceful stop; returns the master's exit code."""
+        if self.process is None:
+            return None
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                self.kill()
+        self.log.close()
+        return self.process.returncode
+
+    def kill(self):
+        """kill -9 of the master alone."""
+        self.process.kill()
+        self.process.wait()
+
+    def leftovers(self):
+        """Processes that were started with our configuration and still live."""
+        mark = f"LISTRUNNER_CONFIG={self.config}".encode()
+        found = []
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            try:
+                if mark in path.read_bytes().split(b"\0"):
+                    found.append(int(path.parent.name))
+            except OSError:
+                continue
+        return found
+
+    def close(self):
+        """Ends everything that is ours."""
+        self.stop()
+        for pid in self.leftovers():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    # ---- mail ----
+
+    def lmtp(self):
+        return smtplib.LMTP("127.0.0.1", self.port, timeout=60)
+
+    def lmtp_send(self, octets, to, sender="poster@example.net", client=None):
+        """Hands one mail in; raises smtplib's exceptions when it is refused."""
+        with_client = client or self.lmtp()
+        try:
+            options = ["BODY=8BITMIME"] if any(octet > 127 for octet in octets) else []
+            return with_client.sendmail(sender, [to] if isinstance(to, str) else to, octets, options)
+        finally:
+            if client is None:
+                with_client.close()
+
+    def files(self, *queues):
+        """Entry files by queue, straight from the spool."""
+        found = {}
+        for queue in queues:
+            path = self.spool / queue
+            found[queue] = sorted(name for name in os.listdir(path) if not name.startswith(".")) if path.is_dir() else []
+        return found
+
+    def idle(self):
+        """True when nothing is on its way; the queues are read downstream, so what moves meanwhile is seen."""
+        if any(os.listdir(self.spool / queue) for queue in FLOW if (self.spool / queue).is_dir()):
+            return False
+        busy = ("ready", "waiting", "claimed", "decided", "writing")
+        stat = self.queue_stat()
+        return all(stat[queue][state] == 0 for queue in FLOW if queue in stat for state in busy)
+
+    def wait_idle(self, seconds=60):
+        def left():
+            counts = {queue: len(names) for queue, names in self.files(*FLOW).items() if names}
+            return f"empty queues; there are {counts}\n{self.log_text()[-3000:]}"
+        wait_until(self.idle, seconds, left)
+
+    def log_text(self):
+        return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
