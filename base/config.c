@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "base/config_internal.h"
+#include "base/config.h"
 
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/config_internal.h"
 #include "base/fail.h"
 #include "base/log.h"
 

@@ -120,6 +120,10 @@ static void check_runners(const Check *check)
         check_listen(check, section->name);
         check_queue(check, section->name, owners);
     }
+    const ConfigValue *copies = usable(check, "pipeline", "copy_to");
+    for (char **word = copies ? copies->words : NULL; word && *word; word++)
+        if (!g_hash_table_contains(owners, *word))
+            COMPLAIN(check, "pipeline", copies, "found \"%s\"; allowed are the queues of [runner.NAME] sections", *word);
 }
 
 static void check_archivers(const Check *check)
@@ -166,8 +170,8 @@ static void check_transport(const Check *check)
         return;
     g_autofree char *section = g_strconcat("transport.", transport->text, NULL);
     if (!config_section(check->config, section))
-        COMPLAIN(check, "out", transport, "found \"%s\"; allowed is the NAME of a section [transport.NAME], such as relay",
-                 transport->text);
+        COMPLAIN(check, "out", transport,
+                 "found \"%s\"; allowed is the NAME of a section [transport.NAME], such as relay", transport->text);
 }
 
 /* ---- the system ---- */

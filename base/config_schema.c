@@ -8,6 +8,7 @@
 #define DAY (24 * HOUR)
 #define KIB INT64_C(1024)
 #define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
 
 /* A type, and what goes with it. */
 #define STRING(fallback) CONFIG_STRING, fallback, 0, 0, NULL, NULL
@@ -34,7 +35,8 @@ const ConfigOverride config_overrides[] = {
 /* clang-format off */
 const ConfigKey config_schema[] = {
 {"site", "user", STRING("listrunner"),
- "The system user that every part runs as. A master started as root changes to it; started as anybody else it stays who it is."},
+ "The system user that every part runs as. A master started as root changes to it; started as anybody else it "
+ "stays who it is."},
 {"site", "hostname", STRING(CONFIG_TOKEN_SYSTEM),
  "The name of this host in greetings, message ids and trace fields."},
 {"site", "site_owner", STRING("postmaster@" CONFIG_TOKEN_HOSTNAME),
@@ -51,7 +53,8 @@ const ConfigKey config_schema[] = {
 {"spool", "min_free", SIZE("100M", 0, 0),
  "With less free space than this in the spool, LMTP answers 452 and takes no mail."},
 {"spool", "sync", CHOICE("fsync", "fsync|syncfs"),
- "How a batch is made durable: one fsync a file, or one syncfs for all, which pays only where the spool has a file system of its own."},
+ "How a batch is made durable: one fsync a file, or one syncfs for all, which pays only where the spool has a "
+ "file system of its own."},
 {"spool", "wakeup", CHOICE("inotify", "inotify|poll"),
  "How runners learn of new entries. Where inotify is refused they poll in any case."},
 {"spool", "poll_interval", DURATION("1s", SECOND / 100, HOUR),
@@ -98,8 +101,9 @@ const ConfigKey config_schema[] = {
  "Recipients in one transaction; further ones are answered 452."},
 {"lmtp", "max_message_size", SIZE("32M", 1 * KIB, 2047 * MIB),
  "The largest message; a larger one is answered 552."},
-{"lmtp", "memory_limit", SIZE("256M", 2 * KIB, 1024 * 1024 * MIB),
- "Memory for messages that are being received, in each instance; at least twice max_message_size. Beyond it the answer is 452."},
+{"lmtp", "memory_limit", SIZE("256M", 2 * KIB, 1024 * GIB),
+ "Memory for messages that are being received, in each instance; at least twice max_message_size. Beyond it the "
+ "answer is 452."},
 {"lmtp", "command_timeout", DURATION("5m", SECOND, DAY),
  "How long a client may be silent."},
 {"lmtp", "session_timeout", DURATION("30m", SECOND, 7 * DAY),
@@ -168,7 +172,8 @@ const ConfigKey config_schema[] = {
 {"archiver.*", "enabled", BOOL("yes"),
  "Whether it gets messages."},
 {"archiver.*", "type", CHOICE("maildir", "maildir|mbox|command"),
- "maildir: one maildir a list below path. mbox: one file LIST.mbox a list below path. command: a program is run for each message."},
+ "maildir: one maildir a list below path. mbox: one file LIST.mbox a list below path. command: a program is run "
+ "for each message."},
 {"archiver.*", "path", PATH(NULL),
  "The directory of a maildir or mbox archiver."},
 {"archiver.*", "command", STRING(NULL),
@@ -176,7 +181,8 @@ const ConfigKey config_schema[] = {
 {"archiver.*", "list_url", STRING(NULL),
  "The address of the list's archive on the web, for List-Archive. $list_id, $list_name and $mail_host are replaced."},
 {"archiver.*", "permalink", STRING(NULL),
- "The address of one message on the web, for Archived-At; as list_url, and $hash is replaced with the Message-ID-Hash."},
+ "The address of one message on the web, for Archived-At; as list_url, and $hash is replaced with the "
+ "Message-ID-Hash."},
 
 {NULL, NULL, STRING(NULL), NULL},
 };

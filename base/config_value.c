@@ -134,12 +134,13 @@ static bool number_type_parse(ConfigValue *value, char **allowed)
 /* What an empty text means for this type: unset, an empty list, or nothing. */
 static bool empty_parse(ConfigValue *value, char **allowed)
 {
-    if (value->key->type == CONFIG_LIST) {
+    ConfigType type = value->key->type;
+    if (type == CONFIG_LIST) {
         value->words = words_parse("");
         return true;
     }
-    bool may_be_unset = !value->key->fallback && (value->key->type == CONFIG_STRING || value->key->type == CONFIG_PATH ||
-                                                  value->key->type == CONFIG_SECRET);
+    bool textual = type == CONFIG_STRING || type == CONFIG_PATH || type == CONFIG_SECRET;
+    bool may_be_unset = textual && !value->key->fallback;
     if (!may_be_unset) {
         *allowed = g_strdup("a value, or no such line");
         return false;

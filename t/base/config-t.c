@@ -113,22 +113,26 @@ typedef struct Refusal {
 } Refusal;
 
 #define DURATION_ALLOWED "a time such as 500ms, 30s, 5m, 36h, 5d (a number alone is seconds)"
+#define SECTIONS \
+    "[site], [spool], [store], [master], [runner.NAME], [lmtp], [pipeline], [out], [transport.NAME], [archive], " \
+    "[archiver.NAME]"
 #define RUNNER_KEYS "start, instances, command, queue, listen"
 
 static const Refusal refusals[] = {
     {"section-near", "\n[sppol]\nx = 1\ny = 2\n",
      "FILE:2: [sppol]: found an unknown section; allowed is [spool], perhaps?"},
-    {"section-empty-near", "[runer.in]", "FILE:1: [runer.in]: found an unknown section; allowed is [runner.in], perhaps?"},
+    {"section-empty-near", "[runer.in]",
+     "FILE:1: [runer.in]: found an unknown section; allowed is [runner.in], perhaps?"},
     {"section-far", "[somethingelse]",
-     "FILE:1: [somethingelse]: found an unknown section; allowed are [site], [spool], [store], [master], "
-     "[runner.NAME], [lmtp], [out], [transport.NAME], [archive], [archiver.NAME]"},
+     "FILE:1: [somethingelse]: found an unknown section; allowed are " SECTIONS},
     {"section-open", "[spool\ndirectory = x",
      "FILE:1: found \"[spool\"; allowed is [SECTION], at most 48 characters"},
     {"section-trailing", "[spool] directory = /x",
      "FILE:1: found \"[spool] directory = /x\"; allowed is [SECTION], at most 48 characters"},
     {"member-name", "[runner.In/x]\n",
      "FILE:1: [runner.In/x]: found \"In/x\"; allowed is a name of small letters, digits, _ and -"},
-    {"member-empty", "[runner.]\n", "FILE:1: [runner.]: found \"\"; allowed is a name of small letters, digits, _ and -"},
+    {"member-empty", "[runner.]\n",
+     "FILE:1: [runner.]: found \"\"; allowed is a name of small letters, digits, _ and -"},
     {"key-near", "[site]\nhostnam = x", "FILE:2: [site] hostnam: found an unknown key; allowed is hostname, perhaps?"},
     {"key-far", "[runner.in]\n\nzzzzzzzz = x",
      "FILE:3: [runner.in] zzzzzzzz: found an unknown key; allowed are " RUNNER_KEYS},
@@ -203,8 +207,11 @@ static const Refusal refusals[] = {
     {"queue-shared", "[runner.count]\ncommand = /x\nqueue = in",
      "FILE:3: [runner.count] queue: found \"in\", the queue of [runner.in]; allowed is a queue of its own "
      "(more processes: instances)"},
+    {"copy-to", "[pipeline]\ncopy_to = archive, nowhere",
+     "FILE:2: [pipeline] copy_to: found \"nowhere\"; allowed are the queues of [runner.NAME] sections"},
     {"transport", "[out]\ndefault_transport = reley",
-     "FILE:2: [out] default_transport: found \"reley\"; allowed is the NAME of a section [transport.NAME], such as relay"},
+     "FILE:2: [out] default_transport: found \"reley\"; allowed is the NAME of a section [transport.NAME], "
+     "such as relay"},
     {"archiver-path", "[archiver.a]\n",
      "FILE:1: [archiver.a] path: found no value; allowed is an absolute path, because type = maildir"},
     {"archiver-command", "[archiver.a]\ntype = command",
@@ -215,8 +222,7 @@ static const Refusal refusals[] = {
      "FILE:2: [site] log: found \"x\"; allowed is one of stderr, syslog\n"
      "FILE:3: [site] lgo: found an unknown key; allowed is log, perhaps?\n"
      "FILE:5: [runner.in] instances: found \"5\"; allowed is a power of two from 1 to 256; the nearest are 4 and 8\n"
-     "FILE:6: [nothing.at.all]: found an unknown section; allowed are [site], [spool], [store], [master], "
-     "[runner.NAME], [lmtp], [out], [transport.NAME], [archive], [archiver.NAME]"},
+     "FILE:6: [nothing.at.all]: found an unknown section; allowed are " SECTIONS},
 };
 
 static void test_refused(gconstpointer data)
@@ -233,8 +239,8 @@ static void test_long_line(void)
                  "indented)\nFILE:4: [site] lgo: found an unknown key; allowed is log, perhaps?");
     g_autofree char *name = g_strnfill(60, 'x');
     g_autofree char *section = g_strdup_printf("[runner.%s]\n", name);
-    g_autofree char *fault = g_strdup_printf("FILE:1: found \"[runner.%s]\"; allowed is [SECTION], at most 48 characters",
-                                             name);
+    g_autofree char *fault =
+        g_strdup_printf("FILE:1: found \"[runner.%s]\"; allowed is [SECTION], at most 48 characters", name);
     refuse(section, fault);
 }
 
@@ -271,12 +277,12 @@ static void test_system(void)
            "FILE:8: [runner.x] command: found /no/such, which is no program; allowed is an executable file\n"
            "FILE:10: [runner.y] command: found /etc/passwd, which is no program; allowed is an executable file");
     g_autofree char *faults = NULL;
-    g_autofree char *text = g_strdup_printf("[site]\nuser = no-such-user\n[spool]\ndirectory = %s\n[store]\npath = /no/x\n",
-                                            place);
+    g_autofree char *text =
+        g_strdup_printf("[site]\nuser = no-such-user\n[spool]\ndirectory = %s\n[store]\npath = /no/x\n", place);
     g_autoptr(Config) config = load(text, false, &faults);
     g_assert_cmpstr(faults, ==,
-                    "FILE:2: [site] user: found \"no-such-user\", which does not exist; allowed is a user of this system "
-                    "(adduser --system --group no-such-user)\n"
+                    "FILE:2: [site] user: found \"no-such-user\", which does not exist; "
+                    "allowed is a user of this system (adduser --system --group no-such-user)\n"
                     "FILE:6: [store] path: found /no: no such directory; allowed is a directory that exists");
 }
 
@@ -339,7 +345,8 @@ static void test_wrong_getter(void)
 
 static void test_print(void)
 {
-    g_autoptr(Config) config = accept("[runner.count]\ncommand = /x\nx_password = hush\nx_file = f\n[site]\nuser = me\n");
+    g_autoptr(Config) config =
+        accept("[runner.count]\ncommand = /x\nx_password = hush\nx_file = f\n[site]\nuser = me\n");
     g_autofree char *given = config_print(config, false);
     g_assert_cmpstr(given, ==, "[site]\nuser = me\n\n[runner.count]\ncommand = /x\nx_password = ***\nx_file = f\n");
     g_autofree char *all = config_print(config, true);

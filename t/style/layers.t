@@ -1,0 +1,93 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Who may include whom: the directions of the house, one table."""
+import os
+import re
+
+import tree
+
+# A layer is a path prefix; the longest that fits a file is its layer. What it
+# may include are path prefixes too; its own folder is always among them,
+# except in runners/, where the skeletons do not see each other.
+LAYERS = {
+    "base/": ["base/"],
+    "switchboard/": ["base/", "switchboard/"],
+    "mail/": ["base/", "mail/"],
+    "net/": ["base/", "net/"],
+    "store/": ["base/", "store/"],
+    "posting/": ["base/", "mail/", "store/", "posting/"],
+    "master/": ["base/", "master/"],
+    "cli/": ["base/", "mail/", "store/", "switchboard/", "runners/keys.h", "cli/"],
+    "runners/keys.h": [],
+    "runners/runner": ["base/", "switchboard/", "runners/runner"],
+    "runners/listener": ["base/", "net/", "runners/listener"],
+}
+# A runner sees all that is below it, the skeletons, and its own folder.
+RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "runners/runner.h", "runners/listener.h",
+          "runners/keys.h"]
+
+# Foreign headers and where they are at home.
+HOMES = {
+    r"ini\.h": ["base/config_read.c"],
+    r"sqlite3\.h": ["store/store_sqlite.c"],
+    r"libpq.*": ["store/store_pgsql.c"],
+    r"jansson\.h": ["switchboard/", "runners/", "cli/", "master/"],
+    r"event2/.*": ["net/", "master/", "runners/"],
+    r"openssl/(ssl|err)\.h": ["net/"],
+    r"ares.*": ["net/"],
+    r"curl/.*": ["net/"],
+    r"gmime/.*": ["mail/", "posting/", "runners/"],
+}
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
+
+
+def allowed_for(name):
+    layers = [prefix for prefix in LAYERS if name.startswith(prefix)]
+    if layers:
+        return LAYERS[max(layers, key=len)]
+    folder = re.match(r"runners/[^/]+/", name)
+    return RUNNER + [folder.group()] if folder else None
+
+
+def ours(name, included):
+    allowed = allowed_for(name)
+    if allowed is None:
+        return "%s is in no layer" % name
+    if not os.path.exists(os.path.join(tree.TOP, included)) and included not in GENERATED:
+        return '%s includes "%s", which is no path from the top' % (name, included)
+    if not any(included.startswith(prefix) for prefix in allowed):
+        return '%s includes "%s"; allowed are %s' % (name, included, " ".join(allowed) or "none")
+    if included.endswith("_internal.h") and os.path.dirname(included) != os.path.dirname(name):
+        return '%s includes "%s", which is for its own folder only' % (name, included)
+    return None
+
+
+def foreign(name, included):
+    for pattern, homes in HOMES.items():
+        if re.fullmatch(pattern, included) and not any(name.startswith(home) for home in homes):
+            return "%s includes <%s>, at home in %s" % (name, included, " ".join(homes))
+    return None
+
+
+def order(name, includes):
+    """A .c file begins with its own header, if it has one."""
+    own = re.sub(r"\.c$", ".h", name)
+    if name.endswith(".c") and os.path.exists(os.path.join(tree.TOP, own)) and includes and includes[0] != ('"', own):
+        return '%s does not include "%s" first' % (name, own)
+    return None
+
+
+GENERATED = {"store/schema.h"}  # made from store/schema/*.sql
+
+tap = tree.Tap()
+SOURCES = ["base", "switchboard", "mail", "net", "store", "posting", "runners", "master", "cli"]
+for source in SOURCES:
+    faults = []
+    for path in tree.files(".c", ".h", folders=[source]):
+        found = INCLUDE.findall(tree.text(path))
+        faults += [ours(path, included) if quote == '"' else foreign(path, included) for quote, included in found]
+        faults.append(order(path, found))
+    tap.result("%s keeps to its layer" % source, [fault for fault in faults if fault])
+tap.end()
