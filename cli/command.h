@@ -41,6 +41,8 @@ extern const Command *const commands[];
 
 extern const Command cmd_config, cmd_domain, cmd_held, cmd_inject, cmd_list, cmd_member, cmd_queue;
 
+extern const Command cmd_reload, cmd_rescale, cmd_restart, cmd_start, cmd_status, cmd_stop;
+
 /* Sets *error to a usage error (the tool adds where help is to be found) and returns
  * TOOL_USAGE, so that refusing is one line. */
 int command_usage(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -9,6 +9,12 @@
 /* In the order of the overview. */
 const Command *const commands[] = {
     &cmd_config,
+    &cmd_start,
+    &cmd_stop,
+    &cmd_restart,
+    &cmd_reload,
+    &cmd_rescale,
+    &cmd_status,
     NULL,
 };
 

@@ -30,7 +30,7 @@ static bool inherits(const char *variable)
     return false;
 }
 
-char **spawn_environment(const SpawnOrder *order, char *const *inherited)
+char **spawn_environment(const SpawnOrder *order, const char *const *inherited)
 {
     char **result = g_new0(char *, 1);
     for (; *inherited; inherited++) {
@@ -120,9 +120,10 @@ bool spawn_child(const SpawnOrder *order, pid_t *pid, int *status, GError **erro
     Prepared prepared = {.order = order, .count = order->listens + 2};
     g_autofree int *sources = prepared.sources = g_new(int, prepared.count);
     sources[0] = writing;
-    memcpy(sources + 1, order->listen, order->listens * sizeof *sources);
+    for (unsigned i = 0; i < order->listens; i++)
+        sources[i + 1] = order->listen[i];
     sources[order->listens + 1] = order->lock;
-    g_auto(GStrv) environment = prepared.environment = spawn_environment(order, environ);
+    g_auto(GStrv) environment = prepared.environment = spawn_environment(order, (const char *const *)environ);
 
     /* No handler of ours may run in the child. */
     sigset_t all, before;

@@ -25,4 +25,4 @@ typedef struct SpawnOrder {
 bool spawn_child(const SpawnOrder *order, pid_t *pid, int *status, GError **error);
 
 /* The child's environment; g_strfreev(). `inherited` is ours ("NAME=VALUE"). */
-char **spawn_environment(const SpawnOrder *order, char *const *inherited);
+char **spawn_environment(const SpawnOrder *order, const char *const *inherited);

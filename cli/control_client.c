@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "cli/control_client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/config.h"
+#include "base/control.h"
+#include "base/fail.h"
+#include "cli/exit.h"
+
+#define SETTLE_STEP (G_USEC_PER_SEC / 5)
+
+struct ControlClient {
+    FILE *stream; /* read here; written on its descriptor */
+    int fd;
+    int pidfd; /* of the master; -1 when it cannot be had */
+    int pid;
+};
+
+/* Whose socket it is: the process that called listen(). */
+static void find_master(ControlClient *client)
+{
+    struct ucred peer;
+    socklen_t length = sizeof peer;
+    if (getsockopt(client->fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
+        return;
+    client->pid = peer.pid;
+    client->pidfd = pidfd_open(peer.pid, 0);
+}
+
+/* [master] runtime_directory of a file that has faults elsewhere; g_free(). */
+static char *find_directory(const char *file)
+{
+    g_autofree char *text = NULL;
+    if (!g_file_get_contents(file, &text, NULL, NULL))
+        return NULL;
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    bool inside = false;
+    for (char **line = lines; *line; line++) {
+        g_strstrip(*line);
+        char *equals = strchr(*line, '=');
+        if (**line == '[') {
+            inside = g_str_has_prefix(*line, "[master]");
+        } else if (inside && equals && g_str_has_prefix(*line, "runtime_directory")) {
+            return g_strdup(g_strstrip(equals + 1));
+        }
+    }
+    return NULL;
+}
+
+static char *runtime_directory(Site *site, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    const Config *config = site_config(site, &fault);
+    if (config)
+        return g_strdup(config_string(config, "master", "runtime_directory"));
+    char *directory = find_directory(site_config_path(site));
+    if (!directory)
+        g_propagate_error(error, g_steal_pointer(&fault));
+    return directory;
+}
+
+ControlClient *control_client_open(Site *site, GError **error)
+{
+    g_autofree char *directory = runtime_directory(site, error);
+    if (!directory)
+        return NULL;
+    g_autofree char *path = g_build_filename(directory, CONTROL_SOCKET, NULL);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (g_strlcpy(address.sun_path, path, sizeof address.sun_path) >= sizeof address.sun_path) {
+        fail(error, FAIL_CONFIG, "[master] runtime_directory: %s is too long for a socket", directory);
+        return NULL;
+    }
+    auto_fd fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+        if (errno == ENOENT || errno == ECONNREFUSED)
+            fail(error, FAIL_MISSING, "listrunner is not running (nobody answers on %s)", path);
+        else
+            fail_errno(error, FAIL_LATER, "connect to %s", path);
+        return NULL;
+    }
+    ControlClient *client = g_new0(ControlClient, 1);
+    *client = (ControlClient){.stream = fdopen(fd, "r"), .fd = fd, .pidfd = -1};
+    auto_fd_steal(&fd);
+    find_master(client);
+    return client;
+}
+
+void control_client_free(ControlClient *client)
+{
+    fclose(client->stream);
+    auto_fd_close(&client->pidfd);
+    g_free(client);
+}
+
+static bool send_text(int fd, const char *text, GError **error)
+{
+    for (size_t left = strlen(text); left > 0;) {
+        ssize_t sent = send(fd, text, left, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0)
+            return fail_errno(error, FAIL_LATER, "talk to the master");
+        text += sent;
+        left -= (size_t)sent;
+    }
+    return true;
+}
+
+json_t *control_client_ask(ControlClient *client, json_t *request, GError **error)
+{
+    char *text = json_dumps(request, JSON_COMPACT);
+    g_autofree char *line = g_strconcat(text, "\n", NULL);
+    free(text);
+    json_decref(request);
+    if (!send_text(client->fd, line, error))
+        return NULL;
+    char *answer = NULL;
+    size_t size = 0;
+    ssize_t length = getline(&answer, &size, client->stream);
+    json_t *reply = length > 0 ? json_loadb(answer, (size_t)length, 0, NULL) : NULL;
+    free(answer);
+    if (json_is_true(json_object_get(reply, "ok")))
+        return reply;
+    const char *words = json_string_value(json_object_get(reply, "error"));
+    fail(error, reply ? FAIL_NEVER : FAIL_LATER, "%s", words ? words : "the master hung up without a sensible answer");
+    json_decref(reply);
+    return NULL;
+}
+
+int control_client_pid(const ControlClient *client)
+{
+    return client->pid;
+}
+
+void control_client_wait_end(ControlClient *client)
+{
+    while (getc(client->stream) != EOF)
+        continue;
+    /* It hangs up a moment before it is gone; who starts another wants it gone. */
+    struct pollfd process = {client->pidfd, POLLIN, 0};
+    while (client->pidfd >= 0 && poll(&process, 1, -1) < 0 && errno == EINTR)
+        continue;
+}
+
+static bool settled(const json_t *status, const char *runner)
+{
+    size_t i, j;
+    json_t *group, *child;
+    json_array_foreach(json_object_get(status, "runners"), i, group) {
+        if (runner && g_strcmp0(runner, json_string_value(json_object_get(group, "runner"))) != 0)
+            continue;
+        if (g_strcmp0(json_string_value(json_object_get(group, "state")), "running") != 0)
+            return false;
+        json_array_foreach(json_object_get(group, "children"), j, child)
+            if (g_strcmp0(json_string_value(json_object_get(child, "state")), "ready") != 0)
+                return false;
+    }
+    return true;
+}
+
+bool control_client_settle(ControlClient *client, const char *runner, int seconds, GError **error)
+{
+    int64_t until = g_get_monotonic_time() + (int64_t)seconds * G_USEC_PER_SEC;
+    for (;;) {
+        json_t *status = control_client_ask(client, json_pack("{s:s}", "verb", "status"), error);
+        bool done = settled(status, runner);
+        json_decref(status);
+        if (!status || done)
+            return status != NULL;
+        if (g_get_monotonic_time() > until)
+            return fail(error, FAIL_LATER, "not every child is ready after %d s; see listrunner status", seconds);
+        g_usleep(SETTLE_STEP);
+    }
+}
+
+int control_client_refused(GError **cause, GError **error)
+{
+    if (!g_error_matches(*cause, FAIL, FAIL_MISSING)) {
+        g_propagate_error(error, g_steal_pointer(cause));
+        return TOOL_LATER; /* the tool takes the code from the error */
+    }
+    fprintf(stderr, "%s\n", (*cause)->message);
+    return TOOL_NOT_RUNNING;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The command line's side of base/control.h: one connection to the running
+ * master of a site.
+ */
+#include <glib.h>
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "cli/site.h"
+
+typedef struct ControlClient ControlClient;
+
+/* FAIL_MISSING when no master runs; FAIL_LATER when we may not talk to it. A
+ * configuration with faults does not matter as long as it says where the
+ * runtime directory is: the master goes on with the old one. */
+ControlClient *control_client_open(Site *site, GError **error);
+void control_client_free(ControlClient *client);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ControlClient, control_client_free)
+
+/* Sends a request (consumed) and returns the reply, a new reference. A reply
+ * that is not "ok" is FAIL_NEVER with the master's words. */
+json_t *control_client_ask(ControlClient *client, json_t *request, GError **error);
+
+/* The master's process. */
+int control_client_pid(const ControlClient *client);
+
+/* Returns when the master has ended. */
+void control_client_wait_end(ControlClient *client);
+
+/* Waits until no runner is changing and every child is ready; FAIL_LATER
+ * after `seconds`. runner NULL: all. */
+bool control_client_settle(ControlClient *client, const char *runner, int seconds, GError **error);
+
+/* What a verb does when open() failed: prints that nothing runs and returns
+ * TOOL_NOT_RUNNING, or hands the error on and returns its code. */
+int control_client_refused(GError **cause, GError **error);

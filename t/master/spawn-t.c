@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "master/spawn.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/contract.h"
+#include "master/reap.h"
+
+static void test_environment(void)
+{
+    static const char *const ours[] = {"PATH=/bin", "LC_ALL=C", "SECRET=1", "LISTRUNNER_TEST=2", "LANGUAGE=x", "TZ=UTC",
+                                 "NOTIFY_SOCKET=/x", "LISTRUNNER_INSTANCE=99", NULL};
+    SpawnOrder order = {.command = "/x", .runner = "in", .config = "/c", .instance = 3, .instances = 4, .listens = 2};
+    g_auto(GStrv) theirs = spawn_environment(&order, ours);
+    g_assert_cmpstr(g_environ_getenv(theirs, "PATH"), ==, "/bin");
+    g_assert_cmpstr(g_environ_getenv(theirs, "LC_ALL"), ==, "C");
+    g_assert_cmpstr(g_environ_getenv(theirs, "TZ"), ==, "UTC");
+    g_assert_cmpstr(g_environ_getenv(theirs, "LISTRUNNER_TEST"), ==, "2");
+    g_assert_cmpstr(g_environ_getenv(theirs, CHILD_ENV_INSTANCE), ==, "3");
+    g_assert_cmpstr(g_environ_getenv(theirs, CHILD_ENV_INSTANCES), ==, "4");
+    g_assert_cmpstr(g_environ_getenv(theirs, CHILD_ENV_LISTEN_FDS), ==, "2");
+    g_assert_cmpstr(g_environ_getenv(theirs, CHILD_ENV_LOCK_FD), ==, "6");
+    g_assert_cmpstr(g_environ_getenv(theirs, CHILD_ENV_RUNNER), ==, "in");
+    g_assert_null(g_environ_getenv(theirs, "SECRET"));
+    g_assert_null(g_environ_getenv(theirs, "LANGUAGE"));
+    g_assert_null(g_environ_getenv(theirs, "NOTIFY_SOCKET"));
+}
+
+/* Runs a command to its end; returns what it said on the status pipe. */
+static char *run(const char *command, int *result)
+{
+    g_autoptr(GError) error = NULL;
+    auto_fd lock = open("/dev/null", O_RDWR | O_CLOEXEC);
+    auto_fd status = -1;
+    SpawnOrder order = {.command = command, .runner = "in", .config = "/c", .instances = 1, .lock = lock};
+    pid_t pid;
+    g_assert_true(spawn_child(&order, &pid, &status, &error));
+    g_assert_cmpint(waitpid(pid, result, 0), ==, pid);
+    char text[4096];
+    ssize_t got = read(status, text, sizeof text - 1);
+    text[MAX(got, 0)] = '\0';
+    return g_strdup(text);
+}
+
+static void test_no_program(void)
+{
+    int result;
+    g_autofree char *said = run("/nowhere/at/all", &result);
+    g_assert_true(reap_is_config(result));
+    g_assert_cmpstr(said, ==, "fault run /nowhere/at/all: No such file or directory\n");
+}
+
+static void test_exit_text(void)
+{
+    int result;
+    g_autofree char *said = run("/bin/false", &result);
+    g_assert_cmpstr(said, ==, "");
+    g_autofree char *text = reap_text(result, NULL);
+    g_assert_cmpstr(text, ==, "exit 1");
+    g_autofree char *later = reap_text(CHILD_EXIT_LATER << 8, "disk full");
+    g_assert_cmpstr(later, ==, "exit 75 (the system's fault, may pass): disk full");
+    g_autofree char *killed = reap_text(SIGKILL, NULL);
+    g_assert_cmpstr(killed, ==, "signal 9 (Killed)");
+    g_assert_false(reap_is_config(SIGKILL));
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/spawn/environment", test_environment);
+    g_test_add_func("/spawn/no-program", test_no_program);
+    g_test_add_func("/reap/exit-text", test_exit_text);
+    return g_test_run();
+}

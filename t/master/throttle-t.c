@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "master/throttle.h"
+
+#include <glib.h>
+
+#include "base/clock.h"
+
+static const ThrottleLimits limits = {CLOCK_SECOND, 60 * CLOCK_SECOND, 3600 * CLOCK_SECOND};
+
+static void test_doubles(void)
+{
+    static const int64_t expected[] = {0, 1, 2, 4, 8, 16, 32, 60, 60, 60};
+    Throttle throttle = {0};
+    for (size_t i = 0; i < G_N_ELEMENTS(expected); i++)
+        g_assert_cmpint(throttle_died(&throttle, &limits, CLOCK_SECOND), ==, expected[i] * CLOCK_SECOND);
+}
+
+static void test_quiet_life(void)
+{
+    Throttle throttle = {.streak = 5};
+    g_assert_cmpint(throttle_died(&throttle, &limits, limits.quiet - 1), ==, 16 * CLOCK_SECOND);
+    g_assert_cmpint(throttle_died(&throttle, &limits, limits.quiet), ==, 0);
+    g_assert_cmpint(throttle_died(&throttle, &limits, 0), ==, CLOCK_SECOND);
+}
+
+/* The longest streak and limits that do not double evenly. */
+static void test_edges(void)
+{
+    Throttle throttle = {.streak = G_MAXUINT};
+    g_assert_cmpint(throttle_died(&throttle, &limits, 0), ==, limits.max);
+    g_assert_cmpuint(throttle.streak, ==, G_MAXUINT);
+    const ThrottleLimits flat = {5, 5, 100};
+    Throttle other = {.streak = 1};
+    g_assert_cmpint(throttle_died(&other, &flat, 0), ==, 5);
+    g_assert_cmpint(throttle_died(&other, &flat, 0), ==, 5);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/throttle/doubles", test_doubles);
+    g_test_add_func("/throttle/quiet-life", test_quiet_life);
+    g_test_add_func("/throttle/edges", test_edges);
+    return g_test_run();
+}
