@@ -37,7 +37,7 @@ bool address_is_valid(const char *address)
 }
 
 /* ASCII, by far the most, needs no tables. */
-static char *folded(const char *text)
+static char *lowered(const char *text)
 {
     for (const char *at = text; *at; at++)
         if ((unsigned char)*at >= 0x80)
@@ -45,9 +45,9 @@ static char *folded(const char *text)
     return g_ascii_strdown(text, -1);
 }
 
-char *store_address_key(const char *address)
+char *address_folded(const char *address)
 {
-    g_autofree char *lower = folded(address);
+    g_autofree char *lower = lowered(address);
     char *at = strrchr(lower, '@');
     if (!at)
         return g_steal_pointer(&lower);
@@ -55,59 +55,72 @@ char *store_address_key(const char *address)
     return g_strconcat(at + 1, " ", lower, NULL);
 }
 
-char *store_address_key_checked(const char *address, GError **error)
+char *address_folded_checked(const char *address, GError **error)
 {
     if (address_is_valid(address))
-        return store_address_key(address);
+        return address_folded(address);
     g_autofree char *shown = g_utf8_make_valid(address, -1);
     fail(error, FAIL_NEVER, "\"%s\" is no e-mail address (local@domain)", shown);
     return NULL;
 }
 
-static bool address_make(Store *store, const char *key, const char *email, const char *display_name, GError **error)
+void address_clear(Address *address)
 {
-    int64_t now = clock_now(), person = store_key_new();
-    return query_run(store, error, NULL, "INSERT INTO person (key, display_name, created_at) VALUES ($1, $2, $3)",
-                     INTEGER(person), TEXT(display_name), INTEGER(now)) &&
-           query_run(store, error, NULL,
-                     "INSERT INTO address (address, email, person, preferred, display_name, registered_at, verified_at) "
-                     "VALUES ($1, $2, $3, 0, $4, $5, 0)",
-                     TEXT(key), TEXT(email), INTEGER(person), TEXT(display_name), INTEGER(now));
+    g_clear_pointer(&address->folded, g_free);
+    g_clear_pointer(&address->email, g_free);
 }
 
-bool address_ensure(Store *store, const char *key, const char *email, const char *display_name, bool *named, GError **error)
-{
-    Step step = STEP_FAILED;
-    *named = true;
-    {
-        g_autoptr(Query) query =
-            query_open(store, error, "SELECT display_name FROM address WHERE address = $1", TEXT(key));
-        if (query)
-            step = query_step(query, error);
-        if (step == STEP_ROW)
-            *named = !query_is_null(query, 0);
-    }
-    if (step == STEP_DONE)
-        return address_make(store, key, email, display_name && *display_name ? display_name : NULL, error);
-    return step == STEP_ROW;
-}
-
-bool address_set_name(Store *store, const char *key, const char *display_name, GError **error)
-{
-    return query_run(store, error, NULL, "UPDATE address SET display_name = $2 WHERE address = $1", TEXT(key),
-                     TEXT(display_name));
-}
-
-bool address_find(Store *store, const char *email, const char *key, int64_t *person, bool *preferred, GError **error)
+/* By address->folded. STEP_DONE: not known. */
+static Step look_up(Store *store, Address *address, GError **error)
 {
     g_autoptr(Query) query =
-        query_open(store, error, "SELECT person, preferred FROM address WHERE address = $1", TEXT(key));
+        query_open(store, error, "SELECT key, person, email, preferred, display_name FROM address WHERE folded = $1",
+                   TEXT(address->folded));
     Step step = query ? query_step(query, error) : STEP_FAILED;
-    if (step == STEP_DONE)
-        return fail(error, FAIL_MISSING, "the address %s is not known", email);
-    if (step == STEP_ROW && person)
-        *person = query_integer(query, 0);
-    if (step == STEP_ROW && preferred)
-        *preferred = query_integer(query, 1) != 0;
-    return step == STEP_ROW;
+    if (step == STEP_ROW) {
+        address->key = query_integer(query, 0);
+        address->person = query_integer(query, 1);
+        address->email = g_strdup(query_text(query, 2));
+        address->preferred = query_integer(query, 3) != 0;
+        address->named = !query_is_null(query, 4);
+    }
+    return step;
+}
+
+bool address_find(Store *store, const char *email, Address *address, GError **error)
+{
+    *address = (Address){.folded = address_folded(email)};
+    Step step = look_up(store, address, error);
+    return step == STEP_ROW || (step == STEP_DONE && fail(error, FAIL_MISSING, "the address %s is not known", email));
+}
+
+static bool make(Store *store, Address *address, const char *display_name, GError **error)
+{
+    int64_t now = clock_now();
+    return query_run(store, error, NULL, "INSERT INTO person (key, display_name, created_at) VALUES ($1, $2, $3)",
+                     INTEGER(address->person), TEXT(display_name), INTEGER(now)) &&
+           query_run(store, error, NULL,
+                     "INSERT INTO address (key, folded, email, person, preferred, display_name, registered_at, verified_at) "
+                     "VALUES ($1, $2, $3, $4, 0, $5, $6, 0)",
+                     INTEGER(address->key), TEXT(address->folded), TEXT(address->email), INTEGER(address->person),
+                     TEXT(display_name), INTEGER(now));
+}
+
+bool address_ensure(Store *store, const char *email, const char *display_name, Address *address, GError **error)
+{
+    *address = (Address){.folded = address_folded_checked(email, error)};
+    Step step = address->folded ? look_up(store, address, error) : STEP_FAILED;
+    if (step != STEP_DONE)
+        return step == STEP_ROW;
+    address->email = g_strdup(email);
+    address->person = store_key_new();
+    address->key = store_key_new();
+    address->named = true;
+    return make(store, address, display_name && *display_name ? display_name : NULL, error);
+}
+
+bool address_set_name(Store *store, const Address *address, const char *display_name, GError **error)
+{
+    return query_run(store, error, NULL, "UPDATE address SET display_name = $2 WHERE key = $1", INTEGER(address->key),
+                     TEXT(display_name));
 }

@@ -21,12 +21,20 @@ bool address_is_domain(const char *domain);
 
 /* "Jo@Example.COM" gives "example.com jo": equal for equal addresses, and in
  * octet order sorts by domain, then local part. */
-char *store_address_key(const char *address);
+char *address_folded(const char *address);
 /* The same, FAIL_NEVER when it is not valid. */
-char *store_address_key_checked(const char *address, GError **error);
+char *address_folded_checked(const char *address, GError **error);
 
-/* Finds or makes the address, with a person of its own. *named is false when it was there, without a name. */
-bool address_ensure(Store *store, const char *key, const char *email, const char *display_name, bool *named, GError **error);
-bool address_set_name(Store *store, const char *key, const char *display_name, GError **error);
-/* FAIL_MISSING; person and preferred may be NULL. */
-bool address_find(Store *store, const char *email, const char *key, int64_t *person, bool *preferred, GError **error);
+typedef struct Address {
+    int64_t key, person;
+    char *folded, *email;
+    bool preferred, named;
+} Address;
+void address_clear(Address *address);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Address, address_clear)
+
+/* Fills *address, which the caller clears. FAIL_MISSING. */
+bool address_find(Store *store, const char *email, Address *address, GError **error);
+/* Makes it when it is not known, with a person of its own. FAIL_NEVER: no valid address. */
+bool address_ensure(Store *store, const char *email, const char *display_name, Address *address, GError **error);
+bool address_set_name(Store *store, const Address *address, const char *display_name, GError **error);

@@ -222,7 +222,7 @@ static bool name_allowed(const char *name, GError **error)
 List *list_create(Store *store, const char *posting_address, const char *style, GError **error)
 {
     const Style *found = style_find(style, error);
-    g_autofree char *key = found ? store_address_key_checked(posting_address, error) : NULL;
+    g_autofree char *key = found ? address_folded_checked(posting_address, error) : NULL;
     char *name = key ? strchr(key, ' ') : NULL;
     if (name)
         *name++ = 0;
@@ -314,7 +314,7 @@ bool list_count_post(Store *store, const char *list_id, int64_t time, int64_t *p
            write_end(store, &write, count_post(store, list_id, time, post_id, error), error);
 }
 
-static bool record_message_id(Store *store, int64_t key, const Value values[4], bool *known, GError **error)
+static bool record_message_id(Store *store, const Value values[4], bool *known, GError **error)
 {
     int64_t added = 0;
     if (!query_all(store, error, &added,
@@ -340,5 +340,5 @@ bool list_record_message_id(Store *store, const char *list_id, const char *messa
     int64_t key = 0;
     bool ok = list_key(store, list_id, &key, error);
     const Value values[4] = {INTEGER(key), TEXT(message_id), TEXT(entry), INTEGER(time)};
-    return write_end(store, &write, ok && record_message_id(store, key, values, known, error), error);
+    return write_end(store, &write, ok && record_message_id(store, values, known, error), error);
 }

@@ -82,11 +82,11 @@ void member_free(Member *member)
 
 /* A name that nobody gave is empty, not NULL. */
 #define MEMBER_COLUMNS \
-    "SELECT m.key, l.list_id, a.email, COALESCE(a.display_name, u.display_name, ''), m.role, m.moderation_action, m.joined_at, " \
+    "SELECT m.key, l.list_id, m.email, COALESCE(d.display_name, u.display_name, ''), m.role, m.moderation_action, m.joined_at, " \
     "m.acknowledge_posts, m.hide_address, m.receive_list_copy, m.receive_own_postings, m.delivery_mode, m.delivery_status, " \
     EFFECTIVE_ACKNOWLEDGE_POSTS ", " EFFECTIVE_HIDE_ADDRESS ", " EFFECTIVE_RECEIVE_LIST_COPY ", " \
     EFFECTIVE_RECEIVE_OWN_POSTINGS ", " EFFECTIVE_DELIVERY_MODE ", " EFFECTIVE_DELIVERY_STATUS \
-    MEMBER_JOINS "JOIN person u ON u.key = a.person JOIN list l ON l.key = m.list "
+    MEMBER_JOINS "JOIN address d ON d.key = m.address JOIN person u ON u.key = m.person JOIN list l ON l.key = m.list "
 
 static Preferences read_preferences(Query *query, int column)
 {
@@ -125,11 +125,11 @@ Member *member_find(Store *store, const char *list_id, Role role, const char *ad
     int64_t list;
     if (!list_key(store, list_id, &list, error))
         return NULL;
-    g_autofree char *key = store_address_key(address);
+    g_autofree char *folded = address_folded(address);
     g_autoptr(Query) query =
         query_open(store, error,
-                   MEMBER_COLUMNS "WHERE m.list = $1 AND m.role = $2 AND m.address = $3 ORDER BY m.by_person LIMIT 1",
-                   INTEGER(list), INTEGER(role), TEXT(key));
+                   MEMBER_COLUMNS "WHERE m.list = $1 AND m.role = $2 AND m.folded = $3 ORDER BY m.by_person LIMIT 1",
+                   INTEGER(list), INTEGER(role), TEXT(folded));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_DONE)
         no_such(role, list_id, address, error);
@@ -143,7 +143,7 @@ bool member_each(Store *store, const char *list_id, Role role, MemberEach *each,
         return false;
     g_autoptr(Query) query = query_open(store, error,
                                         MEMBER_COLUMNS "WHERE m.list = $1 AND m.role = $2 "
-                                                       "ORDER BY m.list, m.role, m.address, m.by_person",
+                                                       "ORDER BY m.list, m.role, m.folded, m.by_person",
                                         INTEGER(list), INTEGER(role));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
@@ -174,9 +174,9 @@ char **list_administrators(Store *store, const char *list_id, GError **error)
         return NULL;
     g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(Query) query = query_open(store, error,
-                                        "SELECT DISTINCT m.address, a.email" MEMBER_JOINS
+                                        "SELECT DISTINCT m.folded, m.email" MEMBER_JOINS
                                         "WHERE m.list = $1 AND m.role IN (1, 2) AND " EFFECTIVE_DELIVERY_STATUS " = 0 "
-                                        "ORDER BY m.address",
+                                        "ORDER BY m.folded",
                                         INTEGER(list));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW)
@@ -192,62 +192,65 @@ char **list_administrators(Store *store, const char *list_id, GError **error)
 typedef struct NewMember {
     const char *list_id;
     Role role;
-    const char *key; /* of the address */
     bool by_person;
-    const Preferences *own;
+    const Preferences *own; /* NULL: none */
 } NewMember;
 
-static bool insert(Store *store, const NewMember *new, int64_t list, const char *address, GError **error)
+static bool insert(Store *store, const NewMember *new, int64_t list, const Address *address, GError **error)
 {
     const Preferences *own = new->own ? new->own : &preferences_unset;
     int64_t added = 0;
     if (!query_run(store, error, &added,
-                   "INSERT INTO member (list, role, address, by_person, key, joined_at, " PREFERENCE_COLUMNS ") "
-                   "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) "
-                   "ON CONFLICT (list, role, address, by_person) DO NOTHING",
-                   INTEGER(list), INTEGER(new->role), TEXT(new->key), INTEGER(new->by_person), INTEGER(store_key_new()),
-                   INTEGER(clock_now()), PREFERENCE_VALUES(own)))
+                   "INSERT INTO member (list, role, folded, by_person, email, address, person, key, joined_at, " PREFERENCE_COLUMNS
+                   ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) "
+                   "ON CONFLICT (list, role, folded, by_person) DO NOTHING",
+                   INTEGER(list), INTEGER(new->role), TEXT(address->folded), INTEGER(new->by_person), TEXT(address->email),
+                   INTEGER(address->key), INTEGER(address->person), INTEGER(store_key_new()), INTEGER(clock_now()),
+                   PREFERENCE_VALUES(own)))
         return false;
     return added > 0 ||
-           fail(error, FAIL_RACE, "%s is a %s of %s already", address, role_text(new->role), new->list_id);
+           fail(error, FAIL_RACE, "%s is a %s of %s already", address->email, role_text(new->role), new->list_id);
 }
 
-static bool add(Store *store, const NewMember *new, const char *address, const char *display_name, GError **error)
+/* The name comes last: nothing is written before the one check that fails for want of novelty. */
+static bool add(Store *store, const NewMember *new, const char *email, const char *display_name, GError **error)
 {
-    /* The name comes last: nothing is written before the one check that fails for want of novelty. */
     int64_t list;
-    bool named;
-    return list_key(store, new->list_id, &list, error) &&
-           address_ensure(store, new->key, address, display_name, &named, error) &&
-           insert(store, new, list, address, error) &&
-           (named || !display_name || !*display_name || address_set_name(store, new->key, display_name, error));
+    if (!list_key(store, new->list_id, &list, error))
+        return false;
+    g_auto(Address) address = {0};
+    return address_ensure(store, email, display_name, &address, error) && insert(store, new, list, &address, error) &&
+           (address.named || !display_name || !*display_name || address_set_name(store, &address, display_name, error));
 }
 
 bool member_add(Store *store, const char *list_id, Role role, const char *address, const char *display_name,
                 const Preferences *own, GError **error)
 {
-    g_autofree char *key = store_address_key_checked(address, error);
-    NewMember new = {list_id, role, key, false, own};
+    NewMember new = {list_id, role, false, own};
     Write write;
-    if (!key || !write_begin(store, &write, error))
+    return write_begin(store, &write, error) &&
+           write_end(store, &write, add(store, &new, address, display_name, error), error);
+}
+
+static bool add_user(Store *store, const NewMember *new, const char *email, GError **error)
+{
+    int64_t list;
+    if (!list_key(store, new->list_id, &list, error))
         return false;
-    return write_end(store, &write, add(store, &new, address, display_name, error), error);
+    g_auto(Address) address = {0};
+    return address_find(store, email, &address, error) && user_preferred(store, &address, error) &&
+           insert(store, new, list, &address, error);
 }
 
 bool member_add_user(Store *store, const char *list_id, Role role, const char *address, GError **error)
 {
-    g_autofree char *key = store_address_key_checked(address, error), *preferred = NULL;
+    NewMember new = {list_id, role, true, NULL};
     Write write;
-    if (!key || !write_begin(store, &write, error))
-        return false;
-    int64_t list;
-    bool ok = list_key(store, list_id, &list, error) && user_preferred(store, address, key, &preferred, error);
-    NewMember new = {list_id, role, preferred, true, NULL};
-    return write_end(store, &write, ok && insert(store, &new, list, address, error), error);
+    return write_begin(store, &write, error) && write_end(store, &write, add_user(store, &new, address, error), error);
 }
 
 /* What to change in the member that has address in role: a statement with
- * $1 list, $2 role, $3 address, and what follows. */
+ * $1 list, $2 role, $3 folded address, and what follows. */
 typedef struct Change {
     const char *list_id;
     Role role;
@@ -261,8 +264,8 @@ static bool change(Store *store, const Change *what, GError **error)
     int64_t list, changed = 0;
     if (!list_key(store, what->list_id, &list, error))
         return false;
-    g_autofree char *key = store_address_key(what->address);
-    Value values[3 + PREFERENCE_COUNT] = {INTEGER(list), INTEGER(what->role), TEXT(key)};
+    g_autofree char *folded = address_folded(what->address);
+    Value values[3 + PREFERENCE_COUNT] = {INTEGER(list), INTEGER(what->role), TEXT(folded)};
     for (size_t i = 0; i < what->count; i++)
         values[3 + i] = what->values[i];
     return query_all(store, error, &changed, what->sql, values, 3 + what->count) &&
@@ -278,7 +281,7 @@ static bool change_whole(Store *store, const Change *what, GError **error)
 bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error)
 {
     return change_whole(
-        store, &(Change){list_id, role, address, "DELETE FROM member WHERE list = $1 AND role = $2 AND address = $3", NULL, 0},
+        store, &(Change){list_id, role, address, "DELETE FROM member WHERE list = $1 AND role = $2 AND folded = $3", NULL, 0},
         error);
 }
 
@@ -289,7 +292,7 @@ bool member_set_preferences(Store *store, const char *list_id, Role role, const 
                         &(Change){list_id, role, address,
                                   "UPDATE member SET acknowledge_posts = $4, hide_address = $5, receive_list_copy = $6, "
                                   "receive_own_postings = $7, delivery_mode = $8, delivery_status = $9 "
-                                  "WHERE list = $1 AND role = $2 AND address = $3",
+                                  "WHERE list = $1 AND role = $2 AND folded = $3",
                                   values, G_N_ELEMENTS(values)},
                         error);
 }
@@ -299,7 +302,7 @@ bool member_set_moderation(Store *store, const char *list_id, Role role, const c
     const Value value = action == ACTION_UNSET ? TEXT(NULL) : INTEGER(action);
     return change_whole(store,
                         &(Change){list_id, role, address,
-                                  "UPDATE member SET moderation_action = $4 WHERE list = $1 AND role = $2 AND address = $3",
+                                  "UPDATE member SET moderation_action = $4 WHERE list = $1 AND role = $2 AND folded = $3",
                                   &value, 1},
                         error);
 }

@@ -6,6 +6,7 @@
  * nowhere else: member, address, person, then the default, by COALESCE.
  * For this folder only.
  */
+#include "store/address.h"
 #include "store/member.h"
 
 #define PREFERENCE_COLUMNS \
@@ -26,9 +27,9 @@
 #define EFFECTIVE_DELIVERY_STATUS EFFECTIVE("delivery_status", "0")
 
 #define MEMBER_JOINS \
-    " FROM member m JOIN address a ON a.address = m.address" \
-    " LEFT JOIN person_preference p ON p.person = a.person "
+    " FROM member m LEFT JOIN address_preference a ON a.address = m.address" \
+    " LEFT JOIN person_preference p ON p.person = m.person "
 
-/* user.c: the key of the preferred address of the person who has key; where
- * none is preferred yet, key becomes so. FAIL_MISSING. */
-bool user_preferred(Store *store, const char *email, const char *key, char **preferred, GError **error);
+/* user.c: goes from the address given to the one its person prefers; where
+ * none is preferred yet, the one given becomes so. */
+bool user_preferred(Store *store, Address *address, GError **error);

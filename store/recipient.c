@@ -17,21 +17,26 @@ struct RecipientCursor {
 /* Every row is looked at once, in the order of member's own key: nothing is
  * sorted, nothing is kept. 0, 0 are MODE_REGULAR and DELIVERY_ENABLED. */
 #define RECIPIENTS \
-    "SELECT a.email, m.address, " EFFECTIVE_RECEIVE_LIST_COPY MEMBER_JOINS \
+    "SELECT m.email, m.folded, " EFFECTIVE_RECEIVE_LIST_COPY MEMBER_JOINS \
     "WHERE m.list = $1 AND m.role = 0 AND " EFFECTIVE_DELIVERY_MODE " = 0 AND " EFFECTIVE_DELIVERY_STATUS " = 0 " \
-    "AND (a.person <> $2 OR " EFFECTIVE_RECEIVE_OWN_POSTINGS " = 1) " \
-    "ORDER BY m.list, m.role, m.address"
+    "AND (m.person <> $2 OR " EFFECTIVE_RECEIVE_OWN_POSTINGS " = 1) " \
+    "ORDER BY m.list, m.role, m.folded"
 
 /* The person behind an address, 0 when there is none. */
 static bool person_of(Store *store, const char *email, int64_t *person, GError **error)
 {
     *person = 0;
-    g_autoptr(GError) problem = NULL;
-    g_autofree char *key = email && address_is_valid(email) ? store_address_key(email) : NULL;
-    if (!key || address_find(store, email, key, person, NULL, &problem) || g_error_matches(problem, FAIL, FAIL_MISSING))
+    if (!email || !address_is_valid(email))
         return true;
-    g_propagate_error(error, g_steal_pointer(&problem));
-    return false;
+    g_autoptr(GError) problem = NULL;
+    g_auto(Address) address = {0};
+    if (address_find(store, email, &address, &problem))
+        *person = address.person;
+    else if (!g_error_matches(problem, FAIL, FAIL_MISSING)) {
+        g_propagate_error(error, g_steal_pointer(&problem));
+        return false;
+    }
+    return true;
 }
 
 static GHashTable *keys_of(const char *const *addresses)
@@ -41,7 +46,7 @@ static GHashTable *keys_of(const char *const *addresses)
     GHashTable *keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (; *addresses; addresses++)
         if (address_is_valid(*addresses))
-            g_hash_table_add(keys, store_address_key(*addresses));
+            g_hash_table_add(keys, address_folded(*addresses));
     return keys;
 }
 

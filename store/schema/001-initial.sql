@@ -46,8 +46,22 @@ CREATE TABLE person (
     created_at @integer@ NOT NULL
 ) @table@;
 
--- Apart from person, with rows only for those who set something: the
--- recipient query looks here once for every member.
+-- folded is what addresses are compared by: domain, blank, local part, in
+-- lower case. email is as it was first written.
+CREATE TABLE address (
+    key @integer@ NOT NULL PRIMARY KEY,
+    folded @text@ NOT NULL UNIQUE,
+    email @text@ NOT NULL,
+    person @integer@ NOT NULL REFERENCES person (key),
+    preferred @integer@ NOT NULL,
+    display_name @text@,
+    registered_at @integer@ NOT NULL,
+    verified_at @integer@ NOT NULL
+) @table@;
+CREATE INDEX address_person ON address (person);
+
+-- Preferences have tables of their own, with rows only for those who set
+-- something: the recipient query looks here once for every member.
 CREATE TABLE person_preference (
     person @integer@ NOT NULL PRIMARY KEY REFERENCES person (key) ON DELETE CASCADE,
     acknowledge_posts @integer@,
@@ -58,45 +72,41 @@ CREATE TABLE person_preference (
     delivery_status @integer@
 ) @table@;
 
--- address is the key: domain, blank, local part, in lower case. email is as
--- it was first written.
-CREATE TABLE address (
-    address @text@ NOT NULL PRIMARY KEY,
-    email @text@ NOT NULL,
-    person @integer@ NOT NULL REFERENCES person (key),
-    preferred @integer@ NOT NULL,
-    display_name @text@,
-    registered_at @integer@ NOT NULL,
-    verified_at @integer@ NOT NULL,
+CREATE TABLE address_preference (
+    address @integer@ NOT NULL PRIMARY KEY REFERENCES address (key) ON DELETE CASCADE,
     acknowledge_posts @integer@,
     hide_address @integer@,
     receive_list_copy @integer@,
     receive_own_postings @integer@,
     delivery_mode @integer@,
     delivery_status @integer@
-) @clustered@;
-CREATE INDEX address_person ON address (person);
+) @table@;
 
--- address is the one in effect: with by_person it follows what the person
--- prefers. Kept in the order in which recipients are wanted.
+-- address is the one in effect; with by_person it follows what the person
+-- prefers. The rows lie in the order in which recipients are wanted, with all
+-- that the query needs: folded, email and person repeat the address's row,
+-- and user.c keeps them so.
 CREATE TABLE member (
     list @integer@ NOT NULL REFERENCES list (key) ON DELETE CASCADE,
     role @integer@ NOT NULL,
-    address @text@ NOT NULL REFERENCES address (address),
+    folded @text@ NOT NULL,
     by_person @integer@ NOT NULL,
-    key @integer@ NOT NULL,
-    moderation_action @integer@,
-    joined_at @integer@ NOT NULL,
+    email @text@ NOT NULL,
+    address @integer@ NOT NULL REFERENCES address (key),
+    person @integer@ NOT NULL REFERENCES person (key),
     acknowledge_posts @integer@,
     hide_address @integer@,
     receive_list_copy @integer@,
     receive_own_postings @integer@,
     delivery_mode @integer@,
     delivery_status @integer@,
-    PRIMARY KEY (list, role, address, by_person)
+    key @integer@ NOT NULL,
+    moderation_action @integer@,
+    joined_at @integer@ NOT NULL,
+    PRIMARY KEY (list, role, folded, by_person)
 ) @clustered@;
 CREATE UNIQUE INDEX member_key ON member (key);
-CREATE INDEX member_address ON member (address);
+CREATE INDEX member_person ON member (person);
 
 CREATE TABLE held (
     number @integer@ NOT NULL PRIMARY KEY,

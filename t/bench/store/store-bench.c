@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * How fast the store is, by hand: store-bench DIRECTORY [MEMBERS [LISTS]].
+ * Fills a database in DIRECTORY (removed afterwards) and prints a table. The
+ * recipients are read by a process of their own, so that the memory shown is
+ * what a runner would need.
+ */
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "store/store.h"
+
+#define LIST "big.example.com"
+#define COPRIME UINT64_C(2654435761)
+#define LOOKUPS 200000
+#define PART 1000000 /* members a transaction */
+
+static void check(bool ok, GError *error)
+{
+    if (ok && !error)
+        return;
+    fprintf(stderr, "store-bench: %s\n", error ? error->message : "failed");
+    exit(1);
+}
+
+static void report(const char *what, int64_t count, int64_t since)
+{
+    double seconds = (double)(clock_monotonic() - since) / 1e6;
+    printf("%-44s %10" G_GINT64_FORMAT " in %8.3f s  %10.0f /s\n", what, count, seconds, (double)count / seconds);
+    fflush(stdout);
+}
+
+static void report_memory(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    printf("%-44s %10.1f MB\n", "  peak memory of that process", (double)usage.ru_maxrss / 1024);
+    fflush(stdout);
+}
+
+/* Names in no order, domains as lists have them: a few big ones, many small. */
+static char *address_of(int64_t i, int64_t total, bool sorted)
+{
+    uint64_t n = sorted ? (uint64_t)i : (uint64_t)i * COPRIME % (uint64_t)total;
+    if (sorted)
+        return g_strdup_printf("subscriber.%08u@provider.example", (unsigned)n);
+    if (n % 2)
+        return g_strdup_printf("subscriber.%08u@provider%u.example", (unsigned)n, (unsigned)(n / 2 % 5));
+    return g_strdup_printf("subscriber.%08u@host%u.example.org", (unsigned)n, (unsigned)(n / 2 % 50000));
+}
+
+static void fill(const char *path, const char *name, int64_t members, bool sorted)
+{
+    GError *error = NULL;
+    g_autoptr(Store) store = store_open("sqlite", path, true, &error);
+    check(store, error);
+    domain_create(store, "example.com", NULL, NULL);
+    g_autofree char *posting = g_strconcat(name, "@example.com", NULL);
+    g_autoptr(List) list = list_create(store, posting, "discussion", &error);
+    check(list, error);
+    int64_t since = clock_monotonic();
+    check(store_begin(store, &error), error);
+    for (int64_t i = 0; i < members; i++) {
+        g_autofree char *address = address_of(i, members, sorted);
+        check(member_add(store, list->list_id, ROLE_MEMBER, address, "A Subscriber", NULL, &error), error);
+        if ((i + 1) % PART == 0)
+            check(store_commit(store, &error) && store_begin(store, &error), error);
+    }
+    check(store_commit(store, &error), error);
+    report(sorted ? "member_add, addresses in order" : "member_add, addresses in no order", members, since);
+    report_memory();
+}
+
+static void stream(const char *path)
+{
+    GError *error = NULL;
+    int64_t since = clock_monotonic(), count = 0;
+    g_autoptr(Store) store = store_open("sqlite", path, false, &error);
+    check(store, error);
+    g_autoptr(RecipientCursor) cursor = recipient_cursor_open(store, LIST, "subscriber.00000001@provider0.example", NULL, &error);
+    check(cursor, error);
+    int64_t first = 0;
+    while (recipient_cursor_next(cursor, &error))
+        if (count++ == 0)
+            first = clock_monotonic() - since;
+    check(true, error);
+    report("recipients of one post", count, since);
+    printf("%-44s %10.3f ms\n", "  the first one after", (double)first / 1e3);
+    report_memory();
+    since = clock_monotonic();
+    int64_t members;
+    check(recipient_count(store, LIST, &members, &error), error);
+    report("recipient_count", members, since);
+}
+
+static bool count_member(G_GNUC_UNUSED const Member *member, void *data)
+{
+    ++*(int64_t *)data;
+    return true;
+}
+
+static void walk(const char *path)
+{
+    GError *error = NULL;
+    g_autoptr(Store) store = store_open("sqlite", path, false, &error);
+    check(store, error);
+    int64_t since = clock_monotonic(), count = 0;
+    check(member_each(store, LIST, ROLE_MEMBER, count_member, &count, &error), error);
+    report("member_each", count, since);
+    report_memory();
+}
+
+static void look_up(const char *path, int64_t lists)
+{
+    GError *error = NULL;
+    g_autoptr(Store) store = store_open("sqlite", path, true, &error);
+    check(store, error);
+    int64_t since = clock_monotonic();
+    check(store_begin(store, &error), error);
+    for (int64_t i = 0; i < lists; i++) {
+        g_autofree char *posting = g_strdup_printf("list%d@example.com", (int)i);
+        g_autoptr(List) list = list_create(store, posting, "announce", &error);
+        check(list, error);
+    }
+    check(store_commit(store, &error), error);
+    report("list_create", lists, since);
+    since = clock_monotonic();
+    for (int64_t i = 0; i < LOOKUPS; i++) {
+        char local[32];
+        bool exists;
+        g_snprintf(local, sizeof local, "List%d", (int)((uint64_t)i * COPRIME % (uint64_t)(lists * 2)));
+        check(list_exists(store, local, "Example.COM", &exists, NULL, &error), error);
+    }
+    report("list_exists, half of them not there", LOOKUPS, since);
+    since = clock_monotonic();
+    for (int64_t i = 0; i < LOOKUPS / 10; i++) {
+        g_autofree char *posting = g_strdup_printf("list%d@example.com", (int)((uint64_t)i * COPRIME % (uint64_t)lists));
+        g_autoptr(List) list = list_by_address(store, posting, &error);
+        check(list, error);
+    }
+    report("list_by_address, with settings", LOOKUPS / 10, since);
+    report_memory();
+}
+
+static void effects(const char *path)
+{
+    GError *error = NULL;
+    g_autoptr(Store) store = store_open("sqlite", path, true, &error);
+    check(store, error);
+    int64_t since = clock_monotonic();
+    for (int batch = 0; batch < 200; batch++) {
+        check(store_begin(store, &error), error);
+        for (int i = 0; i < 100; i++) {
+            g_autofree char *number = g_strdup_printf("%d.%d", batch, i);
+            g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA1, number, -1);
+            bool before;
+            check(store_record_effect(store, hash, &before, &error), error);
+        }
+        check(store_commit(store, &error), error);
+    }
+    report("store_record_effect, 100 a commit", 20000, since);
+}
+
+/* In a process of its own. */
+static void apart(void (*work)(const char *), const char *path)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        work(path);
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0)
+        exit(1);
+}
+
+static int64_t members_wanted = 1000000;
+
+static void fill_unsorted(const char *path)
+{
+    fill(path, "big", members_wanted, false);
+}
+
+static void fill_sorted(const char *path)
+{
+    fill(path, "sorted", members_wanted, true);
+}
+
+static void look_up_lists(const char *path)
+{
+    look_up(path, 10000);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2 || (argc > 2 && (members_wanted = atoll(argv[2])) < 1)) {
+        fprintf(stderr, "usage: store-bench DIRECTORY [MEMBERS]\n");
+        return 64;
+    }
+    g_autofree char *path = g_build_filename(argv[1], "store-bench.db", NULL);
+    g_autofree char *wal = g_strconcat(path, "-wal", NULL), *shm = g_strconcat(path, "-shm", NULL);
+    apart(fill_unsorted, path);
+    apart(stream, path);
+    apart(stream, path);
+    apart(walk, path);
+    apart(look_up_lists, path);
+    apart(effects, path);
+    apart(fill_sorted, path);
+    struct stat status;
+    if (stat(path, &status) == 0)
+        printf("%-44s %10.1f MB\n", "the database", (double)status.st_size / 1e6);
+    g_unlink(path);
+    g_unlink(wal);
+    g_unlink(shm);
+    return 0;
+}
