@@ -129,12 +129,14 @@ static void *sqlite_open(const char *where, bool create, GError **error)
     return self;
 }
 
-/* Parameters are found by name, so that $2 may come before $1 and twice. */
+/* SQLite numbers $1, $2 by where they stand in the text; ?1, ?2 by their
+ * number, as other databases do with $. */
 static void *sqlite_prepare(void *connection, const char *sql, GError **error)
 {
     sqlite3 *database = ((Connection *)connection)->database;
     sqlite3_stmt *statement = NULL;
-    int result = sqlite3_prepare_v3(database, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+    g_autofree char *numbered = g_strdelimit(g_strdup(sql), "$", '?');
+    int result = sqlite3_prepare_v3(database, numbered, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
     if (result != SQLITE_OK) {
         failed(database, result, error);
         return NULL;
@@ -164,11 +166,7 @@ static int bind_value(sqlite3_stmt *statement, int index, const Value *value)
 
 static bool sqlite_bind(void *statement, int parameter, const Value *value, GError **error)
 {
-    char name[16];
-    g_snprintf(name, sizeof name, "$%d", parameter);
-    const char *at = sqlite3_bind_parameter_name(statement, parameter);
-    int index = at && strcmp(at, name) == 0 ? parameter : sqlite3_bind_parameter_index(statement, name);
-    int result = bind_value(statement, index, value);
+    int result = bind_value(statement, parameter, value);
     return result == SQLITE_OK || failed(sqlite3_db_handle(statement), result, error);
 }
 

@@ -42,7 +42,9 @@ static void report_memory(void)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    printf("%-44s %10.1f MB\n", "  peak memory of that process", (double)usage.ru_maxrss / 1024);
+    printf("%-44s %10.1f MB, processor %.2f s\n", "  peak memory of that process", (double)usage.ru_maxrss / 1024,
+           (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+               (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
     fflush(stdout);
 }
 
