@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/fail.h"
-#include "store/address.h"
+#include "store/email.h"
 #include "store/list.h"
 #include "store/store_internal.h"
 
@@ -17,7 +17,7 @@ void domain_free(Domain *domain)
 
 static char *checked(const char *mail_host, GError **error)
 {
-    if (g_utf8_validate(mail_host, -1, NULL) && address_is_domain(mail_host))
+    if (g_utf8_validate(mail_host, -1, NULL) && email_is_domain(mail_host))
         return g_utf8_strdown(mail_host, -1);
     g_autofree char *shown = g_utf8_make_valid(mail_host, -1);
     fail(error, FAIL_NEVER, "\"%s\" is no domain name", shown);

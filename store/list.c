@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "store/address.h"
+#include "store/email.h"
 #include "store/store_internal.h"
 
 #define COLUMNS "SELECT key, list_id, list_name, mail_host, created_at, last_post_at, post_id FROM list "
@@ -222,7 +222,7 @@ static bool name_allowed(const char *name, GError **error)
 List *list_create(Store *store, const char *posting_address, const char *style, GError **error)
 {
     const Style *found = style_find(style, error);
-    g_autofree char *key = found ? address_folded_checked(posting_address, error) : NULL;
+    g_autofree char *key = found ? email_folded_checked(posting_address, error) : NULL;
     char *name = key ? strchr(key, ' ') : NULL;
     if (name)
         *name++ = 0;

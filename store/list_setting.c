@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "store/address.h"
+#include "store/email.h"
 #include "store/list.h"
 #include "store/store_internal.h"
 
@@ -180,7 +180,7 @@ static bool word_allowed(const ListSetting *setting, const char *word, GError **
     if (g_strcmp0(setting->choices, PATTERNS) != 0 || *word == '@')
         return true;
     if (*word != '^')
-        return address_is_valid(word) ||
+        return email_is_valid(word) ||
                refuse(setting, word, "an address, a pattern that begins with ^, or @ and the List-Id of another list", error);
     g_autoptr(GError) broken = NULL;
     g_autoptr(GRegex) regex = g_regex_new(word, G_REGEX_CASELESS, 0, &broken);
@@ -207,7 +207,7 @@ static char *canonical_text(const ListSetting *setting, const char *value, GErro
             return NULL;
         }
     }
-    if (*value && g_strcmp0(setting->choices, "address") == 0 && !address_is_valid(value)) {
+    if (*value && g_strcmp0(setting->choices, "address") == 0 && !email_is_valid(value)) {
         refuse(setting, value, "an address, or nothing", error);
         return NULL;
     }

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "store/address.h"
+#include "store/email.h"
 #include "store/member_internal.h"
 #include "store/store_internal.h"
 
@@ -125,7 +125,7 @@ Member *member_find(Store *store, const char *list_id, Role role, const char *ad
     int64_t list;
     if (!list_key(store, list_id, &list, error))
         return NULL;
-    g_autofree char *folded = address_folded(address);
+    g_autofree char *folded = email_folded(address);
     g_autoptr(Query) query =
         query_open(store, error,
                    MEMBER_COLUMNS "WHERE m.list = $1 AND m.role = $2 AND m.folded = $3 ORDER BY m.by_person LIMIT 1",
@@ -196,7 +196,7 @@ typedef struct NewMember {
     const Preferences *own; /* NULL: none */
 } NewMember;
 
-static bool insert(Store *store, const NewMember *new, int64_t list, const Address *address, GError **error)
+static bool insert(Store *store, const NewMember *new, int64_t list, const Email *address, GError **error)
 {
     const Preferences *own = new->own ? new->own : &preferences_unset;
     int64_t added = 0;
@@ -218,9 +218,9 @@ static bool add(Store *store, const NewMember *new, const char *email, const cha
     int64_t list;
     if (!list_key(store, new->list_id, &list, error))
         return false;
-    g_auto(Address) address = {0};
-    return address_ensure(store, email, display_name, &address, error) && insert(store, new, list, &address, error) &&
-           (address.named || !display_name || !*display_name || address_set_name(store, &address, display_name, error));
+    g_auto(Email) address = {0};
+    return email_ensure(store, email, display_name, &address, error) && insert(store, new, list, &address, error) &&
+           (address.named || !display_name || !*display_name || email_set_name(store, &address, display_name, error));
 }
 
 bool member_add(Store *store, const char *list_id, Role role, const char *address, const char *display_name,
@@ -237,8 +237,8 @@ static bool add_user(Store *store, const NewMember *new, const char *email, GErr
     int64_t list;
     if (!list_key(store, new->list_id, &list, error))
         return false;
-    g_auto(Address) address = {0};
-    return address_find(store, email, &address, error) && user_preferred(store, &address, error) &&
+    g_auto(Email) address = {0};
+    return email_find(store, email, &address, error) && user_preferred(store, &address, error) &&
            insert(store, new, list, &address, error);
 }
 
@@ -264,7 +264,7 @@ static bool change(Store *store, const Change *what, GError **error)
     int64_t list, changed = 0;
     if (!list_key(store, what->list_id, &list, error))
         return false;
-    g_autofree char *folded = address_folded(what->address);
+    g_autofree char *folded = email_folded(what->address);
     Value values[3 + PREFERENCE_COUNT] = {INTEGER(list), INTEGER(what->role), TEXT(folded)};
     for (size_t i = 0; i < what->count; i++)
         values[3 + i] = what->values[i];

@@ -6,7 +6,7 @@
  * nowhere else: member, address, person, then the default, by COALESCE.
  * For this folder only.
  */
-#include "store/address.h"
+#include "store/email.h"
 #include "store/member.h"
 
 #define PREFERENCE_COLUMNS \
@@ -32,4 +32,4 @@
 
 /* user.c: goes from the address given to the one its person prefers; where
  * none is preferred yet, the one given becomes so. */
-bool user_preferred(Store *store, Address *address, GError **error);
+bool user_preferred(Store *store, Email *address, GError **error);

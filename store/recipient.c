@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "store/address.h"
+#include "store/email.h"
 #include "store/member.h"
 #include "store/member_internal.h"
 #include "store/store_internal.h"
@@ -26,11 +26,11 @@ struct RecipientCursor {
 static bool person_of(Store *store, const char *email, int64_t *person, GError **error)
 {
     *person = 0;
-    if (!email || !address_is_valid(email))
+    if (!email || !email_is_valid(email))
         return true;
     g_autoptr(GError) problem = NULL;
-    g_auto(Address) address = {0};
-    if (address_find(store, email, &address, &problem))
+    g_auto(Email) address = {0};
+    if (email_find(store, email, &address, &problem))
         *person = address.person;
     else if (!g_error_matches(problem, FAIL, FAIL_MISSING)) {
         g_propagate_error(error, g_steal_pointer(&problem));
@@ -45,8 +45,8 @@ static GHashTable *keys_of(const char *const *addresses)
         return NULL;
     GHashTable *keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (; *addresses; addresses++)
-        if (address_is_valid(*addresses))
-            g_hash_table_add(keys, address_folded(*addresses));
+        if (email_is_valid(*addresses))
+            g_hash_table_add(keys, email_folded(*addresses));
     return keys;
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "store/address.h"
+#include "store/email.h"
 #include "store/member.h"
 #include "store/member_internal.h"
 #include "store/store_internal.h"
@@ -28,8 +28,8 @@ static bool set_preferences(Store *store, const char *email, bool of_person, con
         "DELETE FROM address_preference WHERE address = $1",
         "INSERT INTO address_preference (address, " PREFERENCE_COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7)",
     };
-    g_auto(Address) address = {0};
-    return address_find(store, email, &address, error) &&
+    g_auto(Email) address = {0};
+    return email_find(store, email, &address, error) &&
            replace_preferences(store, of_person ? person_sql : address_sql, of_person ? address.person : address.key,
                                preferences, error);
 }
@@ -51,7 +51,7 @@ bool user_set_preferences(Store *store, const char *address, const Preferences *
 /* ---- the preferred address ---- */
 
 /* Subscriptions by person go where the person goes. */
-static bool prefer(Store *store, const Address *address, GError **error)
+static bool prefer(Store *store, const Email *address, GError **error)
 {
     return query_run(store, error, NULL, "UPDATE address SET preferred = 0 WHERE person = $1 AND preferred = 1",
                      INTEGER(address->person)) &&
@@ -61,7 +61,7 @@ static bool prefer(Store *store, const Address *address, GError **error)
                      INTEGER(address->person), TEXT(address->folded), TEXT(address->email), INTEGER(address->key));
 }
 
-bool user_preferred(Store *store, Address *address, GError **error)
+bool user_preferred(Store *store, Email *address, GError **error)
 {
     Step step;
     {
@@ -70,7 +70,7 @@ bool user_preferred(Store *store, Address *address, GError **error)
                        INTEGER(address->person));
         step = query ? query_step(query, error) : STEP_FAILED;
         if (step == STEP_ROW) {
-            address_clear(address);
+            email_clear(address);
             address->key = query_integer(query, 0);
             address->folded = g_strdup(query_text(query, 1));
             address->email = g_strdup(query_text(query, 2));
@@ -82,8 +82,8 @@ bool user_preferred(Store *store, Address *address, GError **error)
 
 static bool set_preferred(Store *store, const char *email, GError **error)
 {
-    g_auto(Address) address = {0};
-    return address_find(store, email, &address, error) && (address.preferred || prefer(store, &address, error));
+    g_auto(Email) address = {0};
+    return email_find(store, email, &address, error) && (address.preferred || prefer(store, &address, error));
 }
 
 bool user_set_preferred(Store *store, const char *address, GError **error)
@@ -95,7 +95,7 @@ bool user_set_preferred(Store *store, const char *address, GError **error)
 /* ---- addresses of a user ---- */
 
 /* What the former person subscribed by this, its preferred address, stays with the address. */
-static bool settle_subscriptions(Store *store, const Address *address, GError **error)
+static bool settle_subscriptions(Store *store, const Email *address, GError **error)
 {
     return query_run(store, error, NULL,
                      "DELETE FROM member WHERE person = $1 AND by_person = 1 AND EXISTS (SELECT 1 FROM member o WHERE "
@@ -105,7 +105,7 @@ static bool settle_subscriptions(Store *store, const Address *address, GError **
                      INTEGER(address->person));
 }
 
-static bool move_address(Store *store, const Address *address, int64_t to, GError **error)
+static bool move_address(Store *store, const Email *address, int64_t to, GError **error)
 {
     return (!address->preferred || settle_subscriptions(store, address, error)) &&
            query_run(store, error, NULL, "UPDATE address SET person = $2, preferred = 0 WHERE key = $1", INTEGER(address->key),
@@ -119,8 +119,8 @@ static bool move_address(Store *store, const Address *address, int64_t to, GErro
 
 static bool link_address(Store *store, const char *user_email, const char *email, GError **error)
 {
-    g_auto(Address) user = {0}, address = {0};
-    return address_find(store, user_email, &user, error) && address_ensure(store, email, NULL, &address, error) &&
+    g_auto(Email) user = {0}, address = {0};
+    return email_find(store, user_email, &user, error) && email_ensure(store, email, NULL, &address, error) &&
            (address.person == user.person || move_address(store, &address, user.person, error));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "store/address.h"
+#include "store/email.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #define ADDRESS_OCTETS_MAX 254
 
-bool address_is_domain(const char *domain)
+bool email_is_domain(const char *domain)
 {
     char before = '.';
     for (const char *at = domain; *at; before = *at++) {
@@ -22,7 +22,7 @@ bool address_is_domain(const char *domain)
     return before != '.' && before != '-';
 }
 
-bool address_is_valid(const char *address)
+bool email_is_valid(const char *address)
 {
     size_t length = strlen(address);
     const char *at = strchr(address, '@');
@@ -33,7 +33,7 @@ bool address_is_valid(const char *address)
         if (g_unichar_iscntrl(character) || g_unichar_isspace(character) || (character < 0x80 && strchr("<>()[],;:\\\"", (int)character)))
             return false;
     }
-    return address_is_domain(at + 1);
+    return email_is_domain(at + 1);
 }
 
 /* ASCII, by far the most, needs no tables. */
@@ -45,7 +45,7 @@ static char *lowered(const char *text)
     return g_ascii_strdown(text, -1);
 }
 
-char *address_folded(const char *address)
+char *email_folded(const char *address)
 {
     g_autofree char *lower = lowered(address);
     char *at = strrchr(lower, '@');
@@ -55,23 +55,23 @@ char *address_folded(const char *address)
     return g_strconcat(at + 1, " ", lower, NULL);
 }
 
-char *address_folded_checked(const char *address, GError **error)
+char *email_folded_checked(const char *address, GError **error)
 {
-    if (address_is_valid(address))
-        return address_folded(address);
+    if (email_is_valid(address))
+        return email_folded(address);
     g_autofree char *shown = g_utf8_make_valid(address, -1);
     fail(error, FAIL_NEVER, "\"%s\" is no e-mail address (local@domain)", shown);
     return NULL;
 }
 
-void address_clear(Address *address)
+void email_clear(Email *address)
 {
     g_clear_pointer(&address->folded, g_free);
     g_clear_pointer(&address->email, g_free);
 }
 
 /* By address->folded. STEP_DONE: not known. */
-static Step look_up(Store *store, Address *address, GError **error)
+static Step look_up(Store *store, Email *address, GError **error)
 {
     g_autoptr(Query) query =
         query_open(store, error, "SELECT key, person, email, preferred, display_name FROM address WHERE folded = $1",
@@ -87,14 +87,14 @@ static Step look_up(Store *store, Address *address, GError **error)
     return step;
 }
 
-bool address_find(Store *store, const char *email, Address *address, GError **error)
+bool email_find(Store *store, const char *email, Email *address, GError **error)
 {
-    *address = (Address){.folded = address_folded(email)};
+    *address = (Email){.folded = email_folded(email)};
     Step step = look_up(store, address, error);
     return step == STEP_ROW || (step == STEP_DONE && fail(error, FAIL_MISSING, "the address %s is not known", email));
 }
 
-static bool make(Store *store, Address *address, const char *display_name, GError **error)
+static bool make(Store *store, Email *address, const char *display_name, GError **error)
 {
     int64_t now = clock_now();
     return query_run(store, error, NULL, "INSERT INTO person (key, display_name, created_at) VALUES ($1, $2, $3)",
@@ -106,9 +106,9 @@ static bool make(Store *store, Address *address, const char *display_name, GErro
                      TEXT(display_name), INTEGER(now));
 }
 
-bool address_ensure(Store *store, const char *email, const char *display_name, Address *address, GError **error)
+bool email_ensure(Store *store, const char *email, const char *display_name, Email *address, GError **error)
 {
-    *address = (Address){.folded = address_folded_checked(email, error)};
+    *address = (Email){.folded = email_folded_checked(email, error)};
     Step step = address->folded ? look_up(store, address, error) : STEP_FAILED;
     if (step != STEP_DONE)
         return step == STEP_ROW;
@@ -119,7 +119,7 @@ bool address_ensure(Store *store, const char *email, const char *display_name, A
     return make(store, address, display_name && *display_name ? display_name : NULL, error);
 }
 
-bool address_set_name(Store *store, const Address *address, const char *display_name, GError **error)
+bool email_set_name(Store *store, const Email *address, const char *display_name, GError **error)
 {
     return query_run(store, error, NULL, "UPDATE address SET display_name = $2 WHERE key = $1", INTEGER(address->key),
                      TEXT(display_name));

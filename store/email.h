@@ -3,7 +3,7 @@
 #pragma once
 /*
  * E-mail addresses as the store knows them: their syntax as far as it matters
- * here, their key, and their rows. For this folder, save address_is_valid().
+ * here, their key, and their rows. For this folder, save email_is_valid().
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -14,27 +14,27 @@
 /* local@domain in UTF-8, at most 254 octets, without control characters, blanks or
  * what would need quoting: what can be a member. Everything a header may
  * hold besides that is mail/'s business. */
-bool address_is_valid(const char *address);
+bool email_is_valid(const char *address);
 
 /* A domain: labels of letters, digits, - and _, or anything beyond ASCII. */
-bool address_is_domain(const char *domain);
+bool email_is_domain(const char *domain);
 
 /* "Jo@Example.COM" gives "example.com jo": equal for equal addresses, and in
  * octet order sorts by domain, then local part. */
-char *address_folded(const char *address);
+char *email_folded(const char *address);
 /* The same, FAIL_NEVER when it is not valid. */
-char *address_folded_checked(const char *address, GError **error);
+char *email_folded_checked(const char *address, GError **error);
 
-typedef struct Address {
+typedef struct Email {
     int64_t key, person;
     char *folded, *email;
     bool preferred, named;
-} Address;
-void address_clear(Address *address);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Address, address_clear)
+} Email;
+void email_clear(Email *address);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Email, email_clear)
 
 /* Fills *address, which the caller clears. FAIL_MISSING. */
-bool address_find(Store *store, const char *email, Address *address, GError **error);
+bool email_find(Store *store, const char *email, Email *address, GError **error);
 /* Makes it when it is not known, with a person of its own. FAIL_NEVER: no valid address. */
-bool address_ensure(Store *store, const char *email, const char *display_name, Address *address, GError **error);
-bool address_set_name(Store *store, const Address *address, const char *display_name, GError **error);
+bool email_ensure(Store *store, const char *email, const char *display_name, Email *address, GError **error);
+bool email_set_name(Store *store, const Email *address, const char *display_name, GError **error);
