@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* What the switchboard's intake reaches without a protocol in front: usage:
+ * intake SPOOL GROUP FILES OCTETS. Stores FILES entries, GROUP at a time; prints files a second. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "switchboard/intake.h"
+
+int main(int argc, char **argv)
+{
+    if (argc != 5) {
+        fprintf(stderr, "usage: %s SPOOL GROUP FILES OCTETS\n", argv[0]);
+        return 64;
+    }
+    g_autoptr(Spool) spool = spool_open(argv[1], NULL);
+    if (!spool) {
+        fprintf(stderr, "%s: cannot be used as a spool\n", argv[1]);
+        return 66;
+    }
+    size_t group = (size_t)atol(argv[2]), files = (size_t)atol(argv[3]), length = (size_t)atol(argv[4]);
+    g_autoptr(GBytes) octets = g_bytes_new_take(g_malloc0(length), length);
+    g_autofree Intake *intakes = g_new0(Intake, group);
+    int64_t from = clock_monotonic();
+    for (size_t stored = 0; stored < files; stored += group) {
+        for (size_t i = 0; i < group; i++) {
+            intakes[i] = (Intake){.draft = draft_new("in", json_object())};
+            draft_add_message(intakes[i].draft, octets);
+        }
+        if (!intake_store(spool, intakes, group, false)) {
+            fprintf(stderr, "intake failed\n");
+            return 1;
+        }
+        for (size_t i = 0; i < group; i++)
+            draft_free(intakes[i].draft);
+    }
+    printf("%.0f\n", (double)files * CLOCK_SECOND / (double)(clock_monotonic() - from));
+    return 0;
+}

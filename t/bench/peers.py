@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""The programs that Listrunner is measured against, each set up as an experienced administrator would, with all its
+files below TMPDIR. exim and mlmmj are taken from Debian's packages without installing them where they would replace Postfix."""
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from support.instance import Instance, free_port, wait_until
+from support.postfix import Postfix
+
+LIST_HOST = "lists.example.com"
+SENDER = "poster@example.net"
+
+
+def answers(port):
+    try:
+        with socket.create_connection(("127.0.0.1", port), 1) as client:
+            return client.recv(3) == b"220"
+    except OSError:
+        return False
+
+
+def generate(port, to, count, sessions, size, lmtp=False):
+    """Postfix's generator: messages of that size in parallel sessions, each session for several messages."""
+    subprocess.run(["smtp-source", *(["-L"] if lmtp else []), "-d", "-s", str(sessions), "-m", str(count), "-l", str(size),
+                    "-f", SENDER, "-t", to, f"127.0.0.1:{port}"], check=True)
+
+
+class Listrunner:
+    name = "listrunner"
+
+    def __init__(self, sink_port, settings=None):
+        self.instance = Instance(sink_port, settings={
+            "archiver.maildir": None, "archiver.mbox": None, "master": {"heartbeat_interval": "10s"}, **(settings or {})})
+
+    def start(self, members, name="bench"):
+        self.list = self.instance.create_list(name, members, settings=["archive_policy=never"])
+        self.instance.start()
+        return self
+
+    def post(self, count, sessions, size):
+        generate(self.instance.port, self.list, count, sessions, size, lmtp=True)
+
+    def close(self):
+        self.instance.close()
+        shutil.rmtree(self.instance.directory, ignore_errors=True)
+
+
+class PostfixAlias:
+    """A virtual alias that expands to the members, all relayed to the sink."""
+    name = "postfix"
+
+    def __init__(self, sink_port, hold=False):
+        self.postfix = Postfix("bench", {
+            "relayhost": f"[127.0.0.1]:{sink_port}", "virtual_alias_domains": LIST_HOST, "default_process_limit": "100",
+            "smtp_destination_concurrency_limit": "20", "default_destination_concurrency_limit": "20",
+            "initial_destination_concurrency": "20", "virtual_alias_expansion_limit": "1000000", "in_flow_delay": "0",
+            "qmgr_message_active_limit": "20000", "virtual_alias_recursion_limit": "1000",
+            **({"smtpd_client_restrictions": "static:hold", "virtual_alias_domains": "", "relay_domains": LIST_HOST} if hold else {}),
+        })
+
+    def start(self, members, name="bench"):
+        self.list = f"{name}@{LIST_HOST}"
+        aliases = self.postfix.config / "aliases"
+        aliases.write_text(f"{self.list} {', '.join(members)}\n")
+        with open(self.postfix.config / "main.cf", "a") as main:
+            main.write(f"virtual_alias_maps = texthash:{aliases}\n")
+        self.postfix.start()
+        return self
+
+    def post(self, count, sessions, size):
+        generate(self.postfix.port, self.list, count, sessions, size)
+
+    def close(self):
+        self.postfix.close()
+
+
+EXIM = """\
+spool_directory = {top}/spool
+log_file_path = {top}/log/%slog
+pid_file_path = {top}/pid
+primary_hostname = exim.example.net
+daemon_smtp_ports = {port}
+local_interfaces = 127.0.0.1
+exim_user = Debian-exim
+exim_group = Debian-exim
+never_users =
+trusted_users = root
+acl_smtp_rcpt = accept_all
+acl_smtp_data = accept_all
+smtp_accept_max = 200
+smtp_accept_queue_per_connection = 0
+smtp_accept_max_per_connection = 0
+smtp_connect_backlog = 200
+queue_run_max = 20
+remote_max_parallel = 20
+recipients_max = 0
+deliver_queue_load_max = 1000
+log_selector = -all
+begin acl
+accept_all:
+  accept
+begin routers
+list:
+  driver = redirect
+  domains = {host}
+  file = {top}/members
+  forbid_pipe
+  forbid_file
+relay:
+  driver = manualroute
+  route_list = * 127.0.0.1
+  self = send
+  transport = smtp
+begin transports
+smtp:
+  driver = smtp
+  port = {sink}
+  max_rcpt = 500
+  connection_max_messages = 0
+  hosts_try_fastopen =
+  hosts_avoid_tls = *
+  allow_localhost
+begin retry
+* * F,1h,1m
+"""
+
+
+class Exim:
+    """A redirect router that reads the members from a file, all sent to the sink."""
+    name = "exim"
+
+    def __init__(self, sink_port):
+        self.top = Path(tempfile.mkdtemp(prefix="exim-"))
+        self.top.chmod(0o755)
+        self.program, self.library = self.unpack()
+        self.port = free_port()
+        user = self.user()
+        for name in ("spool", "log"):
+            (self.top / name).mkdir()
+            os.chown(self.top / name, user, user)
+        text = EXIM.format(top=self.top, port=self.port, host=LIST_HOST, sink=sink_port).replace("Debian-exim", str(user))
+        (self.top / "conf").write_text(text)
+
+    @staticmethod
+    def user():
+        return pwd.getpwnam("nobody").pw_uid
+
+    def unpack(self):
+        """exim's package replaces Postfix when installed, so it is only unpacked."""
+        packages = Path(tempfile.gettempdir()) / "exim-packages"
+        if not packages.exists():
+            packages.mkdir()
+            subprocess.run(["apt-get", "download", "exim4-daemon-light", "libidn12"], cwd=packages, check=True,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            for package in packages.glob("*.deb"):
+                subprocess.run(["dpkg", "-x", package, packages / "root"], check=True)
+        return packages / "root" / "usr/sbin/exim4", packages / "root" / "usr/lib/x86_64-linux-gnu"
+
+    def start(self, members, name="bench"):
+        self.list = f"{name}@{LIST_HOST}"
+        (self.top / "members").write_text("".join(f"{member}\n" for member in members))
+        self.process = subprocess.Popen([self.program, "-C", self.top / "conf", "-bdf"], start_new_session=True,
+                                        env={**os.environ, "LD_LIBRARY_PATH": str(self.library)}, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_until(lambda: answers(self.port), 10, "exim to answer")
+        return self
+
+    def post(self, count, sessions, size):
+        generate(self.port, self.list, count, sessions, size)
+
+    def close(self):
+        os.killpg(self.process.pid, 15)
+        self.process.wait()
+        shutil.rmtree(self.top, ignore_errors=True)
+
+
+class Mlmmj:
+    """mlmmj's own programs, started for each post as an MTA's pipe transport does, without the cost of the MTA in front."""
+    name = "mlmmj"
+
+    def __init__(self, sink_port):
+        self.top = Path(tempfile.mkdtemp(prefix="mlmmj-"))
+        self.sink_port = sink_port
+
+    def start(self, members, name="bench"):
+        self.list = f"{name}@{LIST_HOST}"
+        spool = self.top / name
+        for folder in ("archive", "bounce", "control", "digesters.d", "incoming", "moderation", "nomailsubs.d", "queue",
+                       "queue/discarded", "requeue", "subconf", "subscribers.d", "text", "unsubconf"):
+            (spool / folder).mkdir(parents=True)
+        control = {"listaddress": self.list, "relayhost": "127.0.0.1", "smtpport": str(self.sink_port), "owner": SENDER,
+                   "maxverprecips": "500", "verp": ""}
+        for key, value in control.items():
+            if key != "verp":
+                (spool / "control" / key).write_text(f"{value}\n")
+        by_letter = {}
+        for member in members:
+            by_letter.setdefault(member[0], []).append(member)
+        for letter, group in by_letter.items():
+            (spool / "subscribers.d" / letter).write_text("".join(f"{member}\n" for member in group))
+        self.spool = spool
+        return self
+
+    def post(self, count, sessions, size):
+        body = b"x" * 62 + b"\n"
+
+        def one(number):
+            octets = (f"From: {SENDER}\nTo: {self.list}\nMessage-ID: <{number}.{os.getpid()}@bench.example.net>\nSubject: {number}\n\n").encode()
+            octets += body * ((size - len(octets)) // len(body))
+            subprocess.run(["/usr/bin/mlmmj-receive", "-F", "-L", str(self.spool)], input=octets, check=True,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(one, range(count)))
+
+    def close(self):
+        shutil.rmtree(self.top, ignore_errors=True)
