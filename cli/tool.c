@@ -42,7 +42,7 @@ static bool parse_options(const Command *command, int *argc, char ***argv, GErro
         g_option_context_add_main_entries(context, command->options, NULL);
     if (!g_option_context_parse(context, argc, argv, error))
         return false;
-    for (int i = 1; i < *argc; i++)
+    for (int i = 1; command && !command->verbs && i < *argc; i++)
         if (strcmp((*argv)[i], "--") == 0) {
             memmove(*argv + i, *argv + i + 1, sizeof(**argv) * (size_t)(*argc - i));
             (*argc)--;

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* listrunner inject: messages from files into the queue `in`, as LMTP would bring them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/listing.h"
+#include "cli/message_text.h"
+#include "cli/progress.h"
+#include "mail/address.h"
+#include "mail/message.h"
+#include "runners/keys.h"
+#include "switchboard/draft.h"
+#include "switchboard/intake.h"
+#include "switchboard/meta.h"
+
+/* Messages that share their syncs. */
+#define GROUP_SIZE 64
+
+static char *sender_given;
+static char *to_given;
+static gboolean mbox_given, json;
+
+typedef struct Inject {
+    Spool *spool;
+    const List *list;
+    const char *host, *to;
+    Listing *listing;
+    Intake group[GROUP_SIZE];
+    size_t used;
+    uint64_t stored;
+} Inject;
+
+static bool eight_bit(GBytes *message)
+{
+    gsize size;
+    const unsigned char *octets = g_bytes_get_data(message, &size);
+    for (gsize i = 0; i < size; i++)
+        if (octets[i] > 127)
+            return true;
+    return false;
+}
+
+/* Who sent it: as told, as the mbox says, or who the header says wrote it. */
+static char *sender_of(const Message *message, const char *envelope)
+{
+    static const char *const fields[] = {"Return-Path", "Sender", "From"};
+    if (sender_given)
+        return g_strdup(strcmp(sender_given, "<>") == 0 ? "" : sender_given);
+    if (envelope && strchr(envelope, '@'))
+        return g_strdup(envelope);
+    for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
+        g_autofree char *value = message_value(message, fields[i]);
+        g_autoptr(GPtrArray) addresses = address_list_new();
+        if (value)
+            address_parse(value, strlen(value), addresses);
+        if (addresses->len > 0)
+            return g_strdup(((const Address *)addresses->pdata[0])->mailbox);
+    }
+    return g_strdup("");
+}
+
+static Draft *make_draft(const Inject *inject, GBytes *message, const char *envelope)
+{
+    g_autoptr(Message) parsed = message_new(message);
+    g_autofree char *sender = sender_of(parsed, envelope);
+    g_autofree char *id = message_id(parsed);
+    if (!id)
+        id = g_strdup_printf("inject.%" G_GINT64_FORMAT "@%s", clock_unique(), inject->host);
+    json_t *meta = json_object();
+    meta_set_string(meta, META_LIST, inject->list->list_id);
+    meta_set_string(meta, KEY_SENDER, sender);
+    meta_set_string(meta, KEY_RECIPIENT, inject->list->posting_address);
+    meta_set_string(meta, KEY_TO, inject->to);
+    meta_set_string(meta, KEY_PEER, "inject");
+    meta_set_string(meta, KEY_MESSAGE_ID, id);
+    meta_set_bool(meta, KEY_BODY_8BIT, eight_bit(message));
+    Draft *draft = draft_new("in", meta);
+    draft_add_message(draft, message);
+    return draft;
+}
+
+/* Stores what has gathered. */
+static bool flush(Inject *inject, GError **error)
+{
+    bool all = intake_store(inject->spool, inject->group, inject->used, false);
+    for (size_t i = 0; i < inject->used; i++) {
+        Intake *member = &inject->group[i];
+        if (member->error && error && !*error)
+            g_propagate_error(error, g_steal_pointer(&member->error));
+        else if (!member->error) {
+            char name[NAME_SIZE];
+            name_format(draft_name(member->draft), name);
+            const json_t *meta = draft_meta(member->draft);
+            listing_row(inject->listing, json_pack("{so ss so}", "trace", listing_text(meta_string(meta, META_TRACE, NULL)),
+                                                   "name", name, "message_id",
+                                                   listing_text(meta_string(meta, KEY_MESSAGE_ID, NULL))));
+            inject->stored++;
+        }
+        g_clear_error(&member->error);
+        g_clear_pointer(&member->draft, draft_free);
+    }
+    inject->used = 0;
+    return all;
+}
+
+static bool add(Inject *inject, GBytes *message, const char *envelope, GError **error)
+{
+    gsize size;
+    const char *octets = g_bytes_get_data(message, &size);
+    const char *colon = octets ? memchr(octets, ':', size) : NULL;
+    const char *feed = octets ? memchr(octets, '\n', size) : NULL;
+    if (!colon || (feed && feed < colon))
+        return fail(error, FAIL_NEVER, "no message: its first line is no header field");
+    inject->group[inject->used++] = (Intake){.draft = make_draft(inject, message, envelope)};
+    return inject->used < GROUP_SIZE || flush(inject, error);
+}
+
+static bool inject_mbox(Inject *inject, const char *octets, size_t length, GError **error)
+{
+    Mbox mbox = {octets, octets + length};
+    Progress progress = {.what = "messages", .total = length};
+    bool fine = true;
+    for (uint64_t number = 1; fine; number++) {
+        g_autoptr(GBytes) message = NULL;
+        g_autofree char *envelope = NULL;
+        if (!mbox_next(&mbox, &message, &envelope))
+            break;
+        fine = add(inject, message, envelope, error);
+        if (!fine)
+            g_prefix_error(error, "message %" G_GUINT64_FORMAT " of the mbox: ", number);
+        progress_show(&progress, (uint64_t)(mbox.at - octets), number);
+    }
+    progress_end(&progress);
+    return fine;
+}
+
+static bool inject_all(Inject *inject, GBytes *file, const char *name, GError **error)
+{
+    gsize length;
+    const char *octets = g_bytes_get_data(file, &length);
+    if (length == 0)
+        return fail(error, FAIL_NEVER, "%s is empty", name);
+    bool fine;
+    if (mbox_given) {
+        if (!mbox_begins(octets, length, false))
+            return fail(error, FAIL_NEVER, "%s is no mbox: its first line is no 'From SENDER DATE'", name);
+        fine = inject_mbox(inject, octets, length, error);
+    } else {
+        if (mbox_begins(octets, length, true))
+            return fail(error, FAIL_NEVER, "%s holds many messages; inject them with --mbox", name);
+        if (mbox_begins(octets, length, false)) { /* one message with the line that mail(1) puts before it */
+            fine = inject_mbox(inject, octets, length, error);
+        } else {
+            g_autoptr(GBytes) message = message_text_wire(octets, length);
+            fine = add(inject, message, NULL, error);
+        }
+    }
+    /* What came before a fault is good mail: it goes in, and the fault is told. */
+    GError *late = NULL;
+    if (!flush(inject, &late)) {
+        if (fine)
+            g_propagate_error(error, late);
+        else
+            g_clear_error(&late);
+        fine = false;
+    }
+    if (!fine)
+        g_prefix_error(error, "%s: ", name);
+    return fine;
+}
+
+static bool parse_to(const char **to, GError **error)
+{
+    static const char *const allowed[] = {TO_POSTING, TO_OWNER, NULL};
+    *to = to_given ? to_given : TO_POSTING;
+    if (g_strv_contains(allowed, *to))
+        return true;
+    command_usage(error, "--to: '%s' is none of " TO_POSTING ", " TO_OWNER, *to);
+    return false;
+}
+
+static int run_inject(Site *site, int argc, char **argv, GError **error)
+{
+    static const Column columns[] = {{"trace", "TRACE", COLUMN_TEXT},
+                                     {"name", "ENTRY", COLUMN_TEXT},
+                                     {"message_id", "MESSAGE-ID", COLUMN_TEXT},
+                                     {NULL, NULL, COLUMN_TEXT}};
+    const char *path = argc > 1 ? argv[1] : "-";
+    Inject inject = {0};
+    g_autoptr(InputFile) file = parse_to(&inject.to, error) ? input_open(path, error) : NULL;
+    g_autoptr(GBytes) octets = file ? input_read(file, path, error) : NULL;
+    Store *store = octets ? site_store(site, false, error) : NULL;
+    g_autoptr(List) list = store ? list_find(store, argv[0], error) : NULL;
+    inject.spool = list ? site_spool(site, error) : NULL;
+    if (!inject.spool)
+        return TOOL_LATER;
+    g_autoptr(Listing) listing = listing_new(columns, json);
+    inject.list = list;
+    inject.listing = listing;
+    inject.host = config_string(site_config(site, error), "site", "hostname");
+    return inject_all(&inject, octets, input_name(path), error) ? TOOL_OK : TOOL_LATER;
+}
+
+static const GOptionEntry options[] = {
+    {"sender", 0, 0, G_OPTION_ARG_FILENAME, &sender_given, "the envelope sender, <> for none (default: from the message)",
+     "ADDRESS"},
+    {"to", 0, 0, G_OPTION_ARG_STRING, &to_given, "the list's address it is for (default: posting)", TO_POSTING "|" TO_OWNER},
+    {"mbox", 0, 0, G_OPTION_ARG_NONE, &mbox_given, "FILE is an mbox: every message in it", NULL},
+    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+const Command cmd_inject = {
+    .name = "inject",
+    .arguments = "LIST [FILE]",
+    .summary = "Put a message from a file or standard input into the queue `in'",
+    .details = "Line feeds become CRLF, as on the wire. The list's rules judge the message like any other.\n"
+               "Shown are the trace that the log has on every line about it, and the name of its entry.",
+    .least = 1,
+    .most = 2,
+    .options = options,
+    .run = run_inject,
+};

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* listrunner list: create, remove, ls, and the settings verbs of list_settings.c. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "cli/command.h"
+#include "cli/listing.h"
+#include "cli/list_settings.h"
+
+static char *style;
+static char **owners;
+static gboolean keep_domains, json, names;
+
+/* Makes the list's domain unless it is there. */
+static bool ensure_domain(Store *store, const char *address, GError **error)
+{
+    const char *at = strrchr(address, '@');
+    if (!at || at == address || !at[1])
+        return fail(error, FAIL_NEVER, "'%s' is no list address; NAME@DOMAIN is wanted", address);
+    g_autoptr(GError) refusal = NULL;
+    if (domain_create(store, at + 1, NULL, &refusal) || g_error_matches(refusal, FAIL, FAIL_RACE))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&refusal));
+    return false;
+}
+
+/* Adds the owners that are not owners yet; within the caller's transaction. */
+static bool add_owners(Store *store, const List *list, GError **error)
+{
+    for (size_t i = 0; owners && owners[i]; i++) {
+        g_autoptr(GError) refusal = NULL;
+        if (member_add(store, list->list_id, ROLE_OWNER, owners[i], NULL, &preferences_unset, &refusal) ||
+            g_error_matches(refusal, FAIL, FAIL_RACE))
+            continue;
+        g_propagate_prefixed_error(error, g_steal_pointer(&refusal), "--owner: ");
+        return false;
+    }
+    return true;
+}
+
+static List *create_all(Store *store, const char *address, GError **error)
+{
+    if (!keep_domains && !ensure_domain(store, address, error))
+        return NULL;
+    g_autoptr(List) list = list_create(store, address, style ? style : "discussion", error);
+    if (!list || !add_owners(store, list, error))
+        return NULL;
+    return g_steal_pointer(&list);
+}
+
+static int run_create(Site *site, int argc, char **argv, GError **error)
+{
+    Store *store = site_store(site, true, error);
+    if (!store || !store_begin(store, error))
+        return TOOL_LATER;
+    g_autoptr(List) list = create_all(store, argv[0], error);
+    if (!list) {
+        store_rollback(store);
+        return TOOL_LATER;
+    }
+    if (!store_commit(store, error))
+        return TOOL_LATER;
+    printf("list %s created (List-Id %s)\n", list->posting_address, list->list_id);
+    return TOOL_OK;
+}
+
+static int run_remove(Site *site, int argc, char **argv, GError **error)
+{
+    Store *store = site_store(site, false, error);
+    if (!store)
+        return TOOL_LATER;
+    g_autoptr(List) list = list_find(store, argv[0], error);
+    if (!list || !list_remove(store, list->list_id, error))
+        return TOOL_LATER;
+    printf("list %s removed\n", list->posting_address);
+    return TOOL_OK;
+}
+
+typedef struct Walk {
+    Listing *listing;
+    Store *store;
+    GError *error;
+} Walk;
+
+static bool show_list(const List *list, void *data)
+{
+    Walk *walk = data;
+    if (names) {
+        puts(list->posting_address);
+        return true;
+    }
+    int64_t members = 0;
+    if (!member_count(walk->store, list->list_id, ROLE_MEMBER, &members, &walk->error))
+        return false;
+    listing_row(walk->listing,
+                json_pack("{so so sI sI so so}", "address", listing_text(list->posting_address), "list_id",
+                          listing_text(list->list_id), "members", (json_int_t)members, "posts",
+                          (json_int_t)(list->post_id - 1), "last_post_at", listing_time(list->last_post_at),
+                          "description", listing_text(list->description)));
+    return true;
+}
+
+static int run_ls(Site *site, int argc, char **argv, GError **error)
+{
+    static const Column columns[] = {
+        {"address", "LIST", COLUMN_TEXT},          {"members", "MEMBERS", COLUMN_NUMBER},
+        {"posts", "POSTS", COLUMN_NUMBER},         {"last_post_at", "LAST POST", COLUMN_TEXT},
+        {"description", "DESCRIPTION", COLUMN_TEXT}, {NULL, NULL, COLUMN_TEXT}};
+    Store *store = site_store(site, false, error);
+    if (!store)
+        return TOOL_LATER;
+    g_autoptr(Listing) listing = listing_new(columns, json);
+    Walk walk = {.listing = listing, .store = store};
+    if (!list_each(store, argc > 0 ? argv[0] : NULL, show_list, &walk, error))
+        return TOOL_LATER;
+    if (walk.error) {
+        g_propagate_error(error, walk.error);
+        return TOOL_LATER;
+    }
+    return TOOL_OK;
+}
+
+static const GOptionEntry create_options[] = {
+    {"style", 0, 0, G_OPTION_ARG_STRING, &style, "what kind of list (default: discussion)",
+     "discussion|announce|private"},
+    {"owner", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &owners, "an owner; may be given more than once", "ADDRESS"},
+    {"no-domain", 0, 0, G_OPTION_ARG_NONE, &keep_domains, "fail when the domain is not known, instead of creating it",
+     NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const GOptionEntry ls_options[] = {
+    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the addresses", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const Command create = {
+    .name = "create", .arguments = "ADDRESS", .summary = "Create a list, and its domain when that is new", .least = 1,
+    .most = 1, .options = create_options, .run = run_create,
+};
+
+static const Command remove_list = {
+    .name = "remove", .arguments = "LIST", .summary = "Remove a list with its members and held posts", .least = 1,
+    .most = 1, .run = run_remove,
+};
+
+static const Command ls = {
+    .name = "ls", .arguments = "[DOMAIN]", .summary = "Show the lists", .most = 1, .options = ls_options, .run = run_ls,
+};
+
+static const Command *const verbs[] = {&create,   &remove_list, &ls,         &list_show,
+                                       &list_get_verb, &list_set_verb,    &list_reset_verb, NULL};
+
+const Command cmd_list = {
+    .name = "list", .arguments = "", .summary = "Create, remove, show or set up lists", .verbs = verbs,
+};

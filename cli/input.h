@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * A file named on the command line, "-" being standard input. Open it before the
+ * store or the spool: that may give up the right to read it (site.h).
+ */
+#include <glib.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef FILE InputFile;
+
+/* FAIL_MISSING when there is none, FAIL_LATER when it cannot be read. */
+InputFile *input_open(const char *path, GError **error);
+void input_close(InputFile *file);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(InputFile, input_close)
+
+/* For messages: the path, or "standard input". */
+const char *input_name(const char *path);
+
+/* Its size, 0 when that is not known (a pipe). */
+uint64_t input_size(InputFile *file);
+
+/* All of it. */
+GBytes *input_read(InputFile *file, const char *path, GError **error);

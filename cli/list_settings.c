@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "cli/list_settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "cli/listing.h"
+
+static gboolean json, names;
+
+static const ListSetting *setting_find(const char *name, GError **error)
+{
+    for (const ListSetting *setting = list_settings; setting->name; setting++)
+        if (strcmp(setting->name, name) == 0)
+            return setting;
+    g_autofree char *shown = g_utf8_make_valid(name, -1);
+    command_usage(error, "there is no setting '%s'; listrunner list show LIST shows all", shown);
+    return NULL;
+}
+
+static json_t *setting_value(const List *list, const ListSetting *setting)
+{
+    const char *place = (const char *)list + setting->offset;
+    switch (setting->type) {
+    case SETTING_BOOL:
+        return json_boolean(*(const bool *)place);
+    case SETTING_INTEGER:
+        return json_integer(*(const int64_t *)place);
+    case SETTING_WORDS: {
+        json_t *words = json_array();
+        char **word = *(char **const *)place;
+        for (; word && *word; word++)
+            json_array_append_new(words, listing_text(*word));
+        return words;
+    }
+    default: {
+        g_autofree char *text = list_get(list, setting->name, NULL);
+        return listing_text(text);
+    }
+    }
+}
+
+static List *find(Site *site, const char *name, Store **store, GError **error)
+{
+    *store = site_store(site, false, error);
+    return *store ? list_find(*store, name, error) : NULL;
+}
+
+static int run_show(Site *site, int argc, char **argv, GError **error)
+{
+    if (names) {
+        for (const ListSetting *setting = list_settings; setting->name; setting++)
+            puts(setting->name);
+        return TOOL_OK;
+    }
+    Store *store;
+    g_autoptr(List) list = find(site, argv[0], &store, error);
+    if (!list)
+        return TOOL_LATER;
+    json_t *object = json_pack("{so so so so sI}", "address", listing_text(list->posting_address), "list_id",
+                               listing_text(list->list_id), "created_at", listing_time(list->created_at),
+                               "last_post_at", listing_time(list->last_post_at), "posts",
+                               (json_int_t)(list->post_id - 1));
+    static const char *const plurals[] = {"members", "owners", "moderators", "nonmembers"};
+    for (Role role = ROLE_MEMBER; role <= ROLE_NONMEMBER; role++) {
+        int64_t count = 0;
+        if (!member_count(store, list->list_id, role, &count, error)) {
+            json_decref(object);
+            return TOOL_LATER;
+        }
+        json_object_set_new(object, plurals[role], json_integer(count));
+    }
+    for (const ListSetting *setting = list_settings; setting->name; setting++)
+        json_object_set_new(object, setting->name, setting_value(list, setting));
+    listing_show(object, json);
+    return TOOL_OK;
+}
+
+static int run_get(Site *site, int argc, char **argv, GError **error)
+{
+    Store *store;
+    g_autoptr(List) list = find(site, argv[0], &store, error);
+    if (!list)
+        return TOOL_LATER;
+    for (int i = 1; i < argc; i++)
+        if (!setting_find(argv[i], error))
+            return TOOL_USAGE;
+    for (int i = 1; i < argc; i++) {
+        const ListSetting *setting = setting_find(argv[i], NULL);
+        g_autofree char *text = list_get(list, setting->name, NULL);
+        g_autoptr(json_t) value = setting_value(list, setting);
+        if (json)
+            listing_json(value);
+        else
+            puts(text);
+    }
+    return TOOL_OK;
+}
+
+/* One "NAME=VALUE" or, for reset, one "NAME"; within a transaction. */
+static bool change(Store *store, const List *list, const char *word, bool reset, GError **error)
+{
+    const char *equals = strchr(word, '=');
+    if (reset)
+        return setting_find(word, error) && list_reset(store, list->list_id, word, error);
+    if (!equals) {
+        command_usage(error, "'%s' is not NAME=VALUE", word);
+        return false;
+    }
+    g_autofree char *name = g_strndup(word, (gsize)(equals - word));
+    if (!setting_find(name, error))
+        return false;
+    if (!g_utf8_validate(equals + 1, -1, NULL))
+        return fail(error, FAIL_NEVER, "%s: the value is not UTF-8", name);
+    return list_set(store, list->list_id, name, equals + 1, error);
+}
+
+/* All changes or none. */
+static int change_all(Site *site, char **argv, bool reset, GError **error)
+{
+    Store *store;
+    g_autoptr(List) list = find(site, argv[0], &store, error);
+    if (!list || !store_begin(store, error))
+        return TOOL_LATER;
+    for (size_t i = 1; argv[i]; i++)
+        if (!change(store, list, argv[i], reset, error)) {
+            store_rollback(store);
+            return TOOL_LATER;
+        }
+    return store_commit(store, error) ? TOOL_OK : TOOL_LATER;
+}
+
+static int run_set(Site *site, int argc, char **argv, GError **error)
+{
+    if (argc != 3 || strchr(argv[1], '='))
+        return change_all(site, argv, false, error);
+    g_autofree char *joined = g_strconcat(argv[1], "=", argv[2], NULL);
+    char *words[] = {argv[0], joined, NULL};
+    return change_all(site, words, false, error);
+}
+
+static int run_reset(Site *site, int argc, char **argv, GError **error)
+{
+    return change_all(site, argv, true, error);
+}
+
+static const GOptionEntry show_options[] = {
+    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object", NULL},
+    {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the names of all settings", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const GOptionEntry get_options[] = {
+    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "each value as JSON on a line", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+const Command list_show = {
+    .name = "show", .arguments = "LIST", .summary = "Show a list and all its settings", .least = 1, .most = 1,
+    .options = show_options, .run = run_show,
+};
+
+const Command list_get_verb = {
+    .name = "get", .arguments = "LIST SETTING...", .summary = "Show the values of settings", .least = 2, .most = -1,
+    .options = get_options, .run = run_get,
+};
+
+const Command list_set_verb = {
+    .name = "set", .arguments = "LIST SETTING=VALUE...", .summary = "Change settings, all that are given or none",
+    .details = "One setting may also be given as SETTING VALUE, in two words.\n"
+               "Settings that are lists take words separated by commas.",
+    .least = 2, .most = -1, .run = run_set,
+};
+
+const Command list_reset_verb = {
+    .name = "reset", .arguments = "LIST SETTING...", .summary = "Set settings back to their defaults", .least = 2,
+    .most = -1, .run = run_reset,
+};

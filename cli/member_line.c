@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "cli/member_line.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+
+typedef enum Field { FIELD_IGNORED, FIELD_ADDRESS, FIELD_NAME, FIELD_MODE, FIELD_STATUS } Field;
+
+struct MemberLines {
+    FILE *file;
+    uint64_t number, octets;
+    bool begun;
+    char delimiter;  /* 0: no CSV */
+    GArray *columns; /* of Field */
+    char text[MEMBER_LINE_MAX + 1];
+};
+
+static const struct {
+    const char *title;
+    Field field;
+} titles[] = {
+    {"address", FIELD_ADDRESS},  {"email", FIELD_ADDRESS},     {"e-mail", FIELD_ADDRESS},
+    {"display_name", FIELD_NAME}, {"display name", FIELD_NAME}, {"name", FIELD_NAME},
+    {"delivery_mode", FIELD_MODE}, {"delivery_status", FIELD_STATUS},
+};
+
+void member_line_clear(MemberLine *line)
+{
+    g_clear_pointer(&line->address, g_free);
+    g_clear_pointer(&line->display_name, g_free);
+    line->own = preferences_unset;
+    line->last = false;
+}
+
+MemberLines *member_lines_new(FILE *file)
+{
+    MemberLines *lines = g_new0(MemberLines, 1);
+    lines->file = file;
+    lines->columns = g_array_new(FALSE, FALSE, sizeof(Field));
+    return lines;
+}
+
+void member_lines_free(MemberLines *lines)
+{
+    if (!lines)
+        return;
+    g_array_unref(lines->columns);
+    g_free(lines);
+}
+
+uint64_t member_lines_octets(const MemberLines *lines)
+{
+    return lines->octets;
+}
+
+/* Reads a line into lines->text, without its end. *end: nothing was left. */
+static bool read_line(MemberLines *lines, bool *end, GError **error)
+{
+    size_t length = 0;
+    bool zero = false;
+    int c;
+    while ((c = getc_unlocked(lines->file)) != EOF && c != '\n') {
+        lines->octets++;
+        zero = zero || c == '\0';
+        if (length <= MEMBER_LINE_MAX)
+            lines->text[MIN(length, MEMBER_LINE_MAX)] = (char)c;
+        length++;
+    }
+    if (c == EOF && ferror(lines->file))
+        return fail_errno(error, FAIL_LATER, "cannot read on");
+    *end = c == EOF && length == 0;
+    if (*end)
+        return true;
+    lines->octets += c == '\n';
+    lines->number++;
+    if (length > MEMBER_LINE_MAX)
+        return fail(error, FAIL_NEVER, "longer than %d octets", MEMBER_LINE_MAX);
+    if (length > 0 && lines->text[length - 1] == '\r')
+        length--;
+    lines->text[length] = '\0';
+    if (zero || !g_utf8_validate(lines->text, (gssize)length, NULL))
+        return fail(error, FAIL_NEVER, zero ? "holds a NUL octet" : "not UTF-8");
+    if (lines->number == 1 && g_str_has_prefix(lines->text, "\xef\xbb\xbf"))
+        memmove(lines->text, lines->text + 3, length - 2);
+    return true;
+}
+
+/* Takes one quoted field, at pointing behind its opening quote. */
+static const char *take_quoted(const char *at, GString *field, GError **error)
+{
+    for (; *at && !(at[0] == '"' && at[1] != '"'); at++) {
+        g_string_append_c(field, *at);
+        if (*at == '"')
+            at++;
+    }
+    if (*at == '"')
+        return at + 1;
+    fail(error, FAIL_NEVER, "a quoted field is not closed on its line");
+    return NULL;
+}
+
+/* Splits a CSV line; NULL with FAIL_NEVER when its quotes are wrong. */
+static GPtrArray *split(const char *text, char delimiter, GError **error)
+{
+    g_autoptr(GPtrArray) fields = g_ptr_array_new_with_free_func(g_free);
+    for (const char *at = text;; at++) {
+        g_autoptr(GString) field = g_string_new(NULL);
+        while (*at == ' ')
+            at++;
+        if (*at == '"') {
+            at = take_quoted(at + 1, field, error);
+            if (!at)
+                return NULL;
+            while (*at == ' ')
+                at++;
+            if (*at && *at != delimiter) {
+                fail(error, FAIL_NEVER, "text after a closing quote");
+                return NULL;
+            }
+        } else
+            for (; *at && *at != delimiter; at++)
+                g_string_append_c(field, *at);
+        g_ptr_array_add(fields, g_strstrip(g_string_free(g_steal_pointer(&field), FALSE)));
+        if (!*at)
+            return g_steal_pointer(&fields);
+    }
+}
+
+static Field field_of(const char *title)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
+        if (g_ascii_strcasecmp(titles[i].title, title) == 0)
+            return titles[i].field;
+    return FIELD_IGNORED;
+}
+
+/* Looks whether the first line is a CSV header and takes it in. */
+static bool take_header(MemberLines *lines, bool *taken, GError **error)
+{
+    size_t plain = strcspn(lines->text, ",;\t");
+    char delimiter = lines->text[plain] ? lines->text[plain] : ',';
+    g_autoptr(GPtrArray) fields = split(lines->text, delimiter, NULL);
+    unsigned addresses = 0;
+    for (guint i = 0; fields && i < fields->len; i++) {
+        Field field = field_of(fields->pdata[i]);
+        g_array_append_val(lines->columns, field);
+        addresses += field == FIELD_ADDRESS;
+    }
+    *taken = addresses > 0;
+    if (addresses > 1)
+        return fail(error, FAIL_CONFIG, "line %" G_GUINT64_FORMAT ": the header names two columns of addresses",
+                    lines->number);
+    if (*taken)
+        lines->delimiter = delimiter;
+    return true;
+}
+
+bool member_line_mailbox(const char *text, char **address, char **name, GError **error)
+{
+    g_autofree char *copy = g_strstrip(g_strdup(text));
+    *address = *name = NULL;
+    char *open = strrchr(copy, '<');
+    if (!open && *copy == '\0')
+        return fail(error, FAIL_NEVER, "no address");
+    if (!open) {
+        *address = g_steal_pointer(&copy);
+        return true;
+    }
+    size_t length = strlen(open);
+    if (open[length - 1] != '>')
+        return fail(error, FAIL_NEVER, "'%s' is no 'Name <address>': no '>' at its end", copy);
+    open[length - 1] = '\0';
+    *address = g_strstrip(g_strdup(open + 1));
+    *open = '\0';
+    g_strstrip(copy);
+    size_t named = strlen(copy);
+    if (named >= 2 && copy[0] == '"' && copy[named - 1] == '"') {
+        g_autoptr(GString) bare = g_string_new(NULL);
+        for (const char *at = copy + 1; at < copy + named - 1; at++) {
+            if (*at == '\\' && at + 1 < copy + named - 1)
+                at++;
+            g_string_append_c(bare, *at);
+        }
+        *name = g_string_free(g_steal_pointer(&bare), FALSE);
+    } else if (named > 0)
+        *name = g_steal_pointer(&copy);
+    return true;
+}
+
+/* Puts one field where it belongs. */
+static bool take_field(MemberLine *line, Field field, const char *value, GError **error)
+{
+    DeliveryMode mode;
+    DeliveryStatus status;
+    if (!*value && field != FIELD_ADDRESS)
+        return true;
+    switch (field) {
+    case FIELD_ADDRESS: {
+        g_autofree char *name = NULL;
+        if (!member_line_mailbox(value, &line->address, &name, error))
+            return false;
+        if (!line->display_name)
+            line->display_name = g_steal_pointer(&name);
+        return true;
+    }
+    case FIELD_NAME:
+        g_free(line->display_name);
+        line->display_name = g_strdup(value);
+        return true;
+    case FIELD_MODE:
+        if (!delivery_mode_parse(value, &mode))
+            return fail(error, FAIL_NEVER, "there is no delivery_mode '%s'", value);
+        line->own.delivery_mode = (int)mode;
+        return true;
+    case FIELD_STATUS:
+        if (!delivery_status_parse(value, &status))
+            return fail(error, FAIL_NEVER, "there is no delivery_status '%s'", value);
+        line->own.delivery_status = (int)status;
+        return true;
+    default:
+        return true;
+    }
+}
+
+static bool take_csv(MemberLines *lines, MemberLine *line, GError **error)
+{
+    g_autoptr(GPtrArray) fields = split(lines->text, lines->delimiter, error);
+    if (!fields)
+        return false;
+    if (fields->len > lines->columns->len)
+        return fail(error, FAIL_NEVER, "%u fields where the header has %u", fields->len, lines->columns->len);
+    for (guint i = 0; i < fields->len; i++)
+        if (!take_field(line, g_array_index(lines->columns, Field, i), fields->pdata[i], error))
+            return false;
+    return line->address != NULL || fail(error, FAIL_NEVER, "no address");
+}
+
+static bool take_plain(MemberLines *lines, MemberLine *line, GError **error)
+{
+    if (strchr(lines->text, ',') && !strchr(lines->text, '<'))
+        return fail(error, FAIL_NEVER, "a comma: CSV needs a first line that names the columns (address,display_name)");
+    return member_line_mailbox(lines->text, &line->address, &line->display_name, error);
+}
+
+bool member_lines_next(MemberLines *lines, MemberLine *line, GError **error)
+{
+    bool end = false;
+    member_line_clear(line);
+    for (;;) {
+        bool fine = read_line(lines, &end, error);
+        line->number = lines->number;
+        if (!fine)
+            return false;
+        line->last = end;
+        if (end)
+            return true;
+        if (lines->text[strspn(lines->text, " \t,;")] == '\0')
+            continue;
+        bool header = false;
+        if (!lines->begun && !take_header(lines, &header, error))
+            return false;
+        lines->begun = true;
+        if (header || (!lines->delimiter && lines->text[0] == '#'))
+            continue;
+        return lines->delimiter ? take_csv(lines, line, error) : take_plain(lines, line, error);
+    }
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Messages as octets, on their way between files and entries. Entries hold
+ * CRLF line ends; files of people mostly LF.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The message with CRLF for every line feed that has no carriage return, and
+ * at the end; nothing else is changed. */
+GBytes *message_text_wire(const char *octets, size_t length);
+
+/* Writes to standard output: the header with the empty line that ends it, the
+ * body, or both. */
+void message_text_write(GBytes *message, bool header, bool body);
+
+/* Walks an mbox: a message begins at a line "From SENDER DATE" at the start
+ * of the file or after an empty line; ">From " lines lose one '>'. */
+typedef struct Mbox {
+    const char *at, *end;
+} Mbox;
+
+/* False at the end. message is as in message_text_wire(); sender (g_free()) is that of the
+ * From line. */
+bool mbox_next(Mbox *mbox, GBytes **message, char **sender);
+
+/* Does the text begin like an mbox, and with many: more than one message of it? */
+bool mbox_begins(const char *octets, size_t length, bool many);

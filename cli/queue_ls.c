@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "cli/listing.h"
+#include "cli/queue_files.h"
+#include "cli/queue_verbs.h"
+
+static gboolean json, names;
+static char *list_filter, *state_filter;
+static int limit = -1;
+
+typedef struct Gather {
+    GArray *files; /* of QueueFile */
+    QueueState state;
+    bool all;
+} Gather;
+
+static bool gather_file(const QueueFile *found, const char *file, void *data)
+{
+    Gather *gather = data;
+    if (found->state != QUEUE_FOREIGN && (gather->all || found->state == gather->state))
+        g_array_append_val(gather->files, *found);
+    return true;
+}
+
+static gint compare_files(gconstpointer a, gconstpointer b)
+{
+    return name_compare(&((const QueueFile *)a)->name, &((const QueueFile *)b)->name);
+}
+
+static void count_recipients(const Entry *entry, json_t *row)
+{
+    int64_t todo = 0, done = 0, bounced = 0;
+    Recipient recipient;
+    for (size_t at = 0; entry_next_recipient(entry, at, &recipient); at = recipient.next) {
+        todo += recipient.state == RECIPIENT_TODO;
+        done += recipient.state == RECIPIENT_DONE;
+        bounced += recipient.state == RECIPIENT_BOUNCED;
+    }
+    json_object_set_new(row, "todo", json_integer(todo));
+    json_object_set_new(row, "done", json_integer(done));
+    json_object_set_new(row, "bounced", json_integer(bounced));
+}
+
+/* What is known of an entry that was opened, or (entry NULL) only by name. */
+static json_t *make_row(const char *queue, const QueueFile *found, QueueState state, const Entry *entry,
+                        const char *fault)
+{
+    char name[NAME_SIZE];
+    name_format(&found->name, name);
+    json_t *row = json_pack("{ss ss ss so}", "queue", queue, "name", name, "state", queue_state_text(state), "due",
+                            listing_time(found->name.due));
+    int64_t now = clock_now();
+    json_object_set_new(row, "due_in", json_integer((found->name.due - now) / CLOCK_SECOND));
+    if (fault)
+        json_object_set_new(row, "fault", listing_text(fault));
+    if (!entry)
+        return row;
+    const char *list = entry_list(entry);
+    json_object_set_new(row, "list", *list ? listing_text(list) : json_null());
+    json_object_set_new(row, "trace", listing_text(entry_trace(entry)));
+    json_object_set_new(row, "arrival", listing_time(entry_arrival(entry)));
+    json_object_set_new(row, "age", json_integer((now - entry_arrival(entry)) / CLOCK_SECOND));
+    json_object_set_new(row, "size", json_integer((json_int_t)entry_message_length(entry)));
+    json_object_set_new(row, "crashes", json_integer(entry_crashes(entry)));
+    count_recipients(entry, row);
+    return row;
+}
+
+/* Shows one file, if the filters let it; false only when the command must end. */
+static bool show_file(Queue *queue, const QueueFile *found, Listing *listing, int *shown, GError **error)
+{
+    g_autoptr(GError) refusal = NULL;
+    QueueState state = found->state;
+    g_autoptr(Entry) entry = NULL;
+    if (state != QUEUE_WRITING && !(names && !list_filter)) {
+        entry = queue_files_open(queue, found, &state, &refusal);
+        if (!entry && g_error_matches(refusal, FAIL, FAIL_MISSING))
+            return true;
+        if (!entry && !g_error_matches(refusal, FAIL, FAIL_NEVER)) {
+            g_propagate_error(error, g_steal_pointer(&refusal));
+            return false;
+        }
+    }
+    if (list_filter && (!entry || strcmp(entry_list(entry), list_filter) != 0))
+        return true;
+    ++*shown;
+    if (names) {
+        char name[NAME_SIZE];
+        name_format(&found->name, name);
+        puts(name);
+    } else
+        listing_row(listing, make_row(queue_name(queue), found, state, entry, refusal ? refusal->message : NULL));
+    if (refusal)
+        fprintf(stderr, "listrunner queue ls: %s: %s\n", queue_name(queue), refusal->message);
+    return !ferror(stdout);
+}
+
+static bool show_queue(Queue *queue, const Gather *filter, Listing *listing, int *shown, GError **error)
+{
+    g_autoptr(GArray) files = g_array_new(FALSE, FALSE, sizeof(QueueFile));
+    Gather gather = {.files = files, .state = filter->state, .all = filter->all};
+    if (!queue_files_each(queue, gather_file, &gather, error))
+        return false;
+    g_array_sort(files, compare_files);
+    for (guint i = 0; i < files->len && (limit < 0 || *shown < limit); i++)
+        if (!show_file(queue, &g_array_index(files, QueueFile, i), listing, shown, error))
+            return false;
+    return true;
+}
+
+/* --list may be a List-Id or, as people know it, an address. The store is not
+ * asked: entries of a removed list can be shown too. */
+static void list_id_of_address(void)
+{
+    char *at = list_filter ? strrchr(list_filter, '@') : NULL;
+    if (at)
+        *at = '.';
+    if (list_filter) {
+        char *lower = g_ascii_strdown(list_filter, -1);
+        g_free(list_filter);
+        list_filter = lower;
+    }
+}
+
+static int run_ls(Site *site, int argc, char **argv, GError **error)
+{
+    static const Column columns[] = {
+        {"queue", "QUEUE", COLUMN_TEXT},      {"name", "NAME", COLUMN_TEXT},        {"state", "STATE", COLUMN_TEXT},
+        {"age", "AGE", COLUMN_SPAN},          {"due", "DUE", COLUMN_TEXT},          {"size", "SIZE", COLUMN_NUMBER},
+        {"todo", "TODO", COLUMN_NUMBER},      {"done", "DONE", COLUMN_NUMBER},      {"bounced", "BOUNCED", COLUMN_NUMBER},
+        {"list", "LIST", COLUMN_TEXT},        {NULL, NULL, COLUMN_TEXT}};
+    Gather filter = {.all = state_filter == NULL};
+    if (state_filter && !queue_state_parse(state_filter, &filter.state))
+        return command_usage(error, "--state: there is no state '%s', only " QUEUE_STATE_CHOICES, state_filter);
+    list_id_of_address();
+    Spool *spool = site_spool(site, error);
+    g_auto(GStrv) queues = spool ? queue_files_choose(spool, argc, argv, error) : NULL;
+    if (!queues)
+        return TOOL_LATER;
+    g_autoptr(Listing) listing = listing_new(columns, json);
+    int shown = 0;
+    for (size_t i = 0; queues[i]; i++) {
+        Queue *queue = spool_queue(spool, queues[i], error);
+        if (!queue || !show_queue(queue, &filter, listing, &shown, error))
+            return TOOL_LATER;
+    }
+    return TOOL_OK;
+}
+
+static const GOptionEntry options[] = {
+    {"list", 0, 0, G_OPTION_ARG_FILENAME, &list_filter, "only entries of this list (its List-Id or address)", "LIST"},
+    {"state", 0, 0, G_OPTION_ARG_STRING, &state_filter, "only entries in this state", QUEUE_STATE_CHOICES},
+    {"limit", 0, 0, G_OPTION_ARG_INT, &limit, "at most N entries", "N"},
+    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the names of the entries", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+const Command queue_ls = {
+    .name = "ls",
+    .arguments = "[QUEUE...]",
+    .summary = "Show the entries, queue by queue, in the order they are due",
+    .details = "AGE is the time since the message arrived, SIZE that of the message in octets; TODO, DONE and BOUNCED\n"
+               "count recipients.",
+    .most = -1,
+    .options = options,
+    .run = run_ls,
+};

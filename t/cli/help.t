@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Global options, help, suggestions, exit codes of wrong calls."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from harness import OK, USAGE, main, tool  # noqa: E402
+
+
+def words(*verb):
+    return [line for line in tool("help", "--words", *verb).out.splitlines() if line[:1].isalpha()]
+
+
+def every_verb():
+    """Paths of all verbs that run something."""
+    for name in words():
+        if name == "help":
+            continue
+        below = words(name)
+        yield from ([(name, verb) for verb in below] if below else [(name,)])
+
+
+def test_version(site):
+    assert tool("--version").out.startswith("listrunner ")
+
+
+def test_overview_names_every_verb(site):
+    overview = tool("help").out
+    for name in words():
+        assert name == "help" or f"  {name} " in overview, name
+    assert tool("--help").out == overview
+
+
+def test_help_of_every_verb(site):
+    seen = list(every_verb())
+    assert ("list", "create") in seen and ("inject",) in seen and ("held", "accept") in seen
+    for verb in seen:
+        text = tool("help", *verb).out
+        assert text.startswith("Usage: listrunner " + " ".join(verb)), text
+        assert tool(*verb, "--help").out == text
+        assert tool(verb[0], "--help").out == tool("help", verb[0]).out
+
+
+def test_no_verb_is_wrong(site):
+    assert "Usage:" in tool(code=USAGE).err
+    assert "Verbs:" in tool("list", code=USAGE).err
+
+
+def test_unknown_verbs_get_a_suggestion(site):
+    assert "there is no verb 'lsit'; did you mean 'list'?" in tool("lsit", code=USAGE).err
+    assert "did you mean 'create'?" in tool("list", "craete", code=USAGE).err
+    assert "did you mean 'member'?" in tool("mem", code=USAGE).err
+    nothing = tool("frobnicate", code=USAGE).err
+    assert "'frobnicate'" in nothing and "did you mean" not in nothing
+    assert "did you mean 'list'" in tool("help", "lis", code=USAGE).err
+
+
+def test_unknown_options_are_named(site):
+    for verb in every_verb():
+        err = tool(*verb, "--frobnicate", code=USAGE).err
+        assert "--frobnicate" in err and "See listrunner help " + " ".join(verb) in err, err
+
+
+def test_missing_and_surplus_arguments(site):
+    assert "arguments are missing: LIST ADDRESS..." in tool("member", "add", "x@example.com", code=USAGE).err
+    assert "too many arguments: LIST" in tool("list", "show", "a", "b", code=USAGE).err
+    assert "takes no arguments" in tool("domain", "ls", "a", code=USAGE).err
+
+
+def test_double_dash_ends_options(site):
+    site.run("list", "show", "--", "--json", code=66, says="nothing was created yet")
+
+
+def test_configuration_option_after_the_verb(site):
+    assert tool("config", "check", "--offline", "-c", str(site.config)).code == OK
+    assert "no-such-file" in tool("config", "check", "--config=/no-such-file", code=78).err
+
+
+if __name__ == "__main__":
+    main(globals())

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""member import: forms of files, bad lines, sizes."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from harness import LATER, MISSING, NOT_SO, OK, USAGE, main  # noqa: E402
+
+LIST = "test@example.com"
+
+
+def take(site, data, code=OK, summary=None, says=None, **names):
+    """Imports data from a file into a fresh list; the addresses there are afterwards."""
+    site.run("list", "create", LIST)
+    path = site.path / "people"
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    done = site.run("member", "import", LIST, path, code=code, says=says)
+    if summary:
+        added, duplicate, bad = summary
+        assert f"{added} added to {LIST} as member, {duplicate} there already, {bad} bad lines" in done.out, done.out
+    rows = site.run("member", "ls", LIST, "--json").rows()
+    return {row["address"]: row for row in rows}, done
+
+
+def test_addresses_and_names(site):
+    got, _ = take(site, "# people\nanne@x.org\n\nBart B. <bart@x.org>\r\n\"Unger, Cris\" <cris@x.org>\n", OK, (3, 0, 0))
+    assert got["bart@x.org"]["display_name"] == "Bart B." and got["cris@x.org"]["display_name"] == "Unger, Cris"
+
+
+def test_csv_with_mark_quotes_and_crlf(site):
+    data = '\ufeffaddress,display_name,phone\r\nanne@x.org,"Anne ""A"" Ü, Dr.",1\r\nbart@x.org\r\n"cris@x.org", Cris ,2\r\n'
+    got, _ = take(site, data, OK, (3, 0, 0))
+    assert got["anne@x.org"]["display_name"] == 'Anne "A" Ü, Dr.' and got["cris@x.org"]["display_name"] == "Cris"
+
+
+def test_csv_with_semicolons_and_delivery(site):
+    got, _ = take(site, "Name;E-Mail;delivery_mode;delivery_status\nAnne;anne@x.org;mime_digests;by_user\n")
+    assert got["anne@x.org"]["display_name"] == "Anne" and got["anne@x.org"]["delivery_mode"] == "mime_digests"
+    assert got["anne@x.org"]["delivery_status"] == "by_user"
+
+
+def test_bad_lines_are_told_with_number_and_reason(site):
+    data = b"address,display_name\nanne@x.org,Anne\nnonsense,N\nbart@x.org,\"B\ncris@x.org,C,surplus\n\xff\xfe@x.org,X\n"
+    data += b"dora@x.org,D\n,nobody\nnul\0@x.org,N\nemma@x.org," + b"e" * 9000 + b"\nfred@x.org,F"
+    got, done = take(site, data, NOT_SO, (3, 0, 7))
+    assert set(got) == {"anne@x.org", "dora@x.org", "fred@x.org"}
+    lines = done.err.splitlines()
+    path = site.path / "people"
+    assert [line.split(": ")[0] for line in lines] == [f"{path}:{n}" for n in (3, 4, 5, 6, 8, 9, 10)], done.err
+    for line, reason in zip(lines, ("nonsense", "not closed", "3 fields where the header has 2", "not UTF-8", "no address",
+                                    "NUL", "longer than")):
+        assert reason in line, line
+
+
+def test_csv_without_a_header_says_so(site):
+    got, done = take(site, "anne@x.org,Anne\n", NOT_SO)
+    assert got == {} and "first line that names the columns" in done.err
+
+
+def test_two_address_columns_are_refused(site):
+    site.run("list", "create", LIST)
+    site.run("member", "import", LIST, data=b"address,email\na@x.org,b@x.org\n", code=78, says="two columns")
+
+
+def test_duplicates_are_counted(site):
+    got, _ = take(site, "anne@x.org\nANNE@X.org\nbart@x.org\nanne@x.org\n", OK, (2, 2, 0))
+    assert len(got) == 2
+
+
+def test_standard_input_and_role(site):
+    site.run("list", "create", LIST)
+    out = site.run("member", "import", LIST, "--role", "nonmember", data=b"a@x.org\n").out
+    assert "1 added to test@example.com as nonmember" in out
+    site.run("member", "import", LIST, "-", data=b"b@x.org")
+    done = site.run("member", "import", LIST, data=b"bad\n", code=NOT_SO)
+    assert done.err.startswith("standard input:1: "), done.err
+
+
+def test_empty_file(site):
+    got, _ = take(site, "", OK, (0, 0, 0))
+    assert got == {}
+
+
+def test_what_cannot_be_read(site):
+    site.run("list", "create", LIST)
+    site.run("member", "import", LIST, site.path / "none", code=MISSING, says=str(site.path / "none"))
+    site.run("member", "import", LIST, site.path, code=LATER, says=str(site.path))
+    site.run("member", "import", "none@example.com", data=b"a@x.org\n", code=MISSING, says="none@example.com")
+    site.run("member", "import", LIST, "--role=x", data=b"", code=USAGE, says="'x'")
+
+
+def test_ten_thousand_lines_with_bad_ones(site):
+    lines = ["address,display_name"]
+    for i in range(10000):
+        lines.append(f"bad line {i}" if i % 1000 == 7 else f"m{i % 9000}@d{i % 50}.example.org,Member {i}")
+    got, done = take(site, "\n".join(lines) + "\n", NOT_SO)
+    expected = {line.split(",")[0] for line in lines[1:] if "@" in line}
+    assert set(got) == expected
+    assert len(done.err.splitlines()) == 10 and f"{site.path / 'people'}:9: " in done.err
+    assert f"{len(expected)} added" in done.out and f"{9990 - len(expected)} there already, 10 bad lines" in done.out
+
+
+def test_a_bar_only_on_a_terminal(site):
+    import pty
+    import subprocess
+
+    from harness import TOOL
+
+    site.run("list", "create", LIST)
+    path = site.path / "people"
+    path.write_text("".join(f"p{i}@x.org\n" for i in range(5000)))
+    leader, follower = pty.openpty()
+    process = subprocess.Popen([TOOL, "-c", site.config, "member", "import", LIST, path], stdout=subprocess.PIPE,
+                               stderr=follower)
+    os.close(follower)
+    seen = b""
+    try:
+        while chunk := os.read(leader, 4096):
+            seen += chunk
+    except OSError:  # how Linux tells the end of a terminal
+        pass
+    out = process.communicate()[0]
+    assert process.returncode == OK and b"5000 added" in out
+    assert b"[" in seen and b"%" in seen and b" lines" in seen, seen
+    done = site.run("member", "import", LIST, path)
+    assert "5000 there already" in done.out
+
+
+if __name__ == "__main__":
+    main(globals())

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Domains, lists, their settings, members, the configuration."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import stat  # noqa: E402
+
+from harness import CONFIG, MISSING, NOT_SO, USAGE, Skip, main  # noqa: E402
+
+LIST = "test@example.com"
+
+
+def test_config_check(site):
+    out = site.run("config", "check", "--offline").out
+    assert f"{site.config} is in order" in out
+    site.config.write_text("[spool]\ndirectry = /tmp\n[runner.in]\ninstances = 3\n")
+    err = site.run("config", "check", code=CONFIG).err
+    assert f"{site.config}:2:" in err and "directry" in err and f"{site.config}:4:" in err and "instances" in err
+
+
+def test_config_check_of_another_file(site):
+    other = site.path / "other.conf"
+    other.write_text("[site]\nverbose = perhaps\n")
+    site.run("config", "check", "--offline", other, code=CONFIG, says="other.conf:2: [site] verbose")
+
+
+def test_config_show(site):
+    out = site.run("config", "show").out
+    assert f"directory = {site.spool}" in out and "poll_interval" not in out
+    assert "poll_interval" in site.run("config", "show", "--defaults").out
+
+
+def test_a_wrong_configuration_stops_every_verb(site):
+    site.config.write_text("[spool\n")
+    site.run("list", "ls", code=CONFIG, says=str(site.config))
+    site.run("queue", "stat", code=CONFIG, says=str(site.config))
+
+
+def test_nothing_was_created_yet(site):
+    site.run("list", "ls", code=MISSING, says=str(site.database))
+    assert not site.database.exists()
+
+
+def test_domains(site):
+    assert "domain example.com created" in site.run("domain", "create", "example.com", "--description", "Überall").out
+    site.run("domain", "create", "example.com", code=NOT_SO, says="example.com")
+    assert site.run("domain", "ls", "--names").out == "example.com\n"
+    assert site.run("domain", "ls", "--json").rows()[0]["description"] == "Überall"
+    assert "DOMAIN" in site.run("domain", "ls").out
+    site.run("list", "create", LIST)
+    site.run("domain", "remove", "example.com", code=NOT_SO, says="example.com")
+    site.run("list", "remove", LIST)
+    site.run("domain", "remove", "example.com")
+    site.run("domain", "remove", "example.com", code=MISSING, says="example.com")
+    assert site.run("domain", "ls").out == ""
+
+
+def test_create_a_list(site):
+    out = site.run("list", "create", LIST, "--owner", "anne@example.com", "--owner=bart@example.com").out
+    assert "test@example.com" in out and "test.example.com" in out
+    assert site.run("member", "ls", LIST, "--role", "owner", "--names").out == "anne@example.com\nbart@example.com\n"
+    site.run("list", "create", LIST, code=NOT_SO, says="test.example.com")
+    site.run("list", "create", "nonsense", code=USAGE, says="nonsense")
+    site.run("list", "create", "a@b.example", "--style", "weird", code=USAGE, says="weird")
+    site.run("list", "create", "a@new.example", "--no-domain", code=MISSING, says="new.example")
+
+
+def test_a_list_is_created_whole_or_not_at_all(site):
+    site.run("list", "create", LIST, "--owner", "not an address", code=USAGE, says="not an address")
+    assert site.run("list", "ls").out == ""
+    assert site.run("domain", "ls").out == ""
+
+
+def test_show_and_find_lists(site):
+    site.run("list", "create", LIST)
+    site.run("list", "create", "other@example.org")
+    shown = site.run("list", "show", "test.example.com", "--json").rows()[0]
+    assert shown["address"] == LIST and shown["list_id"] == "test.example.com" and shown["members"] == 0
+    assert shown["archive_policy"] == "public" and shown["emergency"] is False and shown["archivers"] == []
+    text = site.run("list", "show", LIST.upper()).out
+    assert "archive_policy:" in text and "list_id:" in text
+    site.run("list", "show", "none@example.com", code=MISSING, says="none@example.com")
+    assert sorted(site.run("list", "ls", "--names").out.split()) == ["other@example.org", LIST]
+    assert site.run("list", "ls", "example.org", "--names").out == "other@example.org\n"
+    assert {row["address"] for row in site.run("list", "ls", "--json").rows()} == {LIST, "other@example.org"}
+
+
+def test_settings(site):
+    site.run("list", "create", LIST)
+    site.run("list", "set", LIST, "subject_prefix", "[Grüße] ")
+    assert site.run("list", "get", LIST, "subject_prefix").out.startswith("[Grüße]")
+    site.run("list", "set", LIST, "emergency=yes", "max_message_size=100", "acceptable_aliases=a@x.org,b@x.org")
+    shown = site.run("list", "show", LIST, "--json").rows()[0]
+    assert shown["emergency"] is True and shown["max_message_size"] == 100
+    assert shown["acceptable_aliases"] == ["a@x.org", "b@x.org"]
+    values = site.run("list", "get", LIST, "emergency", "max_message_size", "--json").rows()
+    assert values == [True, 100]
+    site.run("list", "reset", LIST, "emergency", "acceptable_aliases")
+    assert site.run("list", "get", LIST, "emergency", "--json").rows() == [False]
+
+
+def test_settings_are_refused_with_their_name(site):
+    site.run("list", "create", LIST)
+    site.run("list", "get", LIST, "colour", code=USAGE, says="'colour'")
+    site.run("list", "set", LIST, "colour=blue", code=USAGE, says="'colour'")
+    site.run("list", "set", LIST, "emergency=perhaps", code=USAGE, says="emergency")
+    site.run("list", "set", LIST, "archive_policy=sometimes", code=USAGE, says="never")
+    site.run("list", "set", LIST, "advertised=no", "emergency", "x=y", code=USAGE, says="'emergency'")
+    assert site.run("list", "get", LIST, "advertised", "--json").rows() == [True], "all or none"
+    site.run("list", "set", "none@example.com", "emergency=yes", code=MISSING, says="none@example.com")
+
+
+def test_setting_names(site):
+    site.run("list", "create", LIST)
+    names = site.run("list", "show", LIST, "--names").out.split()
+    assert "subject_prefix" in names and len(names) > 20
+    for name in names:
+        site.run("list", "get", LIST, name)
+
+
+def test_members(site):
+    site.run("list", "create", LIST)
+    out = site.run("member", "add", LIST, "anne@example.com", "Bart Ünger <bart@example.com>").out
+    assert "anne@example.com is now member of test@example.com" in out
+    site.run("member", "add", LIST, "ANNE@example.com", "cris@example.com", code=NOT_SO, says="ANNE@example.com")
+    assert site.run("member", "ls", LIST, "--names").out.split() == [f"{n}@example.com" for n in ("anne", "bart", "cris")]
+    rows = {row["address"]: row for row in site.run("member", "ls", LIST, "--json").rows()}
+    assert rows["bart@example.com"]["display_name"] == "Bart Ünger"
+    assert rows["anne@example.com"]["delivery_status"] == "enabled"
+    assert "STATUS" in site.run("member", "ls", LIST).out
+    site.run("member", "add", LIST, "--role", "moderator", "--display-name", "Zoë", "anne@example.com")
+    assert site.run("member", "ls", LIST, "--role=moderator", "--json").rows()[0]["role"] == "moderator"
+    site.run("member", "remove", LIST, "bart@example.com")
+    site.run("member", "remove", LIST, "bart@example.com", "cris@example.com", code=MISSING, says="bart@example.com")
+    assert site.run("member", "ls", LIST, "--names").out == "anne@example.com\n"
+
+
+def test_member_errors(site):
+    site.run("list", "create", LIST)
+    site.run("member", "add", LIST, "nonsense", code=USAGE, says="nonsense")
+    site.run("member", "add", LIST, "a@x.org", "--role", "king", code=USAGE, says="'king'")
+    site.run("member", "add", "none@example.com", "a@x.org", code=MISSING, says="none@example.com")
+    site.run("member", "add", LIST, "a@x.org", "b@x.org", "--display-name", "A", code=USAGE, says="one address")
+    site.run("member", "ls", "none@example.com", code=MISSING, says="none@example.com")
+
+
+def test_set_a_member(site):
+    site.run("list", "create", LIST)
+    site.run("member", "add", LIST, "anne@example.com")
+    site.run("member", "set", LIST, "anne@example.com", "--delivery-mode=mime_digests", "--delivery-status=by_user",
+             "--receive-own-postings=no", "--moderation", "hold")
+    row = site.run("member", "ls", LIST, "--json").rows()[0]
+    assert row["delivery_mode"] == "mime_digests" and row["delivery_status"] == "by_user"
+    assert row["receive_own_postings"] is False and row["moderation_action"] == "hold"
+    site.run("member", "set", LIST, "anne@example.com", "--delivery-mode=default", "--moderation=default")
+    row = site.run("member", "ls", LIST, "--json").rows()[0]
+    assert row["delivery_mode"] == "regular" and row["moderation_action"] is None
+    assert row["delivery_status"] == "by_user", "what is not named stays"
+    site.run("member", "set", LIST, "anne@example.com", "--hide-address=perhaps", code=USAGE, says="'perhaps'")
+    site.run("member", "set", LIST, "anne@example.com", "--delivery-status=x", code=USAGE, says="'x'")
+    site.run("member", "set", LIST, "anne@example.com", "--moderation=x", code=USAGE, says="'x'")
+    site.run("member", "set", LIST, "bart@example.com", code=MISSING, says="bart@example.com")
+
+
+def test_control_characters_do_not_reach_the_terminal(site):
+    site.run("list", "create", LIST)
+    site.run("member", "import", LIST, data=b"A\x1b[31mB <anne@x.org>\n")
+    assert "\x1b" not in site.run("member", "ls", LIST).out
+    site.run("inject", LIST, data=b"Message-ID: <a\x1b[31mb@x.org>\n\n")
+    assert "\x1b" not in site.run("inject", LIST, data=b"Message-ID: <a\x1b[31mb@x.org>\n\n").out
+
+
+def test_root_leaves_no_files_of_its_own(site):
+    if os.geteuid() != 0:
+        raise Skip("not root")
+    import pwd
+
+    nobody = pwd.getpwnam("nobody")
+    site.config.write_text(site.config.read_text().replace("user = root", "user = nobody"))
+    for path in (site.path, site.spool):
+        os.chown(path, nobody.pw_uid, nobody.pw_gid)
+    site.run("list", "create", LIST, "--owner", "anne@example.com")
+    secret = site.path / "only-root"
+    secret.write_text("Subject: hello\n\nbody\n")
+    os.chmod(secret, stat.S_IRUSR)
+    site.run("inject", LIST, secret)
+    site.run("queue", "stat")
+    made = [path for path in site.path.rglob("*") if path not in (secret, site.config)]
+    assert len(made) >= 4
+    assert {path.stat().st_uid for path in made} == {nobody.pw_uid}, [(p, p.stat().st_uid) for p in made]
+
+
+if __name__ == "__main__":
+    main(globals())
