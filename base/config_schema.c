@@ -8,6 +8,7 @@
 #define DAY (24 * HOUR)
 #define KIB INT64_C(1024)
 #define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
 
 /* A type, and what goes with it. */
 #define STRING(fallback) CONFIG_STRING, fallback, 0, 0, NULL, NULL
