@@ -44,7 +44,8 @@ char *archiver_file_name(const char *list)
 {
     GString *name = g_string_new(NULL);
     for (const char *at = list; *at != '\0'; at++) {
-        bool plain = g_ascii_isalnum(*at) || strchr("-_+=@~", *at) != NULL || (*at == '.' && at != list) || (*at & 0x80);
+        bool plain = g_ascii_isalnum(*at) || strchr("-_+=@~", *at) != NULL || (*at == '.' && at != list) ||
+                     (*at & 0x80) != 0;
         if (plain)
             g_string_append_c(name, *at);
         else
@@ -100,7 +101,8 @@ static bool archive_start(Runner *runner, GError **error)
         g_ptr_array_add(archive->archivers, archiver);
         archiver->type = type != NULL ? type_of(type) : NULL;
         if (archiver->type == NULL)
-            return fail(error, FAIL_CONFIG, "[%s] type: there is no archiver \"%s\"", section, type != NULL ? type : "");
+            return fail(error, FAIL_CONFIG, "[%s] type: there is no archiver \"%s\"", section,
+                        type != NULL ? type : "");
         archiver->state = archiver->type->open(runner, section, error);
         if (archiver->state == NULL)
             return false;
@@ -202,7 +204,8 @@ static void mail_of(ArchiveMail *mail, const Archive *archive, Entry *entry, con
     mail->message_id = meta_string(meta, KEY_MESSAGE_ID, "");
     mail->sender = meta_string(meta, KEY_SENDER, "");
     mail->arrival = entry_arrival(entry);
-    mail->repeat = mail->arrival < MAX(archive->started_at, archive->failed_at) || meta_integer(meta, KEY_ATTEMPTS, 0) > 0;
+    mail->repeat = mail->arrival < MAX(archive->started_at, archive->failed_at) ||
+                   meta_integer(meta, KEY_ATTEMPTS, 0) > 0;
     mail->octets = text->str;
     mail->length = text->len;
 }

@@ -138,7 +138,8 @@ static bool maildir_store(void *data, const ArchiveMail *mail, GError **error)
     Maildir *maildir = maildir_of(self, mail->list, error);
     if (maildir == NULL)
         return false;
-    g_autofree char *name = g_strdup_printf("%" G_GINT64_FORMAT ".%s.listrunner", mail->arrival / CLOCK_SECOND, mail->key);
+    g_autofree char *name =
+        g_strdup_printf("%" G_GINT64_FORMAT ".%s.listrunner", mail->arrival / CLOCK_SECOND, mail->key);
     g_autofree char *aside = g_strconcat("tmp/", name, NULL);
     if (faccessat(maildir->new_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || (mail->repeat && was_read(maildir, name)))
         return true;

@@ -101,7 +101,8 @@ static bool each_touched(MboxArchiver *self, bool (*step)(MboxFile *file, GError
 
 static bool flush_now(MboxArchiver *self, GError **error)
 {
-    bool good = self->touched->len == 0 || (each_touched(self, mbox_file_begin, error) && each_touched(self, mbox_file_append, error));
+    bool good = self->touched->len == 0 ||
+                (each_touched(self, mbox_file_begin, error) && each_touched(self, mbox_file_append, error));
     for (guint i = 0; i < self->touched->len; i++) {
         if (good)
             mbox_file_end(self->touched->pdata[i]);

@@ -134,8 +134,9 @@ static bool intent_read(MboxFile *file, Intent *intent, bool *valid, GError **er
         return fail_errno(error, FAIL_LATER, "read %s.mbox.intent", file->name);
     octets[got] = '\0';
     int head = 0;
-    if (sscanf(octets, MAGIC "%c %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %40[0-9a-f]%n", &intent->state,
-               &intent->inode, &intent->offset, &intent->length, &intent->index, &intent->count, intent->sha1, &head) != 7 ||
+    if (sscanf(octets, MAGIC "%c %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %40[0-9a-f]%n",
+               &intent->state, &intent->inode, &intent->offset, &intent->length, &intent->index, &intent->count,
+               intent->sha1, &head) != 7 ||
         octets[head] != '\n' || intent->count > (uint64_t)got / LINE_LENGTH)
         return true;
     size_t summed = (size_t)head + 1 + (size_t)intent->count * LINE_LENGTH;
@@ -164,7 +165,8 @@ static bool restore_index(MboxFile *file, const Intent *intent, GError **error)
 static bool roll_back(MboxFile *file, const Intent *intent, off_t size, GError **error)
 {
     if ((uint64_t)size > intent->offset + intent->length) {
-        log_warn("mbox=%s torn-at=%" PRIu64 " octets=%" PRIu64 " reason=\"another program wrote behind it; left as it is\"",
+        log_warn("mbox=%s torn-at=%" PRIu64 " octets=%" PRIu64
+                 " reason=\"another program wrote behind it; left as it is\"",
                  file->name, intent->offset, intent->length);
     } else if (!cut(file->mbox_fd, (off_t)intent->offset, error)) {
         return false;
@@ -268,7 +270,8 @@ void mbox_file_add(MboxFile *file, const char *key, const char *octets, size_t l
     char last = '\n';
     if (file->count == 0 && file->offset > 0 && pread(file->mbox_fd, &last, 1, file->offset - 1) == 1 && last != '\n')
         g_string_append_c(file->text, '\n'); /* another program left a line open */
-    g_string_append_printf(file->lines, "%.40s %012" PRIu64 " %010zu\n", key, (uint64_t)file->offset + file->text->len, length);
+    g_string_append_printf(file->lines, "%.40s %012" PRIu64 " %010zu\n", key,
+                           (uint64_t)file->offset + file->text->len, length);
     g_string_append_len(file->text, octets, (gssize)length);
     file->count++;
 }

@@ -91,8 +91,7 @@ static const char *on_recipient(LmtpSession *session, LmtpRecipient *recipient, 
     bool unknown = g_error_matches(error, FAIL, FAIL_MISSING);
     log_info("- to=<%s> from=<%s> peer=%s result=%s", recipient->address, lmtp_session_transaction(session)->sender,
              client->peer, unknown ? "unknown" : "deferred");
-    return unknown ? "550 5.1.1 There is no such list here"
-                   : "451 4.3.0 The database cannot be used now; try again later";
+    return unknown ? "550 5.1.1 There is no such list here" : "451 4.3.0 The database cannot be used now; try again later";
 }
 
 static const char *on_content(LmtpSession *session, void *data)

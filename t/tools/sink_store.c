@@ -96,7 +96,8 @@ static void deliver(const Sink *sink, const SinkMail *mail, int64_t now)
             if (g_mkdir_with_parents(part, 0755) != 0)
                 die("cannot make", part);
         }
-        g_autofree char *path = g_strdup_printf("%s/new/%" G_GINT64_FORMAT ".%" G_GUINT64_FORMAT ".sink", top, now, sink->serial);
+        g_autofree char *path =
+            g_strdup_printf("%s/new/%" G_GINT64_FORMAT ".%" G_GUINT64_FORMAT ".sink", top, now, sink->serial);
         g_autofree char *head = g_strdup_printf("Return-Path: <%s>\n", mail->from);
         write_file(path, head, unix_lines);
     }

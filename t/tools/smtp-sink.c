@@ -24,12 +24,15 @@ static gboolean count_only = FALSE, dribble = FALSE;
 static Sink sink = {.log_fd = -1};
 
 static const GOptionEntry options[] = {
-    {"listen", 'l', 0, G_OPTION_ARG_STRING, &listen_at, "Where to listen; port 0: any, it is printed (127.0.0.1:0)", "HOST:PORT"},
-    {"store", 's', 0, G_OPTION_ARG_FILENAME, &sink.store, "Keep each transaction: a line of JSON, then the octets", "DIR"},
+    {"listen", 'l', 0, G_OPTION_ARG_STRING, &listen_at,
+     "Where to listen; port 0: any, it is printed (127.0.0.1:0)", "HOST:PORT"},
+    {"store", 's', 0, G_OPTION_ARG_FILENAME, &sink.store,
+     "Keep each transaction: a line of JSON, then the octets", "DIR"},
     {"maildir", 'm', 0, G_OPTION_ARG_FILENAME, &sink.maildir, "Deliver into one maildir a recipient", "DIR"},
     {"log", 0, 0, G_OPTION_ARG_FILENAME, &log_path, "Append a line of JSON a transaction, without octets", "FILE"},
     {"count-only", 0, 0, G_OPTION_ARG_NONE, &count_only, "Keep nothing, count (the default)", NULL},
-    {"stats", 0, 0, G_OPTION_ARG_FILENAME, &stats_path, "Where SIGUSR1 and the end write figures (standard output)", "FILE"},
+    {"stats", 0, 0, G_OPTION_ARG_FILENAME, &stats_path,
+     "Where SIGUSR1 and the end write figures (standard output)", "FILE"},
     {"latency", 0, 0, G_OPTION_ARG_INT, &sink.latency_ms, "Wait before each group of replies", "MS"},
     {"slow-read", 0, 0, G_OPTION_ARG_INT, &sink.slow_read, "Read no more than this a second", "OCTETS"},
     {"one-byte", 0, 0, G_OPTION_ARG_NONE, &dribble, "Send replies octet by octet", NULL},
