@@ -42,7 +42,7 @@ def service_user():
     """Who a master started by root becomes: nobody, if nobody can run the programs there; else root."""
     if os.getuid() != 0:
         return pwd.getpwuid(os.getuid()).pw_name
-    program = prefix() / "libexec" / "listrunner" / "in"
+    program = prefix() / "libexec" / "listrunner" / "archive"
     try:
         reachable = subprocess.run(["/usr/bin/test", "-x", program], user="nobody", group="nogroup", extra_groups=[]).returncode
     except (OSError, KeyError, PermissionError):
@@ -153,7 +153,7 @@ class Instance:
     def start(self, wait=True):
         program = prefix() / "sbin" / "listrunner-master"
         self.log = open(self.log_path, "ab")
-        self.process = subprocess.Popen([program, "--config", self.config], stdin=subprocess.DEVNULL, stdout=self.log,
+        self.process = subprocess.Popen([program, "-c", self.config], stdin=subprocess.DEVNULL, stdout=self.log,
                                         stderr=self.log, start_new_session=True, cwd="/")
         if wait:
             self.wait_ready()

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""The archive runner: every post once in every archive, readable by Python's mailbox, whatever fails."""
+import json
+import mailbox
+import os
+import random
+import re
+import signal
+import time
+
+from support.corpus import sample_thread
+from support.instance import HOST, wait_until
+from support.post import post
+from support.wire import body_sha, message_id, wire
+
+MEMBERS = ["m@members.example.org"]
+
+
+def mbox_mails(instance, name="test"):
+    """The mails of the mbox as octets, read by Python's mailbox, the mboxrd quoting taken off."""
+    box = mailbox.mbox(instance.archive / "mbox" / f"{name}.{HOST}.mbox", create=False)
+    return [wire(re.sub(rb"(?m)^>(>*From )", rb"\1", box.get_bytes(key))) for key in box.keys()]
+
+
+def maildir_mails(instance, name="test"):
+    box = mailbox.Maildir(instance.archive / "maildir" / f"{name}.{HOST}", create=False)
+    return [wire(box.get_bytes(key)) for key in box.keys()]
+
+
+def script(instance, text):
+    """A program that the service's user can run."""
+    path = instance.directory / "archiver"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    output = instance.directory / "output"
+    output.mkdir()
+    instance.own(output)
+    return path
+
+
+def test_mailbox_reads_what_was_posted(instance, list_mails):
+    mails = sample_thread() + list({mail.message_id: mail for mail in list_mails[::4]}.values())
+    address = instance.create_list("test", MEMBERS)
+    client = instance.lmtp()
+    for mail in mails:
+        instance.lmtp_send(mail.octets, address, client=client)
+    instance.wait_idle()
+    wanted = sorted(body_sha(mail.octets) for mail in mails)
+    assert sorted(body_sha(octets) for octets in mbox_mails(instance)) == wanted
+    assert sorted(body_sha(octets) for octets in maildir_mails(instance)) == wanted
+
+
+def test_no_archive_where_the_policy_says_never(instance):
+    address = instance.create_list("test", MEMBERS, settings=["archive_policy=never"])
+    instance.lmtp_send(post(), address)
+    instance.wait_idle()
+    assert not list(instance.archive.rglob("*.mbox")) and not list(instance.archive.rglob("*.listrunner"))
+
+
+def test_command_gets_the_mail_and_its_circumstances(instances, sink):
+    instance = instances(sink.port)
+    program = script(instance, 'cat >"$1/$LISTRUNNER_ENTRY"; env | grep ^LISTRUNNER_ >"$1/$LISTRUNNER_ENTRY.env"')
+    instance.set({"archiver.program": {"type": "command", "command": f"{program} {instance.directory}/output"}})
+    instance.start()
+    address = instance.create_list("test", MEMBERS)
+    octets = post(message_id="<told@example.net>")
+    instance.lmtp_send(octets, address)
+    instance.wait_idle()
+    (mail,) = [path for path in (instance.directory / "output").iterdir() if path.suffix != ".env"]
+    assert re.fullmatch("[0-9a-f]{40}", mail.name) and body_sha(wire(mail.read_bytes())) == body_sha(octets)
+    told = dict(line.split("=", 1) for line in mail.with_suffix(".env").read_text().splitlines())
+    assert told["LISTRUNNER_LIST"] == f"test.{HOST}" and told["LISTRUNNER_MESSAGE_ID"] == "told@example.net"
+    assert told["LISTRUNNER_SENDER"] == "poster@example.net" and told["LISTRUNNER_REPEAT"] == "no"
+
+
+def test_failing_archiver_keeps_its_own_copy(instances, sink):
+    """Later: tried again until it works. Never: shunted. The other archives have the post at once, and once."""
+    instance = instances(sink.port)
+    program = script(instance, 'case "$LISTRUNNER_MESSAGE_ID" in\n'
+                     'never@*) exit 1 ;;\n'
+                     'later@*) [ -e "$1/tried" ] || { touch "$1/tried"; exit 75; } ;;\n'
+                     'esac\ncat >"$1/$LISTRUNNER_MESSAGE_ID.$LISTRUNNER_REPEAT"')
+    instance.set({"archiver.program": {"type": "command", "command": f"{program} {instance.directory}/output"}})
+    instance.start()
+    address = instance.create_list("test", MEMBERS)
+    names = ["good", "later", "never"]
+    for name in names:
+        instance.lmtp_send(post(message_id=f"<{name}@example.net>"), address)
+    wait_until(lambda: len(mbox_mails(instance)) == 3 if (instance.archive / "mbox" / f"test.{HOST}.mbox").exists() else False,
+               10, "the mbox to have all three")
+    instance.wait_idle(30)
+    assert sorted(path.name for path in (instance.directory / "output").iterdir()) == ["good@example.net.no", "later@example.net.yes", "tried"]
+    (shunted,) = instance.files("shunt")["shunt"]
+    shown = json.loads(instance.cli("queue", "cat", "shunt", shunted.rsplit(".", 1)[0], "--json"))
+    assert "exit code 1" in json.dumps(shown) and '"program"' in json.dumps(shown)
+    assert sorted(map(message_id, mbox_mails(instance))) == sorted(map(message_id, maildir_mails(instance)))
+    assert len(maildir_mails(instance)) == 3
+
+
+def test_command_that_hangs_is_killed_with_what_it_started(instances, sink):
+    instance = instances(sink.port, settings={"archive": {"command_timeout": "1s"}})
+    program = script(instance, '[ -e "$1/tried" ] && exit 0\ntouch "$1/tried"\nsleep 1000 & echo $! >"$1/pid"\nwait')
+    instance.set({"archiver.program": {"type": "command", "command": f"{program} {instance.directory}/output"}})
+    instance.start()
+    address = instance.create_list("test", MEMBERS)
+    instance.lmtp_send(post(), address)
+    pid = wait_until(lambda: (instance.directory / "output" / "pid").exists()
+                     and (instance.directory / "output" / "pid").read_text().strip(), 10, "the program to start")
+    instance.wait_idle(30)
+    assert not os.path.exists(f"/proc/{pid}")
+    assert "took too long" in instance.log_text() and not instance.files("shunt")["shunt"]
+
+
+def test_killed_again_and_again(instances, sink, list_mails):
+    """kill -9 of the archive's instances while they work: each post once in the mbox and once in the maildir."""
+    instance = instances(sink.port, settings={"runner.archive": {"instances": 2, "start": "no"},
+                                              "master": {"restart_delay_min": "10ms", "restart_delay_max": "20ms"}}).start()
+    mails = list({mail.message_id: mail for mail in list_mails}.values())[:300]
+    address = instance.create_list("test", MEMBERS)
+    client = instance.lmtp()
+    for mail in mails:
+        instance.lmtp_send(mail.octets, address, client=client)
+    wait_until(lambda: len(instance.files("archive")["archive"]) == len(mails), 60, "all posts in the queue archive")
+    instance.set({"spool": {"batch_limit": 8}, "runner.archive": {"start": "yes"}})
+    instance.cli("reload")
+    chance, kills, deadline = random.Random(5), 0, time.monotonic() + 15
+    while instance.files("archive")["archive"] and time.monotonic() < deadline:
+        for pid in instance.pids("archive"):
+            if chance.random() < 0.7:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                    kills += 1
+                except ProcessLookupError:
+                    pass
+        time.sleep(chance.random() * 0.03)
+    instance.wait_idle(60)
+    assert kills >= 5, f"only {kills} kills: the test is too fast for itself"
+    wanted = sorted(mail.message_id for mail in mails)
+    assert sorted(map(message_id, mbox_mails(instance))) == wanted
+    assert sorted(map(message_id, maildir_mails(instance))) == wanted
+    assert not instance.files("shunt")["shunt"] and not [name for name in instance.files("archive")["archive"]]
+
+
+def test_archive_without_room_waits(instances, sink):
+    """The archive's directory cannot be written: posts still reach the members, and the archive gets them later."""
+    instance = instances(sink.port).start()
+    address = instance.create_list("test", MEMBERS)
+    instance.lmtp_send(post(message_id="<first@example.net>"), address)
+    instance.wait_idle()
+    place = instance.archive / "mbox"
+    moved = instance.archive / "away"
+    place.rename(moved)
+    (instance.archive / "mbox").write_text("in the way")
+    instance.stop()
+    instance.start(wait=False)
+    wait_until(lambda: _posted(instance, address, "<second@example.net>"), 20, "LMTP to take the post")
+    wait_until(lambda: ("<second@example.net>", MEMBERS[0]) in sink.copies(), 20, "the member's copy")
+    assert len(maildir_mails(instance)) == 1 and instance.files("archive")["archive"]
+    place.unlink()
+    moved.rename(place)
+    instance.cli("reload")
+    instance.wait_idle(60)
+    assert [message_id(octets) for octets in mbox_mails(instance)] == ["<first@example.net>", "<second@example.net>"]
+    assert len(maildir_mails(instance)) == 2
+
+
+def _posted(instance, address, name):
+    try:
+        instance.lmtp_send(post(message_id=name), address)
+        return True
+    except OSError:
+        return False

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""The message's octets are the sender's: with nothing configured to change, every body arrives as it was."""
+from collections import defaultdict
+
+import pytest
+
+from support.wire import body_sha, field, message_id, split
+
+MEMBERS = ["one@members.example.org", "two@members.example.org"]
+
+
+def spread(mails):
+    """Numbers the mails that share a Message-ID, so that each can go to a list that has not seen it."""
+    seen = defaultdict(int)
+    for mail in mails:
+        name = message_id(mail.octets)
+        yield (seen[name] if name else 0), mail
+        seen[name] += name is not None
+
+
+def send_all(instance, mails):
+    """Sends each mail to a list of its turn, all of which have the same members; how many were sent."""
+    lists, client = [], instance.lmtp()
+    for turn, mail in spread(mails):
+        while len(lists) <= turn:
+            lists.append(instance.create_list(f"list{len(lists)}", MEMBERS))
+        instance.lmtp_send(mail.octets, lists[turn], client=client)
+    client.quit()
+    instance.wait_idle(120)
+
+
+def looks_like_header(octets):
+    first = octets.split(b"\r\n", 1)[0]
+    return b":" in first and b" " not in first.split(b":", 1)[0].rstrip()
+
+
+def assert_bodies(sink, mails):
+    whole = [mail for mail in mails if looks_like_header(mail.octets)]
+    broken = [mail for mail in mails if not looks_like_header(mail.octets)]
+    wanted, got = defaultdict(int), defaultdict(int)
+    for mail in whole:
+        for member in MEMBERS:
+            wanted[member, body_sha(mail.octets)] += 1
+    copies = [t for t in sink.transactions()]
+    for copy in copies:
+        for member in copy.to:
+            got[member, body_sha(copy.octets)] += 1
+    differ = {key: (count, got[key]) for key, count in wanted.items() if got[key] < count}
+    assert not differ, f"{len(differ)} of {len(wanted)} bodies did not arrive as they were sent: " + ", ".join(
+        mail.name for mail in whole if (MEMBERS[0], body_sha(mail.octets)) in differ)[:2000]
+    for mail in broken:  # no header at all: whatever was put before it, all of its octets follow
+        assert any(copy.octets.endswith(mail.octets) for copy in copies), mail.name
+    assert sum(len(copy.to) for copy in copies) == len(mails) * len(MEMBERS)
+
+
+def test_bodies_of_list_mail(instance, sink, list_mails):
+    send_all(instance, list_mails)
+    assert_bodies(sink, list_mails)
+
+
+def test_bodies_of_awkward_mail(instance, sink, mime_mails):
+    send_all(instance, mime_mails)
+    assert_bodies(sink, mime_mails)
+
+
+def test_header_octets_that_are_not_ours_stay(instance, sink, list_mails):
+    """Field by field: what the list does not set arrives in the octets and the order that it had."""
+    mails = [mail for turn, mail in spread(list_mails[::9]) if turn == 0]
+    send_all(instance, mails)
+    by_id = {copy.message_id: copy for copy in sink.transactions()}
+    ours = (b"list-", b"precedence", b"archived-at", b"x-mailman", b"x-message-id-hash", b"message-id-hash", b"x-beenthere", b"errors-to",
+            b"sender", b"subject", b"reply-to", b"cc", b"to", b"return-path", b"delivered-to", b"received", b"approved", b"x-approve",
+            b"urgent", b"return-receipt-to", b"disposition-notification-to", b"x-confirm-reading-to", b"x-pmrqc", b"mail-followup-to")
+    for mail in mails:
+        header, copied = split(mail.octets)[0], split(by_id[message_id(mail.octets)].octets)[0]
+        kept = [line for line in unfold(header) if not line.lower().startswith(ours)]
+        there = iter(unfold(copied))
+        missing = [line for line in kept if not any(line == other for other in there)]
+        assert not missing, f"{mail.name}: {missing[:3]}"
+
+
+def unfold(header):
+    """Fields with their folds, as they are."""
+    result = []
+    for line in header.split(b"\r\n")[:-1]:
+        if line[:1] in (b" ", b"\t") and result:
+            result[-1] += b"\r\n" + line
+        else:
+            result.append(line)
+    return result
+
+
+def test_dkim_signature_survives(instance, sink, list_mails):
+    dkim = pytest.importorskip("dkim", reason="python3-dkim is not installed")
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import rsa
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption())
+    public = key.public_key().public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+    import base64
+    record = b"v=DKIM1; k=rsa; p=" + base64.b64encode(public)
+    address = instance.create_list("signed", MEMBERS)
+    from support.corpus import Mail, sample_thread
+    signed = []
+    for mail in sample_thread() + [mail for turn, mail in spread(list_mails[::40]) if turn == 0 and field(mail.octets, "From")]:
+        head = dkim.sign(mail.octets, b"sel", b"example.com", private, canonicalize=(b"simple", b"simple"),
+                         include_headers=[b"From", b"Date", b"Message-ID"])
+        signed.append(Mail(mail.name, head + mail.octets))
+    for mail in signed:
+        assert dkim.verify(mail.octets, dnsfunc=lambda name, timeout=5: record), f"{mail.name} was not signed well"
+        instance.lmtp_send(mail.octets, address)
+    instance.wait_idle()
+    copies = sink.transactions()
+    assert len(copies) == len(signed)
+    for copy in copies:
+        assert dkim.verify(copy.octets, dnsfunc=lambda name, timeout=5: record), field(copy.octets, "Message-ID")
+    tampered = copies[0].octets[:-3] + b"!\r\n"
+    assert not dkim.verify(tampered, dnsfunc=lambda name, timeout=5: record), "this verifier would accept anything"

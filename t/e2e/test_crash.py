@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""kill -9 of random runners and of the master while mail flows: nothing lost, and only what was in flight
+to the relay at the moment of a crash may arrive twice. The repeats are counted and printed with their bound."""
+import os
+import random
+import signal
+import time
+
+import pytest
+
+from support import corpus, postfix
+from support.load import Load, missing_and_repeats
+from support.wire import message_id
+from test_postfix import Chain, MEMBERS
+
+CONCURRENCY = 4
+RUNNERS = ("lmtp", "in", "pipeline", "out", "archive")
+SETTINGS = {
+    "transport.relay": {"concurrency": CONCURRENCY},
+    "master": {"restart_delay_min": "20ms", "restart_delay_max": "200ms"},
+    "spool": {"batch_limit": 16},
+    "runner.in": {"instances": 2}, "runner.out": {"instances": 2}, "runner.pipeline": {"instances": 2},
+}
+# What one crash of an instance of out can repeat: one transaction with all members in each of its sessions.
+BOUND_OF_ONE_KILL = CONCURRENCY // SETTINGS["runner.out"]["instances"] * len(MEMBERS)
+
+
+class Killer:
+    """Kills until told to stop; counts the victims."""
+
+    def __init__(self, instance, seed, master_share):
+        self.instance, self.chance, self.master_share = instance, random.Random(seed), master_share
+        self.kills = {name: 0 for name in (*RUNNERS, "master")}
+
+    def strike(self):
+        if self.chance.random() < self.master_share:
+            self.instance.kill()
+            self.kills["master"] += 1
+            time.sleep(self.chance.random() * 0.1)
+            self.instance.start(wait=False)
+            return
+        name = self.chance.choice(RUNNERS)
+        pids = self.instance.pids(name)
+        if pids:
+            try:
+                os.kill(self.chance.choice(pids), signal.SIGKILL)
+                self.kills[name] += 1
+            except ProcessLookupError:
+                pass
+
+    def while_alive(self, thread, pause, at_least):
+        while thread.is_alive() or sum(self.kills.values()) < at_least:
+            self.strike()
+            time.sleep(self.chance.random() * pause)
+
+    def bound(self):
+        """Children of a killed master leave by themselves, but one that is slow is killed: it counts for all."""
+        return (self.kills["out"] + self.kills["master"] * SETTINGS["runner.out"]["instances"]) * BOUND_OF_ONE_KILL
+
+
+def judge(copies, mails, killer, load_retries):
+    missing, repeats = missing_and_repeats(copies, mails, MEMBERS)
+    count = sum(repeats.values())
+    print(f"\n{len(mails)} mails to {len(MEMBERS)} members; killed {killer.kills}; {load_retries} times the sender had to repeat; "
+          f"{count} copies arrived twice, the bound is {killer.bound()}")
+    assert not missing, f"{len(missing)} copies lost: {missing[:5]}"
+    assert count <= killer.bound()
+    return repeats
+
+
+@pytest.fixture(scope="session")
+def mails(list_mails):
+    return corpus.distinct(500, 1000)
+
+
+def test_into_the_sink(instances, sinks, mails):
+    sink = sinks(options=["--latency", "5"])
+    instance = instances(sink.port, settings=SETTINGS).start()
+    address = instance.create_list("test", MEMBERS)
+    load = Load(instance, address, mails, pause=0.005)
+    load.start()
+    killer = Killer(instance, 1, 0.1)
+    killer.while_alive(load, 0.2, 30)
+    load.finish(120)
+    instance.wait_ready()
+    instance.wait_idle(90)
+    repeats = judge(sink.copies(), mails, killer, load.retries)
+    assert not instance.files("shunt")["shunt"], "a crash of another is nobody's fault"
+    # A repeat is a whole transaction that was in flight: its recipients are those of one envelope.
+    transactions = [t for t in sink.transactions() if any((t.message_id, to) in repeats for to in t.to)]
+    assert all(len([t for t in transactions if t.message_id == name]) >= 2 for name in {name for name, _ in repeats})
+    archive = list((instance.archive / "maildir").glob("*/new/*"))
+    assert len(archive) == len(mails)
+
+
+def test_through_postfix(instances, mails):
+    why = postfix.missing()
+    if why:
+        pytest.skip(why)
+    chain = Chain(instances, settings=SETTINGS)
+    try:
+        some = mails[:150]
+        chain.send(some)
+        killer = Killer(chain.instance, 2, 0.1)
+        deadline = time.monotonic() + 8
+        while time.monotonic() < deadline and not (chain.front.empty() and chain.instance.idle()):
+            killer.strike()
+            time.sleep(killer.chance.random() * 0.2)
+        chain.instance.wait_ready()
+        chain.wait(len(some) * len(MEMBERS), 90)
+        copies = [(message_id(octets), member) for member, box in chain.boxes() for octets in box]
+        judge(copies, some, killer, 0)
+    finally:
+        chain.close()
