@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/notice.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "mail/header.h"
+#include "mail/message.h"
+
+#define BASE64_LINE 76
+#define LINE_LIMIT 900
+
+static bool is_8bit(const char *text, size_t length)
+{
+    for (size_t at = 0; at < length; at++)
+        if ((unsigned char)text[at] >= 128)
+            return true;
+    return false;
+}
+
+/* Line feeds become CRLF; nothing else is changed. */
+static char *with_crlf(const char *text)
+{
+    GString *lines = g_string_new(NULL);
+    for (const char *at = text; *at; at++) {
+        if (*at == '\n' && (at == text || at[-1] != '\r'))
+            g_string_append_c(lines, '\r');
+        g_string_append_c(lines, *at);
+    }
+    if (lines->len > 0 && lines->str[lines->len - 1] != '\n')
+        g_string_append(lines, "\r\n");
+    return g_string_free(lines, false);
+}
+
+static bool has_long_line(const char *text)
+{
+    for (size_t length; *text; text += length + (text[length] == '\n')) {
+        length = strcspn(text, "\n");
+        if (length > LINE_LIMIT)
+            return true;
+    }
+    return false;
+}
+
+/* The text with the fields that say how it is encoded: plain where it can
+ * be, else base64. */
+static void append_text(GString *out, const char *text)
+{
+    g_autofree char *lines = with_crlf(text);
+    g_string_append(out, "Content-Type: text/plain; charset=utf-8\r\n");
+    if (!is_8bit(lines, strlen(lines)) && !has_long_line(lines)) {
+        g_string_append_printf(out, "Content-Transfer-Encoding: 7bit\r\n\r\n%s", lines);
+        return;
+    }
+    g_string_append(out, "Content-Transfer-Encoding: base64\r\n\r\n");
+    g_autofree char *base64 = g_base64_encode((const guchar *)lines, strlen(lines));
+    for (size_t at = 0, length = strlen(base64); at < length; at += BASE64_LINE)
+        g_string_append_printf(out, "%.*s\r\n", (int)MIN(BASE64_LINE, length - at), base64 + at);
+}
+
+/* Cuts the template's first line off: *body is what follows it and one empty line. */
+static char *take_subject(const char *text, const char **body)
+{
+    static const char label[] = "Subject: ";
+    *body = text;
+    if (g_ascii_strncasecmp(text, label, sizeof label - 1) != 0)
+        return g_strdup("");
+    const char *start = text + sizeof label - 1, *end = strchrnul(start, '\n');
+    *body = *end ? end + 1 : end;
+    if (**body == '\r')
+        ++*body;
+    if (**body == '\n')
+        ++*body;
+    return g_strstrip(g_strndup(start, (size_t)(end - start)));
+}
+
+static void append_fields(GString *out, const Notice *notice, const char *subject)
+{
+    g_autofree char *name = notice->from_name ? header_phrase(notice->from_name, 6) : g_strdup("");
+    g_autofree char *encoded = header_encode(subject, 9);
+    g_autofree char *date = clock_rfc5322(notice->date);
+    g_string_append_printf(out, *name ? "From: %s\r\n <%s>\r\n" : "From: %s%s\r\n", name, notice->from);
+    g_string_append_printf(out, "To: %s\r\nSubject: %s\r\nMessage-ID: <%s>\r\nDate: %s\r\n", notice->to, encoded,
+                           notice->id, date);
+    if (notice->in_reply_to && g_utf8_validate(notice->in_reply_to, -1, NULL))
+        g_string_append_printf(out, "In-Reply-To: <%s>\r\nReferences: <%s>\r\n", notice->in_reply_to,
+                               notice->in_reply_to);
+    g_string_append_printf(out, "Auto-Submitted: %s\r\nPrecedence: bulk\r\nMIME-Version: 1.0\r\n",
+                           notice->replied ? "auto-replied" : "auto-generated");
+}
+
+/* The attachment's own fields, and its octets as pieces. */
+static void append_attached(GPtrArray *pieces, GString *out, const Notice *notice)
+{
+    g_autoptr(Message) about = message_new(notice->about);
+    g_autoptr(GBytes) head = message_head(about), body = message_body(about);
+    bool all = notice->attach == NOTICE_MESSAGE;
+    bool eight = is_8bit(g_bytes_get_data(head, NULL), g_bytes_get_size(head)) ||
+                 (all && is_8bit(g_bytes_get_data(body, NULL), g_bytes_get_size(body)));
+    g_string_append_printf(out, "Content-Type: %s\r\nContent-Disposition: inline\r\nContent-Transfer-Encoding: %s\r\n\r\n",
+                           all ? "message/rfc822" : "text/rfc822-headers", eight ? "8bit" : "7bit");
+    g_ptr_array_add(pieces, g_bytes_new(out->str, out->len));
+    g_string_truncate(out, 0);
+    g_ptr_array_add(pieces, g_bytes_ref(head));
+    if (all)
+        g_ptr_array_add(pieces, g_bytes_ref(body));
+}
+
+GPtrArray *notice_compose(const Notice *notice)
+{
+    GPtrArray *pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    g_autoptr(GString) out = g_string_new(NULL);
+    const char *text;
+    g_autofree char *subject = take_subject(notice->text, &text);
+    append_fields(out, notice, subject);
+    if (notice->attach == NOTICE_ALONE || !notice->about) {
+        append_text(out, text);
+    } else {
+        /* Made from the notice's own id, which nobody knew when the message was written. */
+        g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, notice->id, -1);
+        g_autofree char *boundary = g_strdup_printf("=_%.32s", sum);
+        g_string_append_printf(out, "Content-Type: multipart/mixed; boundary=\"%s\"\r\n\r\n--%s\r\n", boundary, boundary);
+        append_text(out, text);
+        g_string_append_printf(out, "\r\n--%s\r\n", boundary);
+        append_attached(pieces, out, notice);
+        g_string_append_printf(out, "\r\n--%s--\r\n", boundary);
+    }
+    g_ptr_array_add(pieces, g_bytes_new(out->str, out->len));
+    return pieces;
+}

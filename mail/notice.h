@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Mail of our own: a text, and perhaps the message it is about. The result
+ * is a whole RFC 5322 message with CRLF: From, To, Subject, Message-ID, Date,
+ * Auto-Submitted, Precedence, MIME fields, UTF-8.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum NoticeAttach {
+    NOTICE_ALONE,
+    NOTICE_HEADER,  /* the header of the message it is about (text/rfc822-headers) */
+    NOTICE_MESSAGE, /* all of it (message/rfc822) */
+} NoticeAttach;
+
+typedef struct Notice {
+    const char *from_name; /* UTF-8; NULL: none */
+    const char *from;      /* mailbox */
+    const char *to;        /* mailbox */
+    const char *text;      /* UTF-8; its first line is "Subject: ..." */
+    const char *id;        /* Message-ID without brackets: the caller's, so that a repeat has the same */
+    const char *in_reply_to; /* Message-ID without brackets; NULL: none */
+    int64_t date;
+    bool replied; /* Auto-Submitted: auto-replied, else auto-generated */
+    NoticeAttach attach;
+    GBytes *about; /* the message, for NOTICE_HEADER and NOTICE_MESSAGE */
+} Notice;
+
+/* The pieces of the message in their order, of GBytes; the octets of `about` are
+ * not copied. */
+GPtrArray *notice_compose(const Notice *notice);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Templates: UTF-8 text with $name or ${name} where a value goes; $$ is one
+ * dollar sign, and a name without a value stays as it is. A template is the
+ * file FOLDER/LANGUAGE/NAME.txt.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+/* Reads name from the first place that has it: the site's folder in the
+ * language, the built-in folder in the language, then both in "en". folder may
+ * be NULL. FAIL_MISSING when none has it. g_free(). */
+char *template_load(const char *folder, const char *language, const char *name, GError **error);
+
+/* The folder of built-in templates, for tests and uninstalled programs;
+ * NULL: the installed one. Not copied. */
+void template_set_built_in(const char *folder);
+
+typedef struct TemplateValue {
+    const char *name;
+    const char *value; /* NULL counts as "" */
+} TemplateValue;
+
+/* values ends with an element without name. g_free(). */
+char *template_fill(const char *text, const TemplateValue *values);

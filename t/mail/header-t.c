@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/header.h"
+
+#include <string.h>
+
+#include "mail/message.h"
+#include "t/mail/corpus.h"
+
+static const struct {
+    const char *value, *text;
+} decoded[] = {
+    {"plain", "plain"},
+    {"folded\r\n text", "folded text"},
+    {"=?iso-8859-1?q?J=F6rg_x?=", "J\xc3\xb6rg x"},
+    {"=?UTF-8?B?SsO2cmc=?= Re", "J\xc3\xb6rg Re"},
+    {"=?utf-8*de?b?SsO2cmc=?=", "J\xc3\xb6rg"},
+    {"a =?utf-8?q?b?= =?utf-8?q?c?= d", "a bc d"},
+    {"=?utf-8?q?b?=\r\n =?iso-8859-1?q?=F6?=", "b\xc3\xb6"},
+    {"=?utf-8?q?=C3?= =?utf-8?q?=B6?=", "\xc3\xb6"},
+    {"=?utf-8?q?=C3?=", "\xef\xbf\xbd"},
+    {"=?no-such-charset?q?abc?=", "abc"},
+    {"=?utf-8?x?abc?=", "=?utf-8?x?abc?="},
+    {"=?utf-8?q?abc", "=?utf-8?q?abc"},
+    {"=?utf-8?q?", "=?utf-8?q?"},
+    {"=?", "=?"},
+    {"a =?utf-8?q??= b", "a  b"},
+    {"=?utf-8?q?a=0D=0ABcc:_b?=", "a  Bcc: b"},
+    {"\xff", "\xef\xbf\xbd"},
+    {"\xc3\xb6", "\xc3\xb6"},
+    {"", ""},
+};
+
+static void test_decode(void)
+{
+    for (size_t at = 0; at < G_N_ELEMENTS(decoded); at++) {
+        g_autofree char *text = header_decode(decoded[at].value);
+        g_assert_cmpstr(text, ==, decoded[at].text);
+    }
+}
+
+static void assert_lines(const char *value, size_t column)
+{
+    size_t first = strcspn(value, "\r");
+    g_assert_cmpuint(first + column, <=, 78);
+    for (const char *at = value + first; *at; at += strcspn(at, "\r")) {
+        g_assert_true(g_str_has_prefix(at, "\r\n "));
+        at += 2;
+        g_assert_cmpuint(strcspn(at, "\r"), <=, 76);
+    }
+}
+
+static void test_encode(void)
+{
+    g_autofree char *plain = header_encode("plain", 9);
+    g_assert_cmpstr(plain, ==, "plain");
+    static const char *const texts[] = {
+        "J\xc3\xb6rg", "=?looks like one?=", "line\nend",
+        "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xe6\x97\xa5\xe6\x9c\xac"
+        "\xe8\xaa\x9e\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e",
+        "a long line of plain text that does not fit on a single line of a header field and so must be folded somewhere",
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(texts); at++)
+        for (size_t column = 0; column < 75; column += 5) {
+            g_autofree char *value = header_encode(texts[at], column);
+            g_autofree char *back = header_decode(value);
+            g_autofree char *expected = g_strdelimit(g_strdup(texts[at]), "\n", ' ');
+            g_assert_cmpstr(back, ==, expected);
+            if (column < 30)
+                assert_lines(value, column);
+        }
+}
+
+static void test_phrase(void)
+{
+    g_autofree char *plain = header_phrase("Anne Person", 0), *quoted = header_phrase("Person, \"A\"", 0);
+    g_autofree char *encoded = header_phrase("J\xc3\xb6rg", 0), *empty = header_phrase("", 0);
+    g_assert_cmpstr(plain, ==, "Anne Person");
+    g_assert_cmpstr(quoted, ==, "\"Person, \\\"A\\\"\"");
+    g_assert_cmpstr(encoded, ==, "=?utf-8?b?SsO2cmc=?=");
+    g_assert_cmpstr(empty, ==, "");
+}
+
+static void check_mail(GBytes *mail, const char *name, void *data)
+{
+    g_autoptr(Message) message = message_new(mail);
+    for (size_t at = 0; at < message_field_count(message); at++) {
+        g_autofree char *value = field_value(message_field(message, at));
+        g_autofree char *text = header_decode(value);
+        g_assert_true(g_utf8_validate(text, -1, NULL));
+        g_autofree char *again = header_encode(text, 9);
+        g_autofree char *back = header_decode(again);
+        if (strcmp(text, back) != 0)
+            g_error("%s: %s became %s", name, text, back);
+    }
+    ++*(unsigned *)data;
+}
+
+static void test_corpus(gconstpointer folder)
+{
+    g_autofree char *path = corpus_path(folder);
+    if (!path)
+        return;
+    unsigned count = 0;
+    corpus_walk(path, check_mail, &count);
+    g_assert_cmpuint(count, >, 250);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/header/decode", test_decode);
+    g_test_add_func("/header/encode", test_encode);
+    g_test_add_func("/header/phrase", test_phrase);
+    g_test_add_data_func("/header/corpus lists", "lists", test_corpus);
+    g_test_add_data_func("/header/corpus mime", "mime", test_corpus);
+    return g_test_run();
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/notice.h"
+
+#include <string.h>
+
+#include "mail/header.h"
+#include "mail/message.h"
+
+static GBytes *joined(GPtrArray *pieces)
+{
+    GString *text = g_string_new(NULL);
+    for (unsigned at = 0; at < pieces->len; at++)
+        g_string_append_len(text, g_bytes_get_data(pieces->pdata[at], NULL), (gssize)g_bytes_get_size(pieces->pdata[at]));
+    return g_string_free_to_bytes(text);
+}
+
+static void assert_wire(GBytes *mail)
+{
+    gsize length;
+    const char *text = g_bytes_get_data(mail, &length);
+    for (gsize at = 0; at < length; at++)
+        if (text[at] == '\n')
+            g_assert_true(at > 0 && text[at - 1] == '\r');
+}
+
+static void test_alone(void)
+{
+    Notice notice = {.from = "test-owner@example.com", .to = "anne@example.com", .id = "1@example.com", .date = 0,
+                     .text = "Subject: Your post\n\nis held.\n", .replied = true, .in_reply_to = "x@example.com"};
+    g_autoptr(GPtrArray) pieces = notice_compose(&notice);
+    g_autoptr(GBytes) mail = joined(pieces);
+    assert_wire(mail);
+    g_autoptr(Message) message = message_new(mail);
+    g_autofree char *subject = message_value(message, "Subject"), *date = message_value(message, "Date");
+    g_autofree char *kind = message_value(message, "Auto-Submitted"), *from = message_value(message, "From");
+    g_assert_cmpstr(subject, ==, "Your post");
+    g_assert_cmpstr(date, ==, "Thu, 1 Jan 1970 00:00:00 +0000");
+    g_assert_cmpstr(kind, ==, "auto-replied");
+    g_assert_cmpstr(from, ==, "test-owner@example.com");
+    g_autoptr(GBytes) body = message_body(message);
+    g_assert_cmpmem(g_bytes_get_data(body, NULL), g_bytes_get_size(body), "is held.\r\n", 10);
+}
+
+static void test_encoded(void)
+{
+    Notice notice = {.from = "a@example.com", .from_name = "J\xc3\xb6rg", .to = "b@example.com", .id = "1@example.com",
+                     .text = "Subject: \xc3\x96l\r\n\r\n\xc3\x96l\n"};
+    g_autoptr(GPtrArray) pieces = notice_compose(&notice);
+    g_autoptr(GBytes) mail = joined(pieces);
+    assert_wire(mail);
+    g_autoptr(Message) message = message_new(mail);
+    g_autofree char *raw = message_value(message, "Subject"), *encoding = message_value(message, "Content-Transfer-Encoding");
+    g_autofree char *subject = header_decode(raw);
+    g_assert_cmpstr(subject, ==, "\xc3\x96l");
+    g_assert_cmpstr(encoding, ==, "base64");
+    g_autoptr(GBytes) body = message_body(message);
+    g_autofree char *text = g_strndup(g_bytes_get_data(body, NULL), g_bytes_get_size(body));
+    gsize length;
+    g_autofree guchar *plain = g_base64_decode(text, &length);
+    g_assert_cmpmem(plain, length, "\xc3\x96l\r\n", 5);
+}
+
+static void test_attached(void)
+{
+    static const char about[] = "Subject: x\r\n\r\nsecret \xff body\r\n";
+    g_autoptr(GBytes) octets = g_bytes_new_static(about, sizeof about - 1);
+    Notice notice = {.from = "a@example.com", .to = "b@example.com", .id = "1@example.com", .text = "Subject: y\n\ntext\n",
+                     .attach = NOTICE_MESSAGE, .about = octets};
+    g_autoptr(GPtrArray) pieces = notice_compose(&notice);
+    g_autoptr(GBytes) mail = joined(pieces);
+    assert_wire(mail);
+    const char *text = g_bytes_get_data(mail, NULL);
+    g_assert_nonnull(memmem(text, g_bytes_get_size(mail), about, sizeof about - 1));
+    g_assert_nonnull(memmem(text, g_bytes_get_size(mail), "Encoding: 8bit\r\n", 16));
+    notice.attach = NOTICE_HEADER;
+    g_autoptr(GPtrArray) less = notice_compose(&notice);
+    g_autoptr(GBytes) header = joined(less);
+    text = g_bytes_get_data(header, NULL);
+    g_assert_nonnull(memmem(text, g_bytes_get_size(header), "Subject: x\r\n\r\n", 14));
+    g_assert_null(memmem(text, g_bytes_get_size(header), "secret", 6));
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/notice/alone", test_alone);
+    g_test_add_func("/notice/encoded", test_encoded);
+    g_test_add_func("/notice/attached", test_attached);
+    return g_test_run();
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/template.h"
+
+#include <glib/gstdio.h>
+
+#include "base/fail.h"
+
+static void put(const char *folder, const char *language, const char *text)
+{
+    g_autofree char *dir = g_build_filename(folder, language, NULL);
+    g_assert_cmpint(g_mkdir_with_parents(dir, 0700), ==, 0);
+    g_autofree char *path = g_build_filename(dir, "word.txt", NULL);
+    g_assert_true(g_file_set_contents(path, text, -1, NULL));
+}
+
+static void drop(const char *folder, const char *language)
+{
+    g_autofree char *path = g_build_filename(folder, language, "word.txt", NULL);
+    g_autofree char *dir = g_build_filename(folder, language, NULL);
+    g_remove(path);
+    g_rmdir(dir);
+}
+
+static void assert_load(const char *folder, const char *language, const char *expected)
+{
+    g_autofree char *text = template_load(folder, language, "word", NULL);
+    g_assert_cmpstr(text, ==, expected);
+}
+
+static void test_places(void)
+{
+    g_autofree char *site = g_dir_make_tmp("template-XXXXXX", NULL), *own = g_dir_make_tmp("template-XXXXXX", NULL);
+    template_set_built_in(own);
+    g_autoptr(GError) error = NULL;
+    g_assert_null(template_load(site, "de", "word", &error));
+    g_assert_error(error, FAIL, FAIL_MISSING);
+    put(own, "en", "built-in en");
+    assert_load(site, "de", "built-in en");
+    put(site, "en", "site en");
+    assert_load(site, "de", "site en");
+    put(own, "de", "built-in de");
+    assert_load(site, "de", "built-in de");
+    put(site, "de", "site de");
+    assert_load(site, "de", "site de");
+    assert_load(NULL, "de", "built-in de");
+    assert_load(site, "../de", "site en");
+    static const char *const languages[] = {"de", "en"};
+    for (unsigned at = 0; at < G_N_ELEMENTS(languages); at++) {
+        drop(site, languages[at]);
+        drop(own, languages[at]);
+    }
+    g_rmdir(site);
+    g_rmdir(own);
+    template_set_built_in(NULL);
+}
+
+static void test_fill(void)
+{
+    const TemplateValue values[] = {{"name", "Anne $list"}, {"list", "test"}, {"none", NULL}, {0}};
+    g_autofree char *text = template_fill("$name, ${list}s $$5 $listing $none. ${open $ $", values);
+    g_assert_cmpstr(text, ==, "Anne $list, tests $5 $listing . ${open $ $");
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/template/places", test_places);
+    g_test_add_func("/template/fill", test_fill);
+    return g_test_run();
+}
