@@ -11,9 +11,9 @@ static const struct {
     const char *suffix;
     ListAddressTo to;
 } suffixes[] = {
-    {"-owner", LIST_ADDRESS_OWNER},           {"-bounces", LIST_ADDRESS_BOUNCES},   {"-join", LIST_ADDRESS_JOIN},
-    {"-subscribe", LIST_ADDRESS_JOIN},        {"-leave", LIST_ADDRESS_LEAVE},       {"-unsubscribe", LIST_ADDRESS_LEAVE},
-    {"-confirm", LIST_ADDRESS_CONFIRM},       {"-request", LIST_ADDRESS_REQUEST},
+    {"-owner", LIST_ADDRESS_OWNER},    {"-bounces", LIST_ADDRESS_BOUNCES},   {"-join", LIST_ADDRESS_JOIN},
+    {"-subscribe", LIST_ADDRESS_JOIN}, {"-leave", LIST_ADDRESS_LEAVE},       {"-unsubscribe", LIST_ADDRESS_LEAVE},
+    {"-confirm", LIST_ADDRESS_CONFIRM}, {"-request", LIST_ADDRESS_REQUEST},
 };
 
 static const char *const texts[] = {

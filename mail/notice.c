@@ -98,8 +98,9 @@ static void append_attached(GPtrArray *pieces, GString *out, const Notice *notic
     bool all = notice->attach == NOTICE_MESSAGE;
     bool eight = is_8bit(g_bytes_get_data(head, NULL), g_bytes_get_size(head)) ||
                  (all && is_8bit(g_bytes_get_data(body, NULL), g_bytes_get_size(body)));
-    g_string_append_printf(out, "Content-Type: %s\r\nContent-Disposition: inline\r\nContent-Transfer-Encoding: %s\r\n\r\n",
-                           all ? "message/rfc822" : "text/rfc822-headers", eight ? "8bit" : "7bit");
+    g_string_append_printf(out, "Content-Type: %s\r\nContent-Disposition: inline\r\n",
+                           all ? "message/rfc822" : "text/rfc822-headers");
+    g_string_append_printf(out, "Content-Transfer-Encoding: %s\r\n\r\n", eight ? "8bit" : "7bit");
     g_ptr_array_add(pieces, g_bytes_new(out->str, out->len));
     g_string_truncate(out, 0);
     g_ptr_array_add(pieces, g_bytes_ref(head));
@@ -120,7 +121,8 @@ GPtrArray *notice_compose(const Notice *notice)
         /* Made from the notice's own id, which nobody knew when the message was written. */
         g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, notice->id, -1);
         g_autofree char *boundary = g_strdup_printf("=_%.32s", sum);
-        g_string_append_printf(out, "Content-Type: multipart/mixed; boundary=\"%s\"\r\n\r\n--%s\r\n", boundary, boundary);
+        g_string_append_printf(out, "Content-Type: multipart/mixed; boundary=\"%s\"\r\n\r\n", boundary);
+        g_string_append_printf(out, "--%s\r\n", boundary);
         append_text(out, text);
         g_string_append_printf(out, "\r\n--%s\r\n", boundary);
         append_attached(pieces, out, notice);

@@ -21,11 +21,13 @@ LAYERS = {
     "cli/": ["base/", "mail/", "store/", "switchboard/", "runners/keys.h", "cli/"],
     "runners/keys.h": [],
     "runners/runner": ["base/", "switchboard/", "runners/runner"],
+    "runners/list_runner": ["base/", "switchboard/", "mail/", "store/", "posting/", "runners/runner.h", "runners/keys.h",
+                            "runners/list_runner"],
     "runners/listener": ["base/", "net/", "runners/listener"],
 }
 # A runner sees all that is below it, the skeletons, and its own folder.
 RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "runners/runner.h", "runners/listener.h",
-          "runners/keys.h"]
+          "runners/list_runner.h", "runners/keys.h"]
 
 # Foreign headers and where they are at home.
 HOMES = {

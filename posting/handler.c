@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "posting/handler.h"
+
+#include <string.h>
+
+const Handler *const handlers[] = {
+    &handler_after_delivery,    &handler_avoid_duplicates, &handler_cleanse,        &handler_cook_headers,
+    &handler_member_recipients, &handler_owner_recipients, &handler_rfc_2369,       &handler_subject_prefix,
+    &handler_to_archive,        &handler_to_outgoing,      NULL,
+};
+
+const Handler *handler_find(const char *name)
+{
+    for (const Handler *const *handler = handlers; *handler; handler++)
+        if (strcmp((*handler)->name, name) == 0)
+            return *handler;
+    return NULL;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * A handler edits the header of an accepted post or says where it goes. It
+ * changes the Post and nothing else (after-delivery counts the post in the
+ * store). One handler, one file in handlers/, one const struct, one line in
+ * handlers[] (handler.c).
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "posting/post.h"
+
+typedef struct Handler {
+    const char *name;
+    bool (*process)(Post *post, GError **error);
+} Handler;
+
+extern const Handler handler_after_delivery, handler_avoid_duplicates, handler_cleanse, handler_cook_headers,
+    handler_member_recipients, handler_owner_recipients, handler_rfc_2369, handler_subject_prefix, handler_to_archive,
+    handler_to_outgoing;
+
+/* All of them, by name, ended by NULL. */
+extern const Handler *const handlers[];
+const Handler *handler_find(const char *name);

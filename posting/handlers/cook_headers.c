@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include <string.h>
+
+#include "mail/address.h"
+#include "posting/handler.h"
+
+/* Mail that came without a Message-ID gets the one that was made for it. */
+static void supply_message_id(Post *post)
+{
+    g_autofree char *present = message_id(post->message);
+    if (present || !post->message_id || !*post->message_id)
+        return;
+    g_autofree char *value = g_strdup_printf("<%s>", post->message_id);
+    message_set(post->message, "Message-ID", value);
+}
+
+static void append_address(GString *value, const char *text)
+{
+    g_string_append_printf(value, "%s%s", value->len > 0 ? ",\r\n " : "", text);
+}
+
+/* The poster's own Reply-To as it was written, without fields that hold only one of ours. */
+static bool append_own(const Post *post, const char *ours, GString *value)
+{
+    bool named = false;
+    size_t index = 0;
+    for (const Field *field; (field = message_find(post->message, "Reply-To", &index)); index++) {
+        g_autoptr(GPtrArray) list = address_list_new();
+        g_autofree char *text = field_value(field);
+        address_parse(text, strlen(text), list);
+        unsigned others = 0;
+        for (unsigned at = 0; at < list->len; at++) {
+            bool same = address_same(((Address *)list->pdata[at])->mailbox, ours);
+            others += !same;
+            named = named || same;
+        }
+        if (others > 0)
+            append_address(value, text);
+    }
+    return named;
+}
+
+/* first_strip_reply_to and reply_goes_to_list. The field stays untouched where
+ * it says already what it must. */
+static void set_reply_to(Post *post)
+{
+    const List *list = post->list;
+    const char *ours = list->reply_goes_to_list == REPLY_POINT_TO_LIST ? list->posting_address : list->reply_to_address;
+    bool munge = list->reply_goes_to_list != REPLY_NO_MUNGING && ours && *ours;
+    if (!munge) {
+        if (list->first_strip_reply_to)
+            message_remove(post->message, "Reply-To");
+        return;
+    }
+    g_autoptr(GString) value = g_string_new(NULL);
+    bool keep = !list->first_strip_reply_to && list->reply_goes_to_list != REPLY_EXPLICIT_HEADER_ONLY;
+    if (keep && append_own(post, ours, value) && value->len > 0)
+        return;
+    append_address(value, ours);
+    message_set(post->message, "Reply-To", value->str);
+}
+
+static bool process(Post *post, GError **error)
+{
+    supply_message_id(post);
+    if (post->ours) {
+        if (!message_has(post->message, "Precedence"))
+            message_append(post->message, "Precedence", "bulk");
+        return true;
+    }
+    if (!message_has(post->message, "Precedence"))
+        message_append(post->message, "Precedence", "list");
+    if (!post->list->anonymous_list)
+        set_reply_to(post);
+    return true;
+}
+
+const Handler handler_cook_headers = {.name = "cook-headers", .process = process};

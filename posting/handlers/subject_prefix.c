@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include <inttypes.h>
+#include <string.h>
+
+#include "mail/header.h"
+#include "posting/handler.h"
+
+#define NAME "Subject: "
+
+/* Re:, AW:, SV:, VS:, also Re[2]: */
+static size_t reply_length(const char *text)
+{
+    static const char *const marks[] = {"re", "aw", "sv", "vs"};
+    const char *at = text;
+    for (size_t mark = 0; mark < G_N_ELEMENTS(marks); mark++) {
+        if (g_ascii_strncasecmp(at, marks[mark], 2) != 0)
+            continue;
+        at += 2;
+        if (*at == '[') {
+            size_t digits = strspn(at + 1, "0123456789");
+            if (digits > 0 && at[1 + digits] == ']')
+                at += digits + 2;
+        }
+        return *at == ':' ? (size_t)(at + 1 - text) : 0;
+    }
+    return 0;
+}
+
+static size_t blanks(const char *text)
+{
+    return strspn(text, " \t\r\n");
+}
+
+/* Length of the prefix at text: the list's own, with any number for %d. */
+static size_t prefix_length(const char *text, const char *prefix)
+{
+    const char *at = text;
+    for (; *prefix; prefix++) {
+        if (prefix[0] == '%' && prefix[1] == 'd') {
+            at += blanks(at);
+            size_t digits = strspn(at, "0123456789");
+            if (digits == 0)
+                return 0;
+            at += digits;
+            prefix++;
+        } else if (g_ascii_toupper(*at) == g_ascii_toupper(*prefix)) {
+            at++;
+        } else {
+            return 0;
+        }
+    }
+    return (size_t)(at - text);
+}
+
+/* Skips reply marks and our prefix at the beginning, in any order. */
+static const char *skip_known(const char *text, const char *prefix, bool *reply, bool *had_prefix)
+{
+    const char *at = text + blanks(text);
+    for (;;) {
+        size_t length = reply_length(at);
+        if (length > 0) {
+            *reply = true;
+        } else {
+            length = prefix_length(at, prefix);
+            *had_prefix = *had_prefix || length > 0;
+        }
+        if (length == 0)
+            return at;
+        at += length;
+        at += blanks(at);
+    }
+}
+
+/* The prefix for this post, with one blank behind it. */
+static char *make_prefix(const Post *post, const char *pattern)
+{
+    GString *prefix = g_string_new(pattern);
+    g_autofree char *number = g_strdup_printf("%" PRId64, post->post_id);
+    g_string_replace(prefix, "%d", number, 1);
+    g_string_append_c(prefix, ' ');
+    return g_string_free(prefix, false);
+}
+
+/* Is every octet on the way to rest plain, so that the rest can stay as raw text? */
+static bool is_raw(const char *from, const char *rest)
+{
+    for (; from < rest; from++)
+        if ((unsigned char)*from >= 128)
+            return false;
+    return true;
+}
+
+/* The value with the prefix. The sender's own words stay raw wherever they
+ * can: only what stands before them is written anew. */
+static char *build(const char *raw, const char *pattern, const char *prefix)
+{
+    bool reply = false, had = false, raw_reply = false, raw_had = false;
+    g_autofree char *text = header_decode(raw);
+    const char *rest = skip_known(text, pattern, &reply, &had);
+    const char *raw_rest = skip_known(raw, pattern, &raw_reply, &raw_had);
+    const char *mark = reply ? "Re: " : "";
+    if (!*rest)
+        rest = "(no subject)";
+    else if (raw_reply == reply && raw_had == had && is_raw(raw, raw_rest)) {
+        g_autofree char *front = header_encode(prefix, strlen(NAME));
+        bool encoded = strcmp(front, prefix) != 0;
+        /* Blanks between two encoded words vanish: the prefix has its own inside. */
+        return g_strconcat(front, encoded ? " " : "", mark, raw_rest, NULL);
+    }
+    g_autofree char *whole = g_strconcat(prefix, mark, rest, NULL);
+    return header_encode(whole, strlen(NAME));
+}
+
+/* The field's value with its folds, without blanks and line ends around. */
+static char *raw_value(const Message *message)
+{
+    const Field *field = message_find(message, "Subject", NULL);
+    if (!field)
+        return g_strdup("");
+    GString *value = g_string_new(NULL);
+    for (size_t at = field->value_offset; at < field->length; at++)
+        if (field->text[at] != '\0')
+            g_string_append_c(value, field->text[at]);
+    return g_strstrip(g_string_free(value, false));
+}
+
+static bool process(Post *post, GError **error)
+{
+    g_autofree char *pattern = g_strstrip(g_strdup(post->list->subject_prefix ? post->list->subject_prefix : ""));
+    if (!*pattern || post->ours)
+        return true;
+    g_autofree char *prefix = make_prefix(post, pattern);
+    g_autofree char *raw = raw_value(post->message);
+    /* "[test] Re: x" is as it must be already, unless the number differs. */
+    g_autofree char *value = build(raw, pattern, prefix);
+    if (strcmp(value, raw) != 0)
+        message_set(post->message, "Subject", value);
+    return true;
+}
+
+const Handler handler_subject_prefix = {.name = "subject-prefix", .process = process};

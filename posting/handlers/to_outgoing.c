@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "posting/handler.h"
+
+/* Copies go out in the list's name: what cannot be delivered comes back to
+ * -bounces. Mail of our own keeps the sender it was given. */
+static bool process(Post *post, GError **error)
+{
+    post->to_out = true;
+    if (!post->ours && !post->envelope_sender)
+        post->envelope_sender = post_list_address(post->list, "bounces");
+    return true;
+}
+
+const Handler handler_to_outgoing = {.name = "to-outgoing", .process = process};

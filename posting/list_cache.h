@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Lists read once and kept while the store does not change: for runners that
+ * handle many posts of the same lists in a batch. One per store, one thread.
+ */
+#include <glib.h>
+
+#include "store/store.h"
+
+typedef struct ListCache ListCache;
+
+ListCache *list_cache_new(Store *store);
+void list_cache_free(ListCache *cache);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ListCache, list_cache_free)
+
+/* Forgets everything if another connection wrote since the last call. Lists
+ * got before are gone then. Call it between batches. */
+void list_cache_refresh(ListCache *cache);
+
+/* Borrowed until the next refresh. FAIL_MISSING: no such list. */
+const List *list_cache_get(ListCache *cache, const char *list_id, GError **error);

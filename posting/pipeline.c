@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "posting/pipeline.h"
+
+static const Handler *const posting[] = {
+    &handler_after_delivery, /* first: it hands out the number that subject-prefix writes */
+    &handler_member_recipients,
+    &handler_avoid_duplicates,
+    &handler_cleanse,
+    &handler_cook_headers,
+    &handler_subject_prefix,
+    &handler_rfc_2369,
+    &handler_to_archive,
+    &handler_to_outgoing,
+    NULL,
+};
+const Pipeline pipeline_posting = {.name = "default-posting-pipeline", .handlers = posting};
+
+static const Handler *const owner[] = {&handler_owner_recipients, &handler_to_outgoing, NULL};
+const Pipeline pipeline_owner = {.name = "default-owner-pipeline", .handlers = owner};
+
+static const Handler *const virgin[] = {&handler_cook_headers, &handler_rfc_2369, &handler_to_outgoing, NULL};
+const Pipeline pipeline_virgin = {.name = "virgin", .handlers = virgin};
+
+bool pipeline_run(const Pipeline *pipeline, Post *post, GError **error)
+{
+    for (const Handler *const *handler = pipeline->handlers; *handler; handler++)
+        if (!(*handler)->process(post, error)) {
+            g_prefix_error(error, "handler %s: ", (*handler)->name);
+            return false;
+        }
+    return true;
+}

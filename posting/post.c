@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "posting/post.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "mail/address.h"
+
+void post_init(Post *post)
+{
+    *post = (Post){.action = ACTION_UNSET};
+    post->hits = g_ptr_array_new();
+    post->misses = g_ptr_array_new();
+    post->reasons = g_ptr_array_new_with_free_func(g_free);
+}
+
+void post_clear(Post *post)
+{
+    g_clear_pointer(&post->hits, g_ptr_array_unref);
+    g_clear_pointer(&post->misses, g_ptr_array_unref);
+    g_clear_pointer(&post->reasons, g_ptr_array_unref);
+    g_clear_pointer(&post->senders, g_ptr_array_unref);
+    g_clear_pointer(&post->destinations, g_ptr_array_unref);
+    g_clear_pointer(&post->member, g_free);
+    g_clear_pointer(&post->given, g_strfreev);
+    g_clear_pointer(&post->skip_sender, g_free);
+    g_clear_pointer(&post->copied, g_strfreev);
+    g_clear_pointer(&post->envelope_sender, g_free);
+}
+
+static void add_addresses(const Post *post, const char *name, GPtrArray *list)
+{
+    size_t index = 0;
+    for (const Field *field; (field = message_find(post->message, name, &index)); index++)
+        address_parse(field->text + field->value_offset, field->length - field->value_offset, list);
+}
+
+GPtrArray *post_addresses(const Post *post, const char *const *names)
+{
+    GPtrArray *list = address_list_new();
+    for (; *names; names++)
+        add_addresses(post, *names, list);
+    return list;
+}
+
+/* The number of senders is small, so each is compared with each. */
+static void add_sender(GPtrArray *senders, const char *mailbox)
+{
+    for (unsigned at = 0; at < senders->len; at++)
+        if (address_same(senders->pdata[at], mailbox))
+            return;
+    g_ptr_array_add(senders, g_strdup(mailbox));
+}
+
+/* More would only be somebody's trick to make us search. */
+#define SENDERS_MAX 20
+
+static void add_senders(Post *post, const char *name)
+{
+    g_autoptr(GPtrArray) list = address_list_new();
+    add_addresses(post, name, list);
+    for (unsigned at = 0; at < list->len && post->senders->len < SENDERS_MAX; at++)
+        add_sender(post->senders, ((Address *)list->pdata[at])->mailbox);
+}
+
+const GPtrArray *post_senders(Post *post)
+{
+    if (!post->senders) {
+        post->senders = g_ptr_array_new_with_free_func(g_free);
+        add_senders(post, "From");
+        if (post->sender && address_valid(post->sender))
+            add_sender(post->senders, post->sender);
+        add_senders(post, "Reply-To");
+        add_senders(post, "Sender");
+    }
+    return post->senders;
+}
+
+const GPtrArray *post_destinations(Post *post)
+{
+    static const char *const names[] = {"To", "Cc", "Resent-To", "Resent-Cc", NULL};
+    if (!post->destinations)
+        post->destinations = post_addresses(post, names);
+    return post->destinations;
+}
+
+void post_add_reason(Post *post, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_ptr_array_add(post->reasons, g_strdup_vprintf(format, arguments));
+    va_end(arguments);
+}
+
+char *post_reasons(const Post *post, const char *separator)
+{
+    GString *text = g_string_new(NULL);
+    for (unsigned at = 0; at < post->reasons->len; at++)
+        g_string_append_printf(text, "%s%s", at ? separator : "", (const char *)post->reasons->pdata[at]);
+    return g_string_free(text, false);
+}
+
+/* Is sender one of the names that never wants an answer? */
+static bool is_robot(const char *sender)
+{
+    static const char *const beginnings[] = {"mailer-daemon@", "owner-",    "noreply",
+                                             "no-reply",       "listserv@", "majordomo@"};
+    static const char *const endings[] = {"-request", "-bounces", "-owner", "-bounce"};
+    g_autofree char *key = address_key(sender);
+    for (size_t at = 0; at < G_N_ELEMENTS(beginnings); at++)
+        if (g_str_has_prefix(key, beginnings[at]))
+            return true;
+    g_autofree char *local = g_strndup(key, strcspn(key, "+@"));
+    for (size_t at = 0; at < G_N_ELEMENTS(endings); at++)
+        if (g_str_has_suffix(local, endings[at]))
+            return true;
+    return false;
+}
+
+static bool value_begins(const Message *message, const char *name, const char *const *words)
+{
+    g_autofree char *value = message_value(message, name);
+    for (; value && *words; words++)
+        if (g_ascii_strncasecmp(value, *words, strlen(*words)) == 0)
+            return true;
+    return false;
+}
+
+bool post_may_answer(Post *post)
+{
+    static const char *const bulk[] = {"bulk", "junk", "list", NULL}, *const report[] = {"multipart/report", NULL};
+    static const char *const listed[] = {"List-Id", "List-Post", "List-Unsubscribe", "X-Auto-Response-Suppress"};
+    if (!post->sender || !address_valid(post->sender) || is_robot(post->sender) ||
+        address_same(post->sender, post->list->posting_address))
+        return false;
+    g_autofree char *automatic = message_value(post->message, "Auto-Submitted");
+    if (automatic && g_ascii_strcasecmp(automatic, "no") != 0)
+        return false;
+    for (size_t at = 0; at < G_N_ELEMENTS(listed); at++)
+        if (message_has(post->message, listed[at]))
+            return false;
+    return !value_begins(post->message, "Precedence", bulk) && !value_begins(post->message, "Content-Type", report);
+}
+
+char *post_list_address(const List *list, const char *suffix)
+{
+    return g_strdup_printf("%s%s%s@%s", list->list_name, suffix ? "-" : "", suffix ? suffix : "", list->mail_host);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * A post on its way: what rules (rule.h) look at, what handlers (handler.h)
+ * change, and where both leave what is to be done. Nothing here writes a file or
+ * sends anything; the runners do what the Post says at the end.
+ *
+ * The first part is set by the caller and borrowed. Everything else belongs to
+ * the Post.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mail/message.h"
+#include "store/store.h"
+
+/* How the archivers of the site show a list's archive; NULL: not at all. */
+typedef struct PostArchiver {
+    const char *name;
+    const char *list_url;  /* template, see mail/template.h */
+    const char *permalink; /* template */
+} PostArchiver;
+
+typedef enum PostRecipients { POST_TO_NOBODY, POST_TO_MEMBERS, POST_TO_GIVEN } PostRecipients;
+
+typedef struct Post {
+    /* set by the caller */
+    Store *store;
+    const List *list;
+    Message *message;
+    const char *sender;     /* of the envelope, "" for the null sender */
+    const char *recipient;  /* of the envelope as given, or NULL */
+    const char *message_id; /* without brackets; made up when the mail had none */
+    const char *entry;      /* the hash of the entry's name: who records a Message-ID */
+    const char *site_owner; /* mailbox that gets what nobody else can; may be NULL */
+    const PostArchiver *archivers; /* ended by one without name; may be NULL */
+    int64_t now;
+    size_t size;    /* octets, as it came */
+    bool moderated; /* a person let it pass */
+    bool ours;      /* we wrote it (virgin) */
+    bool counted;   /* it got its number at an earlier try */
+
+    /* what the rules found (names and texts) */
+    GPtrArray *hits, *misses; /* of const char *, static */
+    GPtrArray *reasons;       /* of char *: why it is held or rejected, sentences for people */
+    unsigned deferred;        /* hits that only count later (rule any) */
+    Action action;            /* what a moderation rule wants */
+    char *member;             /* the address that made it a member's post */
+
+    /* what the handlers left */
+    int64_t post_id; /* its number on the list, 0: none */
+    bool to_archive, to_out;
+    PostRecipients recipients;
+    char **given;           /* POST_TO_GIVEN */
+    char *skip_sender;      /* POST_TO_MEMBERS: who may not want a copy of what they wrote */
+    char **copied;          /* POST_TO_MEMBERS: who has a copy from elsewhere */
+    char *envelope_sender;  /* of the copies */
+
+    /* worked out when first asked for */
+    GPtrArray *senders, *destinations;
+} Post;
+
+/* Zeroes and readies a Post on the stack; the caller then sets the first part. */
+void post_init(Post *post);
+void post_clear(Post *post);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Post, post_clear)
+
+/* Who may have sent it, each once: From, envelope sender, Reply-To, Sender
+ * (mailboxes). Borrowed. */
+const GPtrArray *post_senders(Post *post);
+
+/* Everybody in To, Cc, Resent-To and Resent-Cc (of Address). Borrowed. */
+const GPtrArray *post_destinations(Post *post);
+
+/* Everybody in the fields of these names (NULL-terminated), of Address. */
+GPtrArray *post_addresses(const Post *post, const char *const *names);
+
+void post_add_reason(Post *post, const char *format, ...) G_GNUC_PRINTF(2, 3);
+char *post_reasons(const Post *post, const char *separator); /* g_free() */
+
+/* May an answer go to the envelope sender? Not for the null sender, robots,
+ * lists, bulk and automatic mail (RFC 3834). */
+bool post_may_answer(Post *post);
+
+/* list-SUFFIX@host, or the posting address for NULL; g_free(). */
+char *post_list_address(const List *list, const char *suffix);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include <string.h>
+
+#include "mail/address.h"
+#include "posting/pattern.h"
+#include "posting/rule.h"
+
+/* An alias is an address, a local part alone, or "^regex". */
+static bool is_alias(const List *list, const char *mailbox)
+{
+    if (pattern_match_any(list->acceptable_aliases, mailbox))
+        return true;
+    g_autofree char *local = g_strndup(mailbox, strcspn(mailbox, "@"));
+    for (char **alias = list->acceptable_aliases; alias && *alias; alias++)
+        if (!strchr(*alias, '@') && (*alias)[0] != '^' && g_ascii_strcasecmp(*alias, local) == 0)
+            return true;
+    return false;
+}
+
+/* Is the list (or the address under which it was reached) named where a reader
+ * can see it? */
+static bool check(Post *post, bool *hit, GError **error)
+{
+    *hit = false;
+    if (!post->list->require_explicit_destination)
+        return true;
+    const GPtrArray *all = post_destinations(post);
+    for (unsigned at = 0; at < all->len; at++) {
+        const char *mailbox = ((Address *)all->pdata[at])->mailbox;
+        if (address_same(mailbox, post->list->posting_address) ||
+            (post->recipient && address_same(mailbox, post->recipient)) || is_alias(post->list, mailbox))
+            return true;
+    }
+    *hit = true;
+    post_add_reason(post, "The list is not named in To or Cc.");
+    return true;
+}
+
+const Rule rule_implicit_dest = {.name = "implicit-dest", .check = check};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "base/fail.h"
+#include "posting/rule.h"
+
+/* The first sender that is a member decides; "defer" (go on with the other
+ * rules) is a miss. */
+static bool check(Post *post, bool *hit, GError **error)
+{
+    *hit = false;
+    const GPtrArray *senders = post_senders(post);
+    for (unsigned at = 0; at < senders->len; at++) {
+        g_autoptr(GError) fault = NULL;
+        const char *sender = senders->pdata[at];
+        g_autoptr(Member) member = member_find(post->store, post->list->list_id, ROLE_MEMBER, sender, &fault);
+        if (!member && !g_error_matches(fault, FAIL, FAIL_MISSING) && !g_error_matches(fault, FAIL, FAIL_NEVER)) {
+            g_propagate_error(error, g_steal_pointer(&fault));
+            return false;
+        }
+        if (!member)
+            continue;
+        g_free(post->member);
+        post->member = g_strdup(member->address);
+        Action action = member->moderation_action;
+        if (action == ACTION_UNSET)
+            action = (Action)post->list->default_member_action;
+        if (action != ACTION_DEFER && action != ACTION_UNSET) {
+            *hit = true;
+            post->action = action;
+            post_add_reason(post, "The sender is a moderated member of the list.");
+        }
+        return true;
+    }
+    return true;
+}
+
+const Rule rule_member_moderation = {.name = "member-moderation", .check = check};

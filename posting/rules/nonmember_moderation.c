@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "base/fail.h"
+#include "posting/pattern.h"
+#include "posting/rule.h"
+
+static const struct {
+    Action action;
+    size_t patterns; /* in List */
+} tables[] = {
+    {ACTION_ACCEPT, offsetof(List, accept_these_nonmembers)},
+    {ACTION_HOLD, offsetof(List, hold_these_nonmembers)},
+    {ACTION_REJECT, offsetof(List, reject_these_nonmembers)},
+    {ACTION_DISCARD, offsetof(List, discard_these_nonmembers)},
+};
+
+/* What the list's tables of patterns say about sender. */
+static Action by_patterns(const List *list, const char *sender)
+{
+    for (size_t at = 0; at < G_N_ELEMENTS(tables); at++) {
+        char **patterns = *(char ***)((const char *)list + tables[at].patterns);
+        if (pattern_match_any(patterns, sender))
+            return tables[at].action;
+    }
+    return (Action)list->default_nonmember_action;
+}
+
+/* A nonmember's own action if one was set for that address, else the patterns, else the
+ * list's default. */
+static bool find_action(Post *post, const char *sender, Action *action, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    g_autoptr(Member) known = member_find(post->store, post->list->list_id, ROLE_NONMEMBER, sender, &fault);
+    if (!known && !g_error_matches(fault, FAIL, FAIL_MISSING) && !g_error_matches(fault, FAIL, FAIL_NEVER)) {
+        g_propagate_error(error, g_steal_pointer(&fault));
+        return false;
+    }
+    *action = known ? known->moderation_action : ACTION_UNSET;
+    if (*action == ACTION_UNSET)
+        *action = by_patterns(post->list, sender);
+    return true;
+}
+
+/* Runs after member-moderation, which has found out whether a sender is a
+ * member. */
+static bool check(Post *post, bool *hit, GError **error)
+{
+    *hit = false;
+    if (post->member)
+        return true;
+    const GPtrArray *senders = post_senders(post);
+    for (unsigned at = 0; at < senders->len && !*hit; at++) {
+        Action action;
+        if (!find_action(post, senders->pdata[at], &action, error))
+            return false;
+        if (action == ACTION_DEFER || action == ACTION_UNSET)
+            continue;
+        *hit = true;
+        post->action = action;
+        post_add_reason(post, "The sender %s is not a member of the list.", (const char *)senders->pdata[at]);
+    }
+    return true;
+}
+
+const Rule rule_nonmember_moderation = {.name = "nonmember-moderation", .check = check};

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * The in runner: runs each post through its chain and does what the verdict
+ * says. Accepted posts go on to pipeline, held ones into the store;
+ * whoever must be told is told through virgin.
+ */
+#include "base/log.h"
+#include "mail/header.h"
+#include "posting/chain.h"
+#include "runners/in/notices.h"
+#include "runners/keys.h"
+#include "runners/list_runner.h"
+
+static void set_names(json_t *meta, const char *key, const GPtrArray *names)
+{
+    json_t *array = json_array();
+    for (unsigned at = 0; at < names->len; at++)
+        json_array_append_new(array, json_string(names->pdata[at]));
+    json_object_set_new(meta, key, array);
+}
+
+/* What the rules found goes with the post, whatever becomes of it. */
+static void note_findings(json_t *meta, const Post *post)
+{
+    set_names(meta, KEY_HITS, post->hits);
+    set_names(meta, KEY_MISSES, post->misses);
+    meta_set_string(meta, KEY_MEMBER, post->member);
+}
+
+static void accept_post(Entry *entry, const Post *post, Outcome *outcome)
+{
+    Draft *draft = list_runner_draft("pipeline", entry, post->message);
+    note_findings(draft_meta(draft), post);
+    outcome_add(outcome, draft);
+}
+
+/* The number under which an earlier try stored the post. */
+typedef struct Search {
+    const char *message_id;
+    int64_t number;
+} Search;
+
+static bool compare_held(const Held *held, void *data)
+{
+    Search *search = data;
+    if (g_strcmp0(held->message_id, search->message_id) == 0)
+        search->number = held->number;
+    return true;
+}
+
+static bool store_held(Runner *runner, Entry *entry, Post *post, int64_t *number, GError **error)
+{
+    bool before;
+    if (!list_runner_effect(runner, entry, &before, error))
+        return false;
+    const char *id = post->message_id ? post->message_id : post->entry;
+    if (before) {
+        Search search = {.message_id = id};
+        bool searched = held_each(post->store, post->list->list_id, compare_held, &search, error);
+        *number = search.number;
+        return searched;
+    }
+    g_autoptr(json_t) meta = json_deep_copy(entry_meta(entry));
+    note_findings(meta, post);
+    g_autofree char *raw = message_value(post->message, "Subject");
+    g_autofree char *subject = header_decode(raw ? raw : ""), *reasons = post_reasons(post, " ");
+    g_autofree char *meta_text = meta_print(meta);
+    g_autoptr(GBytes) octets = entry_message(entry);
+    const GPtrArray *senders = post_senders(post);
+    g_autofree char *sender = g_utf8_make_valid(senders->len > 0 ? senders->pdata[0] : "", -1);
+    Held held = {.list_id = post->list->list_id, .message_id = (char *)id, .subject = subject, .sender = sender,
+                 .reason = reasons, .meta = meta_text, .held_at = post->now, .message = octets};
+    if (!held_add(post->store, &held, error))
+        return false;
+    *number = held.number;
+    return true;
+}
+
+static bool hold_post(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    int64_t number = 0;
+    if (!store_held(runner, entry, post, &number, error))
+        return false;
+    Notices notices = {.entry = entry, .post = post, .templates = own->templates, .outcome = outcome};
+    if (post->list->respond_to_post_requests && post_may_answer(post))
+        notices_held_poster(&notices);
+    return !post->list->admin_immed_notify || notices_held_moderators(&notices, number, error);
+}
+
+static bool act(Runner *runner, Entry *entry, Post *post, Verdict verdict, Outcome *outcome, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    Notices notices = {.entry = entry, .post = post, .templates = own->templates, .outcome = outcome};
+    switch (verdict) {
+    case VERDICT_ACCEPT:
+        accept_post(entry, post, outcome);
+        return true;
+    case VERDICT_HOLD:
+        return hold_post(runner, entry, post, outcome, error);
+    case VERDICT_REJECT:
+        if (post_may_answer(post))
+            notices_rejected(&notices);
+        return true;
+    default:
+        return true; /* discarded: the log line is all that is left */
+    }
+}
+
+static bool decide(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error)
+{
+    const char *to = meta_string(entry_meta(entry), KEY_TO, TO_POSTING);
+    const Chain *chain = g_str_equal(to, TO_OWNER) ? &chain_owner : &chain_posting;
+    Verdict verdict;
+    if (!chain_run(chain, post, &verdict, error) || !act(runner, entry, post, verdict, outcome, error))
+        return false;
+    g_autofree char *reasons = post_reasons(post, " ");
+    list_runner_log(entry, "to=%s from=%s message-id=%s result=%s%s%s%s", to, post->sender,
+                    post->message_id ? post->message_id : "-", verdict_text(verdict), *reasons ? " (" : "", reasons,
+                    *reasons ? ")" : "");
+    return true;
+}
+
+static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    g_auto(ListRunnerPost) post = {0};
+    if (!list_runner_post_init(&post, runner, entry, error) || !store_savepoint(own->store, error))
+        return false;
+    bool done = decide(runner, entry, &post.post, outcome, error);
+    store_savepoint_end(own->store, done);
+    return done;
+}
+
+static const RunnerSpec spec = {
+    .name = "in",
+    .start = list_runner_start,
+    .begin_batch = list_runner_begin,
+    .handle = handle,
+    .end_batch = list_runner_end,
+    .stop = list_runner_stop,
+};
+
+int main(int argc, char **argv)
+{
+    return runner_main(&spec, argc, argv);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What the in runner tells people about a post: entries for virgin, made from
+ * the templates. A notice that cannot be made is told in the log and nothing
+ * else: the post itself must not wait for it.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "posting/post.h"
+#include "switchboard/hop.h"
+
+typedef struct Notices {
+    Entry *entry;
+    Post *post;
+    const char *templates; /* the site's folder */
+    Outcome *outcome;      /* gets the drafts */
+} Notices;
+
+/* To the envelope sender; the caller has asked post_may_answer(). */
+void notices_held_poster(const Notices *notices);
+void notices_rejected(const Notices *notices);
+
+/* To owners and moderators, the post attached. Fails only when the store does. */
+bool notices_held_moderators(const Notices *notices, int64_t number, GError **error);

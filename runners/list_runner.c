@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/list_runner.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "runners/keys.h"
+
+static GArray *read_archivers(const Config *config)
+{
+    GArray *archivers = g_array_new(true, true, sizeof(PostArchiver));
+    for (const char *const *name = config_family(config, "archiver"); *name; name++) {
+        g_autofree char *section = g_strconcat("archiver.", *name, NULL);
+        PostArchiver archiver = {.name = *name,
+                                 .list_url = config_string(config, section, "list_url"),
+                                 .permalink = config_string(config, section, "permalink")};
+        if (config_bool(config, section, "enabled"))
+            g_array_append_val(archivers, archiver);
+    }
+    return archivers;
+}
+
+bool list_runner_start(Runner *runner, GError **error)
+{
+    const Config *config = runner_config(runner);
+    const char *path = config_string(config, "store", "path");
+    Store *store = store_open(config_string(config, "store", "driver"), path, true, error);
+    if (!store)
+        return false;
+    ListRunner *own = g_new0(ListRunner, 1);
+    own->store = store;
+    own->lists = list_cache_new(store);
+    own->archivers = read_archivers(config);
+    own->site_owner = config_string(config, "site", "site_owner");
+    own->templates = config_string(config, "site", "template_directory");
+    runner_set_data(runner, own);
+    return true;
+}
+
+void list_runner_stop(Runner *runner)
+{
+    ListRunner *own = runner_data(runner);
+    if (!own)
+        return;
+    list_cache_free(own->lists);
+    g_array_unref(own->archivers);
+    store_free(own->store);
+    g_free(own);
+    runner_set_data(runner, NULL);
+}
+
+bool list_runner_begin(Runner *runner, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    list_cache_refresh(own->lists);
+    return store_begin(own->store, error);
+}
+
+bool list_runner_end(Runner *runner, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    return store_commit(own->store, error);
+}
+
+bool list_runner_post_init(ListRunnerPost *own, Runner *runner, Entry *entry, GError **error)
+{
+    ListRunner *shared = runner_data(runner);
+    json_t *meta = entry_meta(entry);
+    g_autoptr(GError) fault = NULL;
+    const List *list = list_cache_get(shared->lists, entry_list(entry), &fault);
+    if (!list) {
+        if (g_error_matches(fault, FAIL, FAIL_MISSING))
+            return fail(error, FAIL_NEVER, "there is no list %s", entry_list(entry));
+        g_propagate_error(error, g_steal_pointer(&fault));
+        return false;
+    }
+    g_autoptr(GBytes) octets = entry_message(entry);
+    own->message = message_new(octets);
+    name_hash_format(entry_name(entry)->hash, own->digits);
+    post_init(&own->post);
+    Post *post = &own->post;
+    post->store = shared->store;
+    post->list = list;
+    post->message = own->message;
+    post->sender = meta_string(meta, KEY_SENDER, "");
+    post->recipient = meta_string(meta, KEY_RECIPIENT, NULL);
+    post->message_id = meta_string(meta, KEY_MESSAGE_ID, NULL);
+    post->entry = own->digits;
+    post->site_owner = shared->site_owner;
+    post->archivers = (const PostArchiver *)shared->archivers->data;
+    post->now = clock_now();
+    post->size = g_bytes_get_size(octets);
+    post->moderated = meta_bool(meta, KEY_MODERATED, false);
+    post->member = g_strdup(meta_string(meta, KEY_MEMBER, NULL));
+    return true;
+}
+
+void list_runner_post_clear(ListRunnerPost *own)
+{
+    post_clear(&own->post);
+    g_clear_pointer(&own->message, message_free);
+}
+
+bool list_runner_effect(Runner *runner, Entry *entry, bool *before, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    char digits[HASH_DIGITS + 1];
+    name_hash_format(entry_name(entry)->hash, digits);
+    g_autofree char *name = g_strdup_printf("%s:%s", queue_name(entry_queue(entry)), digits);
+    return store_record_effect(own->store, name, before, error);
+}
+
+Draft *list_runner_draft(const char *queue, Entry *entry, const Message *message)
+{
+    json_t *meta = json_deep_copy(entry_meta(entry));
+    json_object_del(meta, META_ORDINAL);
+    json_object_del(meta, META_SHARD);
+    json_object_del(meta, META_FAULT);
+    Draft *draft = draft_new(queue, meta);
+    g_autoptr(GBytes) head = message_head(message), body = message_body(message);
+    draft_add_message(draft, head);
+    draft_add_message(draft, body);
+    return draft;
+}
+
+/* Walks a string array. */
+typedef struct Given {
+    char **all, **next;
+} Given;
+
+static const char *given_next(void *data, GError **error)
+{
+    Given *given = data;
+    return *given->next ? *given->next++ : NULL;
+}
+
+static void given_free(void *data)
+{
+    Given *given = data;
+    g_strfreev(given->all);
+    g_free(given);
+}
+
+void list_runner_set_recipients(Draft *draft, char **addresses)
+{
+    Given *given = g_new(Given, 1);
+    *given = (Given){addresses, addresses};
+    draft_set_recipients(draft, given_next, given, given_free);
+}
+
+/* Walks an entry's recipients. */
+typedef struct Copied {
+    const Entry *entry;
+    size_t offset;
+    GString *address;
+} Copied;
+
+static const char *copied_next(void *data, GError **error)
+{
+    Copied *copied = data;
+    Recipient recipient;
+    while (entry_next_recipient(copied->entry, copied->offset, &recipient)) {
+        copied->offset = recipient.next;
+        if (recipient.state != RECIPIENT_TODO)
+            continue;
+        g_string_truncate(copied->address, 0);
+        g_string_append_len(copied->address, recipient.address, (gssize)recipient.length);
+        return copied->address->str;
+    }
+    return NULL;
+}
+
+static void copied_free(void *data)
+{
+    Copied *copied = data;
+    g_string_free(copied->address, true);
+    g_free(copied);
+}
+
+void list_runner_copy_recipients(Draft *draft, const Entry *entry)
+{
+    Copied *copied = g_new(Copied, 1);
+    *copied = (Copied){entry, 0, g_string_new(NULL)};
+    draft_set_recipients(draft, copied_next, copied, copied_free);
+}
+
+void list_runner_log(Entry *entry, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    log_info("%s list=%s queue=%s %s", entry_trace(entry), entry_list(entry), queue_name(entry_queue(entry)), text);
+}

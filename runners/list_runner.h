@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What the runners of list mail (in, pipeline, virgin) share: the store and one
+ * transaction a batch, the lists, and the way from an entry to a Post and to
+ * new entries. start, begin_batch, end_batch and stop go into their
+ * RunnerSpec as they are; runner_data() is the ListRunner.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "posting/list_cache.h"
+#include "posting/post.h"
+#include "runners/runner.h"
+#include "store/store.h"
+
+typedef struct ListRunner {
+    Store *store;
+    ListCache *lists;
+    GArray *archivers; /* of PostArchiver, zero-terminated: those that are enabled */
+    const char *site_owner, *templates;
+} ListRunner;
+
+bool list_runner_start(Runner *runner, GError **error);
+bool list_runner_begin(Runner *runner, GError **error);
+bool list_runner_end(Runner *runner, GError **error);
+void list_runner_stop(Runner *runner);
+
+/* An entry as a Post; digits is where its hash as text is kept. */
+typedef struct ListRunnerPost {
+    Post post;
+    Message *message;
+    char digits[HASH_DIGITS + 1];
+} ListRunnerPost;
+
+/* Reads the entry; FAIL_NEVER when its list is gone. The result borrows from
+ * the entry, the runner and itself: it must not move. */
+bool list_runner_post_init(ListRunnerPost *own, Runner *runner, Entry *entry, GError **error);
+void list_runner_post_clear(ListRunnerPost *own);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ListRunnerPost, list_runner_post_clear)
+
+/* Has this entry's effect on the store been made at an earlier try? */
+bool list_runner_effect(Runner *runner, Entry *entry, bool *before, GError **error);
+
+/* A draft with the entry's metadata (less what belongs to the entry alone) and
+ * the message as it is now. */
+Draft *list_runner_draft(const char *queue, Entry *entry, const Message *message);
+
+/* Recipients from a NULL-terminated array, which is consumed. */
+void list_runner_set_recipients(Draft *draft, char **addresses);
+/* Those of the entry that are still to do; the entry must outlive the draft. */
+void list_runner_copy_recipients(Draft *draft, const Entry *entry);
+
+/* One line a hop. */
+void list_runner_log(Entry *entry, const char *format, ...) G_GNUC_PRINTF(2, 3);

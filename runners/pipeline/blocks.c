@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/pipeline/blocks.h"
+
+#include "base/log.h"
+#include "switchboard/slice.h"
+
+#define PER_TRANSACTION 500 /* where the list names a transport that is not configured */
+
+BlockPlan blocks_divide(int64_t count, unsigned instances, int64_t per_transaction, int64_t per_entry)
+{
+    if (count <= 0)
+        return (BlockPlan){0};
+    int64_t blocks = CLAMP(count / MAX(per_transaction, 1), 1, (int64_t)instances);
+    if ((count + blocks - 1) / blocks > per_entry)
+        blocks = (count + per_entry - 1) / per_entry;
+    return (BlockPlan){.blocks = (unsigned)blocks, .size = (count + blocks - 1) / blocks, .instances = instances};
+}
+
+BlockPlan blocks_plan(const Config *config, const char *transport, int64_t count)
+{
+    if (!transport || !*transport)
+        transport = config_string(config, "out", "default_transport");
+    g_autofree char *section = g_strconcat("transport.", transport, NULL);
+    int64_t per_transaction = PER_TRANSACTION;
+    if (config_has_section(config, section))
+        per_transaction = config_integer(config, section, "recipients_per_transaction");
+    return blocks_divide(count, (unsigned)config_integer(config, "runner.out", "instances"), per_transaction,
+                         config_integer(config, "out", "recipients_per_entry"));
+}
+
+char *blocks_shard(const uint8_t *hash, unsigned block, unsigned instances)
+{
+    unsigned wanted = (slice_of(hash, instances) + block) % instances;
+    for (unsigned attempt = 0;; attempt++) {
+        char *key = g_strdup_printf("block %u %u", block, attempt);
+        g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA1);
+        g_checksum_update(sum, (const guchar *)key, -1);
+        uint8_t digest[HASH_SIZE];
+        gsize length = sizeof digest;
+        g_checksum_get_digest(sum, digest, &length);
+        if (slice_of(digest, instances) == wanted)
+            return key;
+        g_free(key);
+    }
+}
+
+struct BlockStream {
+    unsigned references;
+    Store *store;
+    char *list_id, *sender, **copied;
+    RecipientCursor *cursor;
+    bool opened;
+};
+
+typedef struct Block {
+    BlockStream *stream;
+    int64_t left;
+} Block;
+
+BlockStream *blocks_open(const Post *post)
+{
+    BlockStream *stream = g_new0(BlockStream, 1);
+    stream->references = 1;
+    stream->store = post->store;
+    stream->list_id = g_strdup(post->list->list_id);
+    stream->sender = g_strdup(post->skip_sender);
+    stream->copied = g_strdupv(post->copied);
+    return stream;
+}
+
+void blocks_close(BlockStream *stream)
+{
+    if (--stream->references > 0)
+        return;
+    recipient_cursor_free(stream->cursor);
+    g_free(stream->list_id);
+    g_free(stream->sender);
+    g_strfreev(stream->copied);
+    g_free(stream);
+}
+
+/* Opened with the first question and closed with the last answer, because an
+ * open cursor keeps the database from forgetting old pages. */
+static const char *stream_next(BlockStream *stream, GError **error)
+{
+    if (!stream->opened) {
+        stream->cursor = recipient_cursor_open(stream->store, stream->list_id, stream->sender,
+                                               (const char *const *)stream->copied, error);
+        stream->opened = stream->cursor != NULL;
+    }
+    const char *address = stream->cursor ? recipient_cursor_next(stream->cursor, error) : NULL;
+    if (!address)
+        g_clear_pointer(&stream->cursor, recipient_cursor_free);
+    return address;
+}
+
+static const char *block_next(void *data, GError **error)
+{
+    Block *block = data;
+    if (block->left == 0)
+        return NULL;
+    block->left--;
+    return stream_next(block->stream, error);
+}
+
+static void block_free(void *data)
+{
+    Block *block = data;
+    blocks_close(block->stream);
+    g_free(block);
+}
+
+void blocks_attach(BlockStream *stream, Draft *draft, int64_t size)
+{
+    Block *block = g_new(Block, 1);
+    *block = (Block){stream, size};
+    stream->references++;
+    draft_set_recipients(draft, block_next, block, block_free);
+}

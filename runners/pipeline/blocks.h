@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The recipients of a post in blocks, one entry of out each, so that a big
+ * list keeps every instance of out busy. The blocks of one post read one
+ * cursor, one after the other, while the entries are written: no list of
+ * members is ever in memory.
+ */
+#include <glib.h>
+#include <stdint.h>
+
+#include "base/config.h"
+#include "posting/post.h"
+#include "switchboard/draft.h"
+
+typedef struct BlockPlan {
+    unsigned blocks; /* 0: nobody to deliver to */
+    int64_t size;    /* recipients in each but the last */
+    unsigned instances;
+} BlockPlan;
+
+/* As many blocks as there are instances of out, when each gets a full
+ * transaction's worth; more only above recipients_per_entry. count is an upper bound.
+ * transport: name, NULL or "" for the default one. */
+BlockPlan blocks_plan(const Config *config, const char *transport, int64_t count);
+
+/* The arithmetic of it. */
+BlockPlan blocks_divide(int64_t count, unsigned instances, int64_t per_transaction, int64_t per_entry);
+
+/* A shard key that sends a block to an instance of its own: consecutive
+ * blocks go to consecutive instances, beginning where hash says. g_free(). */
+char *blocks_shard(const uint8_t *hash, unsigned block, unsigned instances);
+
+typedef struct BlockStream BlockStream;
+
+/* Takes what it needs from post. Each attached draft holds the stream too. */
+BlockStream *blocks_open(const Post *post);
+void blocks_attach(BlockStream *stream, Draft *draft, int64_t size);
+void blocks_close(BlockStream *stream);

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * The pipeline runner: runs an accepted post through its handlers and hands
+ * the result to the archive and, with its recipients, to out.
+ */
+#include <string.h>
+
+#include "base/fail.h"
+#include "posting/pipeline.h"
+#include "runners/keys.h"
+#include "runners/list_runner.h"
+#include "runners/pipeline/blocks.h"
+
+/* Does the list want this archiver? An empty choice is all of them. */
+static bool chosen(const List *list, const char *archiver)
+{
+    return !list->archivers || !*list->archivers || g_strv_contains((const char *const *)list->archivers, archiver);
+}
+
+static void add_archive(Entry *entry, const Post *post, Outcome *outcome)
+{
+    json_t *names = json_array();
+    for (const PostArchiver *archiver = post->archivers; archiver->name; archiver++)
+        if (chosen(post->list, archiver->name))
+            json_array_append_new(names, json_string(archiver->name));
+    if (json_array_size(names) == 0) {
+        json_decref(names);
+        return;
+    }
+    Draft *draft = list_runner_draft("archive", entry, post->message);
+    json_object_set_new(draft_meta(draft), KEY_ARCHIVERS, names);
+    meta_set_integer(draft_meta(draft), KEY_POST_ID, post->post_id);
+    outcome_add(outcome, draft);
+}
+
+/* Queues of the site's own get the post as the members do. */
+static void add_copies(Runner *runner, Entry *entry, const Post *post, Outcome *outcome)
+{
+    const char *const *queue = config_list(runner_config(runner), "pipeline", "copy_to");
+    for (; queue && *queue; queue++) {
+        Draft *draft = list_runner_draft(*queue, entry, post->message);
+        meta_set_integer(draft_meta(draft), KEY_POST_ID, post->post_id);
+        outcome_add(outcome, draft);
+    }
+}
+
+/* An entry for out without its recipients. */
+static Draft *make_out(Entry *entry, const Post *post)
+{
+    Draft *draft = list_runner_draft("out", entry, post->message);
+    json_t *meta = draft_meta(draft);
+    json_object_del(meta, KEY_HITS);
+    json_object_del(meta, KEY_MISSES);
+    meta_set_string(meta, KEY_ENVELOPE_SENDER, post->envelope_sender);
+    if (post->list->transport && *post->list->transport)
+        meta_set_string(meta, KEY_TRANSPORT, post->list->transport);
+    if (post->post_id > 0)
+        meta_set_integer(meta, KEY_POST_ID, post->post_id);
+    return draft;
+}
+
+static bool add_members(Runner *runner, Entry *entry, const Post *post, Outcome *outcome, GError **error)
+{
+    int64_t count = 0;
+    if (!recipient_count(post->store, post->list->list_id, &count, error))
+        return false;
+    BlockPlan plan = blocks_plan(runner_config(runner), post->list->transport, count);
+    if (plan.blocks == 0)
+        return true;
+    BlockStream *stream = blocks_open(post);
+    for (unsigned block = 0; block < plan.blocks; block++) {
+        Draft *draft = make_out(entry, post);
+        if (plan.blocks > 1) {
+            g_autofree char *shard = blocks_shard(entry_name(entry)->hash, block, plan.instances);
+            meta_set_string(draft_meta(draft), META_SHARD, shard);
+        }
+        blocks_attach(stream, draft, block + 1 < plan.blocks ? plan.size : INT64_MAX);
+        outcome_add(outcome, draft);
+    }
+    blocks_close(stream);
+    return true;
+}
+
+static bool add_out(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error)
+{
+    if (post->recipients == POST_TO_MEMBERS)
+        return add_members(runner, entry, post, outcome, error);
+    if (!post->given || !*post->given)
+        return fail(error, FAIL_NEVER, "there is nobody to deliver it to: no owner, no moderator, no site owner");
+    Draft *draft = make_out(entry, post);
+    list_runner_set_recipients(draft, g_steal_pointer(&post->given));
+    outcome_add(outcome, draft);
+    return true;
+}
+
+static bool process(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error)
+{
+    const char *to = meta_string(entry_meta(entry), KEY_TO, TO_POSTING);
+    bool owner = strcmp(to, TO_OWNER) == 0;
+    if (!owner && !list_runner_effect(runner, entry, &post->counted, error))
+        return false;
+    if (!pipeline_run(owner ? &pipeline_owner : &pipeline_posting, post, error))
+        return false;
+    if (post->to_archive)
+        add_archive(entry, post, outcome);
+    if (!owner)
+        add_copies(runner, entry, post, outcome);
+    if (post->to_out && !add_out(runner, entry, post, outcome, error))
+        return false;
+    list_runner_log(entry, "to=%s message-id=%s post=%" G_GINT64_FORMAT " entries=%u result=done", to,
+                    post->message_id ? post->message_id : "-", post->post_id, outcome->drafts->len);
+    return true;
+}
+
+static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    g_auto(ListRunnerPost) post = {0};
+    if (!list_runner_post_init(&post, runner, entry, error) || !store_savepoint(own->store, error))
+        return false;
+    bool done = process(runner, entry, &post.post, outcome, error);
+    store_savepoint_end(own->store, done);
+    return done;
+}
+
+static const RunnerSpec spec = {
+    .name = "pipeline",
+    .start = list_runner_start,
+    .begin_batch = list_runner_begin,
+    .handle = handle,
+    .end_batch = list_runner_end,
+    .stop = list_runner_stop,
+};
+
+int main(int argc, char **argv)
+{
+    return runner_main(&spec, argc, argv);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * The virgin runner: mail that the system wrote itself (notices, rejections)
+ * gets its last header fields and goes to out, to the recipients of its entry.
+ */
+#include "base/fail.h"
+#include "posting/pipeline.h"
+#include "runners/keys.h"
+#include "runners/list_runner.h"
+
+static bool add_out(Entry *entry, const Message *message, Outcome *outcome, GError **error)
+{
+    if (entry_recipients_length(entry) == 0)
+        return fail(error, FAIL_NEVER, "it has no recipients");
+    Draft *draft = list_runner_draft("out", entry, message);
+    list_runner_copy_recipients(draft, entry);
+    outcome_add(outcome, draft);
+    list_runner_log(entry, "message-id=%s result=done", meta_string(entry_meta(entry), KEY_MESSAGE_ID, "-"));
+    return true;
+}
+
+static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+{
+    if (!*entry_list(entry)) {
+        g_autoptr(GBytes) octets = entry_message(entry);
+        g_autoptr(Message) message = message_new(octets);
+        return add_out(entry, message, outcome, error);
+    }
+    g_auto(ListRunnerPost) post = {0};
+    if (!list_runner_post_init(&post, runner, entry, error))
+        return false;
+    post.post.ours = true;
+    return pipeline_run(&pipeline_virgin, &post.post, error) && add_out(entry, post.message, outcome, error);
+}
+
+/* Nothing is written to the store: no transaction, only lists that are not stale. */
+static bool begin(Runner *runner, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    list_cache_refresh(own->lists);
+    return true;
+}
+
+static const RunnerSpec spec = {
+    .name = "virgin",
+    .start = list_runner_start,
+    .begin_batch = begin,
+    .handle = handle,
+    .stop = list_runner_stop,
+};
+
+int main(int argc, char **argv)
+{
+    return runner_main(&spec, argc, argv);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "posting/chain.h"
+
+#include "t/posting/fixture.h"
+
+#define HEADER "From: anne@example.org\r\nTo: test@example.com\r\nSubject: x\r\n"
+
+static void assert_verdict(Post *post, const Chain *chain, Verdict expected)
+{
+    g_autoptr(GError) error = NULL;
+    Verdict verdict;
+    g_assert_true(chain_run(chain, post, &verdict, &error));
+    g_assert_no_error(error);
+    g_assert_cmpstr(verdict_text(verdict), ==, verdict_text(expected));
+}
+
+static void test_member(Bench *bench, gconstpointer data)
+{
+    Post *post = bench_post(bench, HEADER "\r\nbody");
+    assert_verdict(post, &chain_posting, VERDICT_ACCEPT);
+    g_assert_cmpstr(post->member, ==, "Anne@example.org");
+    g_assert_cmpuint(post->hits->len, ==, 0);
+    g_assert_cmpuint(post->misses->len, >, 8);
+}
+
+static void test_order(Bench *bench, gconstpointer data)
+{
+    Post *post = bench_post(bench, HEADER "List-Id: <test.example.com>\r\n\r\n");
+    assert_verdict(post, &chain_posting, VERDICT_DISCARD);
+    bench->list->emergency = true;
+    post = bench_post(bench, HEADER "List-Id: <test.example.com>\r\n\r\n");
+    assert_verdict(post, &chain_posting, VERDICT_HOLD);
+    post = bench_post(bench, HEADER "List-Id: <test.example.com>\r\n\r\n");
+    post->moderated = true;
+    assert_verdict(post, &chain_posting, VERDICT_ACCEPT);
+}
+
+static void test_nonmember_actions(Bench *bench, gconstpointer data)
+{
+    static const struct {
+        Action action;
+        Verdict verdict;
+    } cases[] = {{ACTION_ACCEPT, VERDICT_ACCEPT}, {ACTION_HOLD, VERDICT_HOLD}, {ACTION_REJECT, VERDICT_REJECT},
+                 {ACTION_DISCARD, VERDICT_DISCARD}, {ACTION_DEFER, VERDICT_ACCEPT}};
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        bench->list->default_nonmember_action = (int)cases[at].action;
+        Post *post = bench_post(bench, "From: eve@example.net\r\nTo: test@example.com\r\nSubject: x\r\n\r\n");
+        post->sender = "eve@example.net";
+        assert_verdict(post, &chain_posting, cases[at].verdict);
+    }
+}
+
+static void test_deferred_hits_add_up(Bench *bench, gconstpointer data)
+{
+    bench->list->max_message_size = 1;
+    g_autofree char *body = g_strnfill(2000, 'x');
+    g_autofree char *text = g_strconcat("From: anne@example.org\r\nTo: else@example.com\r\n\r\n", body, NULL);
+    Post *post = bench_post(bench, text);
+    assert_verdict(post, &chain_posting, VERDICT_HOLD);
+    g_assert_cmpuint(post->deferred, ==, 3); /* implicit-dest, max-size, no-subject */
+    g_assert_cmpuint(post->reasons->len, ==, 3);
+}
+
+static void test_duplicate(Bench *bench, gconstpointer data)
+{
+    static const char text[] = HEADER "Message-ID: <1@example.org>\r\n\r\n";
+    assert_verdict(bench_post(bench, text), &chain_posting, VERDICT_ACCEPT);
+    assert_verdict(bench_post(bench, text), &chain_posting, VERDICT_ACCEPT); /* the same entry again */
+    Post *post = bench_post(bench, text);
+    post->entry = "1111111111111111111111111111111111111111";
+    assert_verdict(post, &chain_posting, VERDICT_DISCARD);
+}
+
+static void test_rejected_may_come_again(Bench *bench, gconstpointer data)
+{
+    static const char text[] = "From: eve@example.net\r\nTo: test@example.com\r\nSubject: x\r\nMessage-ID: <2@x>\r\n\r\n";
+    bench->list->default_nonmember_action = ACTION_REJECT;
+    Post *post = bench_post(bench, text);
+    post->sender = "eve@example.net";
+    assert_verdict(post, &chain_posting, VERDICT_REJECT);
+    bench->list->default_nonmember_action = ACTION_ACCEPT;
+    post = bench_post(bench, text);
+    post->sender = "eve@example.net";
+    post->entry = "2222222222222222222222222222222222222222";
+    assert_verdict(post, &chain_posting, VERDICT_ACCEPT);
+}
+
+static void test_owner(Bench *bench, gconstpointer data)
+{
+    Post *post = bench_post(bench, "From: eve@example.net\r\n\r\n");
+    assert_verdict(post, &chain_owner, VERDICT_ACCEPT);
+}
+
+static void test_table(void)
+{
+    for (const Rule *const *rule = rules; *rule; rule++) {
+        g_assert_true(rule_find((*rule)->name) == *rule);
+        g_assert_true(!rule[1] || strcmp(rule[0]->name, rule[1]->name) < 0);
+    }
+    g_assert_null(rule_find("nothing"));
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    BENCH_TEST("/chain/member", test_member);
+    BENCH_TEST("/chain/order", test_order);
+    BENCH_TEST("/chain/nonmember actions", test_nonmember_actions);
+    BENCH_TEST("/chain/deferred hits add up", test_deferred_hits_add_up);
+    BENCH_TEST("/chain/duplicate", test_duplicate);
+    BENCH_TEST("/chain/rejected may come again", test_rejected_may_come_again);
+    BENCH_TEST("/chain/owner", test_owner);
+    g_test_add_func("/chain/table", test_table);
+    return g_test_run();
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* The runners in, pipeline and virgin as processes: entries go in, their children are
+ * looked at in the queues they were put into. */
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/contract.h"
+#include "mail/message.h"
+#include "runners/keys.h"
+#include "store/store.h"
+#include "switchboard/entry.h"
+#include "t/switchboard/fixture.h"
+
+#define PATIENCE_MS 20000
+#define POST "From: Anne <anne@example.org>\r\nTo: test@example.com\r\nMessage-ID: <1@example.org>\r\nSubject: hello\r\n"
+#define BODY "\r\nbody \r\n\r\n.\r\nFrom here\r\n"
+
+typedef struct Test {
+    Fixture fixture;
+    char *config, *database;
+    Store *store;
+} Test;
+
+static void configure(Test *test, const char *more)
+{
+    const char *top = g_getenv("top_srcdir");
+    g_autofree char *relative = g_build_filename(top ? top : ".", "etc", "templates", NULL);
+    g_autofree char *templates = g_canonicalize_filename(relative, NULL);
+    g_autofree char *text = g_strdup_printf("[site]\nhostname = lists.example.com\nsite_owner = root@example.com\n"
+                                            "template_directory = %s\n[spool]\ndirectory = %s\n[store]\npath = %s\n%s\n",
+                                            templates, test->fixture.path, test->database, more);
+    g_assert_true(g_file_set_contents(test->config, text, -1, NULL));
+}
+
+static void set_up(Test *test, gconstpointer data)
+{
+    g_autoptr(GError) error = NULL;
+    fixture_set_up(&test->fixture, NULL);
+    test->config = g_strdup_printf("%s.conf", test->fixture.path);
+    test->database = g_strdup_printf("%s.db", test->fixture.path);
+    test->store = store_open("sqlite", test->database, true, &error);
+    g_assert_no_error(error);
+    g_assert_true(domain_create(test->store, "example.com", NULL, &error));
+    g_autoptr(List) list = list_create(test->store, "test@example.com", "discussion", &error);
+    g_assert_no_error(error);
+    g_assert_true(member_add(test->store, "test.example.com", ROLE_MEMBER, "anne@example.org", NULL, NULL, NULL));
+    g_assert_true(member_add(test->store, "test.example.com", ROLE_OWNER, "olga@example.org", NULL, NULL, NULL));
+    configure(test, "");
+}
+
+static void tear_down(Test *test, gconstpointer data)
+{
+    static const char *const suffixes[] = {".conf", ".db", ".db-wal", ".db-shm"};
+    store_free(test->store);
+    for (size_t at = 0; at < G_N_ELEMENTS(suffixes); at++) {
+        g_autofree char *path = g_strconcat(test->fixture.path, suffixes[at], NULL);
+        unlink(path);
+    }
+    g_free(test->config);
+    g_free(test->database);
+    fixture_tear_down(&test->fixture, NULL);
+}
+
+static void put(Test *test, const char *sender, const char *to, const char *message)
+{
+    Draft *draft = fixture_draft("in", "test.example.com", message);
+    meta_set_string(draft_meta(draft), KEY_SENDER, sender);
+    meta_set_string(draft_meta(draft), KEY_TO, to);
+    meta_set_string(draft_meta(draft), KEY_RECIPIENT, "test@example.com");
+    g_autoptr(Message) parsed = NULL;
+    g_autoptr(GBytes) octets = g_bytes_new_static(message, strlen(message));
+    parsed = message_new(octets);
+    g_autofree char *id = message_id(parsed);
+    meta_set_string(draft_meta(draft), KEY_MESSAGE_ID, id ? id : "made-up@example.com");
+    Intake intake = {.draft = draft};
+    g_assert_true(intake_store(test->fixture.spool, &intake, 1, false));
+    draft_free(draft);
+}
+
+/* Runs the runner until its queue is empty. */
+static void run(Test *test, const char *name)
+{
+    const char *top = g_getenv("top_builddir");
+    g_autofree char *program = g_build_filename(top ? top : ".", "runners", name, name, NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        g_setenv(CHILD_ENV_CONFIG, test->config, TRUE);
+        g_setenv(CHILD_ENV_RUNNER, name, TRUE);
+        execl(program, program, NULL);
+        _exit(127);
+    }
+    for (int waited = 0; fixture_count(&test->fixture, name, "") > 0; waited += 10) {
+        g_assert_cmpint(waited, <, PATIENCE_MS);
+        g_usleep(10000);
+    }
+    kill(pid, SIGTERM);
+    int status;
+    g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+    g_assert_cmpint(status, ==, 0);
+}
+
+/* The only entry of a queue. */
+static Entry *only(Test *test, const char *queue)
+{
+    g_autofree char *files = fixture_files(&test->fixture, queue, ".msg");
+    g_assert_null(strchr(files, ','));
+    g_autoptr(GError) error = NULL;
+    Queue *opened = spool_queue(test->fixture.spool, queue, &error);
+    Entry *entry = entry_open(opened, files, &error);
+    g_assert_no_error(error);
+    return entry;
+}
+
+static char *recipients(const Entry *entry)
+{
+    GString *all = g_string_new(NULL);
+    Recipient recipient;
+    for (size_t offset = 0; entry_next_recipient(entry, offset, &recipient); offset = recipient.next)
+        g_string_append_printf(all, "%s%.*s", all->len ? "," : "", (int)recipient.length, recipient.address);
+    return g_string_free(all, false);
+}
+
+static void assert_body(Entry *entry, const char *expected)
+{
+    g_autoptr(GBytes) octets = entry_message(entry);
+    g_autoptr(Message) message = message_new(octets);
+    g_autoptr(GBytes) body = message_body(message);
+    g_assert_cmpmem(g_bytes_get_data(body, NULL), g_bytes_get_size(body), expected, strlen(expected));
+}
+
+static void test_accepted(Test *test, gconstpointer data)
+{
+    configure(test, "[archiver.box]\ntype = maildir\npath = /nowhere\npermalink = http://example.com/$list_id/$hash\n"
+                    "[pipeline]\ncopy_to = count\n[runner.count]\ncommand = /bin/true");
+    put(test, "anne@example.org", TO_POSTING, POST BODY);
+    run(test, "in");
+    g_assert_cmpuint(fixture_count(&test->fixture, "pipeline", ".msg"), ==, 1);
+    run(test, "pipeline");
+    g_autoptr(Entry) out = only(test, "out"), archive = only(test, "archive"), copy = only(test, "count");
+    g_autofree char *to = recipients(out);
+    g_assert_cmpstr(to, ==, "anne@example.org");
+    assert_body(out, BODY + 2);
+    assert_body(archive, BODY + 2);
+    assert_body(copy, BODY + 2);
+    g_assert_cmpstr(meta_string(entry_meta(out), KEY_ENVELOPE_SENDER, ""), ==, "test-bounces@example.com");
+    g_assert_cmpint(meta_integer(entry_meta(out), KEY_POST_ID, 0), ==, 1);
+    g_assert_cmpuint(json_array_size(json_object_get(entry_meta(archive), KEY_ARCHIVERS)), ==, 1);
+    g_autoptr(GBytes) octets = entry_message(out);
+    g_autoptr(Message) message = message_new(octets);
+    g_autofree char *subject = message_value(message, "Subject"), *id = message_value(message, "List-Id");
+    g_assert_cmpstr(subject, ==, "[Test] hello");
+    g_assert_cmpstr(id, ==, "<test.example.com>");
+    g_assert_true(message_has(message, "Archived-At"));
+}
+
+static void test_held(Test *test, gconstpointer data)
+{
+    put(test, "eve@example.net", TO_POSTING, "From: eve@example.net\r\nSubject: =?utf-8?q?=C3=B6l?=\r\n" BODY);
+    run(test, "in");
+    g_assert_cmpuint(fixture_count(&test->fixture, "pipeline", ""), ==, 0);
+    g_autoptr(Held) held = held_find(test->store, 1, NULL);
+    g_assert_nonnull(held);
+    g_assert_cmpstr(held->sender, ==, "eve@example.net");
+    g_assert_cmpstr(held->subject, ==, "\xc3\xb6l");
+    g_assert_cmpuint(fixture_count(&test->fixture, "virgin", ".msg"), ==, 2);
+    run(test, "virgin");
+    g_assert_cmpuint(fixture_count(&test->fixture, "out", ".msg"), ==, 2);
+    g_autofree char *files = fixture_files(&test->fixture, "out", ".msg");
+    g_auto(GStrv) names = g_strsplit(files, ",", -1);
+    Queue *queue = spool_queue(test->fixture.spool, "out", NULL);
+    g_autofree char *all = NULL;
+    for (unsigned at = 0; at < 2; at++) {
+        g_autoptr(Entry) entry = entry_open(queue, names[at], NULL);
+        g_autofree char *to = recipients(entry), *before = g_steal_pointer(&all);
+        all = g_strconcat(before ? before : "", to, " ", NULL);
+        g_assert_cmpstr(meta_string(entry_meta(entry), KEY_PRIORITY, ""), ==, "notice");
+    }
+    g_assert_nonnull(strstr(all, "eve@example.net"));
+    g_assert_nonnull(strstr(all, "olga@example.org"));
+}
+
+static void test_no_answer_to_robots(Test *test, gconstpointer data)
+{
+    put(test, "", TO_POSTING, "From: eve@example.net\r\n" BODY);
+    put(test, "eve@example.net", TO_POSTING, "From: eve@example.net\r\nAuto-Submitted: auto-replied\r\n" BODY);
+    run(test, "in");
+    g_autoptr(Held) held = held_find(test->store, 2, NULL);
+    g_assert_nonnull(held);
+    g_assert_cmpuint(fixture_count(&test->fixture, "virgin", ".msg"), ==, 2); /* the moderators' only */
+}
+
+static void test_rejected_and_discarded(Test *test, gconstpointer data)
+{
+    g_assert_true(list_set(test->store, "test.example.com", "reject_these_nonmembers", "^eve@", NULL));
+    put(test, "eve@example.net", TO_POSTING, "From: eve@example.net\r\nSubject: x\r\n" BODY);
+    put(test, "anne@example.org", TO_POSTING, POST "List-Post: <mailto:test@example.com>\r\n" BODY);
+    run(test, "in");
+    g_assert_cmpuint(fixture_count(&test->fixture, "pipeline", ""), ==, 0);
+    g_autoptr(Entry) notice = only(test, "virgin");
+    g_autofree char *to = recipients(notice);
+    g_assert_cmpstr(to, ==, "eve@example.net");
+    g_assert_cmpstr(meta_string(entry_meta(notice), KEY_ENVELOPE_SENDER, "?"), ==, "");
+}
+
+static void test_duplicate(Test *test, gconstpointer data)
+{
+    put(test, "anne@example.org", TO_POSTING, POST BODY);
+    put(test, "anne@example.org", TO_POSTING, POST BODY);
+    run(test, "in");
+    g_assert_cmpuint(fixture_count(&test->fixture, "pipeline", ".msg"), ==, 1);
+}
+
+static void test_owner(Test *test, gconstpointer data)
+{
+    put(test, "eve@example.net", TO_OWNER, "From: eve@example.net\r\n" BODY);
+    run(test, "in");
+    run(test, "pipeline");
+    g_autoptr(Entry) out = only(test, "out");
+    g_autofree char *to = recipients(out);
+    g_assert_cmpstr(to, ==, "olga@example.org");
+    assert_body(out, BODY + 2);
+}
+
+static void test_list_gone(Test *test, gconstpointer data)
+{
+    put(test, "anne@example.org", TO_POSTING, POST BODY);
+    g_assert_true(list_remove(test->store, "test.example.com", NULL));
+    run(test, "in");
+    g_assert_cmpuint(fixture_count(&test->fixture, "shunt", ".msg"), ==, 1);
+}
+
+static void test_blocks(Test *test, gconstpointer data)
+{
+    configure(test, "[runner.out]\ninstances = 4\n[transport.relay]\nrecipients_per_transaction = 10");
+    g_assert_true(store_begin(test->store, NULL));
+    for (unsigned at = 0; at < 50; at++) {
+        g_autofree char *address = g_strdup_printf("m%02u@example.net", at);
+        g_assert_true(member_add(test->store, "test.example.com", ROLE_MEMBER, address, NULL, NULL, NULL));
+    }
+    g_assert_true(store_commit(test->store, NULL));
+    put(test, "anne@example.org", TO_POSTING, POST BODY);
+    run(test, "in");
+    run(test, "pipeline");
+    g_autofree char *files = fixture_files(&test->fixture, "out", ".msg");
+    g_auto(GStrv) names = g_strsplit(files, ",", -1);
+    g_assert_cmpuint(g_strv_length(names), ==, 4);
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    unsigned slices = 0;
+    for (unsigned at = 0; at < 4; at++) {
+        g_autoptr(Entry) entry = entry_open(spool_queue(test->fixture.spool, "out", NULL), names[at], NULL);
+        slices |= 1u << slice_of(entry_name(entry)->hash, 4);
+        Recipient recipient;
+        for (size_t offset = 0; entry_next_recipient(entry, offset, &recipient); offset = recipient.next)
+            g_assert_true(g_hash_table_add(seen, g_strndup(recipient.address, recipient.length)));
+    }
+    g_assert_cmpuint(slices, ==, 15);
+    g_assert_cmpuint(g_hash_table_size(seen), ==, 51);
+}
+
+#define POSTS_TEST(path, function) g_test_add(path, Test, NULL, set_up, function, tear_down)
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    POSTS_TEST("/posts/accepted", test_accepted);
+    POSTS_TEST("/posts/held", test_held);
+    POSTS_TEST("/posts/no answer to robots", test_no_answer_to_robots);
+    POSTS_TEST("/posts/rejected and discarded", test_rejected_and_discarded);
+    POSTS_TEST("/posts/duplicate", test_duplicate);
+    POSTS_TEST("/posts/owner", test_owner);
+    POSTS_TEST("/posts/list gone", test_list_gone);
+    POSTS_TEST("/posts/blocks", test_blocks);
+    return g_test_run();
+}
