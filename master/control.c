@@ -204,8 +204,18 @@ Control *control_new(Master *master, GError **error)
     return control;
 }
 
+/* The loop has ended, perhaps in the turn that answered: the last words go out by hand. */
+static void flush_clients(const Control *control)
+{
+    for (guint i = 0; i < control->clients->len; i++) {
+        struct bufferevent *client = g_ptr_array_index(control->clients, i);
+        evbuffer_write(bufferevent_get_output(client), bufferevent_getfd(client));
+    }
+}
+
 void control_free(Control *control)
 {
+    flush_clients(control);
     evconnlistener_free(control->listener);
     g_ptr_array_unref(control->clients);
     unlink(control->path);

@@ -61,7 +61,10 @@ static json_t *group_json(const Group *group, bool *healthy)
         *healthy &= worker_healthy(worker);
     }
     const PlanRunner *goal = group_goal(group);
-    const char *state = group->master->stopping ? "stopping" : !group->changing ? "running" : goal ? "changing" : "removing";
+    const char *state = group->master->stopping ? "stopping"
+                        : !group->changing      ? "running"
+                        : goal                  ? "changing"
+                                                : "removing";
     return json_pack("{s:s,s:s,s:s,s:i,s:i,s:o}", "runner", group->plan->name, "queue", group->plan->queue,
                      "state", state, "instances", (int)group->plan->instances,
                      "wanted", goal ? (int)goal->instances : 0, "children", children);

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""One master a spool, one owner a slice, and no way back to root."""
+import fcntl
+import os
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from site_rig import MASTER, PATIENCE, Skip, alive, check_single_owner, free_port, kill_master, run, until  # noqa: E402
+
+
+def test_second_master(site):
+    site.start()
+    pid = site.process.pid
+    second = subprocess.run([MASTER, "-c", site.path("l.conf")], capture_output=True, text=True,
+                            env=site.environment(), timeout=PATIENCE)
+    assert second.returncode == 75, second
+    for words in (f"pid {pid} ", socket.gethostname(), "since 20"):
+        assert words in second.stderr, second.stderr
+    assert site.all_ready("in", 1)  # and nothing happened to the first
+    assert len(site.journal(event="start")) == 1
+
+
+def test_orphans(site):
+    """kill -9 of the master: the new one waits for each old child, whatever its slice was."""
+    site.runners["in"] = {"instances": 4, "listen": f"127.0.0.1:{free_port()}"}
+    site.configure()
+    site.modes({"in": "leak linger=0.6"})  # it does not notice that its master has died
+    site.start()
+    old = [child["pid"] for child in site.children()]
+    kill_master(site)
+    time.sleep(0.2)
+    assert all(alive(pid) for pid in old)
+    site.modes({})
+    site.runners["in"]["instances"] = 1  # other slices, which overlap
+    site.configure()
+    site.start()
+    assert not any(alive(pid) for pid in old)
+    assert site.all_ready("in", 1)
+    rows = site.journal("in")
+    assert len([row for row in rows if row[5].startswith("end")]) == 4
+    check_single_owner(rows)
+
+
+def test_orphans_deaf(site):
+    site.master["stop_timeout"] = "1s"
+    site.configure()
+    site.modes({"in": "deaf leak"})
+    site.start()
+    old = site.children()[0]["pid"]
+    kill_master(site)
+    site.modes({})
+    before = time.monotonic()
+    site.start()
+    assert time.monotonic() - before >= 1 and not alive(old)
+    assert site.said("killed") and site.all_ready("in", 1)
+
+
+def test_polite_orphans(site):
+    """The pipe's end alone makes a child leave."""
+    site.start()
+    old = site.children()[0]["pid"]
+    kill_master(site)
+    until(lambda: not alive(old), "end of the orphan")
+    assert site.journal(event="end")[0][5] == "end orphaned"
+
+
+def test_foreign_owner(site):
+    """A lock without a record: the slice waits, the others work."""
+    site.runners["in"]["instances"] = 2
+    site.configure()
+    os.mkdir(site.path("spool/.master"))
+    with open(site.path("spool/.master/in.slices"), "wb") as holder:
+        # struct flock for F_OFD_SETLK (37): type, whence, start, length, pid
+        fcntl.fcntl(holder, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 200, 10, 0))
+        site.start()
+        states = [child["state"] for child in site.children()]
+        assert states == ["ready", "waiting for orphan"], states
+        assert not site.ask(verb="status")["healthy"]
+    until(lambda: site.all_ready("in", 2), "freed slice")
+    assert site.text().count("somebody else has its slice") == 1
+
+
+def test_privileges(site):
+    """Root binds, then the master and its children are [site] user for good."""
+    import pwd
+    if os.geteuid() != 0:
+        raise Skip("needs root")
+    user = pwd.getpwnam("nobody")
+    for path in (site.top, site.path("spool"), site.path("db"), site.journal_path):
+        os.chown(path, user.pw_uid, user.pw_gid)
+    site.runners["in"]["listen"] = f"unix:{site.path('sock')}"
+    site.configure()
+    with open(site.path("l.conf")) as file:
+        text = file.read().replace("user = root", "user = nobody")
+    with open(site.path("l.conf"), "w") as file:
+        file.write(text)
+    site.start()
+    child = site.children()[0]["pid"]
+    for pid in (site.process.pid, child):
+        with open(f"/proc/{pid}/status") as file:
+            status = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+        assert set(status["Uid"].split()) == {str(user.pw_uid)}, status["Uid"]
+        assert set(status["Gid"].split()) == {str(user.pw_gid)}, status["Gid"]
+        assert "0" not in status["Groups"].split(), status["Groups"]
+        assert status["NoNewPrivs"] == "1" and int(status["CapEff"], 16) == 0
+    assert os.stat(site.path("run")).st_uid == user.pw_uid
+    assert site.ask(verb="reload")["ok"]
+    kill_master(site)
+    site.start()  # what the first one left belongs to the same user
+    assert not alive(child) and site.all_ready("in", 1)
+
+
+run(globals())
