@@ -10,7 +10,6 @@ that the test can put the events of all children in order.
 """
 import os
 import signal
-import sys
 import time
 
 RUNNER = os.environ["LISTRUNNER_RUNNER"]
