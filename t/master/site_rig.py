@@ -21,6 +21,7 @@ SOURCE = os.path.abspath(os.environ.get("top_srcdir", os.path.join(os.path.dirna
 BUILD = os.path.abspath(os.environ.get("top_builddir", SOURCE))
 MASTER = os.path.join(BUILD, "listrunner-master")
 TOOL = os.path.join(BUILD, "listrunner")
+PYTHON = os.path.realpath(os.environ.get("PYTHON") or sys.executable)
 BUILT_IN = ("lmtp", "in", "pipeline", "virgin", "out", "archive")
 PATIENCE = 20.0  # seconds until a thing that must happen is called missing
 
@@ -56,9 +57,8 @@ class Site:
         for name in ("spool", "db"):
             os.mkdir(self.path(name))
         self.command = self.path("child")
-        with open(self.command, "w") as file:  # no interpreter wrapper between the master and the child
-            file.write(f"#!{os.path.realpath(sys.executable)}\n"
-                       f"exec(open({os.path.join(SOURCE, 't/master/fake_child.py')!r}).read())\n")
+        with open(os.path.join(SOURCE, "t/master/fake_child.py")) as child, open(self.command, "w") as file:
+            file.write(f"#!{PYTHON}\n{child.read()}")  # no wrapper between the master and the child
         os.chmod(self.command, 0o755)
         open(self.journal_path, "w").close()
         self.modes({})

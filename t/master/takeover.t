@@ -12,7 +12,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from site_rig import MASTER, PATIENCE, Skip, alive, check_single_owner, free_port, kill_master, run, until  # noqa: E402
+from site_rig import MASTER, PATIENCE, PYTHON, Skip, alive, check_single_owner, free_port, kill_master, run, until  # noqa: E402
 
 
 def test_second_master(site):
@@ -92,6 +92,8 @@ def test_privileges(site):
     import pwd
     if os.geteuid() != 0:
         raise Skip("needs root")
+    if subprocess.run(["/bin/sh", "-c", f"test -x '{PYTHON}'"], user="nobody", check=False).returncode != 0:
+        raise Skip(f"the user nobody cannot run {PYTHON}")
     user = pwd.getpwnam("nobody")
     for path in (site.top, site.path("spool"), site.path("db"), site.journal_path):
         os.chown(path, user.pw_uid, user.pw_gid)
