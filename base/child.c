@@ -106,10 +106,10 @@ void child_ready(void)
 void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t oldest, const char *holding)
 {
     char line[256];
-    int length = g_snprintf(line, sizeof line,
-                            "beat progress=%" PRIu64 " done=%" PRIu64 " backlog=%" PRIu64 " oldest=%" PRId64 ".%06" PRId64
-                            " holding=%s\n",
-                            progress, done, backlog, oldest / CLOCK_SECOND, oldest % CLOCK_SECOND, holding ? holding : "-");
+    int length = g_snprintf(
+        line, sizeof line,
+        "beat progress=%" PRIu64 " done=%" PRIu64 " backlog=%" PRIu64 " oldest=%" PRId64 ".%06" PRId64 " holding=%s\n",
+        progress, done, backlog, oldest / CLOCK_SECOND, oldest % CLOCK_SECOND, holding ? holding : "-");
     if (length > 0 && (size_t)length < sizeof line)
         say(line, (size_t)length);
 }

@@ -123,7 +123,8 @@ static void check_runners(const Check *check)
     const ConfigValue *copies = usable(check, "pipeline", "copy_to");
     for (char **word = copies ? copies->words : NULL; word && *word; word++)
         if (!g_hash_table_contains(owners, *word))
-            COMPLAIN(check, "pipeline", copies, "found \"%s\"; allowed are the queues of [runner.NAME] sections", *word);
+            COMPLAIN(check, "pipeline", copies, "found \"%s\"; allowed are the queues of [runner.NAME] sections",
+                     *word);
 }
 
 static void check_archivers(const Check *check)

@@ -57,4 +57,5 @@ static const Command show = {
 
 static const Command *const verbs[] = {&check, &show, NULL};
 
-const Command cmd_config = {.name = "config", .arguments = "", .summary = "Check or show the configuration", .verbs = verbs};
+const Command cmd_config = {
+    .name = "config", .arguments = "", .summary = "Check or show the configuration", .verbs = verbs};

@@ -12,7 +12,8 @@
 
 static const SmtpRefusal refuse_size = {"5.3.4", "the message is larger than the server takes"};
 static const SmtpRefusal refuse_8bit = {"5.6.3", "the message has 8-bit octets and the server takes none"};
-static const SmtpRefusal refuse_utf8 = {"5.6.7", "the message has internationalised addresses and the server takes none"};
+static const SmtpRefusal refuse_utf8 = {"5.6.7",
+                                        "the message has internationalised addresses and the server takes none"};
 static const SmtpRefusal refuse_sender = {"5.1.7", "the sender's address cannot be sent"};
 static const SmtpRefusal refuse_recipients = {"5.1.3", "no recipient can be sent"};
 static const SmtpRefusal refuse_address = {"5.1.3", "the address cannot be sent"};

@@ -39,7 +39,8 @@ static bool free_name(Store *store, const char *name, GError **error)
     int64_t taken = 0;
     if (!counted(store, "SELECT count(*) FROM domain WHERE mail_host = $1 OR alias_domain = $1", name, &taken, error))
         return false;
-    return taken == 0 || fail(error, FAIL_RACE, "the domain %s exists already, as a domain or as the alias of one", name);
+    return taken == 0 ||
+           fail(error, FAIL_RACE, "the domain %s exists already, as a domain or as the alias of one", name);
 }
 
 static bool insert(Store *store, const char *name, const char *description, GError **error)
@@ -64,7 +65,8 @@ static bool delete(Store *store, const char *name, GError **error)
     if (!counted(store, "SELECT count(*) FROM list WHERE mail_host = $1", name, &lists, error))
         return false;
     if (lists > 0)
-        return fail(error, FAIL_NEVER, "the domain %s still has lists (%" G_GINT64_FORMAT "); remove them first", name, lists);
+        return fail(error, FAIL_NEVER, "the domain %s still has lists (%" G_GINT64_FORMAT "); remove them first", name,
+                    lists);
     return query_run(store, error, &removed, "DELETE FROM domain WHERE mail_host = $1", TEXT(name)) &&
            (removed > 0 || fail(error, FAIL_MISSING, "there is no domain %s", name));
 }
@@ -103,8 +105,8 @@ bool domain_set_alias(Store *store, const char *mail_host, const char *alias_dom
 GPtrArray *domain_all(Store *store, GError **error)
 {
     g_autoptr(GPtrArray) domains = g_ptr_array_new_with_free_func((GDestroyNotify)domain_free);
-    g_autoptr(Query) query =
-        query_start(store, error, "SELECT mail_host, description, alias_domain FROM domain ORDER BY mail_host", NULL, 0);
+    g_autoptr(Query) query = query_start(
+        store, error, "SELECT mail_host, description, alias_domain FROM domain ORDER BY mail_host", NULL, 0);
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         Domain *domain = g_new0(Domain, 1);

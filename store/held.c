@@ -5,7 +5,8 @@
 #include "base/fail.h"
 #include "store/store_internal.h"
 
-#define COLUMNS "held.number, list.list_id, held.message_id, held.subject, held.sender, held.reason, held.meta, held.held_at"
+#define COLUMNS \
+    "held.number, list.list_id, held.message_id, held.subject, held.sender, held.reason, held.meta, held.held_at"
 #define FROM " FROM held JOIN list ON list.key = held.list "
 
 void held_free(Held *held)
@@ -103,7 +104,8 @@ bool held_each(Store *store, const char *list_id, HeldEach *each, void *data, GE
     if (list_id && !list_key(store, list_id, &key, error))
         return false;
     g_autoptr(Query) query =
-        list_id ? query_open(store, error, "SELECT " COLUMNS FROM "WHERE held.list = $1 ORDER BY held.number", INTEGER(key))
+        list_id ? query_open(store, error, "SELECT " COLUMNS FROM "WHERE held.list = $1 ORDER BY held.number",
+                             INTEGER(key))
                 : query_start(store, error, "SELECT " COLUMNS FROM "ORDER BY held.number", NULL, 0);
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {

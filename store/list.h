@@ -19,7 +19,12 @@ const char *action_text(Action action);
 bool action_parse(const char *text, Action *action);
 
 typedef enum ArchivePolicy { ARCHIVE_NEVER, ARCHIVE_PRIVATE, ARCHIVE_PUBLIC } ArchivePolicy;
-typedef enum ReplyGoesTo { REPLY_NO_MUNGING, REPLY_POINT_TO_LIST, REPLY_EXPLICIT_HEADER, REPLY_EXPLICIT_HEADER_ONLY } ReplyGoesTo;
+typedef enum ReplyGoesTo {
+    REPLY_NO_MUNGING,
+    REPLY_POINT_TO_LIST,
+    REPLY_EXPLICIT_HEADER,
+    REPLY_EXPLICIT_HEADER_ONLY
+} ReplyGoesTo;
 
 typedef struct List {
     char id[STORE_ID_SIZE];
@@ -51,7 +56,14 @@ typedef struct List {
 void list_free(List *list);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(List, list_free)
 
-typedef enum SettingType { SETTING_BOOL, SETTING_INTEGER, SETTING_TEXT, SETTING_LINE, SETTING_WORDS, SETTING_CHOICE } SettingType;
+typedef enum SettingType {
+    SETTING_BOOL,
+    SETTING_INTEGER,
+    SETTING_TEXT,
+    SETTING_LINE,
+    SETTING_WORDS,
+    SETTING_CHOICE
+} SettingType;
 
 typedef struct ListSetting {
     const char *name;

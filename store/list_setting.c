@@ -12,7 +12,8 @@
 #define PATTERNS "patterns"
 
 #define SETTING(field, setting_type, value, allowed, text) \
-    {.name = #field, .type = setting_type, .offset = offsetof(List, field), .fallback = value, .choices = allowed, .about = text}
+    {.name = #field, .type = setting_type, .offset = offsetof(List, field), .fallback = value, .choices = allowed, \
+     .about = text}
 
 const ListSetting list_settings[] = {
     SETTING(accept_these_nonmembers, SETTING_WORDS, "", PATTERNS,
@@ -23,10 +24,13 @@ const ListSetting list_settings[] = {
     SETTING(admin_notify_mchanges, SETTING_BOOL, "no", NULL, "Tell the owners when somebody joins or leaves."),
     SETTING(administrivia, SETTING_BOOL, "yes", NULL, "Hold posts that look like commands."),
     SETTING(advertised, SETTING_BOOL, "yes", NULL, "Show the list where lists are listed."),
-    SETTING(allow_list_posts, SETTING_BOOL, "yes", NULL, "Name the posting address in List-Post; else List-Post says NO."),
+    SETTING(allow_list_posts, SETTING_BOOL, "yes", NULL,
+            "Name the posting address in List-Post; else List-Post says NO."),
     SETTING(anonymous_list, SETTING_BOOL, "no", NULL, "Hide who wrote a post."),
-    SETTING(archive_policy, SETTING_CHOICE, "public", "never|private|public", "Who may read the archive; never: there is none."),
-    SETTING(archivers, SETTING_WORDS, "", NULL, "Names of the archivers that get the posts; empty: all that are configured."),
+    SETTING(archive_policy, SETTING_CHOICE, "public", "never|private|public",
+            "Who may read the archive; never: there is none."),
+    SETTING(archivers, SETTING_WORDS, "", NULL,
+            "Names of the archivers that get the posts; empty: all that are configured."),
     SETTING(default_member_action, SETTING_CHOICE, "defer", ACTIONS,
             "What happens to members' posts; defer: what the other rules say, in the end accepted."),
     SETTING(default_nonmember_action, SETTING_CHOICE, "hold", ACTIONS, "What happens to posts of others."),
@@ -47,10 +51,12 @@ const ListSetting list_settings[] = {
     SETTING(process_bounces, SETTING_BOOL, "yes", NULL, "Count bounces against members."),
     SETTING(reject_these_nonmembers, SETTING_WORDS, "", PATTERNS,
             "Addresses, or patterns that begin with ^, whose posts are sent back."),
-    SETTING(reply_goes_to_list, SETTING_CHOICE, "no_munging", "no_munging|point_to_list|explicit_header|explicit_header_only",
+    SETTING(reply_goes_to_list, SETTING_CHOICE, "no_munging",
+            "no_munging|point_to_list|explicit_header|explicit_header_only",
             "Where replies go: as the author wrote, to the list, or to reply_to_address (besides the list, or alone)."),
     SETTING(reply_to_address, SETTING_LINE, "", "address", "The address for explicit_header and explicit_header_only."),
-    SETTING(require_explicit_destination, SETTING_BOOL, "yes", NULL, "Hold posts that do not name the list in To or Cc."),
+    SETTING(require_explicit_destination, SETTING_BOOL, "yes", NULL,
+            "Hold posts that do not name the list in To or Cc."),
     SETTING(respond_to_post_requests, SETTING_BOOL, "yes", NULL, "Tell authors when their post is held."),
     SETTING(send_goodbye_message, SETTING_BOOL, "yes", NULL, "Write to members who leave."),
     SETTING(send_welcome_message, SETTING_BOOL, "yes", NULL, "Write to new members."),
@@ -181,10 +187,12 @@ static bool word_allowed(const ListSetting *setting, const char *word, GError **
         return true;
     if (*word != '^')
         return email_is_valid(word) ||
-               refuse(setting, word, "an address, a pattern that begins with ^, or @ and the List-Id of another list", error);
+               refuse(setting, word, "an address, a pattern that begins with ^, or @ and the List-Id of another list",
+                      error);
     g_autoptr(GError) broken = NULL;
     g_autoptr(GRegex) regex = g_regex_new(word, G_REGEX_CASELESS, 0, &broken);
-    return regex || fail(error, FAIL_NEVER, "%s: \"%s\" is no regular expression: %s", setting->name, word, broken->message);
+    return regex ||
+           fail(error, FAIL_NEVER, "%s: \"%s\" is no regular expression: %s", setting->name, word, broken->message);
 }
 
 static char *canonical_words(const ListSetting *setting, const char *value, GError **error)

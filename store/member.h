@@ -17,8 +17,19 @@ typedef enum Role { ROLE_MEMBER, ROLE_OWNER, ROLE_MODERATOR, ROLE_NONMEMBER } Ro
 const char *role_text(Role role);
 bool role_parse(const char *text, Role *role);
 
-typedef enum DeliveryStatus { DELIVERY_ENABLED, DELIVERY_BY_USER, DELIVERY_BY_BOUNCES, DELIVERY_BY_MODERATOR, DELIVERY_UNKNOWN } DeliveryStatus;
-typedef enum DeliveryMode { MODE_REGULAR, MODE_PLAINTEXT_DIGESTS, MODE_MIME_DIGESTS, MODE_SUMMARY_DIGESTS } DeliveryMode;
+typedef enum DeliveryStatus {
+    DELIVERY_ENABLED,
+    DELIVERY_BY_USER,
+    DELIVERY_BY_BOUNCES,
+    DELIVERY_BY_MODERATOR,
+    DELIVERY_UNKNOWN
+} DeliveryStatus;
+typedef enum DeliveryMode {
+    MODE_REGULAR,
+    MODE_PLAINTEXT_DIGESTS,
+    MODE_MIME_DIGESTS,
+    MODE_SUMMARY_DIGESTS
+} DeliveryMode;
 const char *delivery_status_text(DeliveryStatus status);
 bool delivery_status_parse(const char *text, DeliveryStatus *status);
 const char *delivery_mode_text(DeliveryMode mode);
@@ -50,8 +61,10 @@ bool member_add(Store *store, const char *list_id, Role role, const char *addres
                 const Preferences *own, GError **error);
 bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error);
 Member *member_find(Store *store, const char *list_id, Role role, const char *address, GError **error);
-bool member_set_preferences(Store *store, const char *list_id, Role role, const char *address, const Preferences *own, GError **error);
-bool member_set_moderation(Store *store, const char *list_id, Role role, const char *address, Action action, GError **error);
+bool member_set_preferences(Store *store, const char *list_id, Role role, const char *address, const Preferences *own,
+                            GError **error);
+bool member_set_moderation(Store *store, const char *list_id, Role role, const char *address, Action action,
+                           GError **error);
 
 /* Walks members in order of address without loading them all; each returns
  * false to stop. */

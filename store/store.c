@@ -321,8 +321,9 @@ bool store_record_effect(Store *store, const char *entry, bool *before, GError *
     if (store->depth == 0)
         log_panic("store_record_effect outside a transaction: it would record effects that are not there");
     int64_t added = 0;
-    if (!query_run(store, error, &added, "INSERT INTO effect (entry, recorded_at) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-                   TEXT(entry), INTEGER(clock_now())))
+    if (!query_run(store, error, &added,
+                   "INSERT INTO effect (entry, recorded_at) VALUES ($1, $2) ON CONFLICT DO NOTHING", TEXT(entry),
+                   INTEGER(clock_now())))
         return false;
     *before = added == 0;
     return true;

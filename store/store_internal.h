@@ -56,7 +56,8 @@ typedef struct StoreDriver {
     int64_t (*changed_ever)(void *connection); /* only ever compared */
     bool (*in_transaction)(void *connection); /* false after the database gave one up */
     bool (*version)(void *connection, int64_t *version, GError **error);
-    /* Tells a database that is empty or ours from a stranger's (FAIL_CONFIG). has_schema: a migration table is there. */
+    /* Tells a database that is empty or ours from a stranger's (FAIL_CONFIG).
+     * has_schema: a migration table is there. */
     bool (*inspect)(void *connection, bool *has_schema, GError **error);
     const char *begin_write; /* starts a transaction that will not fail later for want of the lock */
     const char *const *words; /* for schema/: pairs "@word@", text; NULL ends */
@@ -83,7 +84,8 @@ GBytes *query_blob(Query *query, int column);
 /* Runs to the end; *changed (may be NULL) is the number of rows changed. */
 bool query_all(Store *store, GError **error, int64_t *changed, const char *sql, const Value *values, size_t count);
 #define query_run(store, error, changed, sql, ...) \
-    query_all(store, error, changed, sql, (const Value[]){__VA_ARGS__}, sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
+    query_all(store, error, changed, sql, (const Value[]){__VA_ARGS__}, \
+              sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
 
 /* Around what a public function writes: a transaction, or part of the
  * caller's. write_end() returns ok, or false when the commit failed. When not

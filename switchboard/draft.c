@@ -250,7 +250,8 @@ static bool write_all(Writing *writing, GError **error)
     Draft *draft = writing->draft;
     g_autofree char *meta = meta_print(draft->meta);
     if (!meta || strlen(meta) > META_MAX)
-        return fail(error, FAIL_NEVER, "the metadata cannot be written: it is over %d octets or no valid text", META_MAX);
+        return fail(error, FAIL_NEVER, "the metadata cannot be written: it is over %d octets or no valid text",
+                    META_MAX);
     g_string_set_size(writing->buffer, FORMAT_HEAD_SIZE);
     g_string_append(writing->buffer, meta);
     g_string_append_c(writing->buffer, '\n');

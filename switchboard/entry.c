@@ -76,7 +76,8 @@ static bool check_lengths(Entry *entry, size_t size, GError **error)
     const FormatHead *head = &entry->head;
     if (!format_head_parse(entry->octets, &entry->head))
         return fail(error, FAIL_NEVER, "%s does not begin like an entry", entry->text);
-    if (head->meta_length + head->recipients_length + head->message_length + FORMAT_HEAD_SIZE + FORMAT_TAIL_SIZE != size)
+    if (head->meta_length + head->recipients_length + head->message_length + FORMAT_HEAD_SIZE + FORMAT_TAIL_SIZE !=
+        size)
         return fail(error, FAIL_NEVER, "%s is %zu octets long, its first line says otherwise", entry->text, size);
     entry->recipients_at = FORMAT_HEAD_SIZE + head->meta_length;
     entry->message_at = entry->recipients_at + head->recipients_length;

@@ -29,7 +29,8 @@ static void assert_whole(const Message *message, const char *expected)
 
 static void test_fields(void)
 {
-    g_autoptr(Message) message = make("From: a@example.com\r\nSubject : one\r\n two\r\n\tthree \r\nTo:\r\n\r\nbody\r\n");
+    g_autoptr(Message) message =
+        make("From: a@example.com\r\nSubject : one\r\n two\r\n\tthree \r\nTo:\r\n\r\nbody\r\n");
     g_assert_cmpuint(message_field_count(message), ==, 3);
     g_autofree char *subject = message_value(message, "SUBJECT"), *to = message_value(message, "to");
     g_assert_cmpstr(subject, ==, "one two\tthree");

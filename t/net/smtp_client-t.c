@@ -97,7 +97,8 @@ static void on_result(SmtpClient *client, size_t index, const SmtpResult *result
 {
     (void)client;
     Owner *owner = data;
-    g_assert_true(result->status[0] == (result->verdict == SMTP_SENT ? '2' : result->verdict == SMTP_LATER ? '4' : '5'));
+    g_assert_true(result->status[0] == (result->verdict == SMTP_SENT ? '2' :
+                                        result->verdict == SMTP_LATER ? '4' : '5'));
     g_string_append_printf(owner->report, "%zu %s %s %s%s%s%s\n", index, verdicts[result->verdict], result->status,
                            result->reply, result->connection ? " connection" : "", result->in_doubt ? " in doubt" : "",
                            result->unstarted ? " unstarted" : "");
@@ -170,7 +171,8 @@ static void expect(const char *const *script, const char *report)
 #define SCRIPT(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define HELLO "> 220 hi", "< EHLO me.example"
 #define PIPE HELLO, "> 250-peer", "> 250-SIZE 1000", "> 250-8bitmime", "> 250 PIPELINING"
-#define GROUP "< MAIL FROM:<list@example.com> SIZE=7", "< RCPT TO:<a@example.com>", "< RCPT TO:<b@example.com>", "< DATA"
+#define GROUP \
+    "< MAIL FROM:<list@example.com> SIZE=7", "< RCPT TO:<a@example.com>", "< RCPT TO:<b@example.com>", "< DATA"
 #define BODY "< x", "< ..y", "< ."
 #define BYE "< QUIT", "> 221 bye", "wait"
 
@@ -199,7 +201,8 @@ static void greeting(void)
 {
     expect(SCRIPT("> 554 no service", "wait"), "closed later peer said: 554 no service\n");
     expect(SCRIPT("> 421 busy", "wait"), "closed later peer said: 421 busy\n");
-    expect(SCRIPT("> SSH-2.0-OpenSSH", "wait"), "closed later peer broke the protocol while waiting for the greeting\n");
+    expect(SCRIPT("> SSH-2.0-OpenSSH", "wait"),
+           "closed later peer broke the protocol while waiting for the greeting\n");
     expect(SCRIPT("close"), "closed later lost connection with peer while waiting for the greeting\n");
     expect(SCRIPT(HELLO, "> 502 what", "< HELO me.example", "> 550 go away", "wait"),
            "closed later peer said: 550 go away (in reply to EHLO)\n");
@@ -228,10 +231,11 @@ static void lost(void)
            "0 later 4.4.2 lost connection with peer while sending RCPT TO connection\n"
            "1 later 4.4.2 lost connection with peer while sending RCPT TO connection\n"
            "done\nclosed later lost connection with peer while sending RCPT TO\n");
-    expect(SCRIPT(PIPE, GROUP, "> 250 ok", "> 250 ok", "> 550 x", "> 354 go", BODY, "close"),
-           "1 never 5.0.0 550 x\n"
-           "0 later 4.4.2 lost connection with peer while waiting for the reply to the end of data connection in doubt\n"
-           "done\nclosed later lost connection with peer while waiting for the reply to the end of data\n");
+    expect(
+        SCRIPT(PIPE, GROUP, "> 250 ok", "> 250 ok", "> 550 x", "> 354 go", BODY, "close"),
+        "1 never 5.0.0 550 x\n"
+        "0 later 4.4.2 lost connection with peer while waiting for the reply to the end of data connection in doubt\n"
+        "done\nclosed later lost connection with peer while waiting for the reply to the end of data\n");
     expect(SCRIPT(PIPE, GROUP, "> 250 ok", "> 250 ok", "> 550 x", "> 354 go", BODY, "> 421 4.3.2 down", "wait"),
            "1 never 5.0.0 550 x\n0 later 4.3.2 421 4.3.2 down connection\n"
            "done\nclosed later peer said: 421 4.3.2 down (in reply to end of data)\n");
@@ -255,7 +259,8 @@ static void reused(void)
                     "closed sent \n");
     g_autoptr(Owner) stale = owner_new("x\r\n.y\r\n");
     stale->transactions = 2;
-    owner_run(stale, SCRIPT(PIPE, GROUP, "> 250 ok", "> 250 ok", "> 250 ok", "> 354 go", BODY, "> 250 1", GROUP, "close"));
+    owner_run(stale,
+              SCRIPT(PIPE, GROUP, "> 250 ok", "> 250 ok", "> 250 ok", "> 354 go", BODY, "> 250 1", GROUP, "close"));
     g_assert_nonnull(strstr(stale->report->str, "0 later 4.4.2 lost connection with peer while sending MAIL FROM "
                                                 "connection unstarted\n"));
 }
@@ -317,7 +322,8 @@ static void silent(void)
     int64_t took = clock_monotonic() - before;
     g_assert_cmpint(took, >=, CLOCK_SECOND / 20);
     g_assert_cmpint(took, <, 10 * CLOCK_SECOND);
-    g_assert_true(g_str_has_prefix(owner->report->str, "0 later 4.4.2 peer timed out while sending RCPT TO connection\n"));
+    g_assert_true(
+        g_str_has_prefix(owner->report->str, "0 later 4.4.2 peer timed out while sending RCPT TO connection\n"));
 }
 
 /* More recipients and a larger message than any socket buffer takes, to a
@@ -380,7 +386,8 @@ static void refused_connection(void)
     g_assert_cmpint(bind(holder, (struct sockaddr *)&address, length), ==, 0);
     g_assert_cmpint(getsockname(holder, (struct sockaddr *)&address, &length), ==, 0);
     g_autoptr(Owner) owner = owner_new("x\r\n");
-    owner->client = smtp_client_new(owner->base, (struct sockaddr *)&address, length, &owner->settings, &handler, owner);
+    owner->client = smtp_client_new(owner->base, (struct sockaddr *)&address, length, &owner->settings, &handler,
+                                    owner);
     event_base_dispatch(owner->base);
     g_autofree char *wanted = g_strdup_printf("closed later connect to peer[127.0.0.1]:%u: Connection refused\n",
                                               ntohs(address.sin_port));
@@ -393,9 +400,9 @@ static void idle(void)
     g_autoptr(Owner) owner = owner_new("x\r\n.y\r\n");
     owner->transactions = 2;
     owner->recipients = (const char *const[]){"a@x", NULL};
-    owner_run(owner, SCRIPT(PIPE, "< MAIL FROM:<list@example.com> SIZE=7", "< RCPT TO:<a@x>", "< DATA", "> 250", "> 250",
-                            "> 354", BODY, "> 250", "< MAIL FROM:<list@example.com> SIZE=7", "< RCPT TO:<a@x>", "< DATA",
-                            "> 421 4.4.2 idle too long", "wait"));
+    owner_run(owner, SCRIPT(PIPE, "< MAIL FROM:<list@example.com> SIZE=7", "< RCPT TO:<a@x>", "< DATA", "> 250",
+                            "> 250", "> 354", BODY, "> 250", "< MAIL FROM:<list@example.com> SIZE=7", "< RCPT TO:<a@x>",
+                            "< DATA", "> 421 4.4.2 idle too long", "wait"));
     g_assert_nonnull(strstr(owner->report->str, "0 later 4.4.2 421 4.4.2 idle too long connection unstarted\n"));
 }
 

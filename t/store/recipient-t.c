@@ -37,7 +37,8 @@ static char *recipients(Fixture *fixture, const char *sender, const char *const 
 static void test_order(Fixture *fixture, const void *data)
 {
     assert_recipients(fixture, NULL, NULL, "");
-    const char *const addresses[] = {"zoe@b.org", "Al@B.org", "jo@a-b.org", "jo@a.org", "jo@a.org.uk", "m\303\274@\303\274.de", NULL};
+    const char *const addresses[] = {
+        "zoe@b.org", "Al@B.org", "jo@a-b.org", "jo@a.org", "jo@a.org.uk", "m\303\274@\303\274.de", NULL};
     for (const char *const *address = addresses; *address; address++)
         add(fixture, *address, preferences_unset);
     assert_recipients(fixture, NULL, NULL, "jo@a-b.org jo@a.org jo@a.org.uk Al@B.org zoe@b.org m\303\274@\303\274.de");
@@ -69,7 +70,8 @@ static void test_inheritance(Fixture *fixture, const void *data)
     assert_recipients(fixture, NULL, NULL, "a@example.org");
     assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, "a@example.org", &off, &error), error);
     assert_recipients(fixture, NULL, NULL, "");
-    assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, "a@example.org", &preferences_unset, &error), error);
+    assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, "a@example.org", &preferences_unset, &error),
+              error);
     assert_recipients(fixture, NULL, NULL, "a@example.org");
     assert_ok(address_set_preferences(fixture->store, "a@example.org", &preferences_unset, &error), error);
     assert_recipients(fixture, NULL, NULL, "");

@@ -11,12 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 import tree
 
 # Formats that have no comments, or whose first line is read by a machine.
-NO_HEAD = (".json", ".md", ".in", ".csv", ".eml", ".mbox", ".txt", ".gitignore", ".out", ".pdf", ".svg", ".png", ".po")
+NO_HEAD = (".json", ".md", ".in", ".csv", ".eml", ".mbox", ".txt", ".gitignore", ".out", ".pdf", ".svg", ".png", ".po",
+           "LICENSE")
 HEAD = "SPDX-License-Identifier: BSD-2-Clause\n"
 HEAD_NEXT = "Copyright (c) 2026 The Listrunner authors"
 # Where somebody's machine shows through.
 MACHINE = re.compile(r"/home/\w|/root/|/work/|/tmp/(wt|b|i)-")
-UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b|not (yet )?implemented")
+UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)(:|\(| [a-z])|\bnot (yet )?implemented")
 
 
 def compiles(name):

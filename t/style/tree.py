@@ -40,5 +40,6 @@ class Tap:
             print("# %s" % fault)
 
     def end(self):
+        """Under the TAP driver the lines speak; by hand the exit status does."""
         print("1..%d" % self.count)
-        sys.exit(1 if self.failed else 0)
+        sys.exit(1 if self.failed and "top_srcdir" not in os.environ else 0)
