@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""The LMTP door and the clients that people use: Python's smtplib, swaks, Postfix's smtp-source and lmtp(8). Only the
+runner lmtp is started, so that what it stored stays in the queues."""
+import shutil
+import smtplib
+import socket
+import subprocess
+
+import pytest
+
+from support import postfix
+from support.instance import HOST, free_port, wait_until
+
+OTHERS = ("in", "pipeline", "virgin", "out", "archive")
+
+
+@pytest.fixture
+def door(instances):
+    """An instance that only takes mail in, on IPv4, IPv6 and a UNIX socket; with a list."""
+    made = instances(free_port(), settings={f"runner.{name}": {"start": "no"} for name in OTHERS})
+    made.port6 = free_port()
+    made.unix = str(made.directory / "run" / "lmtp")
+    made.set({"runner.lmtp": {"listen": f"127.0.0.1:{made.port}, [::1]:{made.port6}, unix:{made.unix}"},
+              "lmtp": {"max_message_size": "1M", "memory_limit": "64M"}})
+    made.address = made.create_list("test")
+    return made.start()
+
+
+def stored(door, queue="in"):
+    """Entries of a queue: {name: octets}; every one must be whole."""
+    found = {}
+    for name in door.files(queue)[queue]:
+        assert name.endswith(".msg")
+        octets = (door.spool / queue / name).read_bytes()
+        assert octets.endswith(b"\nend listrunner 1 " + name[18:58].encode() + b"\n"), name
+        found[name] = octets
+    return found
+
+
+def find_program(name):
+    found = shutil.which(name, path="/usr/bin:/usr/sbin:/bin")
+    if not found:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+@pytest.mark.parametrize("way", ["ipv4", "ipv6", "unix"])
+def test_smtplib(door, way):
+    host, port = {"ipv4": ("127.0.0.1", door.port), "ipv6": ("::1", door.port6), "unix": (door.unix, 0)}[way]
+    with smtplib.LMTP(host, port, timeout=30) as client:
+        client.ehlo()
+        assert {"pipelining", "8bitmime", "smtputf8", "size", "chunking", "enhancedstatuscodes"} <= set(client.esmtp_features)
+        assert client.sendmail("anne@example.net", [door.address], b"Subject: a\r\n\r\n.\r\n..b\r\n") == {}
+        with pytest.raises(smtplib.SMTPRecipientsRefused) as refused:
+            client.sendmail("anne@example.net", [f"nobody@{HOST}"], b"x")
+        assert refused.value.recipients[f"nobody@{HOST}"] == (550, b"5.1.1 There is no such list here")
+        with pytest.raises(smtplib.SMTPSenderRefused) as large:
+            client.sendmail("anne@example.net", [door.address], b"x" * 2_000_000)
+        assert large.value.smtp_code == 552
+    (octets,) = stored(door).values()
+    assert b"\nSubject: a\r\n\r\n.\r\n..b\r\n\nend" in octets
+
+
+def test_swaks(door):
+    swaks = find_program("swaks")
+    to = f"{door.address},test-owner@{HOST},test-bounces+bart=example.net@{HOST},nobody@{HOST}"
+    for server in (["--server", "127.0.0.1", "--port", str(door.port)], ["--socket", door.unix]):
+        done = subprocess.run([swaks, "--protocol", "LMTP", "--pipeline", "--from", "anne@example.net", "--to", to, *server],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+        assert done.stdout.count("250 2.0.0 Stored as") == 3, done.stdout
+        assert done.stdout.count("550 5.1.1") == 1, done.stdout
+    assert len(stored(door)) == 4
+    assert len(stored(door, "bounces")) == 2
+
+
+@pytest.mark.parametrize("reuse", [[], ["-d"]], ids=["connect-each", "keep"])
+def test_smtp_source(door, reuse):
+    source = find_program("smtp-source")
+    subprocess.run([source, "-L", *reuse, "-s", "50", "-m", "500", "-l", "4096", "-f", "anne@example.net", "-t", door.address,
+                    f"inet:127.0.0.1:{door.port}"], check=True, timeout=60)
+    assert len(stored(door)) == 500
+
+
+def test_two_instances_share_the_sockets(door):
+    door.set({"runner.lmtp": {"instances": 2}})
+    door.cli("reload")
+    wait_until(lambda: len(door.pids("lmtp")) == 2, 20, "two instances")
+    test_smtp_source(door, [])
+
+
+def test_postfix(door):
+    why = postfix.missing()
+    if why:
+        pytest.skip(why)
+    front = postfix.front(HOST, door.port).start()
+    try:
+        body = "".join(f".line {number}\r\n" for number in range(200)) + ".\r\n..\r\n"
+        with smtplib.SMTP("127.0.0.1", front.port, timeout=30) as client:
+            for number in range(50):
+                client.sendmail("anne@example.net", [door.address, f"test-owner@{HOST}"],
+                                f"Message-ID: <{number}@example.net>\r\nSubject: {number}\r\n\r\n{body}".encode())
+        wait_until(lambda: len(door.files("in")["in"]) == 100 and front.empty(), 60, lambda: front.log_text()[-3000:])
+    finally:
+        front.close()
+    wanted = body.encode()
+    for octets in stored(door).values():
+        assert wanted in octets
+
+
+def talk(door, *pieces):
+    """Says the pieces, each after something was heard; returns all replies."""
+    heard = b""
+    with socket.create_connection(("127.0.0.1", door.port), 30) as client:
+        for piece in pieces:
+            heard += client.recv(65536)
+            client.sendall(piece)
+        while octets := client.recv(65536):
+            heard += octets
+    return heard.decode()
+
+
+def test_smuggling(door):
+    """What a laxer reader would take for the end neither ends the message nor gets past us."""
+    inner = b"MAIL FROM:<evil@example.org>\r\nRCPT TO:<" + door.address.encode() + b">\r\nDATA\r\nSubject: inner\r\n\r\nx\r\n.\r\n"
+    for end in (b"\n.\n", b"\n.\r\n", b"\r\n.\n", b"\r.\r\n", b"\r.\r", b"\r\n.\r\r\n"):
+        replies = talk(door, b"LHLO c\r\n", b"MAIL FROM:<a@example.net>\r\nRCPT TO:<" + door.address.encode() + b">\r\nDATA\r\n",
+                       b"Subject: outer\r\n\r\nx" + end + inner + b"QUIT\r\n")
+        assert "554 5.6.0" in replies and "Stored" not in replies, (end, replies)
+    assert stored(door) == {}
+
+
+def test_stop_finishes_what_is_in_progress(door):
+    with smtplib.LMTP("127.0.0.1", door.port, timeout=30) as client:
+        client.ehlo()
+        client.mail("anne@example.net")
+        client.rcpt(door.address)
+        door.process.terminate()
+        assert client.data(b"Subject: late\r\n\r\nx\r\n")[0] == 250
+    assert door.stop() == 0
+    assert len(stored(door)) == 1
