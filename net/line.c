@@ -42,8 +42,6 @@ Line *line_new(struct event_base *base, int fd, GString *output, const LineEvent
     line->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, line);
     line->writable = event_new(base, fd, EV_WRITE, on_writable, line);
     line->deadline = evtimer_new(base, on_deadline, line);
-    line->reading = true;
-    event_add(line->readable, NULL);
     return line;
 }
 

@@ -34,8 +34,9 @@ typedef struct LineEvents {
     void (*closed)(Line *line, void *data);
 } LineEvents;
 
-/* output is the protocol's: what it appends is sent and erased after each
- * callback and at line_resume(). fd is non-blocking. */
+/* Nothing is sent or received before the first line_resume(). output is the
+ * protocol's: what it appends is sent and erased after each callback and at
+ * line_resume(). fd is non-blocking. */
 Line *line_new(struct event_base *base, int fd, GString *output, const LineEvents *events, void *data);
 void line_free(Line *line); /* closes the socket */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Line, line_free)

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
@@ -20,6 +21,7 @@
 #include "runners/lmtp/lists.h"
 
 #define ERRORS_LIMIT 20
+#define SPACE_TRUST_US (CLOCK_SECOND / 100) /* how old a look at the free space may be */
 #define NO_SPACE "452 4.3.1 There is too little space on the disk; try again later"
 
 typedef struct Lmtp {
@@ -31,12 +33,13 @@ typedef struct Lmtp {
     const char *hostname;
     uint64_t min_free;
     int spool_fd; /* the loop's own view of the spool, for its free space */
+    uint64_t free_space;
+    int64_t looked_at; /* when free_space was read */
 } Lmtp;
 
 /* One client. Counted: a message that is being stored outlives the
  * connection. */
 typedef struct Client {
-    Lmtp *lmtp;
     Connection *connection; /* NULL once it is closed */
     LmtpSession *session;
     char *peer;
@@ -64,13 +67,16 @@ static void client_unref(Client *client)
 /* What is in memory will be on the disk soon. */
 static bool has_space(Lmtp *lmtp, uint64_t wanted)
 {
-    uint64_t octets;
-    g_autoptr(GError) error = NULL;
-    if (!fs_free_space(lmtp->spool_fd, &octets, &error)) {
-        log_error("spool: %s", error->message);
-        return false;
+    int64_t now = clock_monotonic();
+    if (lmtp->looked_at == 0 || now - lmtp->looked_at > SPACE_TRUST_US) {
+        g_autoptr(GError) error = NULL;
+        if (!fs_free_space(lmtp->spool_fd, &lmtp->free_space, &error)) {
+            log_error("spool: %s", error->message);
+            return false;
+        }
+        lmtp->looked_at = now;
     }
-    return octets >= lmtp->min_free + lmtp_server_memory(lmtp->server) + wanted;
+    return lmtp->free_space >= lmtp->min_free + lmtp_server_memory(lmtp->server) + wanted;
 }
 
 static const char *on_mail(LmtpSession *session, const char *sender, uint64_t size, void *data)
@@ -174,7 +180,6 @@ static GString *lmtp_open(Connection *connection)
 {
     Lmtp *lmtp = listener_data(connection_listener(connection));
     Client *client = g_rc_box_new0(Client);
-    client->lmtp = lmtp;
     client->connection = connection;
     client->peer = g_strdup(connection_peer(connection));
     client->session = lmtp_session_new(lmtp->server, client);
