@@ -22,6 +22,8 @@
 
 #define ERRORS_LIMIT 20
 #define SPACE_TRUST_US (CLOCK_SECOND / 100) /* how old a look at the free space may be */
+#define UNKNOWN "550 5.1.1 There is no such list here"
+#define NO_DATABASE "451 4.3.0 The database cannot be used now; try again later"
 #define NO_SPACE "452 4.3.1 There is too little space on the disk; try again later"
 
 typedef struct Lmtp {
@@ -97,7 +99,7 @@ static const char *on_recipient(LmtpSession *session, LmtpRecipient *recipient, 
     bool unknown = g_error_matches(error, FAIL, FAIL_MISSING);
     log_info("- to=<%s> from=<%s> peer=%s result=%s", recipient->address, lmtp_session_transaction(session)->sender,
              client->peer, unknown ? "unknown" : "deferred");
-    return unknown ? "550 5.1.1 There is no such list here" : "451 4.3.0 The database cannot be used now; try again later";
+    return unknown ? UNKNOWN : NO_DATABASE;
 }
 
 static const char *on_content(LmtpSession *session, void *data)
