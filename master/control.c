@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "master/control.h"
 
+#include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/listener.h>
@@ -20,10 +21,12 @@
 
 #define CLIENTS_MAX 64
 #define CLIENT_TIMEOUT 60 /* seconds */
+#define ACCEPT_PAUSE 1
 
 struct Control {
     Master *master;
     struct evconnlistener *listener;
+    struct event *pause; /* until it accepts again */
     GPtrArray *clients; /* struct bufferevent * */
     char *path;
 };
@@ -189,6 +192,21 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
     bufferevent_enable(client, EV_READ | EV_WRITE);
 }
 
+static void on_pause_over(evutil_socket_t fd, short what, void *data)
+{
+    evconnlistener_enable(((Control *)data)->listener);
+}
+
+/* Out of descriptors: whoever waits stays readable, and asking at once would only spin. */
+static void on_accept_fault(struct evconnlistener *listener, void *data)
+{
+    Control *control = data;
+    log_warn("control socket: %s", g_strerror(errno));
+    struct timeval pause = {ACCEPT_PAUSE, 0};
+    evconnlistener_disable(listener);
+    evtimer_add(control->pause, &pause);
+}
+
 Control *control_new(Master *master, GError **error)
 {
     g_autofree char *path = g_build_filename(master->plan->runtime, CONTROL_SOCKET, NULL);
@@ -201,6 +219,8 @@ Control *control_new(Master *master, GError **error)
     control->clients = g_ptr_array_new_with_free_func((GDestroyNotify)bufferevent_free);
     control->listener = evconnlistener_new(master->base, on_accept, control,
                                            LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
+    evconnlistener_set_error_cb(control->listener, on_accept_fault);
+    control->pause = evtimer_new(master->base, on_pause_over, control);
     return control;
 }
 
@@ -216,6 +236,7 @@ static void flush_clients(const Control *control)
 void control_free(Control *control)
 {
     flush_clients(control);
+    event_free(control->pause);
     evconnlistener_free(control->listener);
     g_ptr_array_unref(control->clients);
     unlink(control->path);

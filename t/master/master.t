@@ -6,6 +6,7 @@ one behaviour a test."""
 import contextlib
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -260,6 +261,31 @@ def test_control_garbage(site):
     for client in crowd:
         client.close()
     until(lambda: site.all_ready("in", 1), "answer after the crowd")
+
+
+def test_no_descriptors(site):
+    """What the system refuses is tried again, and nothing spins meanwhile."""
+    site.start()
+    pid = site.children()[0]["pid"]
+    time.sleep(0.1)  # the connection is closed
+    limits = resource.prlimit(site.process.pid, resource.RLIMIT_NOFILE)
+    held = len(os.listdir(f"/proc/{site.process.pid}/fd"))
+    resource.prlimit(site.process.pid, resource.RLIMIT_NOFILE, (held, limits[1]))
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: site.said("Too many open files"), "refusal")
+    with contextlib.ExitStack() as stack:
+        for _ in range(3):  # one of them must go unanswered
+            client = stack.enter_context(socket.socket(socket.AF_UNIX))
+            client.connect(site.path("run/control.sock"))
+        with open(f"/proc/{site.process.pid}/stat") as file:
+            before = int(file.read().rsplit(")", 1)[1].split()[11])
+        time.sleep(1)
+        with open(f"/proc/{site.process.pid}/stat") as file:
+            spent = int(file.read().rsplit(")", 1)[1].split()[11]) - before
+        assert spent < 30, f"{spent} hundredths of a second of processor time in one second"
+    resource.prlimit(site.process.pid, resource.RLIMIT_NOFILE, limits)
+    child = until(lambda: site.renewed("in", pid), "new child")[0]
+    assert child["restarts"] == 1, child
 
 
 def test_no_leaks(site):

@@ -12,7 +12,8 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from site_rig import MASTER, PATIENCE, PYTHON, Skip, alive, check_single_owner, free_port, kill_master, run, until  # noqa: E402
+from site_rig import MASTER, PATIENCE, PYTHON, Skip, alive, check_single_owner, free_port  # noqa: E402
+from site_rig import kill_master, run, until  # noqa: E402
 
 
 def test_second_master(site):
