@@ -91,6 +91,21 @@ static bool is_raw(const char *from, const char *rest)
     return true;
 }
 
+/* The blank between two encoded words vanishes for readers: there the prefix
+ * has one inside. */
+static char *join(const char *prefix, const char *mark, const char *raw_rest)
+{
+    g_autofree char *front = header_encode(prefix, strlen(NAME));
+    if (strcmp(front, prefix) == 0)
+        return g_strconcat(prefix, mark, raw_rest, NULL);
+    if (*mark || !g_str_has_prefix(raw_rest, "=?")) {
+        g_autofree char *bare = g_strchomp(g_strdup(prefix));
+        g_free(front);
+        front = header_encode(bare, strlen(NAME));
+    }
+    return g_strconcat(front, " ", mark, raw_rest, NULL);
+}
+
 /* The value with the prefix. The sender's own words stay raw wherever they
  * can: only what stands before them is written anew. */
 static char *build(const char *raw, const char *pattern, const char *prefix)
@@ -103,10 +118,7 @@ static char *build(const char *raw, const char *pattern, const char *prefix)
     if (!*rest)
         rest = "(no subject)";
     else if (raw_reply == reply && raw_had == had && is_raw(raw, raw_rest)) {
-        g_autofree char *front = header_encode(prefix, strlen(NAME));
-        bool encoded = strcmp(front, prefix) != 0;
-        /* Blanks between two encoded words vanish: the prefix has its own inside. */
-        return g_strconcat(front, encoded ? " " : "", mark, raw_rest, NULL);
+        return join(prefix, mark, raw_rest);
     }
     g_autofree char *whole = g_strconcat(prefix, mark, rest, NULL);
     return header_encode(whole, strlen(NAME));

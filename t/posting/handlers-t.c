@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "posting/pipeline.h"
+
+#include "mail/header.h"
+#include "t/mail/corpus.h"
+#include "t/posting/fixture.h"
+
+#define BASE "From: anne@example.org\r\nTo: test@example.com\r\n"
+
+static void process(const Handler *handler, Post *post)
+{
+    g_autoptr(GError) error = NULL;
+    g_assert_true(handler->process(post, &error));
+    g_assert_no_error(error);
+}
+
+static void assert_head(const Post *post, const char *expected)
+{
+    g_autoptr(GBytes) head = message_head(post->message);
+    g_autofree char *text = g_strndup(g_bytes_get_data(head, NULL), g_bytes_get_size(head));
+    g_assert_cmpstr(text, ==, expected);
+}
+
+static void assert_field(const Post *post, const char *name, const char *expected)
+{
+    g_autofree char *value = message_value(post->message, name);
+    g_assert_cmpstr(value, ==, expected);
+}
+
+static void set_text(char **place, const char *text)
+{
+    g_free(*place);
+    *place = g_strdup(text);
+}
+
+static void test_after_delivery(Bench *bench, gconstpointer data)
+{
+    for (int number = 1; number <= 2; number++) {
+        Post *post = bench_post(bench, BASE "\r\n");
+        process(&handler_after_delivery, post);
+        g_assert_cmpint(post->post_id, ==, number);
+    }
+    g_autoptr(List) list = list_by_id(bench->store, "test.example.com", NULL);
+    g_assert_cmpint(list->post_id, ==, 3);
+    g_assert_cmpint(list->last_post_at, ==, 1000000);
+    Post *post = bench_post(bench, BASE "\r\n");
+    post->list = list;
+    post->counted = true;
+    process(&handler_after_delivery, post);
+    g_assert_cmpint(post->post_id, ==, 2);
+}
+
+static void test_recipients(Bench *bench, gconstpointer data)
+{
+    Post *post = bench_post(bench, BASE "Cc: Bart <bart@example.org>\r\n\r\n");
+    process(&handler_member_recipients, post);
+    process(&handler_avoid_duplicates, post);
+    g_assert_cmpint(post->recipients, ==, POST_TO_MEMBERS);
+    g_assert_cmpstr(post->skip_sender, ==, "anne@example.org");
+    g_assert_cmpuint(g_strv_length(post->copied), ==, 2);
+    g_assert_cmpstr(post->copied[1], ==, "bart@example.org");
+}
+
+static void test_owner_recipients(Bench *bench, gconstpointer data)
+{
+    Post *post = bench_post(bench, BASE "\r\n");
+    process(&handler_owner_recipients, post);
+    g_assert_cmpuint(g_strv_length(post->given), ==, 1);
+    g_assert_cmpstr(post->given[0], ==, "olga@example.org");
+    g_assert_true(member_remove(bench->store, "test.example.com", ROLE_OWNER, "olga@example.org", NULL));
+    g_assert_true(member_add(bench->store, "test.example.com", ROLE_OWNER, "test-owner@example.com", NULL, NULL, NULL));
+    post = bench_post(bench, BASE "\r\n");
+    process(&handler_owner_recipients, post);
+    g_assert_cmpstr(post->given[0], ==, "postmaster@example.com");
+}
+
+static void test_cleanse(Bench *bench, gconstpointer data)
+{
+    Post *post = bench_post(bench, BASE "Approved: secret\r\nX-Approve: x\r\nDisposition-Notification-To: y\r\n"
+                                        "X-Mailer: z\r\nArchived-At: <a>\r\n\r\n");
+    process(&handler_cleanse, post);
+    assert_head(post, BASE "X-Mailer: z\r\n\r\n");
+}
+
+static void test_anonymous(Bench *bench, gconstpointer data)
+{
+    bench->list->anonymous_list = true;
+    Post *post = bench_post(bench, "Received: from a\r\nFrom: anne@example.org\r\nDKIM-Signature: v=1\r\nARC-Seal: i=1\r\n"
+                                   "Sender: anne@example.org\r\nX-Mailer: z\r\nMessage-ID: <anne@example.org>\r\n"
+                                   "Subject: x\r\n\r\n");
+    process(&handler_cleanse, post);
+    process(&handler_cook_headers, post);
+    g_autoptr(GBytes) head = message_head(post->message);
+    g_assert_null(g_strstr_len(g_bytes_get_data(head, NULL), (gssize)g_bytes_get_size(head), "anne"));
+    assert_field(post, "From", "Test <test@example.com>");
+    assert_field(post, "Reply-To", "test@example.com");
+    g_assert_true(message_has(post->message, "Message-ID"));
+    g_assert_false(message_has(post->message, "ARC-Seal"));
+    assert_field(post, "Subject", "x");
+}
+
+static const struct {
+    int policy;
+    bool strip;
+    const char *own, *expected;
+} reply_to[] = {
+    {REPLY_NO_MUNGING, false, "Reply-To: a@x\r\n", "a@x"},
+    {REPLY_NO_MUNGING, true, "Reply-To: a@x\r\n", NULL},
+    {REPLY_POINT_TO_LIST, false, "", "test@example.com"},
+    {REPLY_POINT_TO_LIST, false, "Reply-To: a@x\r\n", "a@x, test@example.com"},
+    {REPLY_POINT_TO_LIST, true, "Reply-To: a@x\r\n", "test@example.com"},
+    {REPLY_POINT_TO_LIST, false, "Reply-To: A <a@x>,\r\n\tTEST@example.com\r\n", "A <a@x>,\tTEST@example.com"},
+    {REPLY_POINT_TO_LIST, false, "Reply-To: test@example.com\r\n", "test@example.com"},
+    {REPLY_EXPLICIT_HEADER, false, "Reply-To: a@x\r\n", "a@x, else@example.net"},
+    {REPLY_EXPLICIT_HEADER_ONLY, false, "Reply-To: a@x\r\n", "else@example.net"},
+    {REPLY_EXPLICIT_HEADER_ONLY, true, "", "else@example.net"},
+};
+
+static void test_reply_to(Bench *bench, gconstpointer data)
+{
+    set_text(&bench->list->reply_to_address, "else@example.net");
+    for (size_t at = 0; at < G_N_ELEMENTS(reply_to); at++) {
+        bench->list->reply_goes_to_list = reply_to[at].policy;
+        bench->list->first_strip_reply_to = reply_to[at].strip;
+        g_autofree char *text = g_strconcat(BASE, reply_to[at].own, "\r\n", NULL);
+        Post *post = bench_post(bench, text);
+        process(&handler_cook_headers, post);
+        assert_field(post, "Reply-To", reply_to[at].expected);
+    }
+}
+
+static void test_cook_headers(Bench *bench, gconstpointer data)
+{
+    Post *post = bench_post(bench, BASE "\r\n");
+    post->message_id = "made-up@example.com";
+    process(&handler_cook_headers, post);
+    assert_head(post, BASE "Message-ID: <made-up@example.com>\r\nPrecedence: list\r\n\r\n");
+    post = bench_post(bench, BASE "Precedence: first-class\r\nMessage-ID: <1@x>\r\n\r\n");
+    post->message_id = "1@x";
+    process(&handler_cook_headers, post);
+    assert_head(post, BASE "Precedence: first-class\r\nMessage-ID: <1@x>\r\n\r\n");
+}
+
+static const struct {
+    const char *prefix, *subject, *expected;
+} subjects[] = {
+    {"[Test] ", "Subject: hello\r\n", "Subject: [Test] hello\r\n"},
+    {"[Test]", "Subject: hello\r\n", "Subject: [Test] hello\r\n"},
+    {"", "Subject: hello\r\n", "Subject: hello\r\n"},
+    {"[Test] ", "Subject: [Test] hello\r\n", "Subject: [Test] hello\r\n"},
+    {"[Test] ", "Subject: [Test] Re: hello\r\n", "Subject: [Test] Re: hello\r\n"},
+    {"[Test] ", "Subject: Re: hello\r\n", "Subject: [Test] Re: hello\r\n"},
+    {"[Test] ", "Subject: Re: [Test] hello\r\n", "Subject: [Test] Re: hello\r\n"},
+    {"[Test] ", "Subject: AW: [Test] Re[2]: RE: hello\r\n", "Subject: [Test] Re: hello\r\n"},
+    {"[Test] ", "Subject: Reform: hello\r\n", "Subject: [Test] Reform: hello\r\n"},
+    {"[Test] ", "Subject: see [Test] here\r\n", "Subject: [Test] see [Test] here\r\n"},
+    {"[Test %d] ", "Subject: hello\r\n", "Subject: [Test 42] hello\r\n"},
+    {"[Test %d] ", "Subject: Re: [Test 7] hello\r\n", "Subject: [Test 42] Re: hello\r\n"},
+    {"[Test] ", "Subject: =?utf-8?q?=C3=B6l?=\r\n", "Subject: [Test] =?utf-8?q?=C3=B6l?=\r\n"},
+    {"[Test] ", "Subject: a long\r\n folded\r\n\tone\r\n", "Subject: [Test] a long\r\n folded\r\n\tone\r\n"},
+    {"[Test] ", "Subject: raw \xff\r\n", "Subject: [Test] raw \xff\r\n"},
+    {"[Test] ", "Subject:\r\n", "Subject: [Test] (no subject)\r\n"},
+    {"[Test] ", "", "Subject: [Test] (no subject)\r\n"},
+    {"[Test] ", "Subject: [Test]\r\n", "Subject: [Test] (no subject)\r\n"},
+    {"[Test] ", "Subject: =?utf-8?q?Re=3A_=5BTest=5D_=C3=B6l?=\r\n", "Subject: [Test] Re: \xc3\xb6l\r\n"},
+    {"[Test] ", "Subject: Re: =?utf-8?q?=5BTest=5D_=C3=B6l?=\r\n", "Subject: [Test] Re: \xc3\xb6l\r\n"},
+    {"[\xc3\x96l] ", "Subject: hello\r\n", "Subject: [\xc3\x96l] hello\r\n"},
+    {"[\xc3\x96l] ", "Subject: =?utf-8?q?=C3=B6l?=\r\n", "Subject: [\xc3\x96l] \xc3\xb6l\r\n"},
+};
+
+/* Compares as they are, else as readers see them. */
+static void test_subject_prefix(Bench *bench, gconstpointer data)
+{
+    for (size_t at = 0; at < G_N_ELEMENTS(subjects); at++) {
+        set_text(&bench->list->subject_prefix, subjects[at].prefix);
+        g_autofree char *text = g_strconcat(subjects[at].subject, "\r\n", NULL);
+        Post *post = bench_post(bench, text);
+        post->post_id = 42;
+        process(&handler_subject_prefix, post);
+        g_autofree char *expected = g_strconcat(subjects[at].expected, "\r\n", NULL);
+        g_autoptr(GBytes) head = message_head(post->message);
+        g_autofree char *result = g_strndup(g_bytes_get_data(head, NULL), g_bytes_get_size(head));
+        if (g_strcmp0(result, expected) == 0)
+            continue;
+        for (char *octet = result; *octet; octet++)
+            g_assert_cmpint((unsigned char)*octet, <, 128);
+        g_autofree char *decoded = header_decode(result), *wanted = header_decode(expected);
+        g_assert_cmpstr(decoded, ==, wanted);
+        g_assert_nonnull(strstr(result, "=?"));
+        /* Twice is the same as once. */
+        g_autoptr(Message) again = message_new(head);
+        post->message = again;
+        process(&handler_subject_prefix, post);
+        g_autofree char *once = header_decode(result), *raw = message_value(again, "Subject"), *twice = header_decode(raw);
+        g_assert_true(g_str_has_prefix(once, "Subject: "));
+        g_assert_cmpstr(g_strchomp(once) + 9, ==, twice);
+    }
+}
+
+static void test_rfc_2369(Bench *bench, gconstpointer data)
+{
+    static const PostArchiver archivers[] = {{"box", "https://x/$list_id/", "https://x/$list_id/$hash"}, {0}};
+    set_text(&bench->list->description, "What, \"we\" do\r\nBcc: x");
+    Post *post = bench_post(bench, BASE "List-Unsubscribe: <mailto:x@y>\r\nlist-id: <old>\r\nMessage-ID: <ant>\r\n\r\n");
+    post->archivers = archivers;
+    process(&handler_rfc_2369, post);
+    assert_head(post, BASE "Message-ID: <ant>\r\n"
+                           "List-Id: \"What, \\\"we\\\" do\" <test.example.com>\r\n"
+                           "List-Help: <mailto:test-request@example.com?subject=help>\r\n"
+                           "List-Owner: <mailto:test-owner@example.com>\r\n"
+                           "List-Subscribe: <mailto:test-join@example.com>\r\n"
+                           "List-Unsubscribe: <mailto:test-leave@example.com>\r\n"
+                           "List-Post: <mailto:test@example.com>\r\n"
+                           "List-Archive: <https://x/test.example.com/>\r\n"
+                           "Archived-At: <https://x/test.example.com/MS6QLWERIJLGCRF44J7USBFDELMNT2BW>\r\n\r\n");
+    bench->list->allow_list_posts = false;
+    bench->list->archive_policy = ARCHIVE_NEVER;
+    post = bench_post(bench, BASE "\r\n");
+    post->archivers = archivers;
+    process(&handler_rfc_2369, post);
+    assert_field(post, "List-Post", "NO");
+    g_assert_false(message_has(post->message, "List-Archive"));
+    bench->list->include_rfc2369_headers = false;
+    post = bench_post(bench, BASE "List-Id: <kept>\r\n\r\n");
+    process(&handler_rfc_2369, post);
+    assert_head(post, BASE "List-Id: <kept>\r\n\r\n");
+}
+
+static void test_to_archive(Bench *bench, gconstpointer data)
+{
+    static const struct {
+        const char *header;
+        bool archived;
+    } cases[] = {{"", true}, {"X-No-Archive: yes\r\n", false}, {"X-No-Archive:\r\n", false}, {"X-No-Archive: no\r\n", true},
+                 {"X-Archive: No\r\n", false}, {"X-Archive: yes\r\n", true}};
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_autofree char *text = g_strconcat(BASE, cases[at].header, "\r\n", NULL);
+        Post *post = bench_post(bench, text);
+        process(&handler_to_archive, post);
+        g_assert_cmpint(post->to_archive, ==, cases[at].archived);
+    }
+    bench->list->archive_policy = ARCHIVE_NEVER;
+    Post *post = bench_post(bench, BASE "\r\n");
+    process(&handler_to_archive, post);
+    g_assert_false(post->to_archive);
+}
+
+static void test_ours(Bench *bench, gconstpointer data)
+{
+    Post *post = bench_post(bench, "From: test-owner@example.com\r\nSubject: x\r\n\r\n");
+    post->ours = true;
+    g_assert_true(pipeline_run(&pipeline_virgin, post, NULL));
+    assert_field(post, "Subject", "x");
+    assert_field(post, "Precedence", "bulk");
+    assert_field(post, "List-Id", "<test.example.com>");
+    g_assert_false(message_has(post->message, "List-Post"));
+    g_assert_true(post->to_out);
+    g_assert_null(post->envelope_sender);
+}
+
+/* A real mail through the whole pipeline: the body is the same, and so is each
+ * field that no handler is there to change. */
+static void check_mail(GBytes *mail, const char *name, void *data)
+{
+    Bench *bench = data;
+    g_autoptr(GBytes) wire = corpus_wire(mail);
+    g_autoptr(Message) original = message_new(wire);
+    Post *post = bench_post_bytes(bench, wire);
+    post->message_id = "made-up@example.com";
+    g_autoptr(GError) error = NULL;
+    if (!pipeline_run(&pipeline_posting, post, &error))
+        g_error("%s: %s", name, error->message);
+    g_autoptr(GBytes) before = message_body(original), after = message_body(post->message);
+    g_autofree char *sum_before = g_compute_checksum_for_bytes(G_CHECKSUM_SHA256, before);
+    g_autofree char *sum_after = g_compute_checksum_for_bytes(G_CHECKSUM_SHA256, after);
+    g_assert_cmpstr(sum_before, ==, sum_after);
+    /* Read anew, as the next host does. */
+    g_autoptr(GBytes) head = message_head(post->message);
+    g_autoptr(Message) again = message_new(head);
+    static const char *const ours[] = {"List-Id", "List-Post", "List-Unsubscribe", "Precedence", "Message-ID", "Subject"};
+    for (size_t at = 0; at < G_N_ELEMENTS(ours); at++)
+        if (!message_has(again, ours[at]))
+            g_error("%s: no %s", name, ours[at]);
+    g_autofree char *subject = message_value(again, "Subject"), *decoded = header_decode(subject);
+    if (!g_str_has_prefix(decoded, "[Test] "))
+        g_error("%s: Subject: %s", name, decoded);
+    static const char *const untouched[] = {"From", "To", "Cc", "Date", "Received", "DKIM-Signature", "MIME-Version",
+                                            "Content-Type", "Content-Transfer-Encoding", "In-Reply-To", "References"};
+    for (size_t at = 0; at < G_N_ELEMENTS(untouched); at++) {
+        size_t here = 0, there = 0;
+        const Field *field;
+        for (; (field = message_find(original, untouched[at], &here)); here++, there++) {
+            const Field *kept = message_find(again, untouched[at], &there);
+            if (!kept || kept->length < field->length || memcmp(kept->text, field->text, field->length) != 0)
+                g_error("%s: %s changed", name, untouched[at]);
+        }
+        g_assert_null(message_find(again, untouched[at], &there));
+    }
+}
+
+static void corpus(Bench *bench, const char *folder, unsigned least)
+{
+    g_autofree char *path = corpus_path(folder);
+    if (!path)
+        return;
+    g_assert_true(store_begin(bench->store, NULL));
+    g_assert_cmpuint(corpus_walk(path, check_mail, bench), >=, least);
+    bench_clear_post(bench);
+    g_assert_true(store_commit(bench->store, NULL));
+}
+
+static void test_corpus_lists(Bench *bench, gconstpointer data)
+{
+    corpus(bench, "lists", 942);
+}
+
+static void test_corpus_mime(Bench *bench, gconstpointer data)
+{
+    corpus(bench, "mime", 333);
+}
+
+static void test_table(void)
+{
+    for (const Handler *const *handler = handlers; *handler; handler++) {
+        g_assert_true(handler_find((*handler)->name) == *handler);
+        g_assert_true(!handler[1] || strcmp(handler[0]->name, handler[1]->name) < 0);
+    }
+    g_assert_null(handler_find("nothing"));
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    BENCH_TEST("/handlers/after-delivery", test_after_delivery);
+    BENCH_TEST("/handlers/recipients", test_recipients);
+    BENCH_TEST("/handlers/owner-recipients", test_owner_recipients);
+    BENCH_TEST("/handlers/cleanse", test_cleanse);
+    BENCH_TEST("/handlers/anonymous", test_anonymous);
+    BENCH_TEST("/handlers/reply-to", test_reply_to);
+    BENCH_TEST("/handlers/cook-headers", test_cook_headers);
+    BENCH_TEST("/handlers/subject-prefix", test_subject_prefix);
+    BENCH_TEST("/handlers/rfc-2369", test_rfc_2369);
+    BENCH_TEST("/handlers/to-archive", test_to_archive);
+    BENCH_TEST("/handlers/ours", test_ours);
+    BENCH_TEST("/handlers/corpus lists", test_corpus_lists);
+    BENCH_TEST("/handlers/corpus mime", test_corpus_mime);
+    g_test_add_func("/handlers/table", test_table);
+    return g_test_run();
+}

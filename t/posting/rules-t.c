@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "posting/rule.h"
+
+#include "t/posting/fixture.h"
+
+#define BASE "From: anne@example.org\r\nTo: test@example.com\r\nSubject: x\r\n"
+
+static bool hits(const Rule *rule, Post *post)
+{
+    bool hit = false;
+    g_autoptr(GError) error = NULL;
+    g_assert_true(rule->check(post, &hit, &error));
+    g_assert_no_error(error);
+    return hit;
+}
+
+static void assert_hits(const Rule *rule, Post *post)
+{
+    g_assert_true(hits(rule, post));
+    if (!rule->silent && rule != &rule_approved) {
+        g_autofree char *reasons = post_reasons(post, " ");
+        g_assert_cmpstr(reasons, !=, "");
+    }
+}
+
+static void test_no_senders(Bench *bench, gconstpointer data)
+{
+    Post *post = bench_post(bench, "From: nobody\r\n\r\n");
+    post->sender = "";
+    assert_hits(&rule_no_senders, post);
+    g_assert_false(hits(&rule_no_senders, bench_post(bench, "From: nobody\r\n\r\n")));
+    post = bench_post(bench, "From: x\r\nReply-To: A <a@example.org>\r\n\r\n");
+    post->sender = "";
+    g_assert_false(hits(&rule_no_senders, post));
+}
+
+static void test_emergency(Bench *bench, gconstpointer data)
+{
+    g_assert_false(hits(&rule_emergency, bench_post(bench, BASE "\r\n")));
+    bench->list->emergency = true;
+    assert_hits(&rule_emergency, bench_post(bench, BASE "\r\n"));
+}
+
+static void test_loop(Bench *bench, gconstpointer data)
+{
+    static const char *const looping[] = {
+        "List-Post: <mailto:test@example.com>\r\n",
+        "list-post: <mailto:Test@Example.COM?subject=x>\r\n",
+        "List-Post: <https://x/>, <mailto:test@example.com>\r\n",
+        "X-BeenThere: test@example.com\r\n",
+        "List-Id: The <best> list\r\n <test.example.com>\r\n",
+        "List-ID: test.example.com\r\n",
+    };
+    static const char *const fine[] = {
+        "", "List-Post: NO\r\n", "List-Post: <mailto:atest@example.com>\r\n", "List-Post: <mailto:test@example.com.org>\r\n",
+        "List-Id: <other.example.com>\r\n", "List-Id: test.example.com <x>\r\n", "X-BeenThere: test@example.org\r\n",
+        "X-List: <mailto:test@example.com>\r\n",
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(looping); at++) {
+        g_autofree char *text = g_strconcat(BASE, looping[at], "\r\n", NULL);
+        assert_hits(&rule_loop, bench_post(bench, text));
+    }
+    for (size_t at = 0; at < G_N_ELEMENTS(fine); at++) {
+        g_autofree char *text = g_strconcat(BASE, fine[at], "\r\n", NULL);
+        g_assert_false(hits(&rule_loop, bench_post(bench, text)));
+    }
+}
+
+static void test_duplicate(Bench *bench, gconstpointer data)
+{
+    g_assert_false(hits(&rule_duplicate, bench_post(bench, BASE "Message-ID: <1@x>\r\n\r\n")));
+    Post *post = bench_post(bench, BASE "Message-ID: <1@x>\r\n\r\n");
+    post->entry = "another";
+    assert_hits(&rule_duplicate, post);
+    post = bench_post(bench, BASE "Message-ID: <2@x>\r\n\r\n");
+    post->entry = "another";
+    g_assert_false(hits(&rule_duplicate, post));
+    for (unsigned at = 0; at < 2; at++) {
+        post = bench_post(bench, BASE "\r\n");
+        post->entry = at ? "one" : "two";
+        post->message_id = "made-up@example.com";
+        g_assert_false(hits(&rule_duplicate, post));
+    }
+}
+
+static void test_member_moderation(Bench *bench, gconstpointer data)
+{
+    Post *post = bench_post(bench, "From: eve@example.net\r\nReply-To: ANNE@example.org\r\n\r\n");
+    post->sender = "eve@example.net";
+    g_assert_false(hits(&rule_member_moderation, post));
+    g_assert_cmpstr(post->member, ==, "Anne@example.org");
+    bench->list->default_member_action = ACTION_HOLD;
+    post = bench_post(bench, BASE "\r\n");
+    assert_hits(&rule_member_moderation, post);
+    g_assert_cmpint(post->action, ==, ACTION_HOLD);
+    g_assert_true(member_set_moderation(bench->store, "test.example.com", ROLE_MEMBER, "anne@example.org",
+                                        ACTION_DISCARD, NULL));
+    post = bench_post(bench, BASE "\r\n");
+    assert_hits(&rule_member_moderation, post);
+    g_assert_cmpint(post->action, ==, ACTION_DISCARD);
+    g_assert_true(member_set_moderation(bench->store, "test.example.com", ROLE_MEMBER, "anne@example.org",
+                                        ACTION_DEFER, NULL));
+    g_assert_false(hits(&rule_member_moderation, bench_post(bench, BASE "\r\n")));
+    post = bench_post(bench, "From: \xff\xfe@example.org\r\n\r\n");
+    post->sender = "";
+    g_assert_false(hits(&rule_member_moderation, post));
+}
+
+static Action nonmember(Bench *bench, const char *from)
+{
+    g_autofree char *text = g_strdup_printf("From: %s\r\n\r\n", from);
+    Post *post = bench_post(bench, text);
+    post->sender = from;
+    return hits(&rule_nonmember_moderation, post) ? post->action : ACTION_DEFER;
+}
+
+static void set_patterns(char ***place, const char *patterns)
+{
+    g_strfreev(*place);
+    *place = g_strsplit(patterns, " ", -1);
+}
+
+static void test_nonmember_moderation(Bench *bench, gconstpointer data)
+{
+    List *list = bench->list;
+    list->default_nonmember_action = ACTION_HOLD;
+    set_patterns(&list->accept_these_nonmembers, "friend@example.net ^.*@good\\.example$");
+    set_patterns(&list->reject_these_nonmembers, "^Spam");
+    set_patterns(&list->discard_these_nonmembers, "^(unclosed ^(a+)+$ worst@example.net");
+    g_assert_cmpint(nonmember(bench, "eve@example.net"), ==, ACTION_HOLD);
+    g_assert_cmpint(nonmember(bench, "Friend@Example.net"), ==, ACTION_ACCEPT);
+    g_assert_cmpint(nonmember(bench, "x@good.example"), ==, ACTION_ACCEPT);
+    g_assert_cmpint(nonmember(bench, "x@good.example.org"), ==, ACTION_HOLD);
+    g_assert_cmpint(nonmember(bench, "spammer@example.net"), ==, ACTION_REJECT);
+    g_assert_cmpint(nonmember(bench, "nospam@example.net"), ==, ACTION_HOLD);
+    g_assert_cmpint(nonmember(bench, "worst@example.net"), ==, ACTION_DISCARD);
+    list->default_nonmember_action = ACTION_DEFER;
+    g_assert_cmpint(nonmember(bench, "eve@example.net"), ==, ACTION_DEFER);
+    Post *post = bench_post(bench, BASE "\r\n");
+    list->default_nonmember_action = ACTION_HOLD;
+    post->member = g_strdup("anne@example.org");
+    g_assert_false(hits(&rule_nonmember_moderation, post));
+}
+
+/* A pattern that would take for ever gives up soon, and matches nothing. */
+static void test_evil_pattern(Bench *bench, gconstpointer data)
+{
+    bench->list->default_nonmember_action = ACTION_HOLD;
+    set_patterns(&bench->list->discard_these_nonmembers, "^(a+)+(b+)*x$");
+    gint64 start = g_get_monotonic_time();
+    g_autofree char *many = g_strnfill(100, 'a');
+    g_autofree char *from = g_strconcat(many, "@example.net", NULL);
+    g_assert_cmpint(nonmember(bench, from), ==, ACTION_HOLD);
+    g_assert_cmpint(g_get_monotonic_time() - start, <, 2 * G_USEC_PER_SEC);
+}
+
+static void test_implicit_dest(Bench *bench, gconstpointer data)
+{
+    g_assert_false(hits(&rule_implicit_dest, bench_post(bench, BASE "\r\n")));
+    assert_hits(&rule_implicit_dest, bench_post(bench, "To: else@example.com\r\n\r\n"));
+    g_assert_false(hits(&rule_implicit_dest, bench_post(bench, "Cc: x@y, Test <TEST@example.com>\r\n\r\n")));
+    g_assert_false(hits(&rule_implicit_dest, bench_post(bench, "Resent-To: test@example.com\r\n\r\n")));
+    Post *post = bench_post(bench, "To: test@alias.example\r\n\r\n");
+    post->recipient = "test@alias.example";
+    g_assert_false(hits(&rule_implicit_dest, post));
+    set_patterns(&bench->list->acceptable_aliases, "^old.*@example\\.com short other@example.net");
+    g_assert_false(hits(&rule_implicit_dest, bench_post(bench, "To: oldname@example.com\r\n\r\n")));
+    g_assert_false(hits(&rule_implicit_dest, bench_post(bench, "To: Short@anywhere.example\r\n\r\n")));
+    g_assert_false(hits(&rule_implicit_dest, bench_post(bench, "To: Other@example.net\r\n\r\n")));
+    bench->list->require_explicit_destination = false;
+    g_assert_false(hits(&rule_implicit_dest, bench_post(bench, "To: else@example.com\r\n\r\n")));
+}
+
+static void test_limits(Bench *bench, gconstpointer data)
+{
+    static const char three[] = "To: a@x, b@x\r\nCc: G: c@x;\r\n\r\n";
+    bench->list->max_num_recipients = 4;
+    g_assert_false(hits(&rule_max_recipients, bench_post(bench, three)));
+    bench->list->max_num_recipients = 3;
+    assert_hits(&rule_max_recipients, bench_post(bench, three));
+    bench->list->max_num_recipients = 0;
+    g_assert_false(hits(&rule_max_recipients, bench_post(bench, three)));
+    bench->list->max_message_size = 1;
+    Post *post = bench_post(bench, three);
+    post->size = 1024;
+    g_assert_false(hits(&rule_max_size, post));
+    post->size = 1025;
+    assert_hits(&rule_max_size, post);
+    bench->list->max_message_size = INT64_MAX;
+    g_assert_false(hits(&rule_max_size, post));
+    bench->list->max_message_size = 0;
+    g_assert_false(hits(&rule_max_size, post));
+}
+
+static void test_no_subject(Bench *bench, gconstpointer data)
+{
+    g_assert_false(hits(&rule_no_subject, bench_post(bench, BASE "\r\n")));
+    assert_hits(&rule_no_subject, bench_post(bench, "From: a@b\r\n\r\n"));
+    assert_hits(&rule_no_subject, bench_post(bench, "Subject: \r\n \r\n\r\n"));
+    assert_hits(&rule_no_subject, bench_post(bench, "Subject: =?utf-8?q?_?=\r\n\r\n"));
+}
+
+static void test_administrivia(Bench *bench, gconstpointer data)
+{
+    static const char *const commands[] = {
+        "Subject: unsubscribe\r\n\r\n",
+        "Subject: Subscribe me now please\r\n\r\n",
+        "Subject: x\r\n\r\n\r\nunsubscribe\r\n",
+        "Subject: x\r\n\r\n  HELP  \r\n",
+        "Subject: x\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\npreamble\r\n--b\r\n"
+        "Content-Type: multipart/alternative; boundary=c\r\n\r\n--c\r\n\r\nunsubscribe\r\n--c--\r\n--b--\r\n",
+    };
+    static const char *const fine[] = {
+        "Subject: how do I unsubscribe\r\n\r\n",
+        "Subject: help me please\r\n\r\n",
+        "Subject: set x\r\n\r\n",
+        "Subject: x\r\n\r\n1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n9\r\n10\r\nunsubscribe\r\n",
+        "Subject: x\r\nContent-Type: text/html\r\n\r\nunsubscribe\r\n",
+        "Subject: x\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\nunsubscribe\r\n--b\r\n\r\ntext\r\n--b\r\n\r\nhelp\r\n",
+        "", "\r\n",
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(commands); at++)
+        assert_hits(&rule_administrivia, bench_post(bench, commands[at]));
+    for (size_t at = 0; at < G_N_ELEMENTS(fine); at++)
+        g_assert_false(hits(&rule_administrivia, bench_post(bench, fine[at])));
+    bench->list->administrivia = false;
+    g_assert_false(hits(&rule_administrivia, bench_post(bench, commands[0])));
+}
+
+static void test_may_answer(Bench *bench, gconstpointer data)
+{
+    static const char *const robots[] = {"Auto-Submitted: auto-replied\r\n", "Precedence: bulk\r\n", "Precedence: list\r\n",
+                                         "List-Id: <x>\r\n", "Content-Type: multipart/report; x=y\r\n"};
+    static const char *const senders[] = {"", "MAILER-DAEMON@x.org", "x-bounces@x.org", "x-bounces+y=z@x.org", "x-request@x.org",
+                                          "no-reply@x.org", "test@example.com", "bad address"};
+    g_assert_true(post_may_answer(bench_post(bench, BASE "\r\n")));
+    g_assert_true(post_may_answer(bench_post(bench, BASE "Auto-Submitted: no\r\nPrecedence: first-class\r\n\r\n")));
+    for (size_t at = 0; at < G_N_ELEMENTS(robots); at++) {
+        g_autofree char *text = g_strconcat(BASE, robots[at], "\r\n", NULL);
+        g_assert_false(post_may_answer(bench_post(bench, text)));
+    }
+    for (size_t at = 0; at < G_N_ELEMENTS(senders); at++) {
+        Post *post = bench_post(bench, BASE "\r\n");
+        post->sender = senders[at];
+        g_assert_false(post_may_answer(post));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    BENCH_TEST("/rules/no-senders", test_no_senders);
+    BENCH_TEST("/rules/emergency", test_emergency);
+    BENCH_TEST("/rules/loop", test_loop);
+    BENCH_TEST("/rules/duplicate", test_duplicate);
+    BENCH_TEST("/rules/member-moderation", test_member_moderation);
+    BENCH_TEST("/rules/nonmember-moderation", test_nonmember_moderation);
+    BENCH_TEST("/rules/evil pattern", test_evil_pattern);
+    BENCH_TEST("/rules/implicit-dest", test_implicit_dest);
+    BENCH_TEST("/rules/limits", test_limits);
+    BENCH_TEST("/rules/no-subject", test_no_subject);
+    BENCH_TEST("/rules/administrivia", test_administrivia);
+    BENCH_TEST("/rules/may answer", test_may_answer);
+    return g_test_run();
+}
