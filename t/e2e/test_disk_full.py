@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """The spool is full: LMTP says 4xx, what was accepted is kept, and all goes on when there is room."""
+import mailbox
 import os
+import re
 import shutil
 import smtplib
 import subprocess
@@ -9,16 +11,16 @@ import subprocess
 import pytest
 
 from support.corpus import Mail
-from support.instance import wait_until
+from support.instance import HOST, wait_until
 from support.load import missing_and_repeats
 from support.post import post
 
 MEMBERS = [f"m{i}@members.example.org" for i in range(3)]
-SPOOL_OCTETS = 24 * 1024 * 1024
+SMALL_OCTETS = 24 * 1024 * 1024
 
 
 @pytest.fixture
-def small_spool(tmp_path_factory):
+def small_disk(tmp_path_factory):
     """A journaled file system of its own in a file; without loop devices a tmpfs."""
     if os.getuid() != 0:
         pytest.skip("only root can mount a small file system")
@@ -28,13 +30,24 @@ def small_spool(tmp_path_factory):
     image, mount = place / "image", place / "mnt"
     mount.mkdir()
     with open(image, "wb") as file:
-        file.truncate(SPOOL_OCTETS)
+        file.truncate(SMALL_OCTETS)
     made = shutil.which("mkfs.ext4") and subprocess.run(["mkfs.ext4", "-q", "-m", "0", "-J", "size=4", image]).returncode == 0
     if not made or subprocess.run(["mount", "-o", "loop", image, mount], stderr=subprocess.DEVNULL).returncode != 0:
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SPOOL_OCTETS}", "tmpfs", mount], stderr=subprocess.DEVNULL).returncode != 0:
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SMALL_OCTETS}", "tmpfs", mount], stderr=subprocess.DEVNULL).returncode != 0:
             pytest.skip("neither a loop device nor a tmpfs can be mounted here")
-    yield mount / "spool"
+    yield mount
     wait_until(lambda: subprocess.run(["umount", mount], stderr=subprocess.DEVNULL).returncode == 0, 20, "the small file system to be idle")
+
+
+def use_up(path):
+    """Makes a file of whatever room there is."""
+    with open(path, "wb", buffering=0) as file:
+        for piece in (65536, 1):
+            try:
+                while True:
+                    file.write(b"x" * piece)
+            except OSError:
+                pass
 
 
 def fill(instance, address, number):
@@ -54,11 +67,11 @@ def fill(instance, address, number):
 
 
 @pytest.mark.parametrize("min_free", ["4M", "0"])
-def test_full_and_room_again(instances, sinks, small_spool, min_free):
+def test_full_and_room_again(instances, sinks, small_disk, min_free):
     """The relay is away, so mail piles up; with min_free = 0 until the file system itself refuses."""
     away = sinks()
     away.stop()
-    instance = instances(away.port, spool=small_spool, settings={
+    instance = instances(away.port, spool=small_disk / "spool", settings={
         "spool": {"min_free": min_free}, "out": {"minimal_backoff_time": "1s", "maximal_backoff_time": "1s"}}).start()
     address = instance.create_list("test", MEMBERS)
     accepted, reply = fill(instance, address, 0)
@@ -66,15 +79,9 @@ def test_full_and_room_again(instances, sinks, small_spool, min_free):
     assert accepted and 400 <= reply[0] < 500, reply
     assert fill(instance, address, 2000)[1][0] < 500
     assert instance.process.poll() is None
-    filler = small_spool.parent / "filler"
+    filler = small_disk / "filler"
     if min_free == "0":  # not an octet is left: what is inside must neither be lost nor set aside for that
-        with open(filler, "wb") as file:
-            try:
-                while True:
-                    file.write(b"x" * 65536)
-                    file.flush()
-            except OSError:
-                pass
+        use_up(filler)
     relay = sinks(port=away.port)
     if filler.exists():
         filler.unlink()
@@ -83,7 +90,37 @@ def test_full_and_room_again(instances, sinks, small_spool, min_free):
                                            accepted, MEMBERS)
     assert not missing and not repeats, (missing[:3], repeats)
     assert not instance.files("shunt", "corrupt")["shunt"]
-    late, _ = post(message_id="<room@example.net>"), None
-    instance.lmtp_send(late, address)
+    instance.lmtp_send(post(message_id="<room@example.net>"), address)
     instance.wait_idle()
     assert relay.copies()["<room@example.net>", MEMBERS[0]] == 1
+
+
+def test_archive_disk_full(instances, sink, small_disk):
+    """Only the archive has no room: the members get their copies at once, the archive each post once when it has."""
+    instance = instances(sink.port)
+    place = small_disk / "archive"
+    place.mkdir()
+    instance.own(place)
+    instance.set({"archiver.maildir": {"path": place / "maildir"}, "archiver.mbox": {"path": place / "mbox"},
+                  "archiver.program": {"type": "command", "command": f"/usr/bin/tee -a {instance.directory}/output"}})
+    output = instance.directory / "output"
+    output.touch()
+    instance.own(output)
+    instance.start()
+    address = instance.create_list("test", MEMBERS)
+    instance.lmtp_send(post(message_id="<before@example.net>"), address)
+    instance.wait_idle()
+    use_up(small_disk / "filler")
+    names = [f"<tight-{i}@example.net>" for i in range(20)]
+    for name in names:
+        instance.lmtp_send(post(message_id=name, body=("x" * 70 + "\n") * 200), address)
+    wait_until(lambda: len(sink.copies()) == (len(names) + 1) * len(MEMBERS), 30, "the members' copies")
+    wait_until(lambda: "No space left" in instance.log_text(), 30, "the archive to complain")
+    (small_disk / "filler").unlink()
+    instance.wait_idle(60)
+    wanted = sorted(["<before@example.net>", *names])
+    name = f"test.{HOST}"
+    assert sorted(mail["Message-ID"] for mail in mailbox.mbox(place / "mbox" / f"{name}.mbox", create=False)) == wanted
+    assert sorted(mail["Message-ID"] for mail in mailbox.Maildir(place / "maildir" / name, create=False)) == wanted
+    assert sorted(re.findall("Message-ID: (<.*>)", output.read_text())) == wanted, "the program ran once for each"
+    assert not instance.files("shunt")["shunt"]
