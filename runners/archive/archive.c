@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "runners/keys.h"
 
-#define BACKOFF_MIN (10 * CLOCK_SECOND)
+#define BACKOFF_MIN (5 * CLOCK_SECOND)
 #define BACKOFF_MAX (3600 * CLOCK_SECOND)
 
 /* The mail's key when its entry was born again for one archiver. */

@@ -145,7 +145,7 @@ def test_temporary_refusal_is_retried_and_permanent_becomes_a_bounce_entry(insta
     assert sink.copies() == {("<hard@example.net>", to): 1 for to in wanted}
     bounced = instance.files("bounces")["bounces"]
     assert len(bounced) == 1
-    shown = instance.cli("queue", "cat", "bounces", bounced[0].rsplit(".", 1)[0], "--json")
+    shown = instance.cli("queue", "cat", "--json", bounced[0])
     assert "m2@members.example.org" in shown and "5.1.1" in shown
 
 
