@@ -59,7 +59,7 @@ bool domain_create(Store *store, const char *mail_host, const char *description,
     return write_end(store, &write, insert(store, name, description, error), error);
 }
 
-static bool delete(Store *store, const char *name, GError **error)
+static bool remove_row(Store *store, const char *name, GError **error)
 {
     int64_t lists = 0, removed = 0;
     if (!counted(store, "SELECT count(*) FROM list WHERE mail_host = $1", name, &lists, error))
@@ -77,7 +77,7 @@ bool domain_remove(Store *store, const char *mail_host, GError **error)
     Write write;
     if (!write_begin(store, &write, error))
         return false;
-    return write_end(store, &write, delete(store, name, error), error);
+    return write_end(store, &write, remove_row(store, name, error), error);
 }
 
 static bool change_alias(Store *store, const char *name, const char *alias, GError **error)

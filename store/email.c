@@ -30,7 +30,8 @@ bool email_is_valid(const char *address)
         return false;
     for (const char *c = address; *c; c = g_utf8_next_char(c)) {
         gunichar character = g_utf8_get_char(c);
-        if (g_unichar_iscntrl(character) || g_unichar_isspace(character) || (character < 0x80 && strchr("<>()[],;:\\\"", (int)character)))
+        if (g_unichar_iscntrl(character) || g_unichar_isspace(character) ||
+            (character < 0x80 && strchr("<>()[],;:\\\"", (int)character)))
             return false;
     }
     return email_is_domain(at + 1);
@@ -99,11 +100,12 @@ static bool make(Store *store, Email *address, const char *display_name, GError 
     int64_t now = clock_now();
     return query_run(store, error, NULL, "INSERT INTO person (key, display_name, created_at) VALUES ($1, $2, $3)",
                      INTEGER(address->person), TEXT(display_name), INTEGER(now)) &&
-           query_run(store, error, NULL,
-                     "INSERT INTO address (key, folded, email, person, preferred, display_name, registered_at, verified_at) "
-                     "VALUES ($1, $2, $3, $4, 0, $5, $6, 0)",
-                     INTEGER(address->key), TEXT(address->folded), TEXT(address->email), INTEGER(address->person),
-                     TEXT(display_name), INTEGER(now));
+           query_run(
+               store, error, NULL,
+               "INSERT INTO address (key, folded, email, person, preferred, display_name, registered_at, verified_at) "
+               "VALUES ($1, $2, $3, $4, 0, $5, $6, 0)",
+               INTEGER(address->key), TEXT(address->folded), TEXT(address->email), INTEGER(address->person),
+               TEXT(display_name), INTEGER(now));
 }
 
 bool email_ensure(Store *store, const char *email, const char *display_name, Email *address, GError **error)

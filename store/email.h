@@ -11,9 +11,9 @@
 
 #include "store/store.h"
 
-/* local@domain in UTF-8, at most 254 octets, without control characters, blanks or
- * what would need quoting: what can be a member. Everything a header may
- * hold besides that is mail/'s business. */
+/* local@domain in UTF-8, at most 254 octets, without control characters,
+ * blanks or what would need quoting: what can be a member. Everything a header
+ * may hold besides that is mail/'s business. */
 bool email_is_valid(const char *address);
 
 /* A domain: labels of letters, digits, - and _, or anything beyond ASCII. */

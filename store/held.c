@@ -85,7 +85,7 @@ Held *held_find(Store *store, int64_t number, GError **error)
     return held;
 }
 
-static bool delete(Store *store, int64_t number, GError **error)
+static bool remove_row(Store *store, int64_t number, GError **error)
 {
     int64_t removed = 0;
     return query_run(store, error, &removed, "DELETE FROM held WHERE number = $1", INTEGER(number)) &&
@@ -95,7 +95,7 @@ static bool delete(Store *store, int64_t number, GError **error)
 bool held_remove(Store *store, int64_t number, GError **error)
 {
     Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, delete(store, number, error), error);
+    return write_begin(store, &write, error) && write_end(store, &write, remove_row(store, number, error), error);
 }
 
 bool held_each(Store *store, const char *list_id, HeldEach *each, void *data, GError **error)
@@ -104,9 +104,9 @@ bool held_each(Store *store, const char *list_id, HeldEach *each, void *data, GE
     if (list_id && !list_key(store, list_id, &key, error))
         return false;
     g_autoptr(Query) query =
-        list_id ? query_open(store, error, "SELECT " COLUMNS FROM "WHERE held.list = $1 ORDER BY held.number",
-                             INTEGER(key))
-                : query_start(store, error, "SELECT " COLUMNS FROM "ORDER BY held.number", NULL, 0);
+        list_id
+            ? query_open(store, error, "SELECT " COLUMNS FROM "WHERE held.list = $1 ORDER BY held.number", INTEGER(key))
+            : query_start(store, error, "SELECT " COLUMNS FROM "ORDER BY held.number", NULL, 0);
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         g_autoptr(Held) held = read_row(query);

@@ -112,11 +112,10 @@ bool list_exists(Store *store, const char *local, const char *domain, bool *exis
     if (!g_utf8_validate(local, -1, NULL) || !g_utf8_validate(domain, -1, NULL))
         return true;
     g_autofree char *name = g_utf8_strdown(local, -1), *host = g_utf8_strdown(domain, -1);
-    g_autoptr(Query) query =
-        query_open(store, error,
-                   "SELECT list_id FROM list WHERE list_name = $1 AND mail_host = "
-                   "COALESCE((SELECT mail_host FROM domain WHERE alias_domain = $2), $2)",
-                   TEXT(name), TEXT(host));
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT list_id FROM list WHERE list_name = $1 AND mail_host = "
+                                        "COALESCE((SELECT mail_host FROM domain WHERE alias_domain = $2), $2)",
+                                        TEXT(name), TEXT(host));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     *exists = step == STEP_ROW;
     if (*exists && list_id)
@@ -180,7 +179,8 @@ static bool domain_known(Store *store, const char *mail_host, GError **error)
     Step step = query ? query_step(query, error) : STEP_FAILED;
     return step == STEP_ROW ||
            (step == STEP_DONE &&
-            fail(error, FAIL_MISSING, "there is no domain %s; make it with: listrunner domain create %s", mail_host, mail_host));
+            fail(error, FAIL_MISSING, "there is no domain %s; make it with: listrunner domain create %s", mail_host,
+                 mail_host));
 }
 
 static bool insert_setting(Store *store, int64_t key, const char *name, const char *value, GError **error)
@@ -216,7 +216,8 @@ static bool name_allowed(const char *name, GError **error)
     for (const char *at = name; *at; at++)
         ok = ok && (g_ascii_isalnum(*at) || strchr("-_.+=~", *at));
     return ok || fail(error, FAIL_NEVER,
-                      "\"%s\" cannot be the name of a list; allowed: letters, digits and - _ . + = ~ after one of them", name);
+                      "\"%s\" cannot be the name of a list; allowed: letters, digits and - _ . + = ~ after one of them",
+                      name);
 }
 
 List *list_create(Store *store, const char *posting_address, const char *style, GError **error)
@@ -253,11 +254,13 @@ bool list_remove(Store *store, const char *list_id, GError **error)
 
 static bool delete_setting(Store *store, int64_t key, const char *name, GError **error)
 {
-    return query_run(store, error, NULL, "DELETE FROM list_setting WHERE list = $1 AND name = $2", INTEGER(key), TEXT(name));
+    return query_run(store, error, NULL, "DELETE FROM list_setting WHERE list = $1 AND name = $2", INTEGER(key),
+                     TEXT(name));
 }
 
 /* Rows are only for what differs from the default. */
-static bool write_setting(Store *store, const char *list_id, const ListSetting *setting, const char *value, GError **error)
+static bool write_setting(Store *store, const char *list_id, const ListSetting *setting, const char *value,
+                          GError **error)
 {
     int64_t key;
     g_autoptr(List) list = list_by_id(store, list_id, error);
@@ -317,15 +320,17 @@ bool list_count_post(Store *store, const char *list_id, int64_t time, int64_t *p
 static bool record_message_id(Store *store, const Value values[4], bool *known, GError **error)
 {
     int64_t added = 0;
-    if (!query_all(store, error, &added,
-                   "INSERT INTO message_id (list, message_id, entry, seen_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-                   values, 4))
+    if (!query_all(
+            store, error, &added,
+            "INSERT INTO message_id (list, message_id, entry, seen_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+            values, 4))
         return false;
     *known = false;
     if (added > 0)
         return true;
-    g_autoptr(Query) query = query_open(store, error, "SELECT entry = $3 FROM message_id WHERE list = $1 AND message_id = $2",
-                                        values[0], values[1], values[2]);
+    g_autoptr(Query) query =
+        query_open(store, error, "SELECT entry = $3 FROM message_id WHERE list = $1 AND message_id = $2", values[0],
+                   values[1], values[2]);
     Step step = query ? query_step(query, error) : STEP_FAILED;
     *known = step == STEP_ROW && !query_integer(query, 0);
     return step != STEP_FAILED;

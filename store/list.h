@@ -3,9 +3,12 @@
 #pragma once
 /*
  * Mailing lists and their domains. A List is a snapshot: reading it again
- * shows later changes. Settings are a table (list_settings[]) with Mailman's
- * names; each has a type, a default and a place in the struct, so that the
- * command line and REST need no code for each of them.
+ * shows later changes. Functions that take a list_id want it as List has it
+ * (lower case); list_find() takes what people write.
+ *
+ * Settings are a table (list_settings[]) with Mailman's names; each has a
+ * type, a default and a place in the struct, so that the command line and
+ * REST need no code for each of them.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -23,7 +26,7 @@ typedef enum ReplyGoesTo {
     REPLY_NO_MUNGING,
     REPLY_POINT_TO_LIST,
     REPLY_EXPLICIT_HEADER,
-    REPLY_EXPLICIT_HEADER_ONLY
+    REPLY_EXPLICIT_HEADER_ONLY,
 } ReplyGoesTo;
 
 typedef struct List {
@@ -62,7 +65,7 @@ typedef enum SettingType {
     SETTING_TEXT,
     SETTING_LINE,
     SETTING_WORDS,
-    SETTING_CHOICE
+    SETTING_CHOICE,
 } SettingType;
 
 typedef struct ListSetting {
@@ -77,8 +80,9 @@ typedef struct ListSetting {
 
 extern const ListSetting list_settings[]; /* ended by an element without name */
 
-/* The value as text, g_free(); NULL with FAIL_MISSING: no such setting. BOOL: yes or no. WORDS: separated
- * by commas, a comma inside a word as "\\,"; list_set() takes that, and lines too. */
+/* The value as text, g_free(); NULL with FAIL_MISSING: no such setting. BOOL:
+ * yes or no. WORDS: separated by commas, a comma inside a word as "\,";
+ * list_set() takes that, and lines too. */
 char *list_get(const List *list, const char *name, GError **error);
 
 /* Checks and stores one setting. FAIL_NEVER names what is allowed. */
@@ -97,24 +101,27 @@ GPtrArray *domain_all(Store *store, GError **error); /* of Domain, freed with th
 /* Mail for alias_domain is for mail_host's lists of the same names; NULL: no alias. FAIL_RACE: the name is taken. */
 bool domain_set_alias(Store *store, const char *mail_host, const char *alias_domain, GError **error);
 
-/* style: discussion (legacy-default), announce (legacy-announce), private
- * (private-default). Unlike Mailman, announce holds members' posts. */
+/* style: discussion (legacy-default; NULL too), announce (legacy-announce),
+ * private (private-default). Unlike Mailman, announce holds members' posts.
+ * FAIL_RACE: there is one with that address or List-Id; FAIL_MISSING: the
+ * domain is not known; FAIL_NEVER: the name has characters that file names and
+ * headers should not have, or there is no such style. */
 List *list_create(Store *store, const char *posting_address, const char *style, GError **error);
 bool list_remove(Store *store, const char *list_id, GError **error);
 
-/* FAIL_MISSING when there is none. The first takes a posting address (any case), the
- * second a List-Id, the third either, for people. Aliased domains are
- * followed. */
+/* FAIL_MISSING when there is none. The first takes a posting address (any
+ * case), the second a List-Id, the third either, for people. Aliased domains
+ * are followed. */
 List *list_by_address(Store *store, const char *posting_address, GError **error);
 List *list_by_id(Store *store, const char *list_id, GError **error);
 List *list_find(Store *store, const char *text, GError **error);
 
-/* Is there such a list? For RCPT: one indexed look-up, nothing loaded.
- * list_id (g_free(), may be NULL) is set when there is. */
+/* Is there such a list? For RCPT: one indexed look-up, nothing loaded. list_id
+ * (g_free(), may be NULL) is set when there is. */
 bool list_exists(Store *store, const char *local, const char *domain, bool *exists, char **list_id, GError **error);
 
-/* Calls each for every list by address, domain NULL for all; each returns
- * false to stop. */
+/* Calls each for every list by domain, then name, domain NULL for all; each
+ * returns false to stop, and must not write to the store. */
 typedef bool ListEach(const List *list, void *data);
 bool list_each(Store *store, const char *domain, ListEach *each, void *data, GError **error);
 
@@ -122,6 +129,7 @@ bool list_each(Store *store, const char *domain, ListEach *each, void *data, GEr
 bool list_count_post(Store *store, const char *list_id, int64_t time, int64_t *post_id, GError **error);
 
 /* Message-ids seen on a list. *known is true when another entry (its name's
- * hash as text) recorded the same id earlier; the same entry again is not known. */
+ * hash as text) recorded the same id earlier; the same entry again is not
+ * known. */
 bool list_record_message_id(Store *store, const char *list_id, const char *message_id, const char *entry, int64_t time,
                             bool *known, GError **error);

@@ -12,8 +12,10 @@
 #define PATTERNS "patterns"
 
 #define SETTING(field, setting_type, value, allowed, text) \
-    {.name = #field, .type = setting_type, .offset = offsetof(List, field), .fallback = value, .choices = allowed, \
-     .about = text}
+    { \
+        .name = #field, .type = setting_type, .offset = offsetof(List, field), .fallback = value, .choices = allowed, \
+        .about = text \
+    }
 
 const ListSetting list_settings[] = {
     SETTING(accept_these_nonmembers, SETTING_WORDS, "", PATTERNS,

@@ -82,11 +82,12 @@ void member_free(Member *member)
 
 /* A name that nobody gave is empty, not NULL. */
 #define MEMBER_COLUMNS \
-    "SELECT m.key, l.list_id, m.email, COALESCE(d.display_name, u.display_name, ''), m.role, m.moderation_action, m.joined_at, " \
-    "m.acknowledge_posts, m.hide_address, m.receive_list_copy, m.receive_own_postings, m.delivery_mode, m.delivery_status, " \
-    EFFECTIVE_ACKNOWLEDGE_POSTS ", " EFFECTIVE_HIDE_ADDRESS ", " EFFECTIVE_RECEIVE_LIST_COPY ", " \
-    EFFECTIVE_RECEIVE_OWN_POSTINGS ", " EFFECTIVE_DELIVERY_MODE ", " EFFECTIVE_DELIVERY_STATUS \
-    MEMBER_JOINS "JOIN address d ON d.key = m.address JOIN person u ON u.key = m.person JOIN list l ON l.key = m.list "
+    "SELECT m.key, l.list_id, m.email, COALESCE(d.display_name, u.display_name, ''), m.role, m.moderation_action, " \
+    "m.joined_at, m.acknowledge_posts, m.hide_address, m.receive_list_copy, m.receive_own_postings, " \
+    "m.delivery_mode, m.delivery_status, " EFFECTIVE_ACKNOWLEDGE_POSTS ", " EFFECTIVE_HIDE_ADDRESS ", " \
+    EFFECTIVE_RECEIVE_LIST_COPY ", " EFFECTIVE_RECEIVE_OWN_POSTINGS ", " EFFECTIVE_DELIVERY_MODE ", " \
+    EFFECTIVE_DELIVERY_STATUS MEMBER_JOINS \
+    "JOIN address d ON d.key = m.address JOIN person u ON u.key = m.person JOIN list l ON l.key = m.list "
 
 static Preferences read_preferences(Query *query, int column)
 {
@@ -126,10 +127,9 @@ Member *member_find(Store *store, const char *list_id, Role role, const char *ad
     if (!list_key(store, list_id, &list, error))
         return NULL;
     g_autofree char *folded = email_folded(address);
-    g_autoptr(Query) query =
-        query_open(store, error,
-                   MEMBER_COLUMNS "WHERE m.list = $1 AND m.role = $2 AND m.folded = $3 ORDER BY m.by_person LIMIT 1",
-                   INTEGER(list), INTEGER(role), TEXT(folded));
+    g_autoptr(Query) query = query_open(
+        store, error, MEMBER_COLUMNS "WHERE m.list = $1 AND m.role = $2 AND m.folded = $3 ORDER BY m.by_person LIMIT 1",
+        INTEGER(list), INTEGER(role), TEXT(folded));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_DONE)
         no_such(role, list_id, address, error);
@@ -200,13 +200,14 @@ static bool insert(Store *store, const NewMember *new, int64_t list, const Email
 {
     const Preferences *own = new->own ? new->own : &preferences_unset;
     int64_t added = 0;
-    if (!query_run(store, error, &added,
-                   "INSERT INTO member (list, role, folded, by_person, email, address, person, key, joined_at, " PREFERENCE_COLUMNS
-                   ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) "
-                   "ON CONFLICT (list, role, folded, by_person) DO NOTHING",
-                   INTEGER(list), INTEGER(new->role), TEXT(address->folded), INTEGER(new->by_person), TEXT(address->email),
-                   INTEGER(address->key), INTEGER(address->person), INTEGER(store_key_new()), INTEGER(clock_now()),
-                   PREFERENCE_VALUES(own)))
+    if (!query_run(
+            store, error, &added,
+            "INSERT INTO member (list, role, folded, by_person, email, address, person, key, joined_at, "
+            PREFERENCE_COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) "
+            "ON CONFLICT (list, role, folded, by_person) DO NOTHING",
+            INTEGER(list), INTEGER(new->role), TEXT(address->folded), INTEGER(new->by_person), TEXT(address->email),
+            INTEGER(address->key), INTEGER(address->person), INTEGER(store_key_new()), INTEGER(clock_now()),
+            PREFERENCE_VALUES(own)))
         return false;
     return added > 0 ||
            fail(error, FAIL_RACE, "%s is a %s of %s already", address->email, role_text(new->role), new->list_id);
@@ -281,28 +282,32 @@ static bool change_whole(Store *store, const Change *what, GError **error)
 bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error)
 {
     return change_whole(
-        store, &(Change){list_id, role, address, "DELETE FROM member WHERE list = $1 AND role = $2 AND folded = $3", NULL, 0},
+        store,
+        &(Change){list_id, role, address, "DELETE FROM member WHERE list = $1 AND role = $2 AND folded = $3", NULL, 0},
         error);
 }
 
-bool member_set_preferences(Store *store, const char *list_id, Role role, const char *address, const Preferences *own, GError **error)
+bool member_set_preferences(Store *store, const char *list_id, Role role, const char *address, const Preferences *own,
+                            GError **error)
 {
     const Value values[] = {PREFERENCE_VALUES(own)};
-    return change_whole(store,
-                        &(Change){list_id, role, address,
-                                  "UPDATE member SET acknowledge_posts = $4, hide_address = $5, receive_list_copy = $6, "
-                                  "receive_own_postings = $7, delivery_mode = $8, delivery_status = $9 "
-                                  "WHERE list = $1 AND role = $2 AND folded = $3",
-                                  values, G_N_ELEMENTS(values)},
-                        error);
+    return change_whole(
+        store,
+        &(Change){list_id, role, address,
+                  "UPDATE member SET acknowledge_posts = $4, hide_address = $5, receive_list_copy = $6, "
+                  "receive_own_postings = $7, delivery_mode = $8, delivery_status = $9 "
+                  "WHERE list = $1 AND role = $2 AND folded = $3",
+                  values, G_N_ELEMENTS(values)},
+        error);
 }
 
-bool member_set_moderation(Store *store, const char *list_id, Role role, const char *address, Action action, GError **error)
+bool member_set_moderation(Store *store, const char *list_id, Role role, const char *address, Action action,
+                           GError **error)
 {
     const Value value = action == ACTION_UNSET ? TEXT(NULL) : INTEGER(action);
-    return change_whole(store,
-                        &(Change){list_id, role, address,
-                                  "UPDATE member SET moderation_action = $4 WHERE list = $1 AND role = $2 AND folded = $3",
-                                  &value, 1},
-                        error);
+    return change_whole(
+        store,
+        &(Change){list_id, role, address,
+                  "UPDATE member SET moderation_action = $4 WHERE list = $1 AND role = $2 AND folded = $3", &value, 1},
+        error);
 }

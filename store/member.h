@@ -22,13 +22,13 @@ typedef enum DeliveryStatus {
     DELIVERY_BY_USER,
     DELIVERY_BY_BOUNCES,
     DELIVERY_BY_MODERATOR,
-    DELIVERY_UNKNOWN
+    DELIVERY_UNKNOWN,
 } DeliveryStatus;
 typedef enum DeliveryMode {
     MODE_REGULAR,
     MODE_PLAINTEXT_DIGESTS,
     MODE_MIME_DIGESTS,
-    MODE_SUMMARY_DIGESTS
+    MODE_SUMMARY_DIGESTS,
 } DeliveryMode;
 const char *delivery_status_text(DeliveryStatus status);
 bool delivery_status_parse(const char *text, DeliveryStatus *status);
@@ -55,36 +55,44 @@ typedef struct Member {
 void member_free(Member *member);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Member, member_free)
 
-/* Subscribes address (made when unknown, as is its user). FAIL_RACE: has that role already;
- * FAIL_NEVER: no valid address; FAIL_MISSING: no such list. */
+/* Subscribes address (made when unknown, as is its user). FAIL_RACE: has that
+ * role already; FAIL_NEVER: no valid address; FAIL_MISSING: no such list. */
 bool member_add(Store *store, const char *list_id, Role role, const char *address, const char *display_name,
                 const Preferences *own, GError **error);
 bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error);
 Member *member_find(Store *store, const char *list_id, Role role, const char *address, GError **error);
-bool member_set_preferences(Store *store, const char *list_id, Role role, const char *address, const Preferences *own,
-                            GError **error);
+bool member_set_preferences(Store *store, const char *list_id, Role role, const char *address,
+                            const Preferences *own, GError **error);
 bool member_set_moderation(Store *store, const char *list_id, Role role, const char *address, Action action,
                            GError **error);
 
-/* Walks members in order of address without loading them all; each returns
- * false to stop. */
+/* Walks members by domain, then local part, without loading them all; each
+ * returns false to stop, and must not write to the store. An address that is
+ * subscribed both by itself and by its user comes twice. */
 typedef bool MemberEach(const Member *member, void *data);
 bool member_each(Store *store, const char *list_id, Role role, MemberEach *each, void *data, GError **error);
 bool member_count(Store *store, const char *list_id, Role role, int64_t *count, GError **error);
 
-/* Addresses of a user, of any member: preferences kept there. */
+/* Users are named by any of their addresses. FAIL_MISSING: it is not known.
+ * Linking gives address (made when unknown) to the user of user_address; a
+ * user left without addresses is gone, and what it subscribed by preference
+ * stays subscribed by address. Preferring moves the subscriptions by user. */
 bool address_set_preferences(Store *store, const char *address, const Preferences *preferences, GError **error);
 bool user_link_address(Store *store, const char *user_address, const char *address, GError **error);
 bool user_set_preferred(Store *store, const char *address, GError **error);
 bool user_set_preferences(Store *store, const char *address, const Preferences *preferences, GError **error);
-/* Subscribes the user of address by whatever is preferred. */
+/* Subscribes the user of address by whatever is preferred; where nothing is yet, by address. */
 bool member_add_user(Store *store, const char *list_id, Role role, const char *address, GError **error);
 
-/* The recipients of a post, in one query, streamed: regular delivery,
- * enabled, each address once, in order of the address's domain, then local part. The sender
- * (may be NULL) is left out where receive_own_postings says so, and those in
- * `copied` (NULL-terminated addresses of To and Cc, may be NULL) where
- * receive_list_copy does. A cursor holds a read snapshot of the database. */
+/* The recipients of a post, in one query, streamed: regular delivery, enabled,
+ * each address once, in order of the address's domain, then local part (octets
+ * of the lower case). The sender (any address of that user, may be NULL) is
+ * left out where receive_own_postings says so, and those in `copied`
+ * (NULL-terminated addresses of To and Cc, may be NULL) where
+ * receive_list_copy does. A user who subscribed two different addresses gets
+ * two copies. A cursor holds a read snapshot of the database, from the first
+ * recipient to the last or its end; do not keep one open for long. Free it
+ * before its store. */
 typedef struct RecipientCursor RecipientCursor;
 RecipientCursor *recipient_cursor_open(Store *store, const char *list_id, const char *sender,
                                        const char *const *copied, GError **error);
@@ -93,8 +101,10 @@ const char *recipient_cursor_next(RecipientCursor *cursor, GError **error);
 void recipient_cursor_free(RecipientCursor *cursor);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RecipientCursor, recipient_cursor_free)
 
-/* An upper bound of how many the cursor will give, cheaply (for splitting). */
+/* An upper bound of how many the cursor will give, for splitting. They are
+ * counted: a quarter of the time of reading them all. */
 bool recipient_count(Store *store, const char *list_id, int64_t *count, GError **error);
 
-/* Owners and moderators, each address once: whom -owner mail reaches. */
-char **list_administrators(Store *store, const char *list_id, GError **error); /* g_strfreev() */
+/* Owners and moderators whose delivery is enabled, each address once: whom
+ * -owner mail reaches. May be empty. g_strfreev() */
+char **list_administrators(Store *store, const char *list_id, GError **error);

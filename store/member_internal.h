@@ -17,8 +17,7 @@
         INTEGER_OR_NULL((own)->receive_list_copy), INTEGER_OR_NULL((own)->receive_own_postings), \
         INTEGER_OR_NULL((own)->delivery_mode), INTEGER_OR_NULL((own)->delivery_status)
 
-#define EFFECTIVE(column, fallback) \
-    "COALESCE(m." column ", a." column ", p." column ", " fallback ")"
+#define EFFECTIVE(column, fallback) "COALESCE(m." column ", a." column ", p." column ", " fallback ")"
 #define EFFECTIVE_ACKNOWLEDGE_POSTS EFFECTIVE("acknowledge_posts", "0")
 #define EFFECTIVE_HIDE_ADDRESS EFFECTIVE("hide_address", "1")
 #define EFFECTIVE_RECEIVE_LIST_COPY EFFECTIVE("receive_list_copy", "1")

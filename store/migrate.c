@@ -45,9 +45,9 @@ static bool apply(const StoreDriver *driver, void *connection, const Migration *
         return false;
     if (number >= migration->number)
         return true;
-    g_autofree char *table = translated(driver,
-                                        "@mark@ CREATE TABLE IF NOT EXISTS schema_migration (number @integer@ NOT NULL "
-                                        "PRIMARY KEY, name @text@ NOT NULL, applied_at @integer@ NOT NULL) @table@");
+    g_autofree char *table =
+        translated(driver, "@mark@ CREATE TABLE IF NOT EXISTS schema_migration (number @integer@ NOT NULL "
+                           "PRIMARY KEY, name @text@ NOT NULL, applied_at @integer@ NOT NULL) @table@");
     g_autofree char *sql = translated(driver, migration->sql);
     g_autofree char *record = g_strdup_printf(
         "INSERT INTO schema_migration (number, name, applied_at) VALUES (%d, '%s', %" G_GINT64_FORMAT ")",

@@ -50,8 +50,8 @@ static GHashTable *keys_of(const char *const *addresses)
     return keys;
 }
 
-RecipientCursor *recipient_cursor_open(Store *store, const char *list_id, const char *sender,
-                                       const char *const *copied, GError **error)
+RecipientCursor *recipient_cursor_open(Store *store, const char *list_id, const char *sender, const char *const *copied,
+                                       GError **error)
 {
     int64_t key, person;
     if (!list_key(store, list_id, &key, error) || !person_of(store, sender, &person, error))

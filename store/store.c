@@ -18,11 +18,11 @@ static const StoreDriver *const drivers[] = {&store_sqlite};
 struct Store {
     const StoreDriver *driver;
     void *connection;
-    GHashTable *idle;    /* statements by the address of their text */
-    int depth;           /* of store_begin() */
-    bool doomed;         /* the transaction can only be rolled back */
-    GArray *savepoints;  /* of bool: doomed when each was set */
-    int64_t unknown;     /* versions handed out while the real one cannot be read */
+    GHashTable *idle;   /* statements by the address of their text */
+    int depth;          /* of store_begin() */
+    bool doomed;        /* the transaction can only be rolled back */
+    GArray *savepoints; /* of bool: doomed when each was set */
+    int64_t unknown;    /* versions handed out while the real one cannot be read */
 };
 
 struct Query {

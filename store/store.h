@@ -28,25 +28,31 @@
 #include "store/store_type.h"
 
 /* Opens the database of driver ("sqlite") at where (a path) and brings its
- * schema up to date (numbered migrations, each in a transaction). With
- * create false a missing database is FAIL_MISSING. */
+ * schema up to date (numbered migrations, each in a transaction). With create
+ * false a missing database is FAIL_MISSING. FAIL_CONFIG: it is of a newer
+ * program, not a database, or not ours. */
 Store *store_open(const char *driver, const char *where, bool create, GError **error);
 void store_free(Store *store);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Store, store_free)
 
-/* Transactions nest by counting; an inner rollback dooms the outer commit. A
- * write outside a transaction is one of its own. Commit is durable. */
+/* Transactions nest by counting. A write outside a transaction is one of its
+ * own. Commit is durable. An inner rollback, and a fault of the database (full,
+ * damaged), doom the outer transaction: everything but the end fails from then
+ * on with FAIL_LATER, and the outer commit rolls back and fails. A refusal
+ * (FAIL_RACE, FAIL_MISSING, FAIL_NEVER) changes nothing and dooms nothing. */
 bool store_begin(Store *store, GError **error);
 bool store_commit(Store *store, GError **error);
 void store_rollback(Store *store);
-/* Savepoints inside a transaction: undo one entry's effects, keep the others'. */
+/* Savepoints inside a transaction: undo one entry's effects, keep the others'.
+ * Undoing lifts a doom that came after it, unless the database gave up the
+ * whole transaction. */
 bool store_savepoint(Store *store, GError **error);
 void store_savepoint_end(Store *store, bool keep);
 
-/* Exactly once: records that the effects of entry (its name's hash in a
- * queue, "in:4cd1...") are part of the transaction in progress; *before is
- * true when they were recorded earlier, and then nothing must be done. Old records
- * are dropped by store_expire(). */
+/* Exactly once: records that the effects of entry (its name's hash in a queue,
+ * "in:4cd1...") are part of the transaction in progress; *before is true when
+ * they were recorded earlier, and then nothing must be done. Old records are
+ * dropped by store_expire(). */
 bool store_record_effect(Store *store, const char *entry, bool *before, GError **error);
 
 /* Drops effect records and message-ids older than age_us. */

@@ -52,14 +52,14 @@ typedef struct StoreDriver {
     bool (*is_null)(void *statement, int column); /* from 0 */
     int64_t (*integer)(void *statement, int column);
     const void *(*octets)(void *statement, int column, size_t *length); /* text is ended by a zero octet */
-    int64_t (*changed)(void *connection);     /* rows changed by the last statement */
-    int64_t (*changed_ever)(void *connection); /* only ever compared */
-    bool (*in_transaction)(void *connection); /* false after the database gave one up */
+    int64_t (*changed)(void *connection);                               /* rows changed by the last statement */
+    int64_t (*changed_ever)(void *connection);                          /* only ever compared */
+    bool (*in_transaction)(void *connection);                           /* false after the database gave one up */
     bool (*version)(void *connection, int64_t *version, GError **error);
     /* Tells a database that is empty or ours from a stranger's (FAIL_CONFIG).
      * has_schema: a migration table is there. */
     bool (*inspect)(void *connection, bool *has_schema, GError **error);
-    const char *begin_write; /* starts a transaction that will not fail later for want of the lock */
+    const char *begin_write;  /* starts a transaction that will not fail later for want of the lock */
     const char *const *words; /* for schema/: pairs "@word@", text; NULL ends */
 } StoreDriver;
 
@@ -89,8 +89,9 @@ bool query_all(Store *store, GError **error, int64_t *changed, const char *sql, 
 
 /* Around what a public function writes: a transaction, or part of the
  * caller's. write_end() returns ok, or false when the commit failed. When not
- * ok, what was written since write_begin() is undone; inside a caller's transaction
- * that dooms it if anything was written, so check before you write. */
+ * ok, what was written since write_begin() is undone; inside a caller's
+ * transaction that dooms it if anything was written, so check before you
+ * write. */
 typedef struct Write {
     bool own;
     int64_t changed_ever;

@@ -50,7 +50,8 @@ static bool failed(sqlite3 *database, int result, GError **error)
         break;
     }
     const char *file = sqlite3_db_filename(database, "main");
-    return fail(error, code_of(result), "%s: %s%s", file && *file ? file : "database", sqlite3_errmsg(database), advice);
+    return fail(error, code_of(result), "%s: %s%s", file && *file ? file : "database", sqlite3_errmsg(database),
+                advice);
 }
 
 static void sqlite_close(void *connection)
@@ -112,7 +113,8 @@ static void *sqlite_open(const char *where, bool create, GError **error)
     int result = sqlite3_open_v2(where, &self->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     bool ok = result == SQLITE_OK;
     if (!ok)
-        fail(error, code_of(result), "%s: %s", where, self->database ? sqlite3_errmsg(self->database) : "out of memory");
+        fail(error, code_of(result), "%s: %s", where,
+             self->database ? sqlite3_errmsg(self->database) : "out of memory");
     if (ok) {
         sqlite3_extended_result_codes(self->database, 1);
         sqlite3_busy_timeout(self->database, BUSY_TIMEOUT_MS);
@@ -265,8 +267,13 @@ static bool sqlite_inspect(void *connection, bool *has_schema, GError **error)
 }
 
 static const char *const words[] = {
-    "@integer@", "INTEGER", "@text@", "TEXT", "@blob@", "BLOB", "@table@", "STRICT",
-    "@clustered@", "STRICT, WITHOUT ROWID", "@mark@", "PRAGMA application_id = 1281979252;", NULL,
+    "@integer@",   "INTEGER",
+    "@text@",      "TEXT",
+    "@blob@",      "BLOB",
+    "@table@",     "STRICT",
+    "@clustered@", "STRICT, WITHOUT ROWID",
+    "@mark@",      "PRAGMA application_id = 1281979252;",
+    NULL,
 };
 G_STATIC_ASSERT(APPLICATION_ID == 1281979252);
 

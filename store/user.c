@@ -11,14 +11,16 @@
 /* ---- preferences ---- */
 
 /* A row with nothing set would only slow the recipient query. */
-static bool replace_preferences(Store *store, const char *const sql[2], int64_t key, const Preferences *preferences, GError **error)
+static bool replace_preferences(Store *store, const char *const sql[2], int64_t key, const Preferences *preferences,
+                                GError **error)
 {
     return query_run(store, error, NULL, sql[0], INTEGER(key)) &&
            (memcmp(preferences, &preferences_unset, sizeof *preferences) == 0 ||
             query_run(store, error, NULL, sql[1], INTEGER(key), PREFERENCE_VALUES(preferences)));
 }
 
-static bool set_preferences(Store *store, const char *email, bool of_person, const Preferences *preferences, GError **error)
+static bool set_preferences(Store *store, const char *email, bool of_person, const Preferences *preferences,
+                            GError **error)
 {
     static const char *const person_sql[2] = {
         "DELETE FROM person_preference WHERE person = $1",
@@ -108,8 +110,8 @@ static bool settle_subscriptions(Store *store, const Email *address, GError **er
 static bool move_address(Store *store, const Email *address, int64_t to, GError **error)
 {
     return (!address->preferred || settle_subscriptions(store, address, error)) &&
-           query_run(store, error, NULL, "UPDATE address SET person = $2, preferred = 0 WHERE key = $1", INTEGER(address->key),
-                     INTEGER(to)) &&
+           query_run(store, error, NULL, "UPDATE address SET person = $2, preferred = 0 WHERE key = $1",
+                     INTEGER(address->key), INTEGER(to)) &&
            query_run(store, error, NULL, "UPDATE member SET person = $3 WHERE person = $1 AND address = $2",
                      INTEGER(address->person), INTEGER(address->key), INTEGER(to)) &&
            query_run(store, error, NULL,

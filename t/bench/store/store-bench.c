@@ -87,7 +87,8 @@ static void stream(const char *path)
     int64_t since = clock_monotonic(), count = 0;
     g_autoptr(Store) store = store_open("sqlite", path, false, &error);
     check(store, error);
-    g_autoptr(RecipientCursor) cursor = recipient_cursor_open(store, LIST, "subscriber.00000001@provider0.example", NULL, &error);
+    g_autoptr(RecipientCursor) cursor =
+        recipient_cursor_open(store, LIST, "subscriber.00000001@provider0.example", NULL, &error);
     check(cursor, error);
     int64_t first = 0;
     while (recipient_cursor_next(cursor, &error))
@@ -144,7 +145,8 @@ static void look_up(const char *path, int64_t lists)
     report("list_exists, half of them not there", LOOKUPS, since);
     since = clock_monotonic();
     for (int64_t i = 0; i < LOOKUPS / 10; i++) {
-        g_autofree char *posting = g_strdup_printf("list%d@example.com", (int)((uint64_t)i * COPRIME % (uint64_t)lists));
+        g_autofree char *posting =
+            g_strdup_printf("list%d@example.com", (int)((uint64_t)i * COPRIME % (uint64_t)lists));
         g_autoptr(List) list = list_by_address(store, posting, &error);
         check(list, error);
     }

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/list.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "store/store.h"
+#include "t/store/fixture.h"
+
+#define LIST "test.example.com"
+
+/* ---- domains ---- */
+
+static void test_domain(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(domain_create(fixture->store, "Example.ORG", "An organisation", &error), error);
+    g_assert_false(domain_create(fixture->store, "example.org", NULL, &error));
+    assert_failed(FAIL_RACE, error);
+    static const char *const wrong[] = {"",    "-a.b", "a-.b", "a..b", ".a",      "a.",
+                                        "a b", "a@b",  "a/b",  "a\nb", "\377.de", NULL};
+    for (const char *const *name = wrong; *name; name++) {
+        g_assert_false(domain_create(fixture->store, *name, NULL, &error));
+        assert_failed(FAIL_NEVER, error);
+    }
+    assert_ok(domain_create(fixture->store, "m\303\234ller.de", NULL, &error), error);
+    g_autoptr(GPtrArray) domains = domain_all(fixture->store, &error);
+    g_assert_cmpint(domains->len, ==, 2);
+    const Domain *first = domains->pdata[0], *second = domains->pdata[1];
+    g_assert_cmpstr(first->mail_host, ==, "example.org");
+    g_assert_cmpstr(first->description, ==, "An organisation");
+    g_assert_null(first->alias_domain);
+    g_assert_cmpstr(second->mail_host, ==, "m\303\274ller.de");
+}
+
+static void test_domain_remove(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_assert_false(domain_remove(fixture->store, "example.com", &error)); /* has a list */
+    assert_failed(FAIL_NEVER, error);
+    assert_ok(list_remove(fixture->store, LIST, &error), error);
+    assert_ok(domain_remove(fixture->store, "EXAMPLE.com", &error), error);
+    g_assert_false(domain_remove(fixture->store, "example.com", &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+static void test_domain_alias(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    bool exists;
+    g_autofree char *list_id = NULL;
+    assert_ok(domain_set_alias(fixture->store, "example.com", "Lists.Internal", &error), error);
+    assert_ok(list_exists(fixture->store, "test", "lists.internal", &exists, &list_id, &error), error);
+    g_assert_true(exists);
+    g_assert_cmpstr(list_id, ==, LIST);
+    g_autoptr(List) list = list_by_address(fixture->store, "TEST@lists.INTERNAL", &error);
+    g_assert_cmpstr(list->posting_address, ==, "test@example.com");
+    g_assert_false(domain_create(fixture->store, "lists.internal", NULL, &error));
+    assert_failed(FAIL_RACE, error);
+    assert_ok(domain_create(fixture->store, "other.com", NULL, &error), error);
+    g_assert_false(domain_set_alias(fixture->store, "other.com", "lists.internal", &error));
+    assert_failed(FAIL_RACE, error);
+    g_assert_false(domain_set_alias(fixture->store, "other.com", "example.com", &error));
+    assert_failed(FAIL_RACE, error);
+    g_assert_false(domain_set_alias(fixture->store, "none.com", "x.com", &error));
+    assert_failed(FAIL_MISSING, error);
+    g_assert_false(domain_set_alias(fixture->store, "other.com", "x x", &error));
+    assert_failed(FAIL_NEVER, error);
+    assert_ok(domain_set_alias(fixture->store, "example.com", "lists.internal", &error), error); /* the same again */
+    assert_ok(domain_set_alias(fixture->store, "example.com", NULL, &error), error);
+    assert_ok(list_exists(fixture->store, "test", "lists.internal", &exists, NULL, &error), error);
+    g_assert_false(exists);
+}
+
+/* ---- lists ---- */
+
+static void test_create(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    int64_t before = clock_now();
+    g_autoptr(List) list = list_create(fixture->store, "Some-Talk@Example.COM", "discussion", &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(strlen(list->id), ==, STORE_ID_SIZE - 1);
+    g_assert_cmpstr(list->list_id, ==, "some-talk.example.com");
+    g_assert_cmpstr(list->list_name, ==, "some-talk");
+    g_assert_cmpstr(list->mail_host, ==, "example.com");
+    g_assert_cmpstr(list->posting_address, ==, "some-talk@example.com");
+    g_assert_cmpint(list->created_at, >=, before);
+    g_assert_cmpint(list->last_post_at, ==, 0);
+    g_assert_cmpint(list->post_id, ==, 1);
+    g_assert_cmpstr(list->display_name, ==, "Some-talk");
+    g_assert_cmpstr(list->subject_prefix, ==, "[Some-talk] ");
+}
+
+static void test_create_refused(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_assert_null(list_create(fixture->store, "TEST@example.com", "discussion", &error));
+    assert_failed(FAIL_RACE, error);
+    g_assert_null(list_create(fixture->store, "x@example.org", "discussion", &error));
+    g_assert_nonnull(strstr(error->message, "listrunner domain create example.org"));
+    assert_failed(FAIL_MISSING, error);
+    g_assert_null(list_create(fixture->store, "x@example.com", "newsletter", &error));
+    g_assert_nonnull(strstr(error->message, "discussion, announce, private"));
+    assert_failed(FAIL_NEVER, error);
+    static const char *const wrong[] = {"",
+                                        "x",
+                                        "@example.com",
+                                        "x@",
+                                        "a/b@example.com",
+                                        "../x@example.com",
+                                        ".x@example.com",
+                                        "a b@example.com",
+                                        "-x@example.com",
+                                        "\303\274@example.com",
+                                        NULL};
+    for (const char *const *address = wrong; *address; address++) {
+        g_assert_null(list_create(fixture->store, *address, "discussion", &error));
+        assert_failed(FAIL_NEVER, error);
+    }
+    /* Two addresses with one List-Id. */
+    assert_ok(domain_create(fixture->store, "b.example.com", NULL, &error), error);
+    g_autoptr(List) list = list_create(fixture->store, "a.b@example.com", "discussion", &error);
+    g_assert_null(list_create(fixture->store, "a@b.example.com", "discussion", &error));
+    assert_failed(FAIL_RACE, error);
+}
+
+static void test_styles(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autoptr(List) talk = list_create(fixture->store, "talk@example.com", "legacy-default", &error);
+    g_assert_cmpint(talk->default_member_action, ==, ACTION_DEFER);
+    g_assert_cmpint(talk->default_nonmember_action, ==, ACTION_HOLD);
+    g_assert_true(talk->advertised && talk->allow_list_posts);
+    g_assert_cmpint(talk->archive_policy, ==, ARCHIVE_PUBLIC);
+    g_autoptr(List) news = list_create(fixture->store, "news@example.com", "announce", &error);
+    g_assert_cmpint(news->default_member_action, ==, ACTION_HOLD);
+    g_assert_false(news->allow_list_posts);
+    g_autoptr(List) closed = list_create(fixture->store, "closed@example.com", "private-default", &error);
+    g_assert_false(closed->advertised);
+    g_assert_cmpint(closed->archive_policy, ==, ARCHIVE_PRIVATE);
+    g_autoptr(List) usual = list_create(fixture->store, "usual@example.com", NULL, &error);
+    g_assert_cmpint(usual->default_member_action, ==, ACTION_DEFER);
+}
+
+static void test_find(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    static const char *const names[] = {"test@example.com", "Test@EXAMPLE.com", LIST, "TEST.Example.com", NULL};
+    for (const char *const *name = names; *name; name++) {
+        g_autoptr(List) list = list_find(fixture->store, *name, &error);
+        g_assert_no_error(error);
+        g_assert_cmpstr(list->list_id, ==, LIST);
+    }
+    static const char *const unknown[] = {
+        "",     "test", "@", "test@", "none@example.com", "test@example.org", "test.example.org", "\377@example.com",
+        "\377", NULL};
+    for (const char *const *name = unknown; *name; name++) {
+        g_assert_null(list_find(fixture->store, *name, &error));
+        assert_failed(FAIL_MISSING, error);
+        g_assert_null(list_by_address(fixture->store, *name, &error));
+        assert_failed(FAIL_MISSING, error);
+    }
+}
+
+static void test_exists(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    bool exists = false;
+    char *list_id = NULL;
+    assert_ok(list_exists(fixture->store, "TEST", "Example.com", &exists, &list_id, &error), error);
+    g_assert_true(exists);
+    g_assert_cmpstr(list_id, ==, LIST);
+    g_free(list_id);
+    assert_ok(list_exists(fixture->store, "test-owner", "example.com", &exists, &list_id, &error), error);
+    g_assert_false(exists);
+    g_assert_null(list_id);
+    assert_ok(list_exists(fixture->store, "te\377", "example.com", &exists, &list_id, &error), error);
+    g_assert_false(exists);
+    assert_ok(list_exists(fixture->store, "' OR 1 --", "example.com", &exists, NULL, &error), error);
+    g_assert_false(exists);
+}
+
+static void test_remove(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    bool known;
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, "a@example.org", NULL, NULL, &error), error);
+    assert_ok(list_set(fixture->store, LIST, "info", "x", &error), error);
+    assert_ok(list_record_message_id(fixture->store, LIST, "<1>", "in:1", 1, &known, &error), error);
+    assert_ok(list_remove(fixture->store, LIST, &error), error);
+    g_assert_false(list_remove(fixture->store, LIST, &error));
+    assert_failed(FAIL_MISSING, error);
+    /* One of the same name starts anew. */
+    g_autoptr(List) list = list_create(fixture->store, "test@example.com", NULL, &error);
+    int64_t count;
+    assert_ok(member_count(fixture->store, LIST, ROLE_MEMBER, &count, &error), error);
+    g_assert_cmpint(count, ==, 0);
+    g_assert_cmpstr(list->info, ==, "");
+    assert_ok(list_record_message_id(fixture->store, LIST, "<1>", "in:2", 1, &known, &error), error);
+    g_assert_false(known);
+}
+
+typedef struct Seen {
+    GString *names;
+    int left;
+} Seen;
+
+static bool see(const List *list, void *data)
+{
+    Seen *seen = data;
+    g_string_append_printf(seen->names, "%s ", list->list_id);
+    return --seen->left > 0;
+}
+
+static char *each(Store *store, const char *domain, int most)
+{
+    GError *error = NULL;
+    Seen seen = {g_string_new(NULL), most};
+    assert_ok(list_each(store, domain, see, &seen, &error), error);
+    return g_string_free(seen.names, FALSE);
+}
+
+static void test_each(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(domain_create(fixture->store, "a.org", NULL, &error), error);
+    list_free(list_create(fixture->store, "zoo@a.org", NULL, &error));
+    list_free(list_create(fixture->store, "bee@a.org", NULL, &error));
+    g_assert_no_error(error);
+    g_autofree char *all = each(fixture->store, NULL, 9), *two = each(fixture->store, NULL, 2);
+    g_autofree char *some = each(fixture->store, "A.org", 9), *none = each(fixture->store, "none.org", 9);
+    g_assert_cmpstr(all, ==, "bee.a.org zoo.a.org test.example.com ");
+    g_assert_cmpstr(two, ==, "bee.a.org zoo.a.org ");
+    g_assert_cmpstr(some, ==, "bee.a.org zoo.a.org ");
+    g_assert_cmpstr(none, ==, "");
+}
+
+/* ---- posts ---- */
+
+static void test_count_post(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    int64_t post_id = 0;
+    for (int i = 1; i <= 3; i++) {
+        assert_ok(list_count_post(fixture->store, LIST, 1000 + i, &post_id, &error), error);
+        g_assert_cmpint(post_id, ==, i);
+    }
+    g_autoptr(List) list = list_by_id(fixture->store, LIST, &error);
+    g_assert_cmpint(list->post_id, ==, 4);
+    g_assert_cmpint(list->last_post_at, ==, 1003);
+    g_assert_false(list_count_post(fixture->store, "none.example.com", 1, &post_id, &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+static void test_message_id(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    bool known = true;
+    g_autoptr(List) other = list_create(fixture->store, "other@example.com", NULL, &error);
+    assert_ok(list_record_message_id(fixture->store, LIST, "<1@x>", "aa", 5, &known, &error), error);
+    g_assert_false(known);
+    assert_ok(list_record_message_id(fixture->store, LIST, "<1@x>", "aa", 5, &known, &error), error);
+    g_assert_false(known); /* the same entry, tried again */
+    assert_ok(list_record_message_id(fixture->store, LIST, "<1@x>", "bb", 5, &known, &error), error);
+    g_assert_true(known);
+    assert_ok(list_record_message_id(fixture->store, LIST, "<1@X>", "bb", 5, &known, &error), error);
+    g_assert_false(known); /* Message-IDs have case */
+    assert_ok(list_record_message_id(fixture->store, other->list_id, "<1@x>", "bb", 5, &known, &error), error);
+    g_assert_false(known);
+    g_assert_false(list_record_message_id(fixture->store, "none.example.com", "<1@x>", "bb", 5, &known, &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+static void test_actions(void)
+{
+    Action action;
+    for (Action i = ACTION_HOLD; i <= ACTION_UNSET; i++) {
+        g_assert_true(action_parse(action_text(i), &action));
+        g_assert_cmpint(action, ==, i);
+    }
+    g_assert_true(action_parse("Hold", &action));
+    g_assert_false(action_parse("keep", &action));
+    g_assert_false(action_parse("", &action));
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    TEST("/list/domain", test_domain);
+    TEST_WITH_LIST("/list/domain-remove", test_domain_remove);
+    TEST_WITH_LIST("/list/domain-alias", test_domain_alias);
+    TEST_WITH_LIST("/list/create", test_create);
+    TEST_WITH_LIST("/list/create-refused", test_create_refused);
+    TEST_WITH_LIST("/list/styles", test_styles);
+    TEST_WITH_LIST("/list/find", test_find);
+    TEST_WITH_LIST("/list/exists", test_exists);
+    TEST_WITH_LIST("/list/remove", test_remove);
+    TEST_WITH_LIST("/list/each", test_each);
+    TEST_WITH_LIST("/list/count-post", test_count_post);
+    TEST_WITH_LIST("/list/message-id", test_message_id);
+    g_test_add_func("/list/actions", test_actions);
+    return g_test_run();
+}

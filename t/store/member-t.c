@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/member.h"
+
+#include <string.h>
+
+#include "store/email.h"
+#include "store/store.h"
+#include "store/store_internal.h"
+#include "t/store/fixture.h"
+
+#define LIST "test.example.com"
+
+static void add(Fixture *fixture, Role role, const char *address)
+{
+    GError *error = NULL;
+    assert_ok(member_add(fixture->store, LIST, role, address, NULL, NULL, &error), error);
+}
+
+static Member *find(Fixture *fixture, Role role, const char *address)
+{
+    GError *error = NULL;
+    Member *member = member_find(fixture->store, LIST, role, address, &error);
+    g_assert_no_error(error);
+    return member;
+}
+
+static int64_t number(Fixture *fixture, const char *sql)
+{
+    g_autoptr(Query) query = query_start(fixture->store, NULL, sql, NULL, 0);
+    g_assert_cmpint(query_step(query, NULL), ==, STEP_ROW);
+    return query_integer(query, 0);
+}
+
+/* What member repeats of address is the same there; everybody has an address; one is preferred at most. */
+static void assert_sound(Fixture *fixture)
+{
+    g_assert_cmpint(number(fixture,
+                           "SELECT count(*) FROM member m LEFT JOIN address a ON a.key = m.address WHERE a.key IS NULL "
+                           "OR a.folded <> m.folded OR a.email <> m.email OR a.person <> m.person "
+                           "OR (m.by_person = 1 AND a.preferred = 0)"),
+                    ==, 0);
+    g_assert_cmpint(number(fixture, "SELECT count(*) FROM person WHERE key NOT IN (SELECT person FROM address)"), ==,
+                    0);
+    g_assert_cmpint(
+        number(fixture, "SELECT COALESCE(MAX(n), 0) FROM (SELECT sum(preferred) AS n FROM address GROUP BY person)"),
+        <=, 1);
+}
+
+/* ---- addresses ---- */
+
+static void test_syntax(void)
+{
+    static const char *const right[] = {"a@b",
+                                        "A.b+c@example.com",
+                                        "o'neil@example.com",
+                                        "a..b.@example.jp",
+                                        "j\303\274rgen@m\303\274ller.de",
+                                        "=?x!#$%&*/^_`{|}~-@x-y.org",
+                                        NULL};
+    static const char *const wrong[] = {
+        "",       "a",     "@b",          "a@",     "a@b@c",        "a b@c",        "a@b c", "a\tb@c",
+        "a\nb@c", "a@b\r", "a@b..c",      "a@.b",   "a@b.",         "a@-b",         "<a@b>", "\"a b\"@c",
+        "a,b@c",  "a;b@c", "a@[1.2.3.4]", "\377@b", "a\302\205b@c", "a\302\240b@c", "a@b/c", "a\\b@c",
+        NULL};
+    for (const char *const *address = right; *address; address++)
+        if (!email_is_valid(*address))
+            g_error("%s", *address);
+    for (const char *const *address = wrong; *address; address++)
+        if (email_is_valid(*address))
+            g_error("%s", *address);
+    g_autofree char *longest = g_strnfill(249, 'a'), *fits = g_strconcat(longest, "@b.cd", NULL);
+    g_autofree char *over = g_strconcat("a", fits, NULL);
+    g_assert_true(email_is_valid(fits));
+    g_assert_false(email_is_valid(over));
+}
+
+static void test_folded(void)
+{
+    g_autofree char *ascii = email_folded("Jo.Doe@Example.COM"), *other = email_folded("J\303\234@\303\204.de");
+    g_assert_cmpstr(ascii, ==, "example.com jo.doe");
+    g_assert_cmpstr(other, ==, "\303\244.de j\303\274");
+}
+
+/* ---- members ---- */
+
+static void test_add_and_find(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    Preferences own = preferences_unset;
+    own.hide_address = 0;
+    own.delivery_mode = MODE_SUMMARY_DIGESTS;
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, "Jo@Example.ORG", "Jo Doe", &own, &error), error);
+    g_autoptr(Member) member = find(fixture, ROLE_MEMBER, "jo@EXAMPLE.org");
+    g_assert_cmpint(strlen(member->id), ==, STORE_ID_SIZE - 1);
+    g_assert_cmpstr(member->list_id, ==, LIST);
+    g_assert_cmpstr(member->address, ==, "Jo@Example.ORG");
+    g_assert_cmpstr(member->display_name, ==, "Jo Doe");
+    g_assert_cmpint(member->role, ==, ROLE_MEMBER);
+    g_assert_cmpint(member->moderation_action, ==, ACTION_UNSET);
+    g_assert_cmpint(member->joined_at, >, 0);
+    g_assert_cmpmem(&member->own, sizeof own, &own, sizeof own);
+    Preferences expected = {0, 0, 1, 1, MODE_SUMMARY_DIGESTS, DELIVERY_ENABLED};
+    g_assert_cmpmem(&member->effective, sizeof expected, &expected, sizeof expected);
+    assert_sound(fixture);
+}
+
+static void test_add_refused(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    add(fixture, ROLE_MEMBER, "a@example.org");
+    g_assert_false(member_add(fixture->store, LIST, ROLE_MEMBER, "A@example.org", NULL, NULL, &error));
+    assert_failed(FAIL_RACE, error);
+    add(fixture, ROLE_OWNER, "a@example.org"); /* another role */
+    g_assert_false(member_add(fixture->store, LIST, ROLE_MEMBER, "nonsense", NULL, NULL, &error));
+    g_assert_nonnull(strstr(error->message, "nonsense"));
+    assert_failed(FAIL_NEVER, error);
+    g_assert_false(member_add(fixture->store, "none.example.com", ROLE_MEMBER, "b@example.org", NULL, NULL, &error));
+    assert_failed(FAIL_MISSING, error);
+    g_assert_cmpint(number(fixture, "SELECT count(*) FROM address"), ==, 1);
+}
+
+/* An import goes on after a bad line, within its transaction. */
+static void test_add_many(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(store_begin(fixture->store, &error), error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, "a@example.org", NULL, NULL, &error), error);
+    g_assert_false(member_add(fixture->store, LIST, ROLE_MEMBER, "a@example.org", "A Name", NULL, &error));
+    assert_failed(FAIL_RACE, error);
+    g_assert_false(member_add(fixture->store, LIST, ROLE_MEMBER, "@", NULL, NULL, &error));
+    assert_failed(FAIL_NEVER, error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, "b@example.org", NULL, NULL, &error), error);
+    assert_ok(store_commit(fixture->store, &error), error);
+    int64_t count;
+    assert_ok(member_count(fixture->store, LIST, ROLE_MEMBER, &count, &error), error);
+    g_assert_cmpint(count, ==, 2);
+}
+
+/* A name is taken from whoever has one first. */
+static void test_names(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    add(fixture, ROLE_MEMBER, "a@example.org");
+    g_autoptr(Member) unnamed = find(fixture, ROLE_MEMBER, "a@example.org");
+    g_assert_cmpstr(unnamed->display_name, ==, "");
+    assert_ok(member_add(fixture->store, LIST, ROLE_OWNER, "a@example.org", "First", NULL, &error), error);
+    assert_ok(member_add(fixture->store, LIST, ROLE_MODERATOR, "a@example.org", "Second", NULL, &error), error);
+    g_autoptr(Member) named = find(fixture, ROLE_MEMBER, "a@example.org");
+    g_assert_cmpstr(named->display_name, ==, "First");
+}
+
+static void test_remove(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    add(fixture, ROLE_MEMBER, "a@example.org");
+    add(fixture, ROLE_OWNER, "a@example.org");
+    assert_ok(member_remove(fixture->store, LIST, ROLE_MEMBER, "A@example.org", &error), error);
+    g_assert_null(member_find(fixture->store, LIST, ROLE_MEMBER, "a@example.org", &error));
+    assert_failed(FAIL_MISSING, error);
+    g_autoptr(Member) owner = find(fixture, ROLE_OWNER, "a@example.org");
+    g_assert_false(member_remove(fixture->store, LIST, ROLE_MEMBER, "a@example.org", &error));
+    g_assert_nonnull(strstr(error->message, "a@example.org is no member of " LIST));
+    assert_failed(FAIL_MISSING, error);
+    g_assert_false(member_remove(fixture->store, "none.example.com", ROLE_MEMBER, "a@example.org", &error));
+    assert_failed(FAIL_MISSING, error);
+    add(fixture, ROLE_MEMBER, "a@example.org");
+}
+
+static void test_change(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    Preferences own = {1, 0, 0, 0, MODE_MIME_DIGESTS, DELIVERY_BY_MODERATOR};
+    add(fixture, ROLE_MEMBER, "a@example.org");
+    assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, "A@example.org", &own, &error), error);
+    assert_ok(member_set_moderation(fixture->store, LIST, ROLE_MEMBER, "a@example.org", ACTION_DISCARD, &error), error);
+    g_autoptr(Member) member = find(fixture, ROLE_MEMBER, "a@example.org");
+    g_assert_cmpmem(&member->own, sizeof own, &own, sizeof own);
+    g_assert_cmpmem(&member->effective, sizeof own, &own, sizeof own);
+    g_assert_cmpint(member->moderation_action, ==, ACTION_DISCARD);
+    assert_ok(member_set_moderation(fixture->store, LIST, ROLE_MEMBER, "a@example.org", ACTION_UNSET, &error), error);
+    g_autoptr(Member) again = find(fixture, ROLE_MEMBER, "a@example.org");
+    g_assert_cmpint(again->moderation_action, ==, ACTION_UNSET);
+    g_assert_false(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, "b@example.org", &own, &error));
+    assert_failed(FAIL_MISSING, error);
+    g_assert_false(member_set_moderation(fixture->store, LIST, ROLE_OWNER, "a@example.org", ACTION_HOLD, &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+static void test_inheritance(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    Preferences user = preferences_unset, address = preferences_unset, own = preferences_unset;
+    add(fixture, ROLE_MEMBER, "a@example.org");
+    user.acknowledge_posts = user.receive_list_copy = 1;
+    user.hide_address = user.delivery_mode = 0;
+    user.delivery_status = DELIVERY_BY_USER;
+    address.delivery_mode = MODE_MIME_DIGESTS;
+    address.acknowledge_posts = 0;
+    own.delivery_status = DELIVERY_ENABLED;
+    assert_ok(user_set_preferences(fixture->store, "a@example.org", &user, &error), error);
+    assert_ok(address_set_preferences(fixture->store, "a@example.org", &address, &error), error);
+    assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, "a@example.org", &own, &error), error);
+    g_autoptr(Member) member = find(fixture, ROLE_MEMBER, "a@example.org");
+    Preferences expected = {0, 0, 1, 1, MODE_MIME_DIGESTS, DELIVERY_ENABLED};
+    g_assert_cmpmem(&member->effective, sizeof expected, &expected, sizeof expected);
+    g_assert_cmpmem(&member->own, sizeof own, &own, sizeof own);
+    g_assert_false(user_set_preferences(fixture->store, "b@example.org", &user, &error));
+    assert_failed(FAIL_MISSING, error);
+    g_assert_false(address_set_preferences(fixture->store, "b@example.org", &user, &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+typedef struct Seen {
+    GString *addresses;
+    int left;
+} Seen;
+
+static bool see(const Member *member, void *data)
+{
+    Seen *seen = data;
+    g_string_append_printf(seen->addresses, "%s ", member->address);
+    return --seen->left > 0;
+}
+
+static void test_each(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    add(fixture, ROLE_MEMBER, "b@z.org");
+    add(fixture, ROLE_MEMBER, "A@z.org");
+    add(fixture, ROLE_MEMBER, "c@a.org");
+    add(fixture, ROLE_OWNER, "o@a.org");
+    Seen seen = {g_string_new(NULL), 9};
+    assert_ok(member_each(fixture->store, LIST, ROLE_MEMBER, see, &seen, &error), error);
+    g_assert_cmpstr(seen.addresses->str, ==, "c@a.org A@z.org b@z.org ");
+    g_string_truncate(seen.addresses, 0);
+    seen.left = 1;
+    assert_ok(member_each(fixture->store, LIST, ROLE_MEMBER, see, &seen, &error), error);
+    g_assert_cmpstr(seen.addresses->str, ==, "c@a.org ");
+    g_string_free(seen.addresses, TRUE);
+    int64_t count;
+    assert_ok(member_count(fixture->store, LIST, ROLE_MEMBER, &count, &error), error);
+    g_assert_cmpint(count, ==, 3);
+    g_assert_false(member_each(fixture->store, "none.example.com", ROLE_MEMBER, see, NULL, &error));
+    assert_failed(FAIL_MISSING, error);
+    g_assert_false(member_count(fixture->store, "none.example.com", ROLE_MEMBER, &count, &error));
+    assert_failed(FAIL_MISSING, error);
+    g_assert_false(recipient_count(fixture->store, "none.example.com", &count, &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+static void test_administrators(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    Preferences off = preferences_unset;
+    off.delivery_status = DELIVERY_BY_USER;
+    g_auto(GStrv) nobody = list_administrators(fixture->store, LIST, &error);
+    g_assert_cmpint(g_strv_length(nobody), ==, 0);
+    add(fixture, ROLE_MEMBER, "m@example.org");
+    add(fixture, ROLE_OWNER, "z@example.org");
+    add(fixture, ROLE_MODERATOR, "z@example.org");
+    add(fixture, ROLE_MODERATOR, "a@example.org");
+    assert_ok(member_add(fixture->store, LIST, ROLE_OWNER, "away@example.org", NULL, &off, &error), error);
+    g_auto(GStrv) found = list_administrators(fixture->store, LIST, &error);
+    g_autofree char *joined = g_strjoinv(" ", found);
+    g_assert_cmpstr(joined, ==, "a@example.org z@example.org");
+    g_assert_null(list_administrators(fixture->store, "none.example.com", &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+/* ---- users ---- */
+
+static void test_preferred(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    add(fixture, ROLE_OWNER, "a@example.org");
+    assert_ok(user_link_address(fixture->store, "A@example.org", "b@example.org", &error), error);
+    assert_ok(member_add_user(fixture->store, LIST, ROLE_MEMBER, "b@example.org", &error),
+              error); /* none preferred: b now is */
+    member_free(find(fixture, ROLE_MEMBER, "b@example.org"));
+    g_assert_false(member_add_user(fixture->store, LIST, ROLE_MEMBER, "a@example.org", &error));
+    assert_failed(FAIL_RACE, error);
+    assert_ok(user_set_preferred(fixture->store, "a@example.org", &error), error);
+    assert_ok(user_set_preferred(fixture->store, "a@example.org", &error), error);
+    member_free(find(fixture, ROLE_MEMBER, "a@example.org"));
+    g_assert_null(member_find(fixture->store, LIST, ROLE_MEMBER, "b@example.org", &error));
+    assert_failed(FAIL_MISSING, error);
+    assert_sound(fixture);
+    g_assert_false(user_set_preferred(fixture->store, "none@example.org", &error));
+    assert_failed(FAIL_MISSING, error);
+    g_assert_false(member_add_user(fixture->store, LIST, ROLE_MEMBER, "none@example.org", &error));
+    assert_failed(FAIL_MISSING, error);
+    g_assert_false(member_add_user(fixture->store, "none.example.com", ROLE_MEMBER, "a@example.org", &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+static void test_link(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    Preferences off = preferences_unset;
+    off.delivery_status = DELIVERY_BY_USER;
+    add(fixture, ROLE_MEMBER, "a@example.org");
+    add(fixture, ROLE_MEMBER, "b@example.org");
+    assert_ok(user_set_preferences(fixture->store, "a@example.org", &off, &error), error);
+    g_assert_cmpint(number(fixture, "SELECT count(*) FROM person"), ==, 2);
+    assert_ok(user_link_address(fixture->store, "a@example.org", "B@example.org", &error), error);
+    assert_ok(user_link_address(fixture->store, "a@example.org", "b@example.org", &error), error);
+    g_assert_cmpint(number(fixture, "SELECT count(*) FROM person"), ==, 1);
+    g_autoptr(Member) member = find(fixture, ROLE_MEMBER, "b@example.org");
+    g_assert_cmpint(member->effective.delivery_status, ==, DELIVERY_BY_USER);
+    assert_sound(fixture);
+    g_assert_false(user_link_address(fixture->store, "none@example.org", "b@example.org", &error));
+    assert_failed(FAIL_MISSING, error);
+    g_assert_false(user_link_address(fixture->store, "a@example.org", "nonsense", &error));
+    assert_failed(FAIL_NEVER, error);
+}
+
+/* An address that goes takes what it was subscribed to along; its user keeps the rest. */
+static void test_link_preferred(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    add(fixture, ROLE_OWNER, "new@example.org");
+    add(fixture, ROLE_MEMBER, "a@example.org");
+    assert_ok(user_link_address(fixture->store, "a@example.org", "b@example.org", &error), error);
+    assert_ok(member_add_user(fixture->store, LIST, ROLE_MEMBER, "a@example.org", &error),
+              error); /* besides by address */
+    assert_ok(member_add_user(fixture->store, LIST, ROLE_MODERATOR, "a@example.org", &error), error);
+    assert_ok(user_link_address(fixture->store, "new@example.org", "a@example.org", &error), error);
+    assert_sound(fixture);
+    member_free(find(fixture, ROLE_MEMBER, "a@example.org"));
+    member_free(find(fixture, ROLE_MODERATOR, "a@example.org"));
+    g_assert_cmpint(number(fixture, "SELECT count(*) FROM member"), ==, 3);
+    g_assert_cmpint(number(fixture, "SELECT count(*) FROM member WHERE by_person = 1"), ==, 0);
+    g_assert_cmpint(number(fixture, "SELECT count(*) FROM person"), ==, 2);
+}
+
+static void test_words(void)
+{
+    Role role;
+    DeliveryStatus status;
+    DeliveryMode mode;
+    for (Role i = ROLE_MEMBER; i <= ROLE_NONMEMBER; i++)
+        g_assert_true(role_parse(role_text(i), &role) && role == i);
+    for (DeliveryStatus i = DELIVERY_ENABLED; i <= DELIVERY_UNKNOWN; i++)
+        g_assert_true(delivery_status_parse(delivery_status_text(i), &status) && status == i);
+    for (DeliveryMode i = MODE_REGULAR; i <= MODE_SUMMARY_DIGESTS; i++)
+        g_assert_true(delivery_mode_parse(delivery_mode_text(i), &mode) && mode == i);
+    g_assert_false(role_parse("king", &role));
+    g_assert_false(delivery_status_parse("", &status));
+    g_assert_false(delivery_mode_parse("regularly", &mode));
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/member/syntax", test_syntax);
+    g_test_add_func("/member/folded", test_folded);
+    TEST_WITH_LIST("/member/add-and-find", test_add_and_find);
+    TEST_WITH_LIST("/member/add-refused", test_add_refused);
+    TEST_WITH_LIST("/member/add-many", test_add_many);
+    TEST_WITH_LIST("/member/names", test_names);
+    TEST_WITH_LIST("/member/remove", test_remove);
+    TEST_WITH_LIST("/member/change", test_change);
+    TEST_WITH_LIST("/member/inheritance", test_inheritance);
+    TEST_WITH_LIST("/member/each", test_each);
+    TEST_WITH_LIST("/member/administrators", test_administrators);
+    TEST_WITH_LIST("/member/preferred", test_preferred);
+    TEST_WITH_LIST("/member/link", test_link);
+    TEST_WITH_LIST("/member/link-preferred", test_link_preferred);
+    g_test_add_func("/member/words", test_words);
+    return g_test_run();
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include <string.h>
+
+#include "store/list.h"
+#include "store/store_internal.h"
+#include "t/store/fixture.h"
+
+#define LIST "test.example.com"
+
+static char *value_of(Fixture *fixture, const char *name)
+{
+    GError *error = NULL;
+    g_autoptr(List) list = list_by_id(fixture->store, LIST, &error);
+    g_assert_no_error(error);
+    char *value = list_get(list, name, &error);
+    g_assert_no_error(error);
+    return value;
+}
+
+static void set(Fixture *fixture, const char *name, const char *value, const char *expected)
+{
+    GError *error = NULL;
+    assert_ok(list_set(fixture->store, LIST, name, value, &error), error);
+    g_autofree char *found = value_of(fixture, name);
+    g_assert_cmpstr(found, ==, expected);
+}
+
+/* Refused, naming the setting and what is allowed; nothing changed. */
+static void refuse(Fixture *fixture, const char *name, const char *value, const char *allowed)
+{
+    GError *error = NULL;
+    g_autofree char *before = value_of(fixture, name);
+    g_assert_false(list_set(fixture->store, LIST, name, value, &error));
+    g_assert_nonnull(strstr(error->message, name));
+    if (!strstr(error->message, allowed))
+        g_error("\"%s\" does not name \"%s\"", error->message, allowed);
+    assert_failed(FAIL_NEVER, error);
+    g_autofree char *after = value_of(fixture, name);
+    g_assert_cmpstr(before, ==, after);
+}
+
+static int rows(Fixture *fixture)
+{
+    g_autoptr(Query) query = query_start(fixture->store, NULL, "SELECT count(*) FROM list_setting", NULL, 0);
+    g_assert_cmpint(query_step(query, NULL), ==, STEP_ROW);
+    return (int)query_integer(query, 0);
+}
+
+static void test_bool(Fixture *fixture, const void *data)
+{
+    set(fixture, "emergency", "TRUE", "yes");
+    set(fixture, "emergency", "0", "no");
+    set(fixture, "emergency", "on", "yes");
+    refuse(fixture, "emergency", "maybe", "yes, no");
+    refuse(fixture, "emergency", "", "yes, no");
+}
+
+static void test_integer(Fixture *fixture, const void *data)
+{
+    set(fixture, "max_message_size", "0", "0");
+    set(fixture, "max_message_size", "1000000000", "1000000000");
+    refuse(fixture, "max_message_size", "-1", "from 0");
+    refuse(fixture, "max_message_size", "1000000001", "to 1000000000");
+    refuse(fixture, "max_message_size", "4k", "whole number");
+    refuse(fixture, "max_message_size", "", "whole number");
+}
+
+static void test_choice(Fixture *fixture, const void *data)
+{
+    set(fixture, "archive_policy", "Never", "never");
+    set(fixture, "reply_goes_to_list", "explicit_header_only", "explicit_header_only");
+    refuse(fixture, "archive_policy", "secret", "never, private, public");
+    refuse(fixture, "default_member_action", "unset", "hold, reject, discard, accept, defer");
+    GError *error = NULL;
+    g_autoptr(List) list = list_by_id(fixture->store, LIST, &error);
+    g_assert_cmpint(list->archive_policy, ==, ARCHIVE_NEVER);
+    g_assert_cmpint(list->reply_goes_to_list, ==, REPLY_EXPLICIT_HEADER_ONLY);
+}
+
+static void test_text(Fixture *fixture, const void *data)
+{
+    set(fixture, "subject_prefix", "", "");
+    set(fixture, "subject_prefix", "(x) ", "(x) ");
+    set(fixture, "description", "\303\274ber uns", "\303\274ber uns");
+    set(fixture, "info", "one\ntwo\n", "one\ntwo\n");
+    refuse(fixture, "description", "one\r\nBcc: all", "line ends");
+    refuse(fixture, "info", "\033[2J", "control characters");
+    refuse(fixture, "info", "\377", "UTF-8");
+    set(fixture, "reply_to_address", "a@example.org", "a@example.org");
+    refuse(fixture, "reply_to_address", "a, b", "address");
+    set(fixture, "reply_to_address", "", "");
+}
+
+static void test_words(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    set(fixture, "accept_these_nonmembers", " a@example.org ,b@example.org,\n^.*@example\\.net$\n@other.example.com ",
+        "a@example.org,b@example.org,^.*@example\\.net$,@other.example.com");
+    g_autoptr(List) list = list_by_id(fixture->store, LIST, &error);
+    g_assert_cmpint(g_strv_length(list->accept_these_nonmembers), ==, 4);
+    g_assert_cmpint(g_strv_length(list->reject_these_nonmembers), ==, 0);
+    set(fixture, "hold_these_nonmembers", "^x{1\\,2}@", "^x{1\\,2}@");
+    g_autoptr(List) again = list_by_id(fixture->store, LIST, &error);
+    g_assert_cmpint(g_strv_length(again->hold_these_nonmembers), ==, 1);
+    g_assert_cmpstr(again->hold_these_nonmembers[0], ==, "^x{1,2}@");
+    refuse(fixture, "acceptable_aliases", "nobody", "an address");
+    refuse(fixture, "acceptable_aliases", "a@example.org, ^(", "no regular expression");
+    set(fixture, "archivers", "mbox, maildir", "mbox,maildir");
+    set(fixture, "archivers", "", "");
+}
+
+/* Only what differs from the default is kept. */
+static void test_reset(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_assert_cmpint(rows(fixture), ==, 0);
+    set(fixture, "emergency", "yes", "yes");
+    set(fixture, "display_name", "My list", "My list");
+    g_assert_cmpint(rows(fixture), ==, 2);
+    set(fixture, "emergency", "no", "no");
+    g_assert_cmpint(rows(fixture), ==, 1);
+    assert_ok(list_reset(fixture->store, LIST, "display_name", &error), error);
+    g_assert_cmpint(rows(fixture), ==, 0);
+    assert_ok(list_reset(fixture->store, LIST, "display_name", &error), error);
+    g_autofree char *name = value_of(fixture, "display_name");
+    g_assert_cmpstr(name, ==, "Test");
+}
+
+static void test_missing(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_assert_false(list_set(fixture->store, LIST, "colour", "red", &error));
+    assert_failed(FAIL_MISSING, error);
+    g_assert_false(list_reset(fixture->store, LIST, "colour", &error));
+    assert_failed(FAIL_MISSING, error);
+    g_assert_false(list_set(fixture->store, "none.example.com", "emergency", "yes", &error));
+    assert_failed(FAIL_MISSING, error);
+    g_autoptr(List) list = list_by_id(fixture->store, LIST, &error);
+    g_assert_null(list_get(list, "colour", &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+/* Every setting: sorted, explained, its default is accepted as it is given out. */
+static void test_table(Fixture *fixture, const void *data)
+{
+    for (const ListSetting *setting = list_settings; setting->name; setting++) {
+        if (setting[1].name)
+            g_assert_cmpstr(setting->name, <, setting[1].name);
+        g_assert_cmpint(strlen(setting->about), >, 10);
+        g_assert_true((setting->type == SETTING_CHOICE) <= (setting->choices != NULL));
+        g_autofree char *value = value_of(fixture, setting->name);
+        set(fixture, setting->name, value, value);
+    }
+    g_assert_cmpint(rows(fixture), ==, 0);
+}
+
+/* A row that this program does not know is no reason to lose the list. */
+static void test_unknown_row(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(list_set(fixture->store, LIST, "emergency", "yes", &error), error);
+    assert_ok(query_all(fixture->store, &error, NULL,
+                        "INSERT INTO list_setting (list, name, value) SELECT key, 'future', 'x' FROM list", NULL, 0),
+              error);
+    g_autofree char *value = value_of(fixture, "emergency");
+    g_assert_cmpstr(value, ==, "yes");
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    TEST_WITH_LIST("/setting/bool", test_bool);
+    TEST_WITH_LIST("/setting/integer", test_integer);
+    TEST_WITH_LIST("/setting/choice", test_choice);
+    TEST_WITH_LIST("/setting/text", test_text);
+    TEST_WITH_LIST("/setting/words", test_words);
+    TEST_WITH_LIST("/setting/reset", test_reset);
+    TEST_WITH_LIST("/setting/missing", test_missing);
+    TEST_WITH_LIST("/setting/table", test_table);
+    TEST_WITH_LIST("/setting/unknown-row", test_unknown_row);
+    return g_test_run();
+}

@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/store.h"
+
+#include <signal.h>
+#include <sqlite3.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/migrate.h"
+#include "store/store_internal.h"
+#include "t/store/fixture.h"
+
+static bool is_domain(Store *store, const char *name)
+{
+    GError *error = NULL;
+    g_autoptr(GPtrArray) domains = domain_all(store, &error);
+    g_assert_no_error(error);
+    for (unsigned i = 0; i < domains->len; i++)
+        if (strcmp(((Domain *)domains->pdata[i])->mail_host, name) == 0)
+            return true;
+    return false;
+}
+
+/* Behind the back of the store. */
+static void sql(const char *path, const char *text)
+{
+    sqlite3 *database;
+    g_assert_cmpint(sqlite3_open(path, &database), ==, SQLITE_OK);
+    char *message = NULL;
+    sqlite3_exec(database, text, NULL, NULL, &message);
+    g_assert_cmpstr(message, ==, NULL);
+    sqlite3_close(database);
+}
+
+/* ---- opening ---- */
+
+static void test_open_creates(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    struct stat status;
+    g_assert_cmpint(stat(fixture->path, &status), ==, 0);
+    g_assert_cmpint(status.st_mode & 07, ==, 0); /* members are nobody else's business */
+    assert_ok(domain_create(fixture->store, "example.com", NULL, &error), error);
+    g_clear_pointer(&fixture->store, store_free);
+    fixture->store = store_open("sqlite", fixture->path, false, &error);
+    g_assert_no_error(error);
+    g_assert_true(is_domain(fixture->store, "example.com"));
+}
+
+static void test_open_missing(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autofree char *path = g_build_filename(fixture->directory, "none.db", NULL);
+    g_assert_null(store_open("sqlite", path, false, &error));
+    assert_failed(FAIL_MISSING, error);
+    g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+    g_autofree char *below = g_build_filename(fixture->directory, "none", "t.db", NULL);
+    g_assert_null(store_open("sqlite", below, true, &error));
+    assert_failed(FAIL_MISSING, error);
+    g_assert_null(store_open("oracle", path, true, &error));
+    g_assert_nonnull(strstr(error->message, "sqlite"));
+    assert_failed(FAIL_CONFIG, error);
+}
+
+static void test_open_newer(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_clear_pointer(&fixture->store, store_free);
+    sql(fixture->path, "INSERT INTO schema_migration (number, name, applied_at) VALUES (900, 'future', 0)");
+    g_assert_null(store_open("sqlite", fixture->path, false, &error));
+    g_assert_nonnull(strstr(error->message, "newer"));
+    g_assert_nonnull(strstr(error->message, "900"));
+    assert_failed(FAIL_CONFIG, error);
+}
+
+static void test_open_not_a_database(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autofree char *path = g_build_filename(fixture->directory, "text", NULL);
+    g_autofree char *text = g_strnfill(8192, 'x');
+    g_file_set_contents(path, text, -1, &error);
+    g_assert_null(store_open("sqlite", path, false, &error));
+    g_assert_nonnull(strstr(error->message, path));
+    assert_failed(FAIL_CONFIG, error);
+}
+
+static void test_open_strangers(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autofree char *path = g_build_filename(fixture->directory, "other.db", NULL);
+    sql(path, "CREATE TABLE theirs (x)");
+    g_assert_null(store_open("sqlite", path, true, &error));
+    g_assert_nonnull(strstr(error->message, "not one of Listrunner's"));
+    assert_failed(FAIL_CONFIG, error);
+    sql(path, "INSERT INTO theirs VALUES (1)"); /* untouched */
+}
+
+/* A page in the middle is overwritten: what needs it fails, and says what to do. */
+static void test_corrupt(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(domain_create(fixture->store, "example.com", NULL, &error), error);
+    g_autoptr(List) list = list_create(fixture->store, "test@example.com", NULL, &error);
+    assert_ok(store_begin(fixture->store, &error), error);
+    for (int i = 0; i < 2000; i++) {
+        g_autofree char *address = g_strdup_printf("member%d@example.org", i);
+        assert_ok(member_add(fixture->store, list->list_id, ROLE_MEMBER, address, NULL, NULL, &error), error);
+    }
+    assert_ok(store_commit(fixture->store, &error), error);
+    g_clear_pointer(&fixture->store, store_free); /* the last one out empties the log */
+    g_autofree char *octets = NULL;
+    size_t length;
+    g_assert_true(g_file_get_contents(fixture->path, &octets, &length, NULL));
+    memset(octets + 40 * 4096, 0xa5, length - 40 * 4096);
+    g_assert_true(g_file_set_contents(fixture->path, octets, (gssize)length, NULL));
+    fixture->store = store_open("sqlite", fixture->path, false, &error);
+    g_assert_no_error(error);
+    g_autoptr(RecipientCursor) cursor = recipient_cursor_open(fixture->store, "test.example.com", NULL, NULL, &error);
+    while (cursor && recipient_cursor_next(cursor, &error))
+        ;
+    g_assert_nonnull(strstr(error->message, ".recover"));
+    assert_failed(FAIL_LATER, error);
+}
+
+/* Eight processes find no database at the same moment. */
+static void test_open_at_once(Fixture *fixture, const void *data)
+{
+    g_autofree char *path = g_build_filename(fixture->directory, "race.db", NULL);
+    for (int i = 0; i < 8; i++)
+        if (fork() == 0) {
+            g_autofree char *domain = g_strdup_printf("example%d.com", i);
+            Store *store = store_open("sqlite", path, true, NULL);
+            bool ok = store && domain_create(store, domain, NULL, NULL);
+            _exit(ok ? 0 : 1);
+        }
+    int status;
+    while (wait(&status) > 0)
+        g_assert_cmpint(status, ==, 0);
+    g_autoptr(Store) store = store_open("sqlite", path, false, NULL);
+    g_autoptr(GPtrArray) domains = domain_all(store, NULL);
+    g_assert_cmpint(domains->len, ==, 8);
+    g_clear_pointer(&store, store_free);
+    g_remove(path);
+}
+
+/* ---- migrations ---- */
+
+static const Migration steps[] = {
+    {1, "one", "CREATE TABLE one (x @integer@) @table@;"},
+    {2, "two", "INSERT INTO one (x) VALUES (1); INSERT INTO nowhere (x) VALUES (1);"},
+    {0, NULL, NULL},
+};
+static const Migration mended[] = {
+    {1, "one", "this is never run again"},
+    {2, "two", "INSERT INTO one (x) VALUES (2);"},
+    {3, "three", "CREATE TABLE three (x @text@ NOT NULL PRIMARY KEY) @clustered@;"},
+    {0, NULL, NULL},
+};
+
+static void test_migrate(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autofree char *path = g_build_filename(fixture->directory, "migrate.db", NULL);
+    void *connection = store_sqlite.open(path, true, &error);
+    g_assert_no_error(error);
+    g_assert_false(migrate_to(&store_sqlite, connection, path, steps, &error));
+    g_assert_nonnull(strstr(error->message, "002-two"));
+    g_clear_error(&error);
+    assert_ok(migrate_to(&store_sqlite, connection, path, mended, &error), error);
+    assert_ok(migrate_to(&store_sqlite, connection, path, mended, &error), error);
+    /* The failed try left nothing. */
+    void *statement = store_sqlite.prepare(connection, "SELECT sum(x) FROM one", &error);
+    g_assert_cmpint(store_sqlite.step(statement, &error), ==, STEP_ROW);
+    g_assert_cmpint(store_sqlite.integer(statement, 0), ==, 2);
+    store_sqlite.finalize(statement);
+    store_sqlite.close(connection);
+    g_remove(path);
+}
+
+static void test_migrations_are_numbered(void)
+{
+    int expected = 1;
+    for (const Migration *migration = migrations; migration->number; migration++)
+        g_assert_cmpint(migration->number, ==, expected++);
+    g_assert_cmpint(expected, >, 1);
+}
+
+/* ---- transactions ---- */
+
+static void test_rollback(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(store_begin(fixture->store, &error), error);
+    assert_ok(domain_create(fixture->store, "a.example", NULL, &error), error);
+    g_assert_true(is_domain(fixture->store, "a.example"));
+    store_rollback(fixture->store);
+    g_assert_false(is_domain(fixture->store, "a.example"));
+}
+
+static void test_nested(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(store_begin(fixture->store, &error), error);
+    assert_ok(store_begin(fixture->store, &error), error);
+    assert_ok(domain_create(fixture->store, "a.example", NULL, &error), error);
+    assert_ok(store_commit(fixture->store, &error), error);
+    assert_ok(store_commit(fixture->store, &error), error);
+    g_assert_true(is_domain(fixture->store, "a.example"));
+
+    assert_ok(store_begin(fixture->store, &error), error);
+    assert_ok(store_begin(fixture->store, &error), error);
+    assert_ok(domain_create(fixture->store, "b.example", NULL, &error), error);
+    store_rollback(fixture->store);
+    g_assert_false(domain_create(fixture->store, "c.example", NULL, &error)); /* doomed */
+    assert_failed(FAIL_LATER, error);
+    g_assert_false(store_commit(fixture->store, &error));
+    assert_failed(FAIL_LATER, error);
+    g_assert_false(is_domain(fixture->store, "b.example"));
+    assert_ok(domain_create(fixture->store, "d.example", NULL, &error), error); /* sound again */
+}
+
+/* A refusal inside a batch does not cost the batch. */
+static void test_refusal_keeps_transaction(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(store_begin(fixture->store, &error), error);
+    assert_ok(domain_create(fixture->store, "a.example", NULL, &error), error);
+    g_assert_false(domain_create(fixture->store, "A.example", NULL, &error));
+    assert_failed(FAIL_RACE, error);
+    g_assert_null(list_create(fixture->store, "x@b.example", NULL, &error));
+    assert_failed(FAIL_MISSING, error);
+    assert_ok(store_commit(fixture->store, &error), error);
+    g_assert_true(is_domain(fixture->store, "a.example"));
+}
+
+static void test_savepoint(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(store_begin(fixture->store, &error), error);
+    assert_ok(domain_create(fixture->store, "a.example", NULL, &error), error);
+    assert_ok(store_savepoint(fixture->store, &error), error);
+    assert_ok(domain_create(fixture->store, "b.example", NULL, &error), error);
+    assert_ok(store_savepoint(fixture->store, &error), error);
+    assert_ok(domain_create(fixture->store, "c.example", NULL, &error), error);
+    store_savepoint_end(fixture->store, true);
+    store_savepoint_end(fixture->store, false);
+    assert_ok(store_savepoint(fixture->store, &error), error);
+    assert_ok(domain_create(fixture->store, "d.example", NULL, &error), error);
+    store_savepoint_end(fixture->store, true);
+    assert_ok(store_commit(fixture->store, &error), error);
+    g_assert_true(is_domain(fixture->store, "a.example"));
+    g_assert_false(is_domain(fixture->store, "b.example"));
+    g_assert_false(is_domain(fixture->store, "c.example"));
+    g_assert_true(is_domain(fixture->store, "d.example"));
+}
+
+static void test_savepoint_undoes_doom(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(store_begin(fixture->store, &error), error);
+    assert_ok(domain_create(fixture->store, "a.example", NULL, &error), error);
+    assert_ok(store_savepoint(fixture->store, &error), error);
+    assert_ok(store_begin(fixture->store, &error), error);
+    store_rollback(fixture->store);
+    g_assert_false(store_savepoint(fixture->store, &error));
+    assert_failed(FAIL_LATER, error);
+    store_savepoint_end(fixture->store, false);
+    assert_ok(store_commit(fixture->store, &error), error);
+    g_assert_true(is_domain(fixture->store, "a.example"));
+}
+
+/* ---- effects ---- */
+
+static void record(Store *store, const char *entry, bool expected)
+{
+    GError *error = NULL;
+    bool before = !expected;
+    assert_ok(store_begin(store, &error), error);
+    assert_ok(store_record_effect(store, entry, &before, &error), error);
+    assert_ok(store_commit(store, &error), error);
+    g_assert_cmpint(before, ==, expected);
+}
+
+static void test_effect_once(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    bool before = true;
+    record(fixture->store, "in:1", false);
+    record(fixture->store, "in:1", true);
+    record(fixture->store, "pipeline:1", false);
+    assert_ok(store_begin(fixture->store, &error), error);
+    assert_ok(store_record_effect(fixture->store, "in:2", &before, &error), error);
+    g_assert_false(before);
+    store_rollback(fixture->store);
+    record(fixture->store, "in:2", false); /* what was rolled back did not happen */
+    assert_ok(store_begin(fixture->store, &error), error);
+    assert_ok(store_savepoint(fixture->store, &error), error);
+    assert_ok(store_record_effect(fixture->store, "in:3", &before, &error), error);
+    store_savepoint_end(fixture->store, false);
+    assert_ok(store_commit(fixture->store, &error), error);
+    record(fixture->store, "in:3", false);
+}
+
+/* Four processes try the same 200 effects: each is made once. */
+static void test_effect_at_once(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(domain_create(fixture->store, "example.com", NULL, &error), error);
+    g_autoptr(List) list = list_create(fixture->store, "test@example.com", NULL, &error);
+    for (int i = 0; i < 4; i++)
+        if (fork() == 0) {
+            Store *store = store_open("sqlite", fixture->path, false, NULL);
+            bool ok = store != NULL;
+            for (int n = 0; ok && n < 200; n++) {
+                char entry[16];
+                g_snprintf(entry, sizeof entry, "in:%d", n);
+                bool before;
+                int64_t post;
+                ok = store_begin(store, NULL) && store_record_effect(store, entry, &before, NULL) &&
+                     (before || list_count_post(store, "test.example.com", 1, &post, NULL)) &&
+                     store_commit(store, NULL);
+            }
+            _exit(ok ? 0 : 1);
+        }
+    int status;
+    while (wait(&status) > 0)
+        g_assert_cmpint(status, ==, 0);
+    g_autoptr(List) after = list_by_id(fixture->store, "test.example.com", &error);
+    g_assert_cmpint(after->post_id, ==, 201);
+}
+
+static void test_effect_outside(void)
+{
+    if (g_test_subprocess()) {
+        g_autofree char *directory = g_dir_make_tmp("store-XXXXXX", NULL);
+        g_autofree char *path = g_build_filename(directory, "t.db", NULL);
+        g_autoptr(Store) store = store_open("sqlite", path, true, NULL);
+        g_unlink(path);
+        g_autofree char *wal = g_strconcat(path, "-wal", NULL), *shm = g_strconcat(path, "-shm", NULL);
+        g_unlink(wal);
+        g_unlink(shm);
+        g_rmdir(directory);
+        bool before;
+        store_record_effect(store, "in:1", &before, NULL);
+        return;
+    }
+    g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+    g_test_trap_assert_failed();
+    g_test_trap_assert_stderr("*outside a transaction*");
+}
+
+static void test_expire(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    bool known;
+    assert_ok(domain_create(fixture->store, "example.com", NULL, &error), error);
+    g_autoptr(List) list = list_create(fixture->store, "test@example.com", NULL, &error);
+    assert_ok(store_begin(fixture->store, &error), error);
+    for (int n = 0; n < 25000; n++) {
+        char entry[16];
+        bool before;
+        g_snprintf(entry, sizeof entry, "old:%d", n);
+        assert_ok(store_record_effect(fixture->store, entry, &before, &error), error);
+    }
+    assert_ok(store_commit(fixture->store, &error), error);
+    assert_ok(list_record_message_id(fixture->store, list->list_id, "<old>", "in:1", 1, &known, &error), error);
+    assert_ok(list_record_message_id(fixture->store, list->list_id, "<new>", "in:1", INT64_MAX, &known, &error), error);
+    assert_ok(store_expire(fixture->store, 3600 * INT64_C(1000000), &error), error);
+    record(fixture->store, "old:0", true);
+    assert_ok(store_expire(fixture->store, -1000000, &error), error);
+    record(fixture->store, "old:0", false);
+    record(fixture->store, "old:24999", false);
+    assert_ok(list_record_message_id(fixture->store, list->list_id, "<old>", "in:2", 1, &known, &error), error);
+    g_assert_false(known);
+    assert_ok(list_record_message_id(fixture->store, list->list_id, "<new>", "in:2", 1, &known, &error), error);
+    g_assert_true(known);
+}
+
+/* ---- two connections ---- */
+
+static void test_version(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autoptr(Store) other = store_open("sqlite", fixture->path, false, &error);
+    int64_t first = store_version(fixture->store);
+    g_assert_cmpint(store_version(fixture->store), ==, first);
+    assert_ok(domain_create(fixture->store, "mine.example", NULL, &error), error);
+    g_assert_cmpint(store_version(fixture->store), ==, first);
+    assert_ok(domain_create(other, "theirs.example", NULL, &error), error);
+    int64_t second = store_version(fixture->store);
+    g_assert_cmpint(second, !=, first);
+    assert_ok(store_begin(other, &error), error);
+    assert_ok(domain_create(other, "never.example", NULL, &error), error);
+    store_rollback(other);
+    g_assert_cmpint(store_version(fixture->store), ==, second);
+}
+
+/* One writes, the other reads what was, and waits with its own write. */
+static void test_busy(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    int ready[2];
+    g_assert_cmpint(pipe(ready), ==, 0);
+    pid_t child = fork();
+    if (child == 0) {
+        Store *other = store_open("sqlite", fixture->path, false, NULL);
+        bool ok =
+            store_begin(other, NULL) && domain_create(other, "a.example", NULL, NULL) && write(ready[1], "r", 1) == 1;
+        g_usleep(400000);
+        _exit(ok && store_commit(other, NULL) ? 0 : 1);
+    }
+    char octet;
+    g_assert_cmpint(read(ready[0], &octet, 1), ==, 1);
+    g_assert_false(is_domain(fixture->store, "a.example"));
+    assert_ok(domain_create(fixture->store, "b.example", NULL, &error), error);
+    g_assert_true(is_domain(fixture->store, "a.example"));
+    int status;
+    waitpid(child, &status, 0);
+    g_assert_cmpint(status, ==, 0);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+static void test_busy_too_long(Fixture *fixture, const void *data)
+{
+    if (!g_test_thorough()) { /* it takes the 10 s of the time-out */
+        g_test_skip("run with -m thorough");
+        return;
+    }
+    GError *error = NULL;
+    g_autoptr(Store) other = store_open("sqlite", fixture->path, false, &error);
+    assert_ok(store_begin(other, &error), error);
+    g_assert_false(domain_create(fixture->store, "b.example", NULL, &error));
+    g_assert_nonnull(strstr(error->message, "10 s"));
+    assert_failed(FAIL_LATER, error);
+    store_rollback(other);
+    assert_ok(domain_create(fixture->store, "b.example", NULL, &error), error);
+}
+
+/* ---- faults ---- */
+
+/* Killed with a transaction open that has spilled to the log: nothing of it is there, all before it is. */
+static void test_killed(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    int ready[2];
+    g_assert_cmpint(pipe(ready), ==, 0);
+    assert_ok(domain_create(fixture->store, "example.com", NULL, &error), error);
+    g_autoptr(List) list = list_create(fixture->store, "test@example.com", NULL, &error);
+    pid_t child = fork();
+    if (child == 0) {
+        Store *other = store_open("sqlite", fixture->path, false, NULL);
+        bool before, ok = member_add(other, list->list_id, ROLE_MEMBER, "kept@example.org", NULL, NULL, NULL) &&
+                          store_begin(other, NULL) && store_record_effect(other, "in:1", &before, NULL);
+        for (int n = 0; ok && n < 20000; n++) {
+            g_autofree char *address = g_strdup_printf("lost%d@example.org", n);
+            ok = member_add(other, list->list_id, ROLE_MEMBER, address, NULL, NULL, NULL);
+        }
+        if (ok && write(ready[1], "r", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    close(ready[1]);
+    char octet;
+    g_assert_cmpint(read(ready[0], &octet, 1), ==, 1);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(ready[0]);
+    int64_t count;
+    assert_ok(member_count(fixture->store, list->list_id, ROLE_MEMBER, &count, &error), error);
+    g_assert_cmpint(count, ==, 1);
+    record(fixture->store, "in:1", false);
+    g_autoptr(Member) kept = member_find(fixture->store, list->list_id, ROLE_MEMBER, "kept@example.org", &error);
+    g_assert_nonnull(kept);
+}
+
+/* No room: FAIL_LATER, nothing by halves, and on again when there is room. */
+static void test_full(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(domain_create(fixture->store, "example.com", NULL, &error), error);
+    g_autoptr(List) list = list_create(fixture->store, "test@example.com", NULL, &error);
+    void *connection = store_connection(fixture->store);
+    assert_ok(store_sqlite.script(connection, "PRAGMA max_page_count = 60", &error), error);
+    assert_ok(store_begin(fixture->store, &error), error);
+    int n = 0;
+    bool ok = true;
+    for (; ok && n < 100000; n++) {
+        g_autofree char *address = g_strdup_printf("member%d@example.org", n);
+        ok = member_add(fixture->store, list->list_id, ROLE_MEMBER, address, NULL, NULL, &error);
+    }
+    g_assert_cmpint(n, >, 10);
+    assert_failed(FAIL_LATER, error);
+    g_assert_false(member_add(fixture->store, list->list_id, ROLE_MEMBER, "more@example.org", NULL, NULL, &error));
+    assert_failed(FAIL_LATER, error);
+    g_assert_false(store_commit(fixture->store, &error));
+    assert_failed(FAIL_LATER, error);
+    int64_t count;
+    assert_ok(member_count(fixture->store, list->list_id, ROLE_MEMBER, &count, &error), error);
+    g_assert_cmpint(count, ==, 0);
+    assert_ok(store_sqlite.script(connection, "PRAGMA max_page_count = 1000000", &error), error);
+    assert_ok(member_add(fixture->store, list->list_id, ROLE_MEMBER, "a@example.org", NULL, NULL, &error), error);
+}
+
+/* ---- ids ---- */
+
+static void test_ids(void)
+{
+    char before[STORE_ID_SIZE] = "", id[STORE_ID_SIZE];
+    for (int i = 0; i < 10000; i++) {
+        int64_t key = store_key_new(), again;
+        store_key_id(key, id);
+        g_assert_cmpint(strspn(id, "0123456789abcdef"), ==, STORE_ID_SIZE - 1);
+        g_assert_cmpstr(before, <, id);
+        g_assert_true(store_id_key(id, &again));
+        g_assert_cmpint(again, ==, key);
+        strcpy(before, id);
+    }
+    int64_t key;
+    id[20] = id[20] == '0' ? '1' : '0';
+    g_assert_false(store_id_key(id, &key));
+    g_assert_false(store_id_key("", &key));
+    g_assert_false(store_id_key("0123", &key));
+    g_assert_false(store_id_key("zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz", &key));
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    TEST("/store/open/creates", test_open_creates);
+    TEST("/store/open/missing", test_open_missing);
+    TEST("/store/open/newer", test_open_newer);
+    TEST("/store/open/not-a-database", test_open_not_a_database);
+    TEST("/store/open/strangers", test_open_strangers);
+    TEST("/store/open/at-once", test_open_at_once);
+    TEST("/store/corrupt", test_corrupt);
+    TEST("/store/migrate", test_migrate);
+    g_test_add_func("/store/migrations-are-numbered", test_migrations_are_numbered);
+    TEST("/store/rollback", test_rollback);
+    TEST("/store/nested", test_nested);
+    TEST("/store/refusal-keeps-transaction", test_refusal_keeps_transaction);
+    TEST("/store/savepoint", test_savepoint);
+    TEST("/store/savepoint-undoes-doom", test_savepoint_undoes_doom);
+    TEST("/store/effect/once", test_effect_once);
+    TEST("/store/effect/at-once", test_effect_at_once);
+    g_test_add_func("/store/effect/outside", test_effect_outside);
+    TEST("/store/expire", test_expire);
+    TEST("/store/version", test_version);
+    TEST("/store/busy", test_busy);
+    TEST("/store/busy-too-long", test_busy_too_long);
+    TEST("/store/killed", test_killed);
+    TEST("/store/full", test_full);
+    g_test_add_func("/store/ids", test_ids);
+    return g_test_run();
+}
