@@ -2,16 +2,16 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What listrunner(1) leaves the shell with. The numbers above 1 are those of
- * sysexits.h; scripts may rely on them.
+ * What listrunner(1) leaves the shell with. The numbers from 64 on are those
+ * of sysexits.h; scripts may rely on all of them.
  */
 enum ToolExit {
     TOOL_OK = 0,
-    TOOL_NOT_SO = 1,    /* done in part, or the answer is no: exists already, lines were bad, not running */
+    TOOL_NOT_SO = 1,      /* done in part, or the answer is no: exists already, lines were bad */
     TOOL_NOT_RUNNING = 3, /* start, stop, status and the like: no master runs */
-    TOOL_USAGE = 64,    /* called wrongly: an unknown verb or option, an argument that can never be right */
-    TOOL_MISSING = 66,  /* the list, member, entry, file asked for does not exist */
-    TOOL_SOFTWARE = 70, /* our bug */
-    TOOL_LATER = 75,    /* the system's fault, may pass: disk full, database busy, no permission */
-    TOOL_CONFIG = 78,   /* a person must mend the configuration */
+    TOOL_USAGE = 64,      /* called wrongly: an unknown verb or option, an argument that can never be right */
+    TOOL_MISSING = 66,    /* the list, member, entry, file asked for does not exist */
+    TOOL_SOFTWARE = 70,   /* our bug */
+    TOOL_LATER = 75,      /* the system's fault, may pass: disk full, database busy, no permission */
+    TOOL_CONFIG = 78,     /* a person must mend the configuration */
 };

@@ -52,6 +52,7 @@ _listrunner_values()
     QUEUE) _listrunner_ask "${config[@]}" queue stat --names ;;
     ENTRY) _listrunner_ask "${config[@]}" queue ls --names --limit 1000 ;;
     NUMBER) _listrunner_ask "${config[@]}" held ls --names ;;
+    RUNNER) _listrunner_ask "${config[@]}" config show --defaults | sed -n 's/^\[runner\.\(.*\)\].*/\1/p' ;;
     SETTING*) _listrunner_ask "${config[@]}" list show --names "${given[0]}" ;;
     FILE) compgen -f -- "$2" ;;
     *'|'*) tr '|' '\n' <<< "$1" ;;

@@ -92,6 +92,12 @@ def test_queues_and_files(site):
     assert ask(site, f"listrunner inject {LIST} mess") == ["message.eml"]
 
 
+def test_runners(site):
+    site.config.write_text(site.config.read_text() + "[runner.count]\ncommand = /bin/true\n")
+    assert ask(site, "listrunner restart co") == ["count"]
+    assert "in" in ask(site, "listrunner rescale ")
+
+
 def test_a_site_without_anything_offers_nothing(site):
     assert ask(site, "listrunner list show ") == []
     site.config.unlink()

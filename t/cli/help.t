@@ -8,7 +8,9 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from harness import OK, USAGE, main, tool  # noqa: E402
+import re  # noqa: E402
+
+from harness import OK, TOP, USAGE, main, tool  # noqa: E402
 
 
 def words(*verb):
@@ -78,6 +80,23 @@ def test_double_dash_ends_options(site):
 def test_configuration_option_after_the_verb(site):
     assert tool("config", "check", "--offline", "-c", str(site.config)).code == OK
     assert "no-such-file" in tool("config", "check", "--config=/no-such-file", code=78).err
+
+
+def test_the_manual_has_every_verb_option_and_code(site):
+    manual = (TOP / "cli" / "listrunner.1").read_text()
+    items = [line for line in manual.splitlines() if line.startswith(".It ")]
+    for verb in every_verb():
+        at = [i for i, line in enumerate(items) if line.startswith(".It Cm " + " ".join(verb))]
+        assert at, f"listrunner.1 lacks {verb}"
+        near = " ".join(items[at[0]:at[0] + 9]) + manual.split(items[at[0]], 1)[1].split("\n.It Cm ")[0]
+        for line in tool("help", "--words", *verb).out.splitlines():
+            option = line.split("\t")[0]
+            assert not option.startswith("--") or option in ("--config", "--help") or f"Fl {option[1:]}" in near, (
+                f"listrunner.1 lacks {option} of {verb}")
+    codes = re.findall(r"TOOL_\w+ = (\d+)", (TOP / "cli" / "exit.h").read_text())
+    assert len(codes) >= 7
+    for code in codes:
+        assert f".It {code}\n" in manual, f"listrunner.1 lacks exit code {code}"
 
 
 if __name__ == "__main__":
