@@ -130,6 +130,8 @@ const ConfigKey config_schema[] = {
  "How far a wait may differ by chance, so that deferred mail does not come back all at once."},
 {"out", "recipient_limit", INTEGER("20000", 1, 10000000, "recipients"),
  "The most recipients that one instance holds in memory."},
+{"out", "log_recipients", BOOL("no"),
+ "Whether each delivered recipient gets a line in the log; else one line tells of all that a transaction delivered."},
 
 {"transport.*", "type", CHOICE("smtp", "smtp"),
  "How mail leaves: smtp hands it to one relay."},

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/out/backoff.h"
+
+#include <glib.h>
+
+#include "base/clock.h"
+
+#define RECONNECT_MAX (60 * CLOCK_SECOND)
+
+int64_t backoff_delay(const Backoff *backoff, int64_t age_us, double chance)
+{
+    int64_t delay = CLAMP(age_us, backoff->min_us, MAX(backoff->min_us, backoff->max_us));
+    return delay + (int64_t)((double)delay * backoff->jitter / 100 * (2 * chance - 1));
+}
+
+bool backoff_expired(const Backoff *backoff, int64_t age_us)
+{
+    return age_us >= backoff->lifetime_us;
+}
+
+int64_t backoff_reconnect(unsigned failures)
+{
+    if (failures > 6)
+        return RECONNECT_MAX;
+    return MIN(CLOCK_SECOND << (failures - 1), RECONNECT_MAX);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * How long refused mail waits: as long as it is old, within limits, and a
+ * little more or less, so that what failed together does not come back all at once.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct Backoff {
+    int64_t min_us;
+    int64_t max_us;
+    int64_t lifetime_us; /* an attempt at this age or later is the last */
+    unsigned jitter;     /* percent, to both sides */
+} Backoff;
+
+/* chance is a random number, 0 <= chance < 1. */
+int64_t backoff_delay(const Backoff *backoff, int64_t age_us, double chance);
+bool backoff_expired(const Backoff *backoff, int64_t age_us);
+
+/* The wait before a connection is tried again after failures in a row
+ * (1 or more): 1 s, doubling, at most a minute. */
+int64_t backoff_reconnect(unsigned failures);

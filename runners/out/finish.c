@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/out/finish.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "runners/keys.h"
+#include "runners/out/bounce.h"
+#include "runners/out/report.h"
+#include "switchboard/meta.h"
+
+#define SHUNT_QUEUE "shunt"
+/* Bounces entries stored at a time when a whole entry expires. */
+#define EXPIRE_GROUP 16
+
+void finish_init(Finish *finish)
+{
+    for (int i = 0; i < SOURCES; i++) {
+        finish->outcomes[i] = g_ptr_array_new();
+        finish->jobs[i] = g_ptr_array_new();
+    }
+}
+
+void finish_clear(Finish *finish)
+{
+    for (int i = 0; i < SOURCES; i++) {
+        g_ptr_array_unref(finish->outcomes[i]);
+        g_ptr_array_unref(finish->jobs[i]);
+    }
+}
+
+static int64_t next_due(Finish *finish, const Job *job)
+{
+    int64_t now = clock_now();
+    return now + backoff_delay(&finish->backoff, now - entry_arrival(job->entry), g_random_double());
+}
+
+/* The entry waits again in its own queue. */
+static bool wait_again(Finish *finish, Job *job, int64_t due, GError **error)
+{
+    if (!marks_sync_job(finish->marks, job, error))
+        return false;
+    Inbox *inbox = finish->inboxes[job->source];
+    marks_touch(finish->marks, inbox_queue(inbox));
+    Entry *entry = g_steal_pointer(&job->entry);
+    job_free(job);
+    return inbox_release(inbox, entry, due, error);
+}
+
+bool finish_put_back(Finish *finish, Job *job, GError **error)
+{
+    return wait_again(finish, job, 0, error);
+}
+
+static void end_with(Finish *finish, Job *job, Draft *draft)
+{
+    marks_forget(finish->marks, job);
+    Outcome *outcome = outcome_new(job->entry);
+    if (draft)
+        outcome_add(outcome, draft);
+    g_ptr_array_add(finish->outcomes[job->source], outcome);
+    g_ptr_array_add(finish->jobs[job->source], job);
+}
+
+static Draft *retry_draft(Finish *finish, Job *job)
+{
+    Draft *draft = draft_from_entry(RETRY_QUEUE, job->entry);
+    json_t *meta = draft_meta(draft);
+    meta_set_integer(meta, KEY_ATTEMPTS, meta_integer(meta, KEY_ATTEMPTS, 0) + 1);
+    meta_set_string(meta, KEY_LAST_REPLY, job->last_reply);
+    draft_set_due(draft, next_due(finish, job));
+    return draft;
+}
+
+/* Bounces from the recipient at *offset on, at most a group of them; *offset
+ * is moved. */
+static void gather_expired(Finish *finish, Job *job, size_t *offset)
+{
+    const char *last = job->last_reply;
+    if (!last)
+        last = meta_string(entry_meta(job->entry), KEY_LAST_REPLY, "delivery was tried for too long");
+    Failure failure = {.status = "4.4.7", .reply = last};
+    BounceMaker *maker = bounce_maker_new(job);
+    Recipient recipient;
+    while (finish->marks->bounces->len < EXPIRE_GROUP && entry_next_recipient(job->entry, *offset, &recipient)) {
+        *offset = recipient.next;
+        if (recipient.state != RECIPIENT_TODO)
+            continue;
+        Bounce *full = bounce_maker_add(maker, &recipient, &failure);
+        if (full)
+            g_ptr_array_add(finish->marks->bounces, full);
+    }
+    Bounce *last_one = bounce_maker_end(maker);
+    if (last_one)
+        g_ptr_array_add(finish->marks->bounces, last_one);
+}
+
+/* The last attempt was made: everybody who is left is bounced. */
+static bool expire(Finish *finish, Job *job, GError **error)
+{
+    report_end(job, BOUNCES_QUEUE, "expired");
+    job->deferred = 0; /* counts those again that cannot be stored */
+    for (size_t offset = 0; offset < entry_recipients_length(job->entry);) {
+        gather_expired(finish, job, &offset);
+        if (!marks_store_bounces(finish->marks, finish->spool, error))
+            return false;
+    }
+    if (job->deferred > 0)
+        return wait_again(finish, job, next_due(finish, job), error);
+    end_with(finish, job, NULL);
+    return true;
+}
+
+bool finish_job(Finish *finish, Job *job, GError **error)
+{
+    if (job->deferred == 0) {
+        end_with(finish, job, NULL);
+        return true;
+    }
+    if (backoff_expired(&finish->backoff, clock_now() - entry_arrival(job->entry)))
+        return expire(finish, job, error);
+    if (job->source == SOURCE_OUT) {
+        end_with(finish, job, retry_draft(finish, job));
+        return true;
+    }
+    report_end(job, RETRY_QUEUE, "deferred");
+    return wait_again(finish, job, next_due(finish, job), error);
+}
+
+/* A hop that could not be made: the entry keeps its marks and its place. */
+static bool settle_failure(Finish *finish, Job *job, const GError *why, GError **error)
+{
+    Inbox *inbox = finish->inboxes[job->source];
+    bool later = why->code != FAIL_NEVER;
+    log_error("%s list=%s queue=%s %s: %s", entry_trace(job->entry), entry_list(job->entry),
+              queue_name(inbox_queue(inbox)), later ? "cannot be moved on and waits" : "is preserved", why->message);
+    if (!entry_sync_marks(job->entry, error))
+        return false;
+    int64_t due = next_due(finish, job);
+    Entry *entry = g_steal_pointer(&job->entry);
+    marks_touch(finish->marks, inbox_queue(inbox));
+    return later ? inbox_release(inbox, entry, due, error) : inbox_preserve(inbox, entry, error);
+}
+
+static bool commit_source(Finish *finish, int source, GError **error)
+{
+    GPtrArray *outcomes = finish->outcomes[source];
+    GPtrArray *jobs = finish->jobs[source];
+    if (outcomes->len == 0)
+        return true;
+    if (!hop_commit(finish->hop, (Outcome **)outcomes->pdata, outcomes->len, error))
+        return false;
+    marks_touch(finish->marks, inbox_queue(finish->inboxes[source]));
+    bool sound = true;
+    for (guint i = 0; i < outcomes->len; i++) {
+        Outcome *outcome = outcomes->pdata[i];
+        Job *job = jobs->pdata[i];
+        bool moved = outcome->drafts->len > 0;
+        if (outcome->error) {
+            outcome->parent = NULL; /* the job's again */
+            sound = sound && settle_failure(finish, job, outcome->error, error);
+        } else {
+            report_end(job, moved ? RETRY_QUEUE : "-", moved ? "deferred" : "done");
+            finish->done++;
+            job->entry = NULL; /* the outcome's */
+        }
+        outcome_free(outcome);
+        job_free(job);
+    }
+    g_ptr_array_set_size(outcomes, 0);
+    g_ptr_array_set_size(jobs, 0);
+    return sound;
+}
+
+bool finish_commit(Finish *finish, GError **error)
+{
+    return commit_source(finish, SOURCE_OUT, error) && commit_source(finish, SOURCE_RETRY, error);
+}
+
+bool finish_shunt(Finish *finish, Entry *entry, unsigned source, const GError *why, GError **error)
+{
+    const char *from = queue_name(entry_queue(entry));
+    log_error("%s list=%s queue=%s to=" SHUNT_QUEUE " result=shunt (%s)", entry_trace(entry), entry_list(entry), from,
+              why->message);
+    Draft *draft = draft_from_entry(SHUNT_QUEUE, entry);
+    json_t *fault = json_object();
+    meta_set_string(fault, "queue", from);
+    meta_set_string(fault, "reason", why->message);
+    meta_set_string(fault, "name", entry_text(entry));
+    meta_set_integer(fault, "time", clock_now());
+    json_object_set_new(draft_meta(draft), META_FAULT, fault);
+    g_autoptr(Outcome) outcome = outcome_new(entry);
+    outcome_add(outcome, draft);
+    Outcome *batch[] = {outcome};
+    if (!hop_commit(finish->hop, batch, 1, error))
+        return false;
+    finish->done++;
+    if (!outcome->error)
+        return true;
+    log_error("%s queue=%s cannot be shunted (%s); it is preserved there", entry_trace(entry), from,
+              outcome->error->message);
+    g_ptr_array_set_size(outcome->drafts, 0);
+    return inbox_preserve(finish->inboxes[source], g_steal_pointer(&outcome->parent), error);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The end of an entry's attempt. Every recipient delivered or bounced: the entry ends.
+ * Recipients left over: an entry of out becomes one of retry with only
+ * those; an entry of retry waits again where it is. Too old: those left over
+ * are bounced. What can never be delivered is set aside.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "runners/out/backoff.h"
+#include "runners/out/job.h"
+#include "runners/out/marks.h"
+#include "switchboard/claim.h"
+#include "switchboard/hop.h"
+
+#define RETRY_QUEUE "retry"
+
+enum { SOURCE_OUT, SOURCE_RETRY, SOURCES };
+
+typedef struct Finish {
+    Spool *spool;
+    Hop *hop;
+    Inbox *inboxes[SOURCES]; /* borrowed */
+    Marks *marks;            /* borrowed */
+    Backoff backoff;
+    GPtrArray *outcomes[SOURCES]; /* of Outcome: committed together, by source */
+    GPtrArray *jobs[SOURCES];     /* of Job, without their entries: for the log */
+    uint64_t done;                /* entries that left */
+} Finish;
+
+void finish_init(Finish *finish);
+void finish_clear(Finish *finish);
+
+/* Takes a job that is over, and owns it; it leaves with finish_commit() at the latest. False:
+ * the system failed in a way that only recovery can settle, the process must end. */
+bool finish_job(Finish *finish, Job *job, GError **error);
+bool finish_commit(Finish *finish, GError **error);
+
+/* Puts back a job that is not over, as it was, with its marks. */
+bool finish_put_back(Finish *finish, Job *job, GError **error);
+
+/* Moves an entry that can never be delivered to shunt. Consumes entry. */
+bool finish_shunt(Finish *finish, Entry *entry, unsigned source, const GError *why, GError **error);

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/out/marks.h"
+
+#include "base/fs.h"
+#include "base/log.h"
+#include "runners/out/bounce.h"
+#include "switchboard/intake.h"
+
+void marks_init(Marks *marks)
+{
+    marks->dirty = g_ptr_array_new();
+    marks->bounces = g_ptr_array_new_with_free_func((GDestroyNotify)bounce_free);
+    marks->directories = g_ptr_array_new();
+}
+
+void marks_clear(Marks *marks)
+{
+    g_ptr_array_unref(marks->dirty);
+    g_ptr_array_unref(marks->bounces);
+    g_ptr_array_unref(marks->directories);
+}
+
+static bool mark(Marks *marks, Job *job, const GArray *offsets, char state, GError **error)
+{
+    if (offsets->len == 0)
+        return true;
+    if (!job->dirty)
+        g_ptr_array_add(marks->dirty, job);
+    job->dirty = true;
+    return entry_mark(job->entry, (const size_t *)offsets->data, offsets->len, state, error);
+}
+
+static void add_bounce(Marks *marks, Bounce *bounce)
+{
+    if (bounce)
+        g_ptr_array_add(marks->bounces, bounce);
+}
+
+bool marks_batch(Marks *marks, const Batch *batch, GError **error)
+{
+    Job *job = batch->job;
+    g_autoptr(GArray) sent = g_array_new(FALSE, FALSE, sizeof(size_t));
+    BounceMaker *maker = bounce_maker_new(job);
+    for (size_t i = 0; i < batch->count; i++) {
+        const Recipient *recipient = &batch->recipients[i];
+        const Fate *fate = batch_fate(batch, i);
+        if (fate->verdict == SMTP_SENT)
+            g_array_append_val(sent, recipient->offset);
+        else if (fate->verdict == SMTP_NEVER)
+            add_bounce(marks, bounce_maker_add(maker, recipient,
+                                               &(Failure){fate->status, fate->reply, batch->relay}));
+        else
+            job->deferred++;
+    }
+    add_bounce(marks, bounce_maker_end(maker));
+    job->sent += sent->len;
+    return mark(marks, job, sent, RECIPIENT_DONE, error);
+}
+
+bool marks_store_bounces(Marks *marks, Spool *spool, GError **error)
+{
+    size_t count = marks->bounces->len;
+    if (count == 0)
+        return true;
+    g_autofree Intake *group = g_new0(Intake, count);
+    for (size_t i = 0; i < count; i++)
+        group[i].draft = ((Bounce *)marks->bounces->pdata[i])->draft;
+    intake_store(spool, group, count, true);
+    bool sound = true;
+    for (size_t i = 0; i < count; i++) {
+        const Bounce *bounce = marks->bounces->pdata[i];
+        g_autoptr(GError) fault = group[i].error;
+        if (fault) {
+            log_error("%s list=%s queue=" BOUNCES_QUEUE " %u refusals cannot be stored, delivery will be tried again: %s",
+                      entry_trace(bounce->job->entry), entry_list(bounce->job->entry), bounce->offsets->len,
+                      fault->message);
+            bounce->job->deferred += bounce->offsets->len;
+            continue;
+        }
+        bounce->job->refused += bounce->offsets->len;
+        sound = sound && mark(marks, bounce->job, bounce->offsets, RECIPIENT_BOUNCED, error);
+    }
+    g_ptr_array_set_size(marks->bounces, 0);
+    return sound;
+}
+
+void marks_touch(Marks *marks, Queue *queue)
+{
+    if (!g_ptr_array_find(marks->directories, queue, NULL))
+        g_ptr_array_add(marks->directories, queue);
+}
+
+void marks_forget(Marks *marks, Job *job)
+{
+    if (job->dirty)
+        g_ptr_array_remove_fast(marks->dirty, job);
+    job->dirty = false;
+}
+
+bool marks_sync_job(Marks *marks, Job *job, GError **error)
+{
+    if (!job->dirty)
+        return true;
+    marks_forget(marks, job);
+    return entry_sync_marks(job->entry, error);
+}
+
+bool marks_sync(Marks *marks, GError **error)
+{
+    size_t count = marks->dirty->len + marks->directories->len;
+    if (count == 0)
+        return true;
+    g_autofree FsSync *group = g_new0(FsSync, count);
+    size_t used = 0;
+    for (guint i = 0; i < marks->dirty->len; i++) {
+        Job *job = marks->dirty->pdata[i];
+        job->dirty = false;
+        group[used++] = (FsSync){.fd = entry_fd(job->entry)};
+    }
+    for (guint i = 0; i < marks->directories->len; i++)
+        group[used++] = (FsSync){.fd = queue_fd(marks->directories->pdata[i]), .directory = true};
+    g_ptr_array_set_size(marks->dirty, 0);
+    g_ptr_array_set_size(marks->directories, 0);
+    return fs_sync_group(group, used, error);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The memory of what was delivered. When a batch comes back, its sent recipients are
+ * marked 'D' in the entry at once (a kill finds them there), and its refused ones are
+ * gathered; then, once a turn of the loop:
+ *
+ *   marks_store_bounces()  bounces entries are stored, their recipients marked 'B'
+ *   marks_sync()           every mark, and every directory touched, is synced in one group
+ *
+ * No session gets new work before that (a power cut finds them there too), so
+ * what a crash can repeat is what was in flight.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "runners/out/job.h"
+#include "switchboard/spool.h"
+
+typedef struct Marks {
+    GPtrArray *dirty;       /* of Job: have marks that are not synced */
+    GPtrArray *bounces;     /* of Bounce: to be stored */
+    GPtrArray *directories; /* of Queue: touched since the last sync */
+} Marks;
+
+void marks_init(Marks *marks);
+void marks_clear(Marks *marks);
+
+/* Takes in a batch that came back. False when a mark could not be written: the process must end. */
+bool marks_batch(Marks *marks, const Batch *batch, GError **error);
+
+/* A failed store leaves its recipients deferred. False: as above. */
+bool marks_store_bounces(Marks *marks, Spool *spool, GError **error);
+
+void marks_touch(Marks *marks, Queue *queue);
+/* The job is leaving: its marks need no sync any more, or it is made now. */
+void marks_forget(Marks *marks, Job *job);
+bool marks_sync_job(Marks *marks, Job *job, GError **error);
+bool marks_sync(Marks *marks, GError **error);
