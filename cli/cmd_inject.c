@@ -96,9 +96,9 @@ static bool flush(Inject *inject, GError **error)
             char name[NAME_SIZE];
             name_format(draft_name(member->draft), name);
             const json_t *meta = draft_meta(member->draft);
-            listing_row(inject->listing, json_pack("{so ss so}", "trace", listing_text(meta_string(meta, META_TRACE, NULL)),
-                                                   "name", name, "message_id",
-                                                   listing_text(meta_string(meta, KEY_MESSAGE_ID, NULL))));
+            listing_row(inject->listing,
+                        json_pack("{so ss so}", "trace", listing_text(meta_string(meta, META_TRACE, NULL)), "name",
+                                  name, "message_id", listing_text(meta_string(meta, KEY_MESSAGE_ID, NULL))));
             inject->stored++;
         }
         g_clear_error(&member->error);
@@ -207,9 +207,10 @@ static int run_inject(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry options[] = {
-    {"sender", 0, 0, G_OPTION_ARG_FILENAME, &sender_given, "the envelope sender, <> for none (default: from the message)",
-     "ADDRESS"},
-    {"to", 0, 0, G_OPTION_ARG_STRING, &to_given, "the list's address it is for (default: posting)", TO_POSTING "|" TO_OWNER},
+    {"sender", 0, 0, G_OPTION_ARG_FILENAME, &sender_given,
+     "the envelope sender, <> for none (default: from the message)", "ADDRESS"},
+    {"to", 0, 0, G_OPTION_ARG_STRING, &to_given, "the list's address it is for (default: posting)",
+     TO_POSTING "|" TO_OWNER},
     {"mbox", 0, 0, G_OPTION_ARG_NONE, &mbox_given, "FILE is an mbox: every message in it", NULL},
     {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
     G_OPTION_ENTRY_NULL,

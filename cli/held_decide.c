@@ -165,7 +165,8 @@ static int decide_all(Site *site, Decision *decision, char **argv, GError **erro
         decision->told = true;
         if (decide_one(decision, number, &refusal)) {
             printf("%" G_GINT64_FORMAT " %s%s\n", number, decision->past,
-                   decision->told ? "" : "; its sender is not told, for it was sent by a program or without an address");
+                   decision->told ? ""
+                                  : "; its sender is not told, for it was sent by a program or without an address");
             continue;
         }
         fprintf(stderr, "listrunner held: %" G_GINT64_FORMAT " is not %s: %s\n", number, decision->past,

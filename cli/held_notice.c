@@ -56,8 +56,8 @@ static char *write_text(const Held *held, const List *list, const char *reason, 
     g_string_append_printf(text, "To: %s\r\n", held->sender);
     g_string_append_printf(text, "Subject: Your post to %s was rejected\r\n", list->posting_address);
     g_string_append_printf(text, "Date: %s\r\n", date);
-    g_string_append_printf(text, "Message-ID: <rejected.%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT "@%s>\r\n", held->held_at,
-                           held->number, host);
+    g_string_append_printf(text, "Message-ID: <rejected.%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT "@%s>\r\n",
+                           held->held_at, held->number, host);
     if (held->message_id && *held->message_id)
         g_string_append_printf(text, "In-Reply-To: <%s>\r\n", held->message_id);
     g_string_append(text, "Auto-Submitted: auto-replied\r\n"

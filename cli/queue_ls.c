@@ -130,10 +130,10 @@ static void list_id_of_address(void)
 static int run_ls(Site *site, int argc, char **argv, GError **error)
 {
     static const Column columns[] = {
-        {"queue", "QUEUE", COLUMN_TEXT},      {"name", "NAME", COLUMN_TEXT},        {"state", "STATE", COLUMN_TEXT},
-        {"age", "AGE", COLUMN_SPAN},          {"due", "DUE", COLUMN_TEXT},          {"size", "SIZE", COLUMN_NUMBER},
-        {"todo", "TODO", COLUMN_NUMBER},      {"done", "DONE", COLUMN_NUMBER},      {"bounced", "BOUNCED", COLUMN_NUMBER},
-        {"list", "LIST", COLUMN_TEXT},        {NULL, NULL, COLUMN_TEXT}};
+        {"queue", "QUEUE", COLUMN_TEXT}, {"name", "NAME", COLUMN_TEXT},   {"state", "STATE", COLUMN_TEXT},
+        {"age", "AGE", COLUMN_SPAN},     {"due", "DUE", COLUMN_TEXT},     {"size", "SIZE", COLUMN_NUMBER},
+        {"todo", "TODO", COLUMN_NUMBER}, {"done", "DONE", COLUMN_NUMBER}, {"bounced", "BOUNCED", COLUMN_NUMBER},
+        {"list", "LIST", COLUMN_TEXT},   {NULL, NULL, COLUMN_TEXT}};
     Gather filter = {.all = state_filter == NULL};
     if (state_filter && !queue_state_parse(state_filter, &filter.state))
         return command_usage(error, "--state: there is no state '%s', only " QUEUE_STATE_CHOICES, state_filter);

@@ -15,8 +15,8 @@ static const char *const always[] = {
 /* Fields that tell who wrote it, or from where. */
 static const char *const telling[] = {
     "From", "Reply-To", "Sender", "Organization", "Return-Path", "Received", "Message-ID", "User-Agent", "Autocrypt",
-    "Face", "DKIM-Signature", "DomainKey-Signature", "Authentication-Results", "Received-SPF", "Resent-From", "Resent-Sender",
-    "Resent-Message-ID", "Disposition-Notification-Options",
+    "Face", "DKIM-Signature", "DomainKey-Signature", "Authentication-Results", "Received-SPF", "Resent-From",
+    "Resent-Sender", "Resent-Message-ID", "Disposition-Notification-Options",
 };
 
 static void remove_all(Message *message, const char *const *names, size_t count)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """The programs that Listrunner is measured against, each set up as an experienced administrator would, with all its
-files below TMPDIR. exim and mlmmj are taken from Debian's packages without installing them where they would replace Postfix."""
+files below TMPDIR. exim and mlmmj are taken from Debian's packages without installing
+them where they would replace Postfix."""
 import os
 import pwd
 import shutil
@@ -28,7 +29,8 @@ def answers(port):
 
 def generate(port, to, count, sessions, size, lmtp=False):
     """Postfix's generator: messages of that size in parallel sessions, each session for several messages."""
-    subprocess.run(["smtp-source", *(["-L"] if lmtp else []), "-d", "-s", str(sessions), "-m", str(count), "-l", str(size),
+    subprocess.run(["smtp-source", *(["-L"] if lmtp else []), "-d", "-s", str(sessions), "-m", str(count), "-l",
+                    str(size),
                     "-f", SENDER, "-t", to, f"127.0.0.1:{port}"], check=True)
 
 
@@ -37,7 +39,8 @@ class Listrunner:
 
     def __init__(self, sink_port, settings=None):
         self.instance = Instance(sink_port, settings={
-            "archiver.maildir": None, "archiver.mbox": None, "master": {"heartbeat_interval": "10s"}, **(settings or {})})
+            "archiver.maildir": None, "archiver.mbox": None, "master": {"heartbeat_interval": "10s"},
+            **(settings or {})})
 
     def start(self, members, name="bench"):
         self.list = self.instance.create_list(name, members, settings=["archive_policy=never"])
@@ -62,7 +65,8 @@ class PostfixAlias:
             "smtp_destination_concurrency_limit": "20", "default_destination_concurrency_limit": "20",
             "initial_destination_concurrency": "20", "virtual_alias_expansion_limit": "1000000", "in_flow_delay": "0",
             "qmgr_message_active_limit": "20000", "virtual_alias_recursion_limit": "1000",
-            **({"smtpd_client_restrictions": "static:hold", "virtual_alias_domains": "", "relay_domains": LIST_HOST} if hold else {}),
+            **({"smtpd_client_restrictions": "static:hold", "virtual_alias_domains": "", "relay_domains": LIST_HOST}
+               if hold else {}),
         })
 
     def start(self, members, name="bench"):
@@ -145,7 +149,8 @@ class Exim:
         for name in ("spool", "log"):
             (self.top / name).mkdir()
             os.chown(self.top / name, user, user)
-        text = EXIM.format(top=self.top, port=self.port, host=LIST_HOST, sink=sink_port).replace("Debian-exim", str(user))
+        text = EXIM.format(top=self.top, port=self.port, host=LIST_HOST,
+                           sink=sink_port).replace("Debian-exim", str(user))
         (self.top / "conf").write_text(text)
 
     @staticmethod
@@ -167,7 +172,8 @@ class Exim:
         self.list = f"{name}@{LIST_HOST}"
         (self.top / "members").write_text("".join(f"{member}\n" for member in members))
         self.process = subprocess.Popen([self.program, "-C", self.top / "conf", "-bdf"], start_new_session=True,
-                                        env={**os.environ, "LD_LIBRARY_PATH": str(self.library)}, stdin=subprocess.DEVNULL,
+                                        env={**os.environ, "LD_LIBRARY_PATH": str(self.library)},
+                                        stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(lambda: answers(self.port), 10, "exim to answer")
         return self
@@ -182,7 +188,8 @@ class Exim:
 
 
 class Mlmmj:
-    """mlmmj's own programs, started for each post as an MTA's pipe transport does, without the cost of the MTA in front."""
+    """mlmmj's own programs, started for each post as an MTA's pipe transport does, without the
+    cost of the MTA in front."""
     name = "mlmmj"
 
     def __init__(self, sink_port):
@@ -212,7 +219,8 @@ class Mlmmj:
         body = b"x" * 62 + b"\n"
 
         def one(number):
-            octets = (f"From: {SENDER}\nTo: {self.list}\nMessage-ID: <{number}.{os.getpid()}@bench.example.net>\nSubject: {number}\n\n").encode()
+            octets = (f"From: {SENDER}\nTo: {self.list}\nMessage-ID: <{number}.{os.getpid()}@bench.example.net>\n"
+                      f"Subject: {number}\n\n").encode()
             octets += body * ((size - len(octets)) // len(body))
             subprocess.run(["/usr/bin/mlmmj-receive", "-F", "-L", str(self.spool)], input=octets, check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

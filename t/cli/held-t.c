@@ -254,7 +254,8 @@ static void test_reject_tells_no_program(Site *site, gconstpointer data)
                                         "List-Id: <x.example.org>\r\n"};
     for (size_t i = 0; i <= G_N_ELEMENTS(heads) + 1; i++) {
         g_autofree char *octets = g_strconcat(i < G_N_ELEMENTS(heads) ? heads[i] : "", MESSAGE, NULL);
-        const char *sender = i == G_N_ELEMENTS(heads) ? "" : i > G_N_ELEMENTS(heads) ? "x-bounces@y.org" : "anne@example.com";
+        const char *sender = i == G_N_ELEMENTS(heads) ? "" :
+                             i > G_N_ELEMENTS(heads) ? "x-bounces@y.org" : "anne@example.com";
         g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, hold(site, sender, octets));
         g_autofree char *out = NULL;
         g_assert_cmpint(run(site, &out, NULL, "reject", number, NULL), ==, 0);

@@ -17,10 +17,12 @@ from support.sink import Sink  # noqa: E402
 
 
 def pytest_configure(config):
-    missing = [str(path) for path in (prefix() / "sbin" / "listrunner-master", prefix() / "bin" / "listrunner", tool("smtp-sink"))
+    missing = [str(path) for path in (prefix() / "sbin" / "listrunner-master", prefix() / "bin" / "listrunner",
+                                      tool("smtp-sink"))
                if not path.exists()]
     if missing:
-        raise pytest.UsageError(f"not there: {', '.join(missing)}; run ./bootstrap build, or set LISTRUNNER_PREFIX and LISTRUNNER_BUILD")
+        raise pytest.UsageError(f"not there: {', '.join(missing)}; "
+                                "run ./bootstrap build, or set LISTRUNNER_PREFIX and LISTRUNNER_BUILD")
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -86,10 +86,12 @@ def test_failing_archiver_keeps_its_own_copy(instances, sink):
     names = ["good", "later", "never"]
     for name in names:
         instance.lmtp_send(post(message_id=f"<{name}@example.net>"), address)
-    wait_until(lambda: len(mbox_mails(instance)) == 3 if (instance.archive / "mbox" / f"test.{HOST}.mbox").exists() else False,
+    wait_until(lambda: len(mbox_mails(instance)) == 3 if (instance.archive / "mbox" / f"test.{HOST}.mbox").exists()
+               else False,
                10, "the mbox to have all three")
     instance.wait_idle(30)
-    assert sorted(path.name for path in (instance.directory / "output").iterdir()) == ["good@example.net.no", "later@example.net.yes", "tried"]
+    output = [path.name for path in (instance.directory / "output").iterdir()]
+    assert sorted(output) == ["good@example.net.no", "later@example.net.yes", "tried"]
     (shunted,) = instance.files("shunt")["shunt"]
     shown = instance.cli("queue", "cat", "--json", shunted)
     assert "exit code 1" in shown and '"program"' in shown
@@ -114,7 +116,8 @@ def test_command_that_hangs_is_killed_with_what_it_started(instances, sink):
 def test_killed_again_and_again(instances, sink, list_mails):
     """kill -9 of the archive's instances while they work: each post once in the mbox and once in the maildir."""
     instance = instances(sink.port, settings={"runner.archive": {"instances": 2, "start": "no"},
-                                              "master": {"restart_delay_min": "10ms", "restart_delay_max": "20ms"}}).start()
+                                              "master": {"restart_delay_min": "10ms",
+                                                         "restart_delay_max": "20ms"}}).start()
     mails = list({mail.message_id: mail for mail in list_mails}.values())[:300]
     address = instance.create_list("test", MEMBERS)
     client = instance.lmtp()

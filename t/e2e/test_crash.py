@@ -62,8 +62,8 @@ class Killer:
 def judge(copies, mails, killer, load_retries):
     missing, repeats = missing_and_repeats(copies, mails, MEMBERS)
     count = sum(repeats.values())
-    print(f"\n{len(mails)} mails to {len(MEMBERS)} members; killed {killer.kills}; {load_retries} times the sender had to repeat; "
-          f"{count} copies arrived twice, the bound is {killer.bound()}")
+    print(f"\n{len(mails)} mails to {len(MEMBERS)} members; killed {killer.kills}; "
+          f"{load_retries} times the sender had to repeat; {count} copies arrived twice, the bound is {killer.bound()}")
     assert not missing, f"{len(missing)} copies lost: {missing[:5]}"
     assert count <= killer.bound()
     return repeats

@@ -30,7 +30,8 @@ def program(tmp_path_factory):
     env = {**os.environ, "PKG_CONFIG_PATH": str(prefix() / "lib" / "pkgconfig")}
     flags = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"]
     # Archives built with sanitizers need their run time in whatever links them.
-    symbols = subprocess.run(["nm", prefix() / "lib" / "liblistrunner.a"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    symbols = subprocess.run(["nm", prefix() / "lib" / "liblistrunner.a"], stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, text=True)
     link = "-fsanitize=address,undefined" if "__asan_" in symbols.stdout else ""
     done = subprocess.run(["make", "-C", place, f"CFLAGS=-O1 -g {' '.join(flags)}", f"LDFLAGS={link}"], env=env,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -62,7 +63,8 @@ def test_counts_exactly_supervised_and_rescaled(instances, sink, program):
     assert len(instance.pids("count")) == 2
     for i in range(5):
         instance.lmtp_send(post(), two)
-    mails = [Mail(f"post {i}", post(message_id=f"<count-{i}@example.net>"), None, f"<count-{i}@example.net>") for i in range(300)]
+    mails = [Mail(f"post {i}", post(message_id=f"<count-{i}@example.net>"), None, f"<count-{i}@example.net>")
+             for i in range(300)]
     load = Load(instance, one, mails, pause=0.005)
     load.start()
     kills = 0

@@ -32,7 +32,8 @@ def test_unknown_list_is_refused_at_rcpt(instance):
 
 
 def test_members_get_a_copy_with_the_lists_header(instance, sink):
-    address = instance.create_list("test", MEMBERS, settings=["subject_prefix=[Test] ", "display_name=Test", "description=A test"])
+    address = instance.create_list("test", MEMBERS, settings=["subject_prefix=[Test] ", "display_name=Test",
+                                                              "description=A test"])
     octets = post(subject="Weather", to=address)
     instance.lmtp_send(octets, address)
     copies = delivered(instance, sink)
@@ -53,10 +54,12 @@ def test_members_get_a_copy_with_the_lists_header(instance, sink):
 
 
 def test_list_archive_names_the_archive(instances, sink):
-    instance = instances(sink.port, settings={"archiver.mbox": {"list_url": "https://lists.example.com/archive/$list_id/"}}).start()
+    archive = {"list_url": "https://lists.example.com/archive/$list_id/"}
+    instance = instances(sink.port, settings={"archiver.mbox": archive}).start()
     address = instance.create_list("test", MEMBERS)
     instance.lmtp_send(post(), address)
-    assert field(delivered(instance, sink)[0].octets, "List-Archive") == f"<https://lists.example.com/archive/test.{HOST}/>"
+    value = field(delivered(instance, sink)[0].octets, "List-Archive")
+    assert value == f"<https://lists.example.com/archive/test.{HOST}/>"
 
 
 def test_prefix_is_not_repeated_in_an_answer(instance, sink):
@@ -136,7 +139,8 @@ def test_one_transaction_for_two_lists(instance, sink):
 
 def test_temporary_refusal_is_retried_and_permanent_becomes_a_bounce_entry(instances, sinks):
     sink = sinks(faults=["rcpt match=^m1@ times=2 do 450 4.2.1 busy", "rcpt match=^m2@ do 550 5.1.1 gone"])
-    instance = instances(sink.port, settings={"out": {"minimal_backoff_time": "1s", "maximal_backoff_time": "1s"}}).start()
+    instance = instances(sink.port, settings={"out": {"minimal_backoff_time": "1s",
+                                                      "maximal_backoff_time": "1s"}}).start()
     address = instance.create_list("test", MEMBERS)
     instance.lmtp_send(post(message_id="<hard@example.net>"), address)
     wait_until(lambda: instance.files("retry")["retry"], 20, "an entry in retry", step=0.01)
@@ -152,7 +156,8 @@ def test_temporary_refusal_is_retried_and_permanent_becomes_a_bounce_entry(insta
 def test_relay_away_and_back(instances, sinks):
     first = sinks()
     first.stop()
-    instance = instances(first.port, settings={"out": {"minimal_backoff_time": "1s", "maximal_backoff_time": "1s"}}).start()
+    instance = instances(first.port, settings={"out": {"minimal_backoff_time": "1s",
+                                                       "maximal_backoff_time": "1s"}}).start()
     address = instance.create_list("test", MEMBERS)
     instance.lmtp_send(post(message_id="<later@example.net>"), address)
     wait_until(lambda: instance.files("retry")["retry"], 20, "an entry in retry", step=0.01)
@@ -178,6 +183,7 @@ def test_idle_latency(instance, sink):
         before = time.time()
         octets = post()
         instance.lmtp_send(octets, address)
-        wait_until(lambda: any(t.message_id == message_id(octets) for t in sink.transactions()), 10, "the copy", step=0.005)
+        wait_until(lambda: any(t.message_id == message_id(octets) for t in sink.transactions()), 10, "the copy",
+                   step=0.005)
         took.append(sink.transactions()[-1].time - before)
     assert sorted(took)[2] < 0.5, took

@@ -48,8 +48,10 @@ class Chain:
 
     def wait(self, wanted, seconds=60):
         """Until the maildirs have so many mails and nothing is on its way."""
-        wait_until(lambda: self.received() >= wanted, seconds, lambda: f"{wanted} mails in the maildirs; {self.received()} are there, "
-                   f"Postfix empty: front {self.front.empty()}, behind {self.behind.empty()}\n{self.instance.log_text()[-2000:]}", step=0.1)
+        wait_until(lambda: self.received() >= wanted, seconds,
+                   lambda: f"{wanted} mails in the maildirs; {self.received()} are there, "
+                   f"Postfix empty: front {self.front.empty()}, behind {self.behind.empty()}\n"
+                   f"{self.instance.log_text()[-2000:]}", step=0.1)
         self.instance.wait_idle()
         wait_until(self.behind.empty, 30, "Postfix behind to be done")
 
@@ -90,7 +92,9 @@ def assert_each_once_in_order(chain, mails):
     for member, box in chain.boxes():
         names = [message_id(octets) for octets in box]
         counted = Counter(names)
-        assert counted == Counter(bodies), f"{member}: double {[n for n, c in counted.items() if c > 1][:3]}, missing {list(set(bodies) - set(counted))[:3]}"
+        assert counted == Counter(bodies), \
+            f"{member}: double {[n for n, c in counted.items() if c > 1][:3]}, " \
+            f"missing {list(set(bodies) - set(counted))[:3]}"
         differ = [name for name, octets in zip(names, box) if body_sha(octets) != bodies[name]]
         assert not differ, f"{member}: bodies differ: {differ[:3]}"
         got = {}
@@ -109,4 +113,5 @@ def test_500_mails_to_20_members(chain, mails):
         one.wait(done * len(MEMBERS), SECONDS)
     assert_each_once_in_order(one, mails)
     archive = mailbox.mbox(one.instance.archive / "mbox" / f"test.{HOST}.mbox", create=False)
-    assert sorted(mail["Message-ID"].replace("\n", "").strip() for mail in archive) == sorted(mail.message_id for mail in mails)
+    assert sorted(mail["Message-ID"].replace("\n", "").strip()
+                  for mail in archive) == sorted(mail.message_id for mail in mails)

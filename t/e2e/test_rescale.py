@@ -15,7 +15,8 @@ def rescale(instance, count):
 
     def there():
         groups = {group["runner"]: group for group in instance.status()["runners"]}
-        return all(len([c for c in groups[name]["children"] if c["state"] == "ready"]) == count == groups[name]["instances"]
+        return all(len([c for c in groups[name]["children"]
+                        if c["state"] == "ready"]) == count == groups[name]["instances"]
                    for name in RUNNERS)
     wait_until(there, 20, lambda: f"{count} instances of each: {instance.status()}")
 

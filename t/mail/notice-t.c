@@ -11,7 +11,8 @@ static GBytes *joined(GPtrArray *pieces)
 {
     GString *text = g_string_new(NULL);
     for (unsigned at = 0; at < pieces->len; at++)
-        g_string_append_len(text, g_bytes_get_data(pieces->pdata[at], NULL), (gssize)g_bytes_get_size(pieces->pdata[at]));
+        g_string_append_len(text, g_bytes_get_data(pieces->pdata[at], NULL),
+                            (gssize)g_bytes_get_size(pieces->pdata[at]));
     return g_string_free_to_bytes(text);
 }
 
@@ -50,7 +51,8 @@ static void test_encoded(void)
     g_autoptr(GBytes) mail = joined(pieces);
     assert_wire(mail);
     g_autoptr(Message) message = message_new(mail);
-    g_autofree char *raw = message_value(message, "Subject"), *encoding = message_value(message, "Content-Transfer-Encoding");
+    g_autofree char *raw = message_value(message, "Subject");
+    g_autofree char *encoding = message_value(message, "Content-Transfer-Encoding");
     g_autofree char *subject = header_decode(raw);
     g_assert_cmpstr(subject, ==, "\xc3\x96l");
     g_assert_cmpstr(encoding, ==, "base64");
@@ -65,8 +67,8 @@ static void test_attached(void)
 {
     static const char about[] = "Subject: x\r\n\r\nsecret \xff body\r\n";
     g_autoptr(GBytes) octets = g_bytes_new_static(about, sizeof about - 1);
-    Notice notice = {.from = "a@example.com", .to = "b@example.com", .id = "1@example.com", .text = "Subject: y\n\ntext\n",
-                     .attach = NOTICE_MESSAGE, .about = octets};
+    Notice notice = {.from = "a@example.com", .to = "b@example.com", .id = "1@example.com",
+                     .text = "Subject: y\n\ntext\n", .attach = NOTICE_MESSAGE, .about = octets};
     g_autoptr(GPtrArray) pieces = notice_compose(&notice);
     g_autoptr(GBytes) mail = joined(pieces);
     assert_wire(mail);

@@ -74,7 +74,8 @@ static void test_duplicate(Bench *bench, gconstpointer data)
 
 static void test_rejected_may_come_again(Bench *bench, gconstpointer data)
 {
-    static const char text[] = "From: eve@example.net\r\nTo: test@example.com\r\nSubject: x\r\nMessage-ID: <2@x>\r\n\r\n";
+    static const char text[] =
+        "From: eve@example.net\r\nTo: test@example.com\r\nSubject: x\r\nMessage-ID: <2@x>\r\n\r\n";
     bench->list->default_nonmember_action = ACTION_REJECT;
     Post *post = bench_post(bench, text);
     post->sender = "eve@example.net";

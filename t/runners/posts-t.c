@@ -15,7 +15,8 @@
 #include "t/switchboard/fixture.h"
 
 #define PATIENCE_MS 20000
-#define POST "From: Anne <anne@example.org>\r\nTo: test@example.com\r\nMessage-ID: <1@example.org>\r\nSubject: hello\r\n"
+#define POST \
+    "From: Anne <anne@example.org>\r\nTo: test@example.com\r\nMessage-ID: <1@example.org>\r\nSubject: hello\r\n"
 #define BODY "\r\nbody \r\n\r\n.\r\nFrom here\r\n"
 
 typedef struct Test {
@@ -29,9 +30,10 @@ static void configure(Test *test, const char *more)
     const char *top = g_getenv("top_srcdir");
     g_autofree char *relative = g_build_filename(top ? top : ".", "etc", "templates", NULL);
     g_autofree char *templates = g_canonicalize_filename(relative, NULL);
-    g_autofree char *text = g_strdup_printf("[site]\nhostname = lists.example.com\nsite_owner = root@example.com\n"
-                                            "template_directory = %s\n[spool]\ndirectory = %s\n[store]\npath = %s\n%s\n",
-                                            templates, test->fixture.path, test->database, more);
+    g_autofree char *text = g_strdup_printf(
+        "[site]\nhostname = lists.example.com\nsite_owner = root@example.com\n"
+        "template_directory = %s\n[spool]\ndirectory = %s\n[store]\npath = %s\n%s\n",
+        templates, test->fixture.path, test->database, more);
     g_assert_true(g_file_set_contents(test->config, text, -1, NULL));
 }
 

@@ -21,7 +21,8 @@ LAYERS = {
     "cli/": ["base/", "mail/", "store/", "switchboard/", "runners/keys.h", "cli/"],
     "runners/keys.h": [],
     "runners/runner": ["base/", "switchboard/", "runners/runner"],
-    "runners/list_runner": ["base/", "switchboard/", "mail/", "store/", "posting/", "runners/runner.h", "runners/keys.h",
+    "runners/list_runner": ["base/", "switchboard/", "mail/", "store/", "posting/", "runners/runner.h",
+                            "runners/keys.h",
                             "runners/list_runner"],
     "runners/listener": ["base/", "net/", "runners/listener"],
 }

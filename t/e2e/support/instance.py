@@ -15,7 +15,8 @@ from pathlib import Path
 from support.corpus import TOP
 
 HOST = "lists.example.com"
-# Work in progress is in these queues, in the order it flows; what rests in the others waits for a person or a later runner.
+# Work in progress is in these queues, in the order it flows; what rests in the others waits for a person or a later
+# runner.
 FLOW = ("in", "pipeline", "virgin", "archive", "count", "out", "retry")
 
 
@@ -44,7 +45,8 @@ def service_user():
         return pwd.getpwuid(os.getuid()).pw_name
     program = prefix() / "libexec" / "listrunner" / "archive"
     try:
-        reachable = subprocess.run(["/usr/bin/test", "-x", program], user="nobody", group="nogroup", extra_groups=[]).returncode
+        reachable = subprocess.run(["/usr/bin/test", "-x", program], user="nobody", group="nogroup",
+                                   extra_groups=[]).returncode
     except (OSError, KeyError, PermissionError):
         reachable = 1
     return "nobody" if reachable == 0 else "root"
@@ -120,7 +122,8 @@ class Instance:
     def cli(self, *words, input=None, timeout=60):
         """Output of a command that must succeed."""
         done = self.run(*words, input=input, timeout=timeout)
-        assert done.returncode == 0, f"listrunner {' '.join(map(str, words))}: code {done.returncode}: {done.stderr}{done.stdout}"
+        assert done.returncode == 0, \
+            f"listrunner {' '.join(map(str, words))}: code {done.returncode}: {done.stderr}{done.stdout}"
         return done.stdout
 
     def create_list(self, name="test", members=(), owner=None, settings=()):
@@ -161,7 +164,8 @@ class Instance:
 
     def wait_ready(self, seconds=30):
         def ready():
-            assert self.process.poll() is None, f"the master ended with code {self.process.returncode}:\n{self.log_text()[-3000:]}"
+            assert self.process.poll() is None, \
+                f"the master ended with code {self.process.returncode}:\n{self.log_text()[-3000:]}"
             status = self.status()
             children = [child for runner in status.get("runners", []) for child in runner["children"]]
             return children and status["healthy"] and all(child["state"] == "ready" for child in children)
@@ -233,7 +237,8 @@ class Instance:
         found = {}
         for queue in queues:
             path = self.spool / queue
-            found[queue] = sorted(name for name in os.listdir(path) if not name.startswith(".")) if path.is_dir() else []
+            found[queue] = sorted(name for name in os.listdir(path)
+                                  if not name.startswith(".")) if path.is_dir() else []
         return found
 
     def idle(self):

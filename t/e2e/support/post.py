@@ -6,7 +6,8 @@ import itertools
 _numbers = itertools.count(1)
 
 
-def post(sender="poster@example.net", subject="Weather", body="It rains.\n", extra=(), message_id=None, to="test@lists.example.com"):
+def post(sender="poster@example.net", subject="Weather", body="It rains.\n", extra=(), message_id=None,
+         to="test@lists.example.com"):
     """A mail in wire form; extra: further header lines. Without to there is no To field."""
     message_id = message_id or f"<post-{next(_numbers)}@example.net>"
     lines = [f"From: {sender}", f"Subject: {subject}", f"Message-ID: {message_id}",

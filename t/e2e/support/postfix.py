@@ -57,15 +57,21 @@ class Postfix:
         main = {
             "compatibility_level": "3.6", "queue_directory": self.queue, "data_directory": self.directory / "data",
             "maillog_file": self.log, "maillog_file_prefixes": self.directory,
-            "myhostname": f"{name}.example.net", "mydestination": "", "mynetworks": "127.0.0.0/8", "inet_interfaces": "127.0.0.1",
+            "myhostname": f"{name}.example.net", "mydestination": "", "mynetworks": "127.0.0.0/8",
+            "inet_interfaces": "127.0.0.1",
             "inet_protocols": "ipv4", "alias_maps": "", "alias_database": "", "local_recipient_maps": "",
             "smtp_dns_support_level": "disabled", "disable_dns_lookups": "yes", "biff": "no", "relayhost": "",
-            "message_size_limit": "0", "mailbox_size_limit": "0", "virtual_mailbox_limit": "0", "line_length_limit": "4096",
+            "message_size_limit": "0", "mailbox_size_limit": "0", "virtual_mailbox_limit": "0",
+            "line_length_limit": "4096",
             "smtp_line_length_limit": "0", "lmtp_line_length_limit": "0", "disable_mime_output_conversion": "yes",
-            "smtpd_recipient_restrictions": "permit_mynetworks, reject", "smtpd_relay_restrictions": "permit_mynetworks, reject",
-            "smtpd_client_connection_count_limit": "0", "smtpd_client_connection_rate_limit": "0", "smtpd_recipient_limit": "10000",
-            "smtputf8_enable": "no", "queue_run_delay": "1s", "minimal_backoff_time": "1s", "maximal_backoff_time": "2s",
-            "command_directory": "/usr/sbin", "daemon_directory": "/usr/lib/postfix/sbin", "shlib_directory": "/usr/lib/postfix",
+            "smtpd_recipient_restrictions": "permit_mynetworks, reject",
+            "smtpd_relay_restrictions": "permit_mynetworks, reject",
+            "smtpd_client_connection_count_limit": "0", "smtpd_client_connection_rate_limit": "0",
+            "smtpd_recipient_limit": "10000",
+            "smtputf8_enable": "no", "queue_run_delay": "1s", "minimal_backoff_time": "1s",
+            "maximal_backoff_time": "2s",
+            "command_directory": "/usr/sbin", "daemon_directory": "/usr/lib/postfix/sbin",
+            "shlib_directory": "/usr/lib/postfix",
             "setgid_group": "postdrop", "mail_owner": "postfix", **settings,
         }
         (self.config / "main.cf").write_text("".join(f"{key} = {value}\n" for key, value in main.items()))
@@ -119,8 +125,10 @@ def front(host, lmtp_port):
 def behind(addresses):
     """Takes everything for the addresses and delivers to a maildir each, below maildirs."""
     domains = sorted({address.partition("@")[2] for address in addresses})
-    made = Postfix("behind", {"virtual_mailbox_domains": " ".join(domains), "default_transport": "error:no such domain here",
-                              "virtual_minimum_uid": "1", "virtual_uid_maps": "static:65534", "virtual_gid_maps": "static:65534"})
+    made = Postfix("behind", {"virtual_mailbox_domains": " ".join(domains),
+                              "default_transport": "error:no such domain here",
+                              "virtual_minimum_uid": "1", "virtual_uid_maps": "static:65534",
+                              "virtual_gid_maps": "static:65534"})
     made.maildirs = made.directory / "maildirs"
     made.maildirs.mkdir()
     os.chown(made.maildirs, 65534, 65534)
