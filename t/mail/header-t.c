@@ -24,7 +24,7 @@ static const struct {
     {"=?utf-8?q?abc", "=?utf-8?q?abc"},
     {"=?utf-8?q?", "=?utf-8?q?"},
     {"=?", "=?"},
-    {"a =?utf-8?q??= b", "a  b"},
+    {"a =?utf-8?q?\?= b", "a  b"},
     {"=?utf-8?q?a=0D=0ABcc:_b?=", "a  Bcc: b"},
     {"\xff", "\xef\xbf\xbd"},
     {"\xc3\xb6", "\xc3\xb6"},

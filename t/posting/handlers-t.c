@@ -86,9 +86,10 @@ static void test_cleanse(Bench *bench, gconstpointer data)
 static void test_anonymous(Bench *bench, gconstpointer data)
 {
     bench->list->anonymous_list = true;
-    Post *post = bench_post(bench, "Received: from a\r\nFrom: anne@example.org\r\nDKIM-Signature: v=1\r\nARC-Seal: i=1\r\n"
-                                   "Sender: anne@example.org\r\nX-Mailer: z\r\nMessage-ID: <anne@example.org>\r\n"
-                                   "Subject: x\r\n\r\n");
+    Post *post = bench_post(bench,
+                            "Received: from a\r\nFrom: anne@example.org\r\nDKIM-Signature: v=1\r\nARC-Seal: i=1\r\n"
+                            "Sender: anne@example.org\r\nX-Mailer: z\r\nMessage-ID: <anne@example.org>\r\n"
+                            "Subject: x\r\n\r\n");
     process(&handler_cleanse, post);
     process(&handler_cook_headers, post);
     g_autoptr(GBytes) head = message_head(post->message);
@@ -192,7 +193,8 @@ static void test_subject_prefix(Bench *bench, gconstpointer data)
         g_autoptr(Message) again = message_new(head);
         post->message = again;
         process(&handler_subject_prefix, post);
-        g_autofree char *once = header_decode(result), *raw = message_value(again, "Subject"), *twice = header_decode(raw);
+        g_autofree char *once = header_decode(result), *raw = message_value(again, "Subject"),
+                        *twice = header_decode(raw);
         g_assert_true(g_str_has_prefix(once, "Subject: "));
         g_assert_cmpstr(g_strchomp(once) + 9, ==, twice);
     }
@@ -202,7 +204,8 @@ static void test_rfc_2369(Bench *bench, gconstpointer data)
 {
     static const PostArchiver archivers[] = {{"box", "https://x/$list_id/", "https://x/$list_id/$hash"}, {0}};
     set_text(&bench->list->description, "What, \"we\" do\r\nBcc: x");
-    Post *post = bench_post(bench, BASE "List-Unsubscribe: <mailto:x@y>\r\nlist-id: <old>\r\nMessage-ID: <ant>\r\n\r\n");
+    Post *post = bench_post(bench,
+                            BASE "List-Unsubscribe: <mailto:x@y>\r\nlist-id: <old>\r\nMessage-ID: <ant>\r\n\r\n");
     post->archivers = archivers;
     process(&handler_rfc_2369, post);
     assert_head(post, BASE "Message-ID: <ant>\r\n"
@@ -232,8 +235,12 @@ static void test_to_archive(Bench *bench, gconstpointer data)
     static const struct {
         const char *header;
         bool archived;
-    } cases[] = {{"", true}, {"X-No-Archive: yes\r\n", false}, {"X-No-Archive:\r\n", false}, {"X-No-Archive: no\r\n", true},
-                 {"X-Archive: No\r\n", false}, {"X-Archive: yes\r\n", true}};
+    } cases[] = {{"", true},
+                 {"X-No-Archive: yes\r\n", false},
+                 {"X-No-Archive:\r\n", false},
+                 {"X-No-Archive: no\r\n", true},
+                 {"X-Archive: No\r\n", false},
+                 {"X-Archive: yes\r\n", true}};
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
         g_autofree char *text = g_strconcat(BASE, cases[at].header, "\r\n", NULL);
         Post *post = bench_post(bench, text);
@@ -278,7 +285,8 @@ static void check_mail(GBytes *mail, const char *name, void *data)
     /* Read anew, as the next host does. */
     g_autoptr(GBytes) head = message_head(post->message);
     g_autoptr(Message) again = message_new(head);
-    static const char *const ours[] = {"List-Id", "List-Post", "List-Unsubscribe", "Precedence", "Message-ID", "Subject"};
+    static const char *const ours[] = {"List-Id",    "List-Post",  "List-Unsubscribe",
+                                       "Precedence", "Message-ID", "Subject"};
     for (size_t at = 0; at < G_N_ELEMENTS(ours); at++)
         if (!message_has(again, ours[at]))
             g_error("%s: no %s", name, ours[at]);

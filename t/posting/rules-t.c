@@ -53,8 +53,13 @@ static void test_loop(Bench *bench, gconstpointer data)
         "List-ID: test.example.com\r\n",
     };
     static const char *const fine[] = {
-        "", "List-Post: NO\r\n", "List-Post: <mailto:atest@example.com>\r\n", "List-Post: <mailto:test@example.com.org>\r\n",
-        "List-Id: <other.example.com>\r\n", "List-Id: test.example.com <x>\r\n", "X-BeenThere: test@example.org\r\n",
+        "",
+        "List-Post: NO\r\n",
+        "List-Post: <mailto:atest@example.com>\r\n",
+        "List-Post: <mailto:test@example.com.org>\r\n",
+        "List-Id: <other.example.com>\r\n",
+        "List-Id: test.example.com <x>\r\n",
+        "X-BeenThere: test@example.org\r\n",
         "X-List: <mailto:test@example.com>\r\n",
     };
     for (size_t at = 0; at < G_N_ELEMENTS(looping); at++) {
@@ -218,7 +223,8 @@ static void test_administrivia(Bench *bench, gconstpointer data)
         "Subject: x\r\n\r\n1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n9\r\n10\r\nunsubscribe\r\n",
         "Subject: x\r\nContent-Type: text/html\r\n\r\nunsubscribe\r\n",
         "Subject: x\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\nunsubscribe\r\n--b\r\n\r\ntext\r\n--b\r\n\r\nhelp\r\n",
-        "", "\r\n",
+        "",
+        "\r\n",
     };
     for (size_t at = 0; at < G_N_ELEMENTS(commands); at++)
         assert_hits(&rule_administrivia, bench_post(bench, commands[at]));
@@ -230,10 +236,17 @@ static void test_administrivia(Bench *bench, gconstpointer data)
 
 static void test_may_answer(Bench *bench, gconstpointer data)
 {
-    static const char *const robots[] = {"Auto-Submitted: auto-replied\r\n", "Precedence: bulk\r\n", "Precedence: list\r\n",
-                                         "List-Id: <x>\r\n", "Content-Type: multipart/report; x=y\r\n"};
-    static const char *const senders[] = {"", "MAILER-DAEMON@x.org", "x-bounces@x.org", "x-bounces+y=z@x.org", "x-request@x.org",
-                                          "no-reply@x.org", "test@example.com", "bad address"};
+    static const char *const robots[] = {"Auto-Submitted: auto-replied\r\n", "Precedence: bulk\r\n",
+                                         "Precedence: list\r\n", "List-Id: <x>\r\n",
+                                         "Content-Type: multipart/report; x=y\r\n"};
+    static const char *const senders[] = {"",
+                                          "MAILER-DAEMON@x.org",
+                                          "x-bounces@x.org",
+                                          "x-bounces+y=z@x.org",
+                                          "x-request@x.org",
+                                          "no-reply@x.org",
+                                          "test@example.com",
+                                          "bad address"};
     g_assert_true(post_may_answer(bench_post(bench, BASE "\r\n")));
     g_assert_true(post_may_answer(bench_post(bench, BASE "Auto-Submitted: no\r\nPrecedence: first-class\r\n\r\n")));
     for (size_t at = 0; at < G_N_ELEMENTS(robots); at++) {
