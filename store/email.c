@@ -95,6 +95,18 @@ bool email_find(Store *store, const char *email, Email *address, GError **error)
     return step == STEP_ROW || (step == STEP_DONE && fail(error, FAIL_MISSING, "the address %s is not known", email));
 }
 
+/* Names end up in header fields. */
+static char *clean(const char *display_name)
+{
+    if (!display_name || !*display_name)
+        return NULL;
+    char *name = g_utf8_make_valid(display_name, -1);
+    for (char *at = name; *at; at++)
+        if (g_ascii_iscntrl(*at))
+            *at = ' ';
+    return name;
+}
+
 static bool make(Store *store, Email *address, const char *display_name, GError **error)
 {
     int64_t now = clock_now();
@@ -118,11 +130,13 @@ bool email_ensure(Store *store, const char *email, const char *display_name, Ema
     address->person = store_key_new();
     address->key = store_key_new();
     address->named = true;
-    return make(store, address, display_name && *display_name ? display_name : NULL, error);
+    g_autofree char *name = clean(display_name);
+    return make(store, address, name, error);
 }
 
 bool email_set_name(Store *store, const Email *address, const char *display_name, GError **error)
 {
+    g_autofree char *name = clean(display_name);
     return query_run(store, error, NULL, "UPDATE address SET display_name = $2 WHERE key = $1", INTEGER(address->key),
-                     TEXT(display_name));
+                     TEXT(name));
 }

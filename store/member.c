@@ -84,12 +84,12 @@ void member_free(Member *member)
 #define MEMBER_COLUMNS \
     "SELECT m.key, l.list_id, m.email, COALESCE(d.display_name, u.display_name, ''), m.role, m.moderation_action, " \
     "m.joined_at, m.acknowledge_posts, m.hide_address, m.receive_list_copy, m.receive_own_postings, " \
-    "m.delivery_mode, m.delivery_status, " EFFECTIVE_ACKNOWLEDGE_POSTS ", " EFFECTIVE_HIDE_ADDRESS ", " \
-    EFFECTIVE_RECEIVE_LIST_COPY ", " EFFECTIVE_RECEIVE_OWN_POSTINGS ", " EFFECTIVE_DELIVERY_MODE ", " \
-    EFFECTIVE_DELIVERY_STATUS MEMBER_JOINS \
+    "m.delivery_mode, m.delivery_status, " EFFECTIVE_ACKNOWLEDGE_POSTS ", " EFFECTIVE_HIDE_ADDRESS \
+    ", " EFFECTIVE_RECEIVE_LIST_COPY ", " EFFECTIVE_RECEIVE_OWN_POSTINGS ", " EFFECTIVE_DELIVERY_MODE \
+    ", " EFFECTIVE_DELIVERY_STATUS MEMBER_JOINS \
     "JOIN address d ON d.key = m.address JOIN person u ON u.key = m.person JOIN list l ON l.key = m.list "
 
-static Preferences read_preferences(Query *query, int column)
+Preferences query_preferences(Query *query, int column)
 {
     return (Preferences){
         .acknowledge_posts = query_choice(query, column),
@@ -111,8 +111,8 @@ static Member *read_row(Query *query)
     member->role = (Role)query_integer(query, 4);
     member->moderation_action = query_is_null(query, 5) ? ACTION_UNSET : (Action)query_integer(query, 5);
     member->joined_at = query_integer(query, 6);
-    member->own = read_preferences(query, 7);
-    member->effective = read_preferences(query, 7 + PREFERENCE_COUNT);
+    member->own = query_preferences(query, 7);
+    member->effective = query_preferences(query, 7 + PREFERENCE_COUNT);
     return member;
 }
 
@@ -202,8 +202,8 @@ static bool insert(Store *store, const NewMember *new, int64_t list, const Email
     int64_t added = 0;
     if (!query_run(
             store, error, &added,
-            "INSERT INTO member (list, role, folded, by_person, email, address, person, key, joined_at, "
-            PREFERENCE_COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) "
+            "INSERT INTO member (list, role, folded, by_person, email, address, person, key, joined_at, " PREFERENCE_COLUMNS
+            ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) "
             "ON CONFLICT (list, role, folded, by_person) DO NOTHING",
             INTEGER(list), INTEGER(new->role), TEXT(address->folded), INTEGER(new->by_person), TEXT(address->email),
             INTEGER(address->key), INTEGER(address->person), INTEGER(store_key_new()), INTEGER(clock_now()),

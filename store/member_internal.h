@@ -8,6 +8,7 @@
  */
 #include "store/email.h"
 #include "store/member.h"
+#include "store/store_internal.h"
 
 #define PREFERENCE_COLUMNS \
     "acknowledge_posts, hide_address, receive_list_copy, receive_own_postings, delivery_mode, delivery_status"
@@ -32,3 +33,6 @@
 /* user.c: goes from the address given to the one its person prefers; where
  * none is preferred yet, the one given becomes so. */
 bool user_preferred(Store *store, Email *address, GError **error);
+
+/* member.c: six columns from this one on. */
+Preferences query_preferences(Query *query, int column);

@@ -29,7 +29,7 @@ static bool current(const StoreDriver *driver, void *connection, int64_t *number
            statement(driver, connection, "SELECT COALESCE(MAX(number), 0) FROM schema_migration", number, error);
 }
 
-static char *translated(const StoreDriver *driver, const char *sql)
+char *migrate_words(const StoreDriver *driver, const char *sql)
 {
     g_autoptr(GString) text = g_string_new(sql);
     for (const char *const *word = driver->words; word[0]; word += 2)
@@ -46,9 +46,9 @@ static bool apply(const StoreDriver *driver, void *connection, const Migration *
     if (number >= migration->number)
         return true;
     g_autofree char *table =
-        translated(driver, "@mark@ CREATE TABLE IF NOT EXISTS schema_migration (number @integer@ NOT NULL "
-                           "PRIMARY KEY, name @text@ NOT NULL, applied_at @integer@ NOT NULL) @table@");
-    g_autofree char *sql = translated(driver, migration->sql);
+        migrate_words(driver, "@mark@ CREATE TABLE IF NOT EXISTS schema_migration (number @integer@ NOT NULL "
+                              "PRIMARY KEY, name @text@ NOT NULL, applied_at @integer@ NOT NULL) @table@");
+    g_autofree char *sql = migrate_words(driver, migration->sql);
     g_autofree char *record = g_strdup_printf(
         "INSERT INTO schema_migration (number, name, applied_at) VALUES (%d, '%s', %" G_GINT64_FORMAT ")",
         migration->number, migration->name, clock_now());

@@ -24,3 +24,6 @@ bool migrate(const StoreDriver *driver, void *connection, const char *where, GEr
 
 /* With a table of one's own, for tests. */
 bool migrate_to(const StoreDriver *driver, void *connection, const char *where, const Migration *table, GError **error);
+
+/* sql with the driver's words in place of those between @ signs. */
+char *migrate_words(const StoreDriver *driver, const char *sql);

@@ -52,7 +52,6 @@ Store *store_open(const char *driver, const char *where, bool create, GError **e
     store->driver = found;
     store->connection = connection;
     store->idle = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, found->finalize);
-    store->savepoints = g_array_new(FALSE, FALSE, sizeof(bool));
     return store;
 }
 
@@ -61,7 +60,6 @@ void store_free(Store *store)
     if (!store)
         return;
     g_hash_table_destroy(store->idle);
-    g_array_unref(store->savepoints);
     store->driver->close(store->connection);
     g_free(store);
 }
@@ -186,7 +184,7 @@ static void forget_transaction(Store *store)
 {
     store->depth = 0;
     store->doomed = false;
-    g_array_set_size(store->savepoints, 0);
+    store->savepoints = 0;
 }
 
 static void roll_back(Store *store)
@@ -229,37 +227,32 @@ void store_rollback(Store *store)
     }
 }
 
+/* All of them have one name, the innermost hides the others: so the
+ * statements stay prepared. */
 bool store_savepoint(Store *store, GError **error)
 {
     if (store->depth == 0)
         log_panic("store_savepoint outside a transaction");
-    if (store->doomed)
-        return fail(error, FAIL_LATER, "the transaction failed earlier and will be rolled back");
-    g_autofree char *sql = g_strdup_printf("SAVEPOINT level_%u", store->savepoints->len);
-    if (!store->driver->script(store->connection, sql, error))
+    if (!query_all(store, error, NULL, "SAVEPOINT entry", NULL, 0))
         return false;
-    g_array_append_val(store->savepoints, store->doomed);
+    store->savepoints++;
     return true;
 }
 
 void store_savepoint_end(Store *store, bool keep)
 {
-    if (store->savepoints->len == 0)
+    if (store->savepoints == 0)
         log_panic("store_savepoint_end without store_savepoint");
-    unsigned level = store->savepoints->len - 1;
-    g_array_set_size(store->savepoints, level);
+    store->savepoints--;
     if (!store->driver->in_transaction(store->connection)) {
         store->doomed = true;
         return;
     }
-    g_autofree char *undo = g_strdup_printf("ROLLBACK TO SAVEPOINT level_%u", level);
-    g_autofree char *release = g_strdup_printf("RELEASE SAVEPOINT level_%u", level);
-    bool undone = keep || store->driver->script(store->connection, undo, NULL);
-    bool released = store->driver->script(store->connection, release, NULL);
-    if (!undone || !released)
-        store->doomed = true;
-    else if (!keep)
-        store->doomed = false; /* a savepoint is only set in a sound transaction */
+    bool doomed = store->doomed && keep;
+    store->doomed = false; /* it was sound when the savepoint was set, and is again once that is undone */
+    bool ended = (keep || query_all(store, NULL, NULL, "ROLLBACK TO SAVEPOINT entry", NULL, 0)) &&
+                 query_all(store, NULL, NULL, "RELEASE SAVEPOINT entry", NULL, 0);
+    store->doomed = doomed || !ended;
 }
 
 bool write_begin(Store *store, Write *write, GError **error)

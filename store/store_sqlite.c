@@ -120,7 +120,7 @@ static void *sqlite_open(const char *where, bool create, GError **error)
         sqlite3_busy_timeout(self->database, BUSY_TIMEOUT_MS);
         g_autofree char *settings =
             g_strdup_printf("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -%d;"
-                            "PRAGMA journal_size_limit = %d; PRAGMA temp_store = MEMORY;",
+                            "PRAGMA journal_size_limit = %d; PRAGMA temp_store = FILE;",
                             CACHE_KIB, WAL_KEPT_OCTETS);
         ok = use_wal(self->database, error) && script_once(self->database, settings, error);
     }

@@ -150,6 +150,14 @@ static void test_names(Fixture *fixture, const void *data)
     g_assert_cmpstr(named->display_name, ==, "First");
 }
 
+static void test_name_is_cleaned(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, "a@example.org", "A\r\nBcc: \377", NULL, &error), error);
+    g_autoptr(Member) member = find(fixture, ROLE_MEMBER, "a@example.org");
+    g_assert_cmpstr(member->display_name, ==, "A  Bcc: \357\277\275");
+}
+
 static void test_remove(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -268,6 +276,87 @@ static void test_administrators(Fixture *fixture, const void *data)
     assert_failed(FAIL_MISSING, error);
 }
 
+/* ---- imports ---- */
+
+typedef struct Imported {
+    int64_t added, refused, last_refused;
+} Imported;
+
+static bool imported(int64_t line, const GError *refusal, void *data)
+{
+    Imported *seen = data;
+    if (refusal)
+        g_assert_true(g_error_matches(refusal, FAIL, FAIL_RACE));
+    seen->added += !refusal;
+    seen->refused += refusal != NULL;
+    if (refusal)
+        seen->last_refused = line;
+    return true;
+}
+
+static void test_import(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    Preferences own = preferences_unset;
+    own.delivery_mode = MODE_MIME_DIGESTS;
+    add(fixture, ROLE_MEMBER, "m7@example.org");
+    MemberImport *import = member_import_open(fixture->store, LIST, ROLE_MEMBER, &error);
+    g_assert_no_error(error);
+    for (int i = 25000; i > 0; i--) { /* more than two slices */
+        g_autofree char *address = g_strdup_printf("m%d@example.org", i);
+        assert_ok(member_import_add(import, 25001 - i, address, "A Name", i == 3 ? &own : NULL, &error), error);
+    }
+    g_assert_false(member_import_add(import, 25001, "nonsense", NULL, NULL, &error));
+    assert_failed(FAIL_NEVER, error);
+    assert_ok(member_import_add(import, 25002, "M1@example.org", NULL, NULL, &error), error);
+    Imported seen = {0};
+    assert_ok(member_import_run(import, imported, &seen, &error), error);
+    member_import_free(import);
+    g_assert_cmpint(seen.added, ==, 24999);
+    g_assert_cmpint(seen.refused, ==, 2); /* m7, and m1 the second time */
+    g_assert_cmpint(seen.last_refused, ==, 25001 - 7);
+    int64_t count;
+    assert_ok(member_count(fixture->store, LIST, ROLE_MEMBER, &count, &error), error);
+    g_assert_cmpint(count, ==, 25000);
+    g_autoptr(Member) member = find(fixture, ROLE_MEMBER, "m3@example.org");
+    g_assert_cmpint(member->own.delivery_mode, ==, MODE_MIME_DIGESTS);
+    g_assert_cmpstr(member->display_name, ==, "A Name");
+    assert_sound(fixture);
+    g_assert_null(member_import_open(fixture->store, "none.example.com", ROLE_MEMBER, &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+static void test_import_in_transaction(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(store_begin(fixture->store, &error), error);
+    MemberImport *import = member_import_open(fixture->store, LIST, ROLE_MEMBER, &error);
+    assert_ok(member_import_add(import, 1, "a@example.org", NULL, NULL, &error), error);
+    Imported seen = {0};
+    assert_ok(member_import_run(import, imported, &seen, &error), error);
+    g_assert_cmpint(seen.added, ==, 1);
+    member_import_free(import);
+    store_rollback(fixture->store);
+    int64_t count;
+    assert_ok(member_count(fixture->store, LIST, ROLE_MEMBER, &count, &error), error);
+    g_assert_cmpint(count, ==, 0);
+}
+
+/* Freed without a run: nothing happened, and others could write all the time. */
+static void test_import_given_up(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    MemberImport *import = member_import_open(fixture->store, LIST, ROLE_MEMBER, &error);
+    assert_ok(member_import_add(import, 1, "a@example.org", NULL, NULL, &error), error);
+    g_autoptr(Store) other = store_open("sqlite", fixture->path, false, &error);
+    assert_ok(member_add(other, LIST, ROLE_MEMBER, "b@example.org", NULL, NULL, &error), error);
+    member_import_free(import);
+    int64_t count;
+    assert_ok(member_count(fixture->store, LIST, ROLE_MEMBER, &count, &error), error);
+    g_assert_cmpint(count, ==, 1);
+    add(fixture, ROLE_MEMBER, "a@example.org");
+}
+
 /* ---- users ---- */
 
 static void test_preferred(Fixture *fixture, const void *data)
@@ -359,7 +448,11 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/member/add-refused", test_add_refused);
     TEST_WITH_LIST("/member/add-many", test_add_many);
     TEST_WITH_LIST("/member/names", test_names);
+    TEST_WITH_LIST("/member/name-is-cleaned", test_name_is_cleaned);
     TEST_WITH_LIST("/member/remove", test_remove);
+    TEST_WITH_LIST("/member/import", test_import);
+    TEST_WITH_LIST("/member/import-in-transaction", test_import_in_transaction);
+    TEST_WITH_LIST("/member/import-given-up", test_import_given_up);
     TEST_WITH_LIST("/member/change", test_change);
     TEST_WITH_LIST("/member/inheritance", test_inheritance);
     TEST_WITH_LIST("/member/each", test_each);
