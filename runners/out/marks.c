@@ -72,7 +72,8 @@ bool marks_store_bounces(Marks *marks, Spool *spool, GError **error)
         const Bounce *bounce = marks->bounces->pdata[i];
         g_autoptr(GError) fault = group[i].error;
         if (fault) {
-            log_error("%s list=%s queue=" BOUNCES_QUEUE " %u refusals cannot be stored, delivery will be tried again: %s",
+            log_error("%s list=%s queue=" BOUNCES_QUEUE
+                      " %u refusals cannot be stored, delivery will be tried again: %s",
                       entry_trace(bounce->job->entry), entry_list(bounce->job->entry), bounce->offsets->len,
                       fault->message);
             bounce->job->deferred += bounce->offsets->len;

@@ -462,7 +462,8 @@ static void read_settings(Out *out)
     const char *const *names = config_family(config, "transport");
     out->transports = g_ptr_array_new_with_free_func((GDestroyNotify)transport_free);
     for (; *names; names++)
-        g_ptr_array_add(out->transports, transport_new(out->base, config, *names, out->slice.count, &transport_owner, out));
+        g_ptr_array_add(out->transports,
+                        transport_new(out->base, config, *names, out->slice.count, &transport_owner, out));
 }
 
 static bool open_spool(Out *out, GError **error)

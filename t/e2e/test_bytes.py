@@ -71,9 +71,10 @@ def test_header_octets_that_are_not_ours_stay(instance, sink, list_mails):
     mails = [mail for turn, mail in spread(list_mails[::9]) if turn == 0]
     send_all(instance, mails)
     by_id = {copy.message_id: copy for copy in sink.transactions()}
-    ours = (b"list-", b"precedence", b"archived-at", b"x-mailman", b"x-message-id-hash", b"message-id-hash", b"x-beenthere", b"errors-to",
-            b"sender", b"subject", b"reply-to", b"cc", b"to", b"return-path", b"delivered-to", b"received", b"approved", b"x-approve",
-            b"urgent", b"return-receipt-to", b"disposition-notification-to", b"x-confirm-reading-to", b"x-pmrqc", b"mail-followup-to")
+    ours = (b"list-", b"precedence", b"archived-at", b"x-mailman", b"x-message-id-hash", b"message-id-hash",
+            b"x-beenthere", b"errors-to", b"sender", b"subject", b"reply-to", b"cc", b"to", b"return-path",
+            b"delivered-to", b"received", b"approved", b"x-approve", b"urgent", b"return-receipt-to",
+            b"disposition-notification-to", b"x-confirm-reading-to", b"x-pmrqc", b"mail-followup-to")
     for mail in mails:
         header, copied = split(mail.octets)[0], split(by_id[message_id(mail.octets)].octets)[0]
         kept = [line for line in unfold(header) if not line.lower().startswith(ours)]
@@ -100,7 +101,8 @@ def test_dkim_signature_survives(instance, sink, list_mails):
     record = b"v=DKIM1; k=ed25519; p=" + base64.b64encode(bytes(key.verify_key))
     address = instance.create_list("signed", MEMBERS)
     signed = []
-    for mail in sample_thread() + [mail for turn, mail in spread(list_mails[::40]) if turn == 0 and field(mail.octets, "From")]:
+    for mail in sample_thread() + [mail for turn, mail in spread(list_mails[::40]) if turn == 0
+                                   and field(mail.octets, "From")]:
         head = dkim.sign(mail.octets, b"sel", b"example.com", base64.b64encode(bytes(key)),
                          canonicalize=(b"simple", b"simple"), include_headers=[b"From", b"Date", b"Message-ID"],
                          signature_algorithm=b"ed25519-sha256")

@@ -31,12 +31,15 @@ def small_disk(tmp_path_factory):
     mount.mkdir()
     with open(image, "wb") as file:
         file.truncate(SMALL_OCTETS)
-    made = shutil.which("mkfs.ext4") and subprocess.run(["mkfs.ext4", "-q", "-m", "0", "-J", "size=4", image]).returncode == 0
+    mkfs = ["mkfs.ext4", "-q", "-m", "0", "-J", "size=4", image]
+    made = shutil.which("mkfs.ext4") and subprocess.run(mkfs).returncode == 0
     if not made or subprocess.run(["mount", "-o", "loop", image, mount], stderr=subprocess.DEVNULL).returncode != 0:
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SMALL_OCTETS}", "tmpfs", mount], stderr=subprocess.DEVNULL).returncode != 0:
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SMALL_OCTETS}", "tmpfs", mount],
+                          stderr=subprocess.DEVNULL).returncode != 0:
             pytest.skip("neither a loop device nor a tmpfs can be mounted here")
     yield mount
-    wait_until(lambda: subprocess.run(["umount", mount], stderr=subprocess.DEVNULL).returncode == 0, 20, "the small file system to be idle")
+    wait_until(lambda: subprocess.run(["umount", mount], stderr=subprocess.DEVNULL).returncode == 0, 20,
+               "the small file system to be idle")
 
 
 def use_up(path):
@@ -86,7 +89,8 @@ def test_full_and_room_again(instances, sinks, small_disk, min_free):
     if filler.exists():
         filler.unlink()
     instance.wait_idle(90)
-    missing, repeats = missing_and_repeats([key for key in relay.copies().elements() if key[0] in {m.message_id for m in accepted}],
+    missing, repeats = missing_and_repeats([key for key in relay.copies().elements()
+                                            if key[0] in {m.message_id for m in accepted}],
                                            accepted, MEMBERS)
     assert not missing and not repeats, (missing[:3], repeats)
     assert not instance.files("shunt", "corrupt")["shunt"]

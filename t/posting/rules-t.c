@@ -222,7 +222,8 @@ static void test_administrivia(Bench *bench, gconstpointer data)
         "Subject: set x\r\n\r\n",
         "Subject: x\r\n\r\n1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n9\r\n10\r\nunsubscribe\r\n",
         "Subject: x\r\nContent-Type: text/html\r\n\r\nunsubscribe\r\n",
-        "Subject: x\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\nunsubscribe\r\n--b\r\n\r\ntext\r\n--b\r\n\r\nhelp\r\n",
+        "Subject: x\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
+        "unsubscribe\r\n--b\r\n\r\ntext\r\n--b\r\n\r\nhelp\r\n",
         "",
         "\r\n",
     };

@@ -94,7 +94,8 @@ static void refuses(void)
 static void retries(void)
 {
     g_autoptr(Site) site = site_new("[out]\nminimal_backoff_time = 1s\nmaximal_backoff_time = 1s\n");
-    site_start_sink(site, (const char *[]){"--fault=dot times=1 do 451 4.3.0 disk", "--fault=rcpt match=r000003 times=2 do 450 x",
+    site_start_sink(site, (const char *[]){"--fault=dot times=1 do 451 4.3.0 disk",
+                                          "--fault=rcpt match=r000003 times=2 do 450 x",
                                            NULL});
     site_start_out(site);
     site_post(site, &(SitePost){.count = 5});
