@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * Runs a fuzz target without a fuzzer, as a test: over a set of awkward
+ * seeds, each also cut and with octets changed (always the same way), and
+ * over files named on the command line.
+ */
+#include <glib.h>
+#include <stdint.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define SEED(text) {text, sizeof text - 1}
+
+static const struct {
+    const char *text;
+    size_t length;
+} seeds[] = {
+    SEED(""),
+    SEED("\r\n"),
+    SEED(" \r\n"),
+    SEED("A: 1\r\nB: =?utf-8?b?SsO2cmc=?=\r\n =?iso-8859-1?q?J=F6rg?=\r\n\r\nbody\0\xff"),
+    SEED("From x Thu Jan  1 00:00:00 1970\nFrom : a@b\n\nbody"),
+    SEED("A: 1\r\nno field\r\nB: 2\r\n\r\n"),
+    SEED("Message-ID: <a@b\r\nSubject: =?x?q?\r\n"),
+    SEED("Subject: =?gb2312?b?xOO6w6Oh?= =?koi8-r?q?=F0=D2?= =?utf-7?q?+AGE-?=\r\n\r\n"),
+    SEED("Anne <anne@example.com>, \"B \\\" c\" <\"b c\"@[192.0.2.1]> (x (y)), G: a@b;, <@r,@s:t@u>"),
+    SEED("c++-bounces+a=b.c+d@example.com"),
+    SEED("\"a\"@b, \"\"@c, a.\"b\".c@d, j\xc3\xb6@\xc3\xa4.de, a@[b]c, <<a@b>>, (\\"),
+};
+
+static void run(const char *text, size_t length)
+{
+    /* An allocation of the exact size lets the sanitizer see each read beyond. */
+    uint8_t *copy = g_malloc(length + 1);
+    memcpy(copy, text, length);
+    uint8_t *exact = g_realloc(copy, MAX(length, 1));
+    LLVMFuzzerTestOneInput(exact, length);
+    g_free(exact);
+}
+
+static void test_seeds(void)
+{
+    for (size_t at = 0; at < G_N_ELEMENTS(seeds); at++)
+        for (size_t length = 0; length <= seeds[at].length; length++)
+            run(seeds[at].text, length);
+}
+
+static void test_changed(void)
+{
+    static const char octets[] = "\r\n\t :;,<>()[]\"\\@.=?+-a\0\xff";
+    g_autoptr(GRand) dice = g_rand_new_with_seed(42);
+    for (unsigned round = 0; round < 20000; round++) {
+        size_t at = (size_t)g_rand_int_range(dice, 0, G_N_ELEMENTS(seeds));
+        g_autofree char *text = g_malloc(seeds[at].length + 1);
+        memcpy(text, seeds[at].text, seeds[at].length);
+        for (int changes = g_rand_int_range(dice, 1, 6); changes > 0 && seeds[at].length > 0; changes--)
+            text[g_rand_int_range(dice, 0, (int)seeds[at].length)] = octets[g_rand_int_range(dice, 0, sizeof octets - 1)];
+        run(text, seeds[at].length);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    for (int at = 1; at < argc; at++) {
+        g_autofree char *text = NULL;
+        gsize length;
+        if (g_file_get_contents(argv[at], &text, &length, NULL))
+            run(text, length);
+    }
+    g_test_add_func("/replay/seeds", test_seeds);
+    g_test_add_func("/replay/changed", test_changed);
+    return g_test_run();
+}
