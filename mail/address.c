@@ -268,7 +268,7 @@ static bool valid_domain(const char *domain)
 bool address_valid(const char *mailbox)
 {
     const char *at = find_at(mailbox);
-    if (!at || at - mailbox > LOCAL_MAX || strlen(mailbox) > MAILBOX_MAX)
+    if (!at || at - mailbox > LOCAL_MAX || strlen(mailbox) > MAILBOX_MAX || !g_utf8_validate(mailbox, -1, NULL))
         return false;
     for (const char *octet = mailbox; *octet; octet++)
         if ((unsigned char)*octet < ' ' || *octet == 127)

@@ -28,8 +28,8 @@ void address_parse(const char *text, size_t length, GPtrArray *list);
 /* A fresh list with address_free set. */
 GPtrArray *address_list_new(void);
 
-/* Is it one well-formed mailbox: local@domain of a sane length (RFC 5321), no
- * blanks or control characters outside quotes? */
+/* Is it one well-formed mailbox: local@domain of a sane length (RFC 5321), in
+ * UTF-8, without control characters, blanks only inside quotes? */
 bool address_valid(const char *mailbox);
 
 /* Cuts at the last @. Either may be NULL. False: there is none, or a side is empty. */

@@ -56,10 +56,17 @@ static bool is_mbox_line(const char *at, const char *end)
     return end - at >= 5 && memcmp(at, "From ", 5) == 0;
 }
 
+/* Never NULL, as an empty GBytes is. */
+static const char *octets_of(const Message *message, size_t *length)
+{
+    const char *start = g_bytes_get_data(message->octets, length);
+    return start ? start : "";
+}
+
 static void scan(Message *message)
 {
     size_t length;
-    const char *start = g_bytes_get_data(message->octets, &length);
+    const char *start = octets_of(message, &length);
     const char *end = start + length, *at = start;
     while (at < end) {
         size_t empty = empty_line(at, end);
@@ -246,7 +253,7 @@ GBytes *message_head(const Message *message)
 {
     if (!message->edited)
         return g_bytes_new_from_bytes(message->octets, 0, message->body);
-    const char *start = g_bytes_get_data(message->octets, NULL);
+    const char *start = octets_of(message, NULL);
     GString *head = g_string_sized_new(message->body + 1024);
     for (size_t at = 0; at < message->fields->len; at++) {
         const Field *field = &g_array_index(message->fields, Field, at);
