@@ -60,7 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     message_set(message, "X-Fuzz-Set", "1");
     g_autoptr(GBytes) head = message_head(message), body = message_body(message);
     g_autoptr(Message) again = message_new(head);
-    require(message_has(again, "X-Fuzz-First") && message_has(again, "X-Fuzz-Last") && message_has(again, "X-Fuzz-Set"));
+    require(message_has(again, "X-Fuzz-First") && message_has(again, "X-Fuzz-Last") &&
+            message_has(again, "X-Fuzz-Set"));
     require(message_field_count(again) == message_field_count(message));
     g_autoptr(GBytes) rest = message_body(again);
     require(g_bytes_get_size(rest) == 0);

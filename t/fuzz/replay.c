@@ -56,7 +56,8 @@ static void test_changed(void)
         g_autofree char *text = g_malloc(seeds[at].length + 1);
         memcpy(text, seeds[at].text, seeds[at].length);
         for (int changes = g_rand_int_range(dice, 1, 6); changes > 0 && seeds[at].length > 0; changes--)
-            text[g_rand_int_range(dice, 0, (int)seeds[at].length)] = octets[g_rand_int_range(dice, 0, sizeof octets - 1)];
+            text[g_rand_int_range(dice, 0, (int)seeds[at].length)] =
+                octets[g_rand_int_range(dice, 0, sizeof octets - 1)];
         run(text, seeds[at].length);
     }
 }
