@@ -202,8 +202,9 @@ static bool insert(Store *store, const NewMember *new, int64_t list, const Email
     int64_t added = 0;
     if (!query_run(
             store, error, &added,
-            "INSERT INTO member (list, role, folded, by_person, email, address, person, key, joined_at, " PREFERENCE_COLUMNS
-            ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) "
+            "INSERT INTO member (list, role, folded, by_person, email, address, person, key, "
+            "joined_at, " PREFERENCE_COLUMNS ") "
+            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) "
             "ON CONFLICT (list, role, folded, by_person) DO NOTHING",
             INTEGER(list), INTEGER(new->role), TEXT(address->folded), INTEGER(new->by_person), TEXT(address->email),
             INTEGER(address->key), INTEGER(address->person), INTEGER(store_key_new()), INTEGER(clock_now()),

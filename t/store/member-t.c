@@ -205,6 +205,7 @@ static void test_inheritance(Fixture *fixture, const void *data)
     user.delivery_status = DELIVERY_BY_USER;
     address.delivery_mode = MODE_MIME_DIGESTS;
     address.acknowledge_posts = 0;
+    address.delivery_status = DELIVERY_BY_MODERATOR;
     own.delivery_status = DELIVERY_ENABLED;
     assert_ok(user_set_preferences(fixture->store, "a@example.org", &user, &error), error);
     assert_ok(address_set_preferences(fixture->store, "a@example.org", &address, &error), error);

@@ -505,6 +505,24 @@ static void test_full(Fixture *fixture, const void *data)
     assert_ok(member_add(fixture->store, list->list_id, ROLE_MEMBER, "a@example.org", NULL, NULL, &error), error);
 }
 
+/* The database ended the transaction by itself: what follows is refused, and does not become transactions of its own. */
+static void test_given_up(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(store_begin(fixture->store, &error), error);
+    assert_ok(domain_create(fixture->store, "a.example", NULL, &error), error);
+    assert_ok(store_sqlite.script(store_connection(fixture->store), "ROLLBACK", &error), error);
+    g_assert_false(query_all(fixture->store, &error, NULL,
+                             "INSERT INTO list_setting (list, name, value) VALUES (1, 'x', 'x')", NULL, 0));
+    g_clear_error(&error);
+    g_assert_false(domain_create(fixture->store, "b.example", NULL, &error));
+    assert_failed(FAIL_LATER, error);
+    g_assert_false(store_commit(fixture->store, &error));
+    assert_failed(FAIL_LATER, error);
+    g_assert_false(is_domain(fixture->store, "a.example"));
+    g_assert_false(is_domain(fixture->store, "b.example"));
+}
+
 /* ---- ids ---- */
 
 static void test_ids(void)
@@ -553,6 +571,7 @@ int main(int argc, char **argv)
     TEST("/store/busy-too-long", test_busy_too_long);
     TEST("/store/killed", test_killed);
     TEST("/store/full", test_full);
+    TEST("/store/given-up", test_given_up);
     g_test_add_func("/store/ids", test_ids);
     return g_test_run();
 }
