@@ -87,4 +87,5 @@ static const Command ls = {
 static const Command *const verbs[] = {&create, &remove_domain, &ls, NULL};
 
 const Command cmd_domain = {
-    .name = "domain", .arguments = "", .summary = "Create, remove or show mail domains", .verbs = verbs};
+    .name = "domain", .arguments = "", .summary = "Create, remove or show mail domains", .verbs = verbs,
+};

@@ -35,16 +35,6 @@ typedef struct Inject {
     uint64_t stored;
 } Inject;
 
-static bool eight_bit(GBytes *message)
-{
-    gsize size;
-    const unsigned char *octets = g_bytes_get_data(message, &size);
-    for (gsize i = 0; i < size; i++)
-        if (octets[i] > 127)
-            return true;
-    return false;
-}
-
 /* Who sent it: as told, as the mbox says, or who the header says wrote it. */
 static char *sender_of(const Message *message, const char *envelope)
 {
@@ -78,7 +68,7 @@ static Draft *make_draft(const Inject *inject, GBytes *message, const char *enve
     meta_set_string(meta, KEY_TO, inject->to);
     meta_set_string(meta, KEY_PEER, "inject");
     meta_set_string(meta, KEY_MESSAGE_ID, id);
-    meta_set_bool(meta, KEY_BODY_8BIT, eight_bit(message));
+    meta_set_bool(meta, KEY_BODY_8BIT, message_text_8bit(message));
     Draft *draft = draft_new("in", meta);
     draft_add_message(draft, message);
     return draft;
@@ -96,9 +86,9 @@ static bool flush(Inject *inject, GError **error)
             char name[NAME_SIZE];
             name_format(draft_name(member->draft), name);
             const json_t *meta = draft_meta(member->draft);
-            listing_row(inject->listing,
-                        json_pack("{so ss so}", "trace", listing_text(meta_string(meta, META_TRACE, NULL)), "name",
-                                  name, "message_id", listing_text(meta_string(meta, KEY_MESSAGE_ID, NULL))));
+            const char *trace = meta_string(meta, META_TRACE, NULL), *id = meta_string(meta, KEY_MESSAGE_ID, NULL);
+            listing_row(inject->listing, json_pack("{so ss so}", "trace", listing_text(trace), "name", name,
+                                                   "message_id", listing_text(id)));
             inject->stored++;
         }
         g_clear_error(&member->error);

@@ -254,10 +254,9 @@ static const Command ls = {
 };
 
 static const Command set = {
-    .name = "set", .arguments = "LIST ADDRESS", .summary = "Change what a member gets and may do",
-    .least = 2, .most = 2, .options = set_options, .run = run_set,
-    .details = "'default' takes back what was set on the member, so that the person's or the list's setting counts "
-               "again.",
+    .name = "set", .arguments = "LIST ADDRESS", .summary = "Change what a member gets and may do", .least = 2,
+    .most = 2, .options = set_options, .run = run_set,
+    .details = "'default' takes back what was set on the member: the person's or the list's setting counts again.",
 };
 
 static const Command *const verbs[] = {&add, &remove_member, &ls, &set, &member_import, NULL};

@@ -10,7 +10,8 @@
  *
  * A crash before the commit leaves the row, and the decision is made again.
  * Then the entry is not stored a second time when it still is in its queue, or when its runner has recorded its
- * effects; under the lock it cannot pass from the one to the other unseen.
+ * effects; under the lock it cannot pass from the one to the other unseen. (The runner of notices
+ * records none, so in that case a notice of rejection may come twice. A post may not.)
  */
 #include "cli/held_decide.h"
 
@@ -31,7 +32,7 @@ static char *reason;
 typedef struct Decision {
     Store *store;
     Spool *spool; /* NULL for discard */
-    const char *host;
+    const char *templates;
     const char *past; /* "accepted" */
     bool told;        /* out, of reject: the sender gets a notice */
     Draft *(*make)(struct Decision *decision, const Held *held, GError **error); /* NULL without error: no entry */
@@ -142,7 +143,9 @@ static Draft *make_accepted(Decision *decision, const Held *held, GError **error
 static Draft *make_notice(Decision *decision, const Held *held, GError **error)
 {
     g_autoptr(List) list = list_by_id(decision->store, held->list_id, error);
-    Draft *notice = list ? held_notice(held, list, reason, decision->host) : NULL;
+    Draft *notice = NULL;
+    if (!list || !held_notice(held, list, reason, decision->templates, &notice, error))
+        return NULL;
     decision->told = notice != NULL;
     return notice;
 }
@@ -157,7 +160,7 @@ static int decide_all(Site *site, Decision *decision, char **argv, GError **erro
     decision->spool = decision->store ? site_spool(site, error) : NULL;
     if (!decision->spool)
         return TOOL_LATER;
-    decision->host = config_string(site_config(site, error), "site", "hostname");
+    decision->templates = config_string(site_config(site, error), "site", "template_directory");
     int worst = TOOL_OK;
     for (size_t i = 0; argv[i]; i++) {
         g_autoptr(GError) refusal = NULL;
@@ -165,8 +168,7 @@ static int decide_all(Site *site, Decision *decision, char **argv, GError **erro
         decision->told = true;
         if (decide_one(decision, number, &refusal)) {
             printf("%" G_GINT64_FORMAT " %s%s\n", number, decision->past,
-                   decision->told ? ""
-                                  : "; its sender is not told, for it was sent by a program or without an address");
+                   decision->told ? "" : "; its sender is not told: it came from a program, or from no address");
             continue;
         }
         fprintf(stderr, "listrunner held: %" G_GINT64_FORMAT " is not %s: %s\n", number, decision->past,

@@ -4,30 +4,20 @@
 
 #include <string.h>
 
-#include "base/clock.h"
-#include "mail/address.h"
+#include "cli/message_text.h"
+#include "mail/answer.h"
 #include "mail/message.h"
+#include "mail/notice.h"
+#include "mail/template.h"
 #include "runners/keys.h"
 #include "switchboard/meta.h"
 
-static bool sent_by_program(const Held *held)
+static bool may_be_told(const Held *held)
 {
-    static const char *const bulk[] = {"bulk", "list", "junk", NULL};
+    if (!held->message || !held->sender)
+        return false;
     g_autoptr(Message) message = message_new(held->message);
-    g_autofree char *submitted = message_value(message, "Auto-Submitted");
-    g_autofree char *precedence = message_value(message, "Precedence");
-    if (submitted && g_ascii_strncasecmp(submitted, "no", 2) != 0)
-        return true;
-    g_autofree char *kind = precedence ? g_ascii_strdown(precedence, -1) : NULL;
-    if ((kind && g_strv_contains(bulk, kind)) || message_has(message, "List-Id"))
-        return true;
-    g_autofree char *local = NULL;
-    if (!held->sender || !address_split(held->sender, &local, NULL))
-        return true;
-    g_autofree char *lower = g_ascii_strdown(local, -1);
-    return strcmp(lower, "mailer-daemon") == 0 || g_str_has_prefix(lower, "owner-") ||
-           g_str_has_suffix(lower, "-bounces") || g_str_has_suffix(lower, "-owner") ||
-           g_str_has_suffix(lower, "-request");
+    return answer_allowed(held->sender, message);
 }
 
 static const char *one_recipient(void *data, GError **error)
@@ -48,50 +38,70 @@ static void free_recipient(gpointer data)
     g_free(address);
 }
 
-static char *write_text(const Held *held, const List *list, const char *reason, const char *host)
+/* The site's text for it, in the language of the list. */
+static char *write_text(const Held *held, const List *list, const char *reason, const char *templates, GError **error)
 {
-    g_autofree char *date = clock_rfc5322(held->held_at);
-    g_autoptr(GString) text = g_string_new(NULL);
-    g_string_append_printf(text, "From: %s-owner@%s\r\n", list->list_name, list->mail_host);
-    g_string_append_printf(text, "To: %s\r\n", held->sender);
-    g_string_append_printf(text, "Subject: Your post to %s was rejected\r\n", list->posting_address);
-    g_string_append_printf(text, "Date: %s\r\n", date);
-    g_string_append_printf(text, "Message-ID: <rejected.%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT "@%s>\r\n",
-                           held->held_at, held->number, host);
-    if (held->message_id && *held->message_id)
-        g_string_append_printf(text, "In-Reply-To: <%s>\r\n", held->message_id);
-    g_string_append(text, "Auto-Submitted: auto-replied\r\n"
-                          "MIME-Version: 1.0\r\n"
-                          "Content-Type: text/plain; charset=utf-8\r\n"
-                          "Content-Transfer-Encoding: 8bit\r\n\r\n");
-    g_string_append_printf(text, "Your post to the mailing list %s was rejected by its moderators.\r\n\r\n",
-                           list->posting_address);
-    if (held->subject && *held->subject)
-        g_string_append_printf(text, "Subject: %s\r\n", held->subject);
-    g_string_append_printf(text, "Reason: %s\r\n", reason ? reason : "none was given");
-    g_string_append_printf(text, "\r\nQuestions go to %s-owner@%s.\r\n", list->list_name, list->mail_host);
-    return g_utf8_make_valid(text->str, (gssize)text->len);
+    g_autofree char *template = template_load(templates, list->preferred_language, "rejected", error);
+    if (!template)
+        return NULL;
+    g_autofree char *owner = g_strdup_printf("%s-owner@%s", list->list_name, list->mail_host);
+    const char *name = list->display_name && *list->display_name ? list->display_name : list->list_name;
+    const TemplateValue values[] = {{"list_name", name},
+                                    {"posting_address", list->posting_address},
+                                    {"owner_address", owner},
+                                    {"subject", held->subject},
+                                    {"sender", held->sender},
+                                    {"reasons", reason ? reason : "The moderators gave none."},
+                                    {0}};
+    g_autofree char *text = template_fill(template, values);
+    return g_utf8_make_valid(text, -1);
 }
 
-Draft *held_notice(const Held *held, const List *list, const char *reason, const char *host)
+static void add_text(Draft *draft, const Held *held, const List *list, const char *text, const char *id)
 {
-    if (!held->message || sent_by_program(held))
-        return NULL;
+    g_autofree char *owner = g_strdup_printf("%s-owner@%s", list->list_name, list->mail_host);
+    Notice notice = {.from = owner,
+                     .to = held->sender,
+                     .text = text,
+                     .id = id,
+                     .in_reply_to = held->message_id && *held->message_id ? held->message_id : NULL,
+                     .date = held->held_at,
+                     .replied = true,
+                     .attach = NOTICE_HEADER,
+                     .about = held->message};
+    g_autoptr(GPtrArray) pieces = notice_compose(&notice);
+    for (guint i = 0; i < pieces->len; i++) {
+        draft_add_message(draft, pieces->pdata[i]);
+        if (message_text_8bit(pieces->pdata[i]))
+            meta_set_bool(draft_meta(draft), KEY_BODY_8BIT, true);
+    }
+}
+
+bool held_notice(const Held *held, const List *list, const char *reason, const char *templates, Draft **draft,
+                 GError **error)
+{
+    *draft = NULL;
+    if (!may_be_told(held))
+        return true;
+    g_autofree char *text = write_text(held, list, reason, templates, error);
+    if (!text)
+        return false;
+    g_autofree char *id = g_strdup_printf("rejected.%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT "@%s", held->held_at,
+                                          held->number, list->mail_host);
     json_t *meta = json_object();
     meta_set_string(meta, META_LIST, list->list_id);
     meta_set_integer(meta, META_ARRIVAL, held->held_at);
     meta_set_integer(meta, META_ORDINAL, held->number);
     meta_set_string(meta, KEY_SENDER, "");
     meta_set_string(meta, KEY_ENVELOPE_SENDER, "");
+    meta_set_string(meta, KEY_MESSAGE_ID, id);
     meta_set_string(meta, KEY_PEER, "held reject");
     meta_set_string(meta, KEY_PRIORITY, "notice");
-    Draft *draft = draft_new("virgin", meta);
-    char *text = write_text(held, list, reason, host);
-    g_autoptr(GBytes) octets = g_bytes_new_take(text, strlen(text));
-    draft_add_message(draft, octets);
-    draft_set_due(draft, held->held_at);
+    *draft = draft_new("virgin", meta);
+    add_text(*draft, held, list, text, id);
+    draft_set_due(*draft, held->held_at);
     char **address = g_new0(char *, 2);
     address[0] = g_strdup(held->sender);
-    draft_set_recipients(draft, one_recipient, address, free_recipient);
-    return draft;
+    draft_set_recipients(*draft, one_recipient, address, free_recipient);
+    return true;
 }

@@ -3,11 +3,13 @@
 #pragma once
 /* What the sender of a rejected post is told. */
 #include <glib.h>
+#include <stdbool.h>
 
 #include "store/store.h"
 #include "switchboard/draft.h"
 
-/* A notice for the queue `virgin`; NULL when nobody may be told: the post has no
- * sender, or was sent by a program (RFC 3834, 2). reason may be NULL, host is
- * ours. Its hash depends on nothing but its arguments. */
-Draft *held_notice(const Held *held, const List *list, const char *reason, const char *host);
+/* Sets *draft to a notice for the queue `virgin`, made from the template "rejected"; to NULL when nobody may be
+ * told: the post has no sender, or was sent by a program (RFC 3834, 2). reason
+ * may be NULL; templates is the site's folder. Its hash depends on the arguments only. */
+bool held_notice(const Held *held, const List *list, const char *reason, const char *templates, Draft **draft,
+                 GError **error);

@@ -27,8 +27,13 @@ static void site_set_up(Site *site, gconstpointer data)
     site->spool_path = g_build_filename(site->directory, "spool", NULL);
     g_assert_cmpint(g_mkdir(site->spool_path, 0700), ==, 0);
     g_autofree char *text =
-        g_strdup_printf("[site]\nhostname = host.example.com\nuser = %s\n[spool]\ndirectory = %s\n[store]\npath = %s\n",
-                        g_get_user_name(), site->spool_path, site->database);
+        g_strdup_printf("[site]\nhostname = host.example.com\nuser = %s\ntemplate_directory = %s\n"
+                        "[spool]\ndirectory = %s\n[store]\npath = %s\n",
+                        g_get_user_name(), site->directory, site->spool_path, site->database);
+    g_autofree char *folder = g_build_filename(site->directory, "en", NULL);
+    g_autofree char *template = g_build_filename(folder, "rejected.txt", NULL);
+    g_assert_cmpint(g_mkdir(folder, 0700), ==, 0);
+    g_assert_true(g_file_set_contents(template, "Subject: no to $subject\n\n$posting_address: $reasons\n", -1, NULL));
     g_assert_true(g_file_set_contents(site->config, text, -1, NULL));
     g_autoptr(GError) error = NULL;
     site->store = store_open("sqlite", site->database, true, &error);
@@ -234,7 +239,7 @@ static void test_accept_after_a_crash(Site *site, gconstpointer data)
 static void test_reject(Site *site, gconstpointer data)
 {
     g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, hold(site, "anne@example.com", MESSAGE));
-    g_assert_cmpint(run(site, NULL, NULL, "reject", number, "--reason", "Grüße, zu lang", NULL), ==, 0);
+    g_assert_cmpint(run(site, NULL, NULL, "reject", number, "--reason", "far too long", NULL), ==, 0);
     g_autoptr(Entry) entry = only_entry(site, "virgin");
     g_assert_nonnull(entry);
     Recipient recipient;
@@ -242,20 +247,23 @@ static void test_reject(Site *site, gconstpointer data)
     g_assert_cmpmem(recipient.address, recipient.length, "anne@example.com", strlen("anne@example.com"));
     g_autoptr(GBytes) message = entry_message(entry);
     g_autofree char *text = g_strndup(g_bytes_get_data(message, NULL), g_bytes_get_size(message));
-    g_assert_nonnull(strstr(text, "Reason: Grüße, zu lang\r\n"));
+    g_assert_nonnull(strstr(text, "test@example.com: far too long\r\n"));
     g_assert_nonnull(strstr(text, "In-Reply-To: <one@example.com>\r\n"));
     g_assert_nonnull(strstr(text, "Auto-Submitted: auto-replied\r\n"));
+    g_assert_nonnull(strstr(text, "Subject: no to hello\r\n"));
     g_assert_null(only_entry(site, "pipeline"));
 }
 
 static void test_reject_tells_no_program(Site *site, gconstpointer data)
 {
     static const char *const heads[] = {"Auto-Submitted: auto-replied\r\n", "Precedence: bulk\r\n",
-                                        "List-Id: <x.example.org>\r\n"};
+                                        "List-Id: <x.example.org>\r\n",
+                                        "Content-Type: multipart/report\r\n"};
     for (size_t i = 0; i <= G_N_ELEMENTS(heads) + 1; i++) {
         g_autofree char *octets = g_strconcat(i < G_N_ELEMENTS(heads) ? heads[i] : "", MESSAGE, NULL);
-        const char *sender = i == G_N_ELEMENTS(heads) ? "" :
-                             i > G_N_ELEMENTS(heads) ? "x-bounces@y.org" : "anne@example.com";
+        const char *sender = i < G_N_ELEMENTS(heads)    ? "anne@example.com"
+                             : i == G_N_ELEMENTS(heads) ? ""
+                                                        : "x-bounces@y.org";
         g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, hold(site, sender, octets));
         g_autofree char *out = NULL;
         g_assert_cmpint(run(site, &out, NULL, "reject", number, NULL), ==, 0);

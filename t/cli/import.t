@@ -32,8 +32,8 @@ def test_addresses_and_names(site):
 
 
 def test_csv_with_mark_quotes_and_crlf(site):
-    data = '\ufeffaddress,display_name,phone\r\nanne@x.org,"Anne ""A"" Ü, Dr.",1\r\nbart@x.org\r\n' \
-        '"cris@x.org", Cris ,2\r\n'
+    data = '\ufeffaddress,display_name,phone\r\nanne@x.org,"Anne ""A"" Ü, Dr.",1\r\n'
+    data += 'bart@x.org\r\n"cris@x.org", Cris ,2\r\n'
     got, _ = take(site, data, OK, (3, 0, 0))
     assert got["anne@x.org"]["display_name"] == 'Anne "A" Ü, Dr.' and got["cris@x.org"]["display_name"] == "Cris"
 
@@ -45,17 +45,17 @@ def test_csv_with_semicolons_and_delivery(site):
 
 
 def test_bad_lines_are_told_with_number_and_reason(site):
-    data = b"address,display_name\nanne@x.org,Anne\nnonsense,N\nbart@x.org,\"B\n" \
-        b"cris@x.org,C,surplus\n\xff\xfe@x.org,X\n"
+    data = b"address,display_name\nanne@x.org,Anne\nnonsense,N\nbart@x.org,\"B\ncris@x.org,C,surplus\n"
+    data += b"\xff\xfe@x.org,X\n"
     data += b"dora@x.org,D\n,nobody\nnul\0@x.org,N\nemma@x.org," + b"e" * 9000 + b"\nfred@x.org,F"
     got, done = take(site, data, NOT_SO, (3, 0, 7))
     assert set(got) == {"anne@x.org", "dora@x.org", "fred@x.org"}
     lines = done.err.splitlines()
     path = site.path / "people"
     assert [line.split(": ")[0] for line in lines] == [f"{path}:{n}" for n in (3, 4, 5, 6, 8, 9, 10)], done.err
-    for line, reason in zip(lines, ("nonsense", "not closed", "3 fields where the header has 2", "not UTF-8",
-                                    "no address",
-                                    "NUL", "longer than")):
+    reasons = ("nonsense", "not closed", "3 fields where the header has 2", "not UTF-8", "no address", "NUL",
+               "longer than")
+    for line, reason in zip(lines, reasons, strict=True):
         assert reason in line, line
 
 

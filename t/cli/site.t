@@ -128,8 +128,8 @@ def test_members(site):
     out = site.run("member", "add", LIST, "anne@example.com", "Bart Ünger <bart@example.com>").out
     assert "anne@example.com is now member of test@example.com" in out
     site.run("member", "add", LIST, "ANNE@example.com", "cris@example.com", code=NOT_SO, says="anne@example.com")
-    names = site.run("member", "ls", LIST, "--names").out.split()
-    assert names == [f"{n}@example.com" for n in ("anne", "bart", "cris")]
+    everybody = [f"{name}@example.com" for name in ("anne", "bart", "cris")]
+    assert site.run("member", "ls", LIST, "--names").out.split() == everybody
     rows = {row["address"]: row for row in site.run("member", "ls", LIST, "--json").rows()}
     assert rows["bart@example.com"]["display_name"] == "Bart Ünger"
     assert rows["anne@example.com"]["delivery_status"] == "enabled"
