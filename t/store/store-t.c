@@ -505,7 +505,8 @@ static void test_full(Fixture *fixture, const void *data)
     assert_ok(member_add(fixture->store, list->list_id, ROLE_MEMBER, "a@example.org", NULL, NULL, &error), error);
 }
 
-/* The database ended the transaction by itself: what follows is refused, and does not become transactions of its own. */
+/* The database ended the transaction by itself: what follows is refused, and
+ * does not become transactions of its own. */
 static void test_given_up(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
