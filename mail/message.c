@@ -49,8 +49,13 @@ static bool parse_name(const char *at, const char *end, Field *field)
     return field->name_length > 0 && at < end && *at == ':';
 }
 
-static bool is_mbox_line(const char *at, const char *end)
+/* An mbox "From " line, or a field behind a byte order mark: lines that only
+ * ever come first, and after which a header follows. */
+static bool is_prelude(const char *at, const char *end)
 {
+    Field field;
+    if (end - at > 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
+        return parse_name(at + 3, end, &field);
     if (at < end && *at == '>')
         at++;
     return end - at >= 5 && memcmp(at, "From ", 5) == 0;
@@ -84,7 +89,7 @@ static void scan(Message *message)
         } else if (parse_name(at, next, &field)) {
             field.length = (size_t)(next - at);
             g_array_append_val(message->fields, field);
-        } else if (at == start && is_mbox_line(at, end)) {
+        } else if (at == start && is_prelude(at, next)) {
             field = (Field){.text = at, .length = (size_t)(next - at)};
             g_array_append_val(message->fields, field);
         } else {
@@ -206,8 +211,8 @@ static Field make_field(Message *message, const char *name, const char *value)
 void message_prepend(Message *message, const char *name, const char *value)
 {
     Field field = make_field(message, name, value);
-    bool mbox = message->fields->len > 0 && message_field(message, 0)->name_length == 0;
-    g_array_insert_val(message->fields, mbox ? 1 : 0, field);
+    bool prelude = message->fields->len > 0 && message_field(message, 0)->name_length == 0;
+    g_array_insert_val(message->fields, prelude ? 1 : 0, field);
 }
 
 void message_append(Message *message, const char *name, const char *value)

@@ -12,9 +12,9 @@
  * ASCII, a colon, a value, and the lines after it that begin with a blank. The head ends
  * at the first empty line, or before the first line that can be no
  * part of a field (as MTAs read it: that line belongs to the body, and there
- * is no separator). Only as the very first line an mbox "From " line is let
- * pass: it is kept, as a field without a name. NUL, 8-bit octets and
- * lines of any length are nothing special.
+ * is no separator). Only as the very first line an mbox "From " line, or a
+ * field behind a UTF-8 byte order mark, is let pass: it is kept, as a field
+ * without a name. NUL, 8-bit octets and lines of any length are nothing special.
  *
  * Nothing here fails. Pointers into a message are borrowed until the next
  * edit.
@@ -28,7 +28,7 @@ typedef struct Message Message;
 typedef struct Field {
     const char *text; /* the whole field with its line ends; begins with the name */
     size_t length;
-    size_t name_length;  /* 0: an mbox "From " line */
+    size_t name_length;  /* 0: a first line that is no field */
     size_t value_offset; /* in text: what follows the colon */
 } Field;
 

@@ -77,6 +77,16 @@ static void test_mbox_line(void)
     g_assert_true(message_has(field, "from"));
 }
 
+static void test_byte_order_mark(void)
+{
+    g_autoptr(Message) message = make("\xef\xbb\xbf" "From: a@example.com\r\nB: 2\r\n\r\nbody");
+    g_assert_true(message_has(message, "B"));
+    message_append(message, "Z", "9");
+    assert_whole(message, "\xef\xbb\xbf" "From: a@example.com\r\nB: 2\r\nZ: 9\r\n\r\nbody");
+    g_autoptr(Message) text = make("\xef\xbb\xbfonly text\r\n");
+    g_assert_cmpuint(message_field_count(text), ==, 0);
+}
+
 static void test_line_that_is_no_field(void)
 {
     g_autoptr(Message) message = make("A: 1\r\nthis is text\r\nB: 2\r\n\r\nbody");
@@ -192,6 +202,7 @@ int main(int argc, char **argv)
     g_test_add_func("/message/no value makes a field", test_no_value_makes_a_field);
     g_test_add_func("/message/bare line feeds", test_bare_line_feeds);
     g_test_add_func("/message/mbox line", test_mbox_line);
+    g_test_add_func("/message/byte order mark", test_byte_order_mark);
     g_test_add_func("/message/line that is no field", test_line_that_is_no_field);
     g_test_add_func("/message/no header at all", test_no_header_at_all);
     g_test_add_func("/message/cut off", test_cut_off);
