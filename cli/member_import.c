@@ -2,10 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "cli/member_import.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "cli/input.h"
@@ -13,21 +10,15 @@
 #include "cli/progress.h"
 #include "cli/role_option.h"
 
-/* Lines a transaction: many, for the addresses come in any order and each
- * transaction writes every page it touched; not more than runners that want
- * to write can wait for, about a second. */
-#define CHUNK_LINES 20000
+/* A look at the clock for the bar, once in so many lines. */
+#define SHOW_LINES 1000
 
 typedef struct Import {
-    Store *store;
-    const List *list;
-    Role role;
-    const char *file; /* for messages */
+    MemberImport *members;
     MemberLines *lines;
+    const char *file; /* for messages */
     Progress progress;
-    uint64_t added, duplicate, bad, seen;
-    uint64_t stored; /* the last line whose transaction was committed */
-    bool last;
+    uint64_t taken, added, duplicate, bad;
 } Import;
 
 static void complain(Import *import, uint64_t number, const GError *error)
@@ -37,73 +28,73 @@ static void complain(Import *import, uint64_t number, const GError *error)
     import->bad++;
 }
 
-/* Adds one person inside the chunk's transaction; what a refused one has
- * begun is undone. False only when the import must end. */
-static bool add_line(Import *import, const MemberLine *line, GError **error)
+/* Reads one line and hands it to the store; *last at the end of the file.
+ * False only when the import must end. */
+static bool take_line(Import *import, bool *last, GError **error)
 {
     g_autoptr(GError) refusal = NULL;
-    if (!store_savepoint(import->store, error))
-        return false;
-    bool added = member_add(import->store, import->list->list_id, import->role, line->address, line->display_name,
-                            &line->own, &refusal);
-    store_savepoint_end(import->store, added);
-    if (added)
+    g_auto(MemberLine) line = {0};
+    bool taken = member_lines_next(import->lines, &line, &refusal);
+    *last = line.last;
+    if (taken && !line.last) {
+        taken = member_import_add(import->members, (int64_t)line.number, line.address, line.display_name, &line.own,
+                                  &refusal);
+        import->taken += taken;
+    }
+    if (taken)
+        return true;
+    if (g_error_matches(refusal, FAIL, FAIL_NEVER)) {
+        complain(import, line.number, refusal);
+        return true;
+    }
+    if (g_error_matches(refusal, FAIL, FAIL_CONFIG))
+        command_usage(error, "%s: %s", import->file, refusal->message);
+    else
+        g_propagate_prefixed_error(error, g_steal_pointer(&refusal), "%s: ", import->file);
+    return false;
+}
+
+static bool take_all(Import *import, GError **error)
+{
+    bool last = false;
+    for (uint64_t count = 1; !last; count++) {
+        if (!take_line(import, &last, error))
+            return false;
+        if (count % SHOW_LINES == 0)
+            progress_show(&import->progress, member_lines_octets(import->lines), count);
+    }
+    progress_end(&import->progress);
+    return true;
+}
+
+/* Called for each line that is durable. */
+static bool imported(int64_t number, const GError *refusal, void *data)
+{
+    Import *import = data;
+    if (!refusal)
         import->added++;
     else if (g_error_matches(refusal, FAIL, FAIL_RACE))
         import->duplicate++;
-    else if (g_error_matches(refusal, FAIL, FAIL_NEVER))
-        complain(import, line->number, refusal);
-    else {
-        g_propagate_error(error, g_steal_pointer(&refusal));
+    else
+        complain(import, (uint64_t)number, refusal);
+    uint64_t done = import->added + import->duplicate;
+    if (done % SHOW_LINES == 0)
+        progress_show(&import->progress, done, done);
+    return true;
+}
+
+static bool import_all(Import *import, uint64_t size, GError **error)
+{
+    import->progress = (Progress){.what = "lines read", .total = size};
+    if (!take_all(import, error))
         return false;
-    }
-    return true;
-}
-
-/* One transaction. */
-static bool import_chunk(Import *import, GError **error)
-{
-    uint64_t number = import->stored;
-    for (unsigned i = 0; i < CHUNK_LINES && !import->last; i++) {
-        g_autoptr(GError) refusal = NULL;
-        g_auto(MemberLine) line = {0};
-        bool read = member_lines_next(import->lines, &line, &refusal);
-        if (!read && !g_error_matches(refusal, FAIL, FAIL_NEVER)) {
-            g_propagate_error(error, g_steal_pointer(&refusal));
-            return false;
-        }
-        number = line.number;
-        import->last = line.last;
-        import->seen += !line.last;
-        if (!read)
-            complain(import, line.number, refusal);
-        else if (!line.last && !add_line(import, &line, error))
-            return false;
-    }
-    import->stored = number;
-    return true;
-}
-
-static bool import_all(Import *import, GError **error)
-{
-    while (!import->last) {
-        uint64_t before = import->stored;
-        if (!store_begin(import->store, error))
-            return false;
-        if (!import_chunk(import, error)) {
-            store_rollback(import->store);
-            g_prefix_error(error, "%s: lines up to %" G_GUINT64_FORMAT " are in, the rest is not: ", import->file,
-                           before);
-            return false;
-        }
-        if (!store_commit(import->store, error)) {
-            g_prefix_error(error, "%s: lines up to %" G_GUINT64_FORMAT " are in, the rest is not: ", import->file,
-                           before);
-            return false;
-        }
-        progress_show(&import->progress, member_lines_octets(import->lines), import->seen);
-    }
-    return true;
+    import->progress = (Progress){.what = "members", .total = import->taken};
+    bool whole = member_import_run(import->members, imported, import, error);
+    progress_end(&import->progress);
+    if (!whole)
+        g_prefix_error(error, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " are in, the rest is not: ",
+                       import->added + import->duplicate, import->taken);
+    return whole;
 }
 
 static int run_import(Site *site, int argc, char **argv, GError **error)
@@ -115,17 +106,11 @@ static int run_import(Site *site, int argc, char **argv, GError **error)
     if (!list)
         return TOOL_LATER;
     g_autoptr(MemberLines) lines = member_lines_new(file);
-    Import import = {
-        .store = store,
-        .list = list,
-        .role = role,
-        .file = input_name(argc > 1 ? argv[1] : "-"),
-        .lines = lines,
-        .progress = {.what = "lines", .total = input_size(file)},
-    };
-    bool whole = import_all(&import, error);
-    progress_end(&import.progress);
-    if (!whole)
+    g_autoptr(MemberImport) members = member_import_open(store, list->list_id, role, error);
+    if (!members)
+        return TOOL_LATER;
+    Import import = {.members = members, .lines = lines, .file = input_name(argc > 1 ? argv[1] : "-")};
+    if (!import_all(&import, input_size(file), error))
         return TOOL_LATER;
     printf("%" G_GUINT64_FORMAT " added to %s as %s, %" G_GUINT64_FORMAT " there already, %" G_GUINT64_FORMAT
            " bad lines\n",
