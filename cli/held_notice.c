@@ -88,7 +88,9 @@ bool held_notice(const Held *held, const List *list, const char *reason, const c
         return false;
     g_autofree char *id = g_strdup_printf("rejected.%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT "@%s", held->held_at,
                                           held->number, list->mail_host);
+    g_autoptr(json_t) post = meta_parse(held->meta, strlen(held->meta), NULL);
     json_t *meta = json_object();
+    meta_set_string(meta, META_TRACE, meta_string(post, META_TRACE, NULL));
     meta_set_string(meta, META_LIST, list->list_id);
     meta_set_integer(meta, META_ARRIVAL, held->held_at);
     meta_set_integer(meta, META_ORDINAL, held->number);

@@ -242,6 +242,7 @@ static void test_reject(Site *site, gconstpointer data)
     g_assert_cmpint(run(site, NULL, NULL, "reject", number, "--reason", "far too long", NULL), ==, 0);
     g_autoptr(Entry) entry = only_entry(site, "virgin");
     g_assert_nonnull(entry);
+    g_assert_cmpstr(entry_trace(entry), ==, "abcdefabcdef");
     Recipient recipient;
     g_assert_true(entry_next_recipient(entry, 0, &recipient));
     g_assert_cmpmem(recipient.address, recipient.length, "anne@example.com", strlen("anne@example.com"));
