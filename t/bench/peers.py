@@ -89,11 +89,12 @@ EXIM = """\
 spool_directory = {top}/spool
 log_file_path = {top}/log/%slog
 pid_file_path = {top}/pid
+exim_path = {program}
+keep_environment =
+tls_advertise_hosts =
 primary_hostname = exim.example.net
 daemon_smtp_ports = {port}
 local_interfaces = 127.0.0.1
-exim_user = Debian-exim
-exim_group = Debian-exim
 never_users =
 trusted_users = root
 acl_smtp_rcpt = accept_all
@@ -143,38 +144,36 @@ class Exim:
     def __init__(self, sink_port):
         self.top = Path(tempfile.mkdtemp(prefix="exim-"))
         self.top.chmod(0o755)
-        self.program, self.library = self.unpack()
+        self.program = self.unpack()
         self.port = free_port()
-        user = self.user()
+        user = pwd.getpwnam("Debian-exim").pw_uid
         for name in ("spool", "log"):
             (self.top / name).mkdir()
             os.chown(self.top / name, user, user)
-        text = EXIM.format(top=self.top, port=self.port, host=LIST_HOST,
-                           sink=sink_port).replace("Debian-exim", str(user))
-        (self.top / "conf").write_text(text)
-
-    @staticmethod
-    def user():
-        return pwd.getpwnam("nobody").pw_uid
+        (self.top / "conf").write_text(EXIM.format(top=self.top, port=self.port, host=LIST_HOST, sink=sink_port,
+                                                   program=self.program))
 
     def unpack(self):
-        """exim's package replaces Postfix when installed, so it is only unpacked."""
+        """exim's package replaces Postfix when installed, so it is only unpacked; its user and library are needed."""
+        try:
+            pwd.getpwnam("Debian-exim")
+        except KeyError:
+            subprocess.run(["useradd", "--system", "--no-create-home", "Debian-exim"], check=True)
         packages = Path(tempfile.gettempdir()) / "exim-packages"
         if not packages.exists():
             packages.mkdir()
-            subprocess.run(["apt-get", "download", "exim4-daemon-light", "libidn12"], cwd=packages, check=True,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            for words in (["apt-get", "install", "-y", "libidn12"], ["apt-get", "download", "exim4-daemon-light"]):
+                subprocess.run(words, cwd=packages, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             for package in packages.glob("*.deb"):
                 subprocess.run(["dpkg", "-x", package, packages / "root"], check=True)
-        return packages / "root" / "usr/sbin/exim4", packages / "root" / "usr/lib/x86_64-linux-gnu"
+        packages.chmod(0o755)
+        return packages / "root" / "usr/sbin/exim4"
 
     def start(self, members, name="bench"):
         self.list = f"{name}@{LIST_HOST}"
         (self.top / "members").write_text("".join(f"{member}\n" for member in members))
         self.process = subprocess.Popen([self.program, "-C", self.top / "conf", "-bdf"], start_new_session=True,
-                                        env={**os.environ, "LD_LIBRARY_PATH": str(self.library)},
-                                        stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(lambda: answers(self.port), 10, "exim to answer")
         return self
 
