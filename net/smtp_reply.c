@@ -135,7 +135,7 @@ SmtpReplyState smtp_reply_feed(SmtpReply *reply, const char *data, size_t length
         const char *end = memchr(start, '\n', length - *used);
         size_t size = end ? (size_t)(end - start) : length - *used;
         *used += size + (end ? 1 : 0);
-        reply->octets += size + 1;
+        reply->octets += size + (end ? 1 : 0);
         if (reply->octets > SMTP_REPLY_OCTETS_MAX)
             return SMTP_REPLY_BROKEN;
         if (!end) {

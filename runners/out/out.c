@@ -205,19 +205,20 @@ static const TransportOwner transport_owner = {on_next, on_waiting, on_finished,
 
 /* --- the turn ----------------------------------------------------------- */
 
-/* How many entries may be claimed now: while no transport has a working server, one at a
- * time, and none until a connection may be tried again. */
+/* How many entries may be claimed now. While no connection stands, one at a time, and none
+ * until a connection may be tried: what waits for a server that is away is
+ * best left where it is. */
 static size_t claim_quota(const Out *out)
 {
     if (out->stopping || out->held.length >= out->entries_max)
         return 0;
-    bool trouble = true;
+    bool connected = false;
     bool open = false;
     for (guint i = 0; i < out->transports->len; i++) {
-        trouble &= transport_trouble(out->transports->pdata[i]) != NULL;
+        connected |= transport_connected(out->transports->pdata[i]);
         open |= transport_closed_for(out->transports->pdata[i]) == 0;
     }
-    if (trouble)
+    if (!connected)
         return open && out->held.length == 0 ? 1 : 0;
     return MIN(out->entries_max - out->held.length, CLAIM_MAX);
 }

@@ -46,6 +46,8 @@ struct Transport {
     const struct addrinfo *address; /* the one in use */
     int64_t resolved;    /* monotonic */
 
+    unsigned refusals;   /* of further connections, in a row, while others work */
+    int64_t full_until;  /* monotonic */
     unsigned failures;   /* in a row */
     int64_t closed_until; /* monotonic */
     char *trouble;
@@ -126,6 +128,14 @@ const char *transport_trouble(const Transport *transport)
     return transport->failures > 0 ? transport->trouble : NULL;
 }
 
+bool transport_connected(const Transport *transport)
+{
+    for (guint i = 0; i < transport->sessions->len; i++)
+        if (((const Session *)transport->sessions->pdata[i])->established)
+            return true;
+    return false;
+}
+
 size_t transport_busy(const Transport *transport)
 {
     return transport->busy;
@@ -140,6 +150,7 @@ size_t transport_connections(const Transport *transport)
 
 static void recover(Transport *transport)
 {
+    transport->refusals = 0;
     if (transport->failures == 0)
         return;
     log_info("transport %s: %s answers again", transport->name, transport->host);
@@ -155,9 +166,10 @@ static void suffer(Transport *transport, const struct addrinfo *address, const c
     if (transport->opening > 0 || (address && transport->address))
         return;
     transport->address = transport->addresses;
-    for (guint i = 0; i < transport->sessions->len; i++)
-        if (((const Session *)transport->sessions->pdata[i])->established)
-            return; /* it is at its limit, not away */
+    if (transport_connected(transport)) { /* it is at its limit, not away */
+        transport->full_until = clock_monotonic() + backoff_reconnect(++transport->refusals);
+        return;
+    }
     transport->failures++;
     int64_t pause = backoff_reconnect(transport->failures);
     transport->closed_until = clock_monotonic() + pause;
@@ -306,6 +318,8 @@ static void feed_ready(Transport *transport)
 static void open_more(Transport *transport)
 {
     if (transport->sessions->len >= transport->limit || transport_closed_for(transport) > 0)
+        return;
+    if (transport->sessions->len > 0 && clock_monotonic() < transport->full_until)
         return;
     size_t room = transport->limit - transport->sessions->len;
     if (transport->failures > 0)

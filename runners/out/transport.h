@@ -42,6 +42,9 @@ const char *transport_name(const Transport *transport);
  * when it has work and the results so far are safe. */
 void transport_feed(Transport *transport);
 
+/* Whether any connection has come about and stands. */
+bool transport_connected(const Transport *transport);
+
 /* Microseconds until a connection may be tried again; 0: now. */
 int64_t transport_closed_for(const Transport *transport);
 /* The last failure while the server cannot be reached, else NULL. */

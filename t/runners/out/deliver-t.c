@@ -142,7 +142,7 @@ static void dead_relay(void)
     for (size_t i = 0; i < 50; i++)
         site_post(site, &(SitePost){.first = i, .count = 1});
     site_start_out(site);
-    site_wait(site, "retry", "", 50);
+    site_wait(site, "retry", ".msg", 2);
     site_start_sink(site, NULL);
     site_wait(site, "retry", "", 0);
     site_wait_empty(site);
@@ -161,7 +161,7 @@ static void greeting_refused(void)
     g_assert_cmpuint(site_count(site, "bounces", ""), ==, 0);
 }
 
-static void without_sender(void)
+static void unknown_transport(void)
 {
     g_autoptr(Site) site = site_new(NULL);
     site_start_sink(site, NULL);
@@ -170,6 +170,60 @@ static void without_sender(void)
     site_wait(site, "retry", ".msg", 1);
     g_autoptr(Entry) retry = first_entry(site, "retry");
     g_assert_cmpstr(meta_string(entry_meta(retry), KEY_LAST_REPLY, ""), ==, "its transport is not configured");
+}
+
+static void without_sender(void)
+{
+    g_autoptr(Site) site = site_new(NULL);
+    site_start_sink(site, NULL);
+    site_start_out(site);
+    site_post(site, &(SitePost){.count = 2, .no_sender = true});
+    site_post(site, &(SitePost){.count = 0});
+    site_wait(site, "shunt", ".msg", 1);
+    site_wait_empty(site);
+    g_autoptr(Entry) shunted = first_entry(site, "shunt");
+    g_assert_cmpuint(count_recipients(shunted, RECIPIENT_TODO), ==, 2);
+    json_t *fault = json_object_get(entry_meta(shunted), META_FAULT);
+    g_assert_cmpstr(meta_string(fault, "queue", ""), ==, "out");
+    g_assert_nonnull(strstr(meta_string(fault, "reason", ""), "envelope sender"));
+}
+
+/* A server that is away costs one entry an attempt; the others stay where
+ * they are. */
+static void keeps_away(void)
+{
+    g_autoptr(Site) site = site_new(NULL);
+    for (size_t i = 0; i < 200; i++)
+        site_post(site, &(SitePost){.first = i, .count = 1});
+    site_start_out(site);
+    site_wait(site, "retry", ".msg", 3);
+    g_assert_cmpuint(site_count(site, "out", ""), ==, 197);
+    site_start_sink(site, NULL);
+    site_wait_empty(site);
+    size_t total;
+    g_free(site_received(site, 200, "accepted", &total));
+    g_assert_cmpuint(total, ==, 197);
+}
+
+/* The server takes fewer connections than we would make: the work is done over
+ * those, and the others are not tried over and over. */
+static void connection_limit(void)
+{
+    g_autoptr(Site) site = site_new("concurrency = 10\nrecipients_per_transaction = 10\n");
+    g_autofree char *stats = g_build_filename(site->directory, "stats", NULL);
+    g_autofree char *option = g_strconcat("--stats=", stats, NULL);
+    site_start_sink(site, (const char *[]){option, "--latency=2", "--fault=connect skip=3 do 421 too many", NULL});
+    site_post(site, &(SitePost){.count = 2000});
+    site_start_out(site);
+    site_wait_empty(site);
+    expect_each(site, 2000, "accepted", 1);
+    kill(site->sink, SIGUSR1);
+    g_autofree char *text = NULL;
+    while (!g_file_get_contents(stats, &text, NULL, NULL))
+        g_usleep(5000);
+    unsigned connections;
+    g_assert_cmpint(sscanf(text, "{\"connections\":%u", &connections), ==, 1);
+    g_assert_cmpuint(connections, <, 60);
 }
 
 static void stops(void)
@@ -214,7 +268,10 @@ int main(int argc, char **argv)
     g_test_add_func("/out/expires", expires);
     g_test_add_func("/out/dead relay", dead_relay);
     g_test_add_func("/out/greeting refused", greeting_refused);
-    g_test_add_func("/out/unknown transport", without_sender);
+    g_test_add_func("/out/unknown transport", unknown_transport);
+    g_test_add_func("/out/without sender", without_sender);
+    g_test_add_func("/out/keeps away", keeps_away);
+    g_test_add_func("/out/connection limit", connection_limit);
     g_test_add_func("/out/stops", stops);
     g_test_add_func("/out/lost reply", lost_reply);
     return g_test_run();

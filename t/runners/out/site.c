@@ -171,7 +171,8 @@ void site_post(Site *site, const SitePost *post)
 {
     json_t *meta = json_object();
     meta_set_string(meta, META_LIST, "test.example.com");
-    meta_set_string(meta, KEY_ENVELOPE_SENDER, "test-bounces@example.com");
+    if (!post->no_sender)
+        meta_set_string(meta, KEY_ENVELOPE_SENDER, "test-bounces@example.com");
     meta_set_string(meta, KEY_TRANSPORT, post->transport);
     meta_set_integer(meta, META_ARRIVAL, clock_unique() - post->age * CLOCK_SECOND);
     g_autoptr(Draft) draft = draft_new(post->queue ? post->queue : "out", meta);

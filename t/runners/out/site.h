@@ -38,6 +38,7 @@ typedef struct SitePost {
     const char *message; /* NULL: a small one */
     const char *transport;
     gint64 age;
+    bool no_sender;
 } SitePost;
 void site_post(Site *site, const SitePost *post);
 
