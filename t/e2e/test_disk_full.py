@@ -70,7 +70,7 @@ def fill(instance, address, number):
 
 
 @pytest.mark.parametrize("min_free", ["4M", "0"])
-def test_full_and_room_again(instances, sinks, small_disk, min_free):
+def test_full_and_room_again(small_disk, instances, sinks, min_free):
     """The relay is away, so mail piles up; with min_free = 0 until the file system itself refuses."""
     away = sinks()
     away.stop()
@@ -99,7 +99,7 @@ def test_full_and_room_again(instances, sinks, small_disk, min_free):
     assert relay.copies()["<room@example.net>", MEMBERS[0]] == 1
 
 
-def test_archive_disk_full(instances, sink, small_disk):
+def test_archive_disk_full(small_disk, instances, sink):
     """Only the archive has no room: the members get their copies at once, the archive each post once when it has."""
     instance = instances(sink.port)
     place = small_disk / "archive"
