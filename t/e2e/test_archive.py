@@ -141,7 +141,7 @@ def test_killed_again_and_again(instances, sink, list_mails):
     wanted = sorted(mail.message_id for mail in mails)
     assert sorted(map(message_id, mbox_mails(instance))) == wanted
     assert sorted(map(message_id, maildir_mails(instance))) == wanted
-    assert not instance.files("shunt")["shunt"] and not [name for name in instance.files("archive")["archive"]]
+    assert not instance.set_aside()
 
 
 def test_archive_without_room_waits(instances, sink):

@@ -5,6 +5,7 @@ to the relay at the moment of a crash may arrive twice. The repeats are counted 
 import os
 import random
 import signal
+import threading
 import time
 
 import pytest
@@ -15,7 +16,7 @@ from support.wire import message_id
 from test_postfix import Chain, MEMBERS
 
 CONCURRENCY = 4
-RUNNERS = ("lmtp", "in", "pipeline", "out", "archive")
+RUNNERS = ("lmtp", "in", "pipeline", "out", "out", "out", "archive")  # out has most to lose
 SETTINGS = {
     "transport.relay": {"concurrency": CONCURRENCY},
     "master": {"restart_delay_min": "20ms", "restart_delay_max": "200ms"},
@@ -75,7 +76,7 @@ def mails(list_mails):
 
 
 def test_into_the_sink(instances, sinks, mails):
-    sink = sinks(options=["--latency", "5"])
+    sink = sinks(options=["--latency", "20"])
     instance = instances(sink.port, settings=SETTINGS).start()
     address = instance.create_list("test", MEMBERS)
     load = Load(instance, address, mails, pause=0.005)
@@ -86,7 +87,7 @@ def test_into_the_sink(instances, sinks, mails):
     instance.wait_ready()
     instance.wait_idle(90)
     repeats = judge(sink.copies(), mails, killer, load.retries)
-    assert not instance.files("shunt")["shunt"], "a crash of another is nobody's fault"
+    assert not instance.set_aside(), "three crashes in a row on one entry are not what was done here"
     # A repeat is a whole transaction that was in flight: its recipients are those of one envelope.
     transactions = [t for t in sink.transactions() if any((t.message_id, to) in repeats for to in t.to)]
     assert all(len([t for t in transactions if t.message_id == name]) >= 2 for name in {name for name, _ in repeats})
@@ -100,13 +101,12 @@ def test_through_postfix(instances, mails):
         pytest.skip(why)
     chain = Chain(instances, settings=SETTINGS)
     try:
-        some = mails[:150]
-        chain.send(some)
+        some = mails[:200]
+        sender = threading.Thread(target=chain.send, args=[some, 0.02], daemon=True)
+        sender.start()
         killer = Killer(chain.instance, 2, 0.1)
-        deadline = time.monotonic() + 8
-        while time.monotonic() < deadline and not (chain.front.empty() and chain.instance.idle()):
-            killer.strike()
-            time.sleep(killer.chance.random() * 0.2)
+        killer.while_alive(sender, 0.2, 25)
+        sender.join()
         chain.instance.wait_ready()
         chain.wait(len(some) * len(MEMBERS), 90)
         copies = [(message_id(octets), member) for member, box in chain.boxes() for octets in box]

@@ -93,7 +93,7 @@ def test_full_and_room_again(small_disk, instances, sinks, min_free):
                                             if key[0] in {m.message_id for m in accepted}],
                                            accepted, MEMBERS)
     assert not missing and not repeats, (missing[:3], repeats)
-    assert not instance.files("shunt", "corrupt")["shunt"]
+    assert not instance.set_aside()
     instance.lmtp_send(post(message_id="<room@example.net>"), address)
     instance.wait_idle()
     assert relay.copies()["<room@example.net>", MEMBERS[0]] == 1
@@ -127,4 +127,4 @@ def test_archive_disk_full(small_disk, instances, sink):
     assert sorted(mail["Message-ID"] for mail in mailbox.mbox(place / "mbox" / f"{name}.mbox", create=False)) == wanted
     assert sorted(mail["Message-ID"] for mail in mailbox.Maildir(place / "maildir" / name, create=False)) == wanted
     assert sorted(re.findall("Message-ID: (<.*>)", output.read_text())) == wanted, "the program ran once for each"
-    assert not instance.files("shunt")["shunt"]
+    assert not instance.set_aside()

@@ -4,6 +4,7 @@
 import json
 import os
 import pwd
+import re
 import signal
 import smtplib
 import socket
@@ -241,18 +242,28 @@ class Instance:
                                   if not name.startswith(".")) if path.is_dir() else []
         return found
 
+    def under_way(self):
+        """Entry files that will move by themselves. The queues are read downstream, so what moves meanwhile is seen.
+        NAME.tmp is no entry yet: its writer never said 250, and if it was killed the file stays for the sweep."""
+        return {queue: names for queue, files in self.files(*FLOW).items()
+                if (names := [name for name in files if not re.fullmatch(r"[^.]*\.\d{6}\+[0-9a-f]{40}\.(tmp|psv)", name)])}
+
     def idle(self):
-        """True when nothing is on its way; the queues are read downstream, so what moves meanwhile is seen."""
-        if any(os.listdir(self.spool / queue) for queue in FLOW if (self.spool / queue).is_dir()):
+        """True when nothing is on its way, as the files and the command line say."""
+        if self.under_way():
             return False
-        busy = ("ready", "waiting", "claimed", "decided", "writing")
         stat = self.queue_stat()
-        return all(stat[queue][state] == 0 for queue in FLOW if queue in stat for state in busy)
+        return all(stat[queue][state] == 0 for queue in FLOW if queue in stat for state in ("ready", "waiting", "claimed", "decided"))
+
+    def set_aside(self):
+        """What waits for a person: preserved files, and all of shunt and corrupt."""
+        preserved = [name for names in self.files(*FLOW).values() for name in names if name.endswith(".psv")]
+        return preserved + [name for names in self.files("shunt", "corrupt").values() for name in names]
 
     def wait_idle(self, seconds=60):
         def left():
-            counts = {queue: len(names) for queue, names in self.files(*FLOW).items() if names}
-            return f"empty queues; there are {counts}\n{self.log_text()[-3000:]}"
+            names = {queue: (len(names), names[:3]) for queue, names in self.under_way().items()}
+            return f"empty queues; there are {names}\n{self.log_text()[-3000:]}"
         wait_until(self.idle, seconds, left)
 
     def log_text(self):

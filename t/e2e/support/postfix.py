@@ -69,7 +69,7 @@ class Postfix:
             "smtpd_client_connection_count_limit": "0", "smtpd_client_connection_rate_limit": "0",
             "smtpd_recipient_limit": "10000",
             "smtputf8_enable": "no", "queue_run_delay": "1s", "minimal_backoff_time": "1s",
-            "maximal_backoff_time": "2s",
+            "maximal_backoff_time": "2s", "transport_retry_time": "1s",
             "command_directory": "/usr/sbin", "daemon_directory": "/usr/lib/postfix/sbin",
             "shlib_directory": "/usr/lib/postfix",
             "setgid_group": "postdrop", "mail_owner": "postfix", **settings,
