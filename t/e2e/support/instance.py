@@ -245,15 +245,18 @@ class Instance:
     def under_way(self):
         """Entry files that will move by themselves. The queues are read downstream, so what moves meanwhile is seen.
         NAME.tmp is no entry yet: its writer never said 250, and if it was killed the file stays for the sweep."""
-        return {queue: names for queue, files in self.files(*FLOW).items()
-                if (names := [name for name in files if not re.fullmatch(r"[^.]*\.\d{6}\+[0-9a-f]{40}\.(tmp|psv)", name)])}
+        resting = re.compile(r"\d+\.\d+\+[0-9a-f]{40}\.(tmp|psv)")
+        moving = {queue: [name for name in names if not resting.fullmatch(name)]
+                  for queue, names in self.files(*FLOW).items()}
+        return {queue: names for queue, names in moving.items() if names}
 
     def idle(self):
         """True when nothing is on its way, as the files and the command line say."""
         if self.under_way():
             return False
         stat = self.queue_stat()
-        return all(stat[queue][state] == 0 for queue in FLOW if queue in stat for state in ("ready", "waiting", "claimed", "decided"))
+        moving = ("ready", "waiting", "claimed", "decided")
+        return all(stat[queue][state] == 0 for queue in FLOW if queue in stat for state in moving)
 
     def set_aside(self):
         """What waits for a person: preserved files, and all of shunt and corrupt."""
