@@ -27,7 +27,8 @@ static const struct {
     SEED("Subject: =?gb2312?b?xOO6w6Oh?= =?koi8-r?q?=F0=D2?= =?utf-7?q?+AGE-?=\r\n\r\n"),
     SEED("Anne <anne@example.com>, \"B \\\" c\" <\"b c\"@[192.0.2.1]> (x (y)), G: a@b;, <@r,@s:t@u>"),
     SEED("c++-bounces+a=b.c+d@example.com"),
-    SEED("250-mx.example.com\r\n250-SIZE 10\r\n250 2.1.5 ok\r\n550-5.1.1 a\n550 5.1.1 b\xff\r\n354\r\n421 4.3.2 \xc3\xa4\r\n"),
+    SEED("250-mx.example.com\r\n250-SIZE 10\r\n250 2.1.5 ok\r\n550-5.1.1 a\n"
+         "550 5.1.1 b\xff\r\n354\r\n421 4.3.2 \xc3\xa4\r\n"),
     SEED("\"a\"@b, \"\"@c, a.\"b\".c@d, j\xc3\xb6@\xc3\xa4.de, a@[b]c, <<a@b>>, (\\"),
 };
 
