@@ -197,7 +197,7 @@ static void keeps_away(void)
         site_post(site, &(SitePost){.first = i, .count = 1});
     site_start_out(site);
     site_wait(site, "retry", ".msg", 3);
-    g_assert_cmpuint(site_count(site, "out", ""), ==, 197);
+    g_assert_cmpuint(site_count(site, "out", ".msg"), ==, 197);
     site_start_sink(site, NULL);
     site_wait_empty(site);
     size_t total;
