@@ -71,12 +71,11 @@ static bool stored_before(const Decision *decision, Draft *draft, bool *before, 
     char digits[HASH_DIGITS + 1];
     name_hash_format(hash, digits);
     g_autofree char *effect = g_strdup_printf("%s:%s", draft_queue(draft), digits);
-    if (!store_savepoint(decision->store, error))
+    int64_t number;
+    if (!store_find_effect(decision->store, effect, before, &number, error))
         return false;
-    bool asked = store_record_effect(decision->store, effect, before, error);
-    store_savepoint_end(decision->store, false);
-    if (!asked || *before)
-        return asked;
+    if (*before)
+        return true;
     Seek seek = {.hash = hash};
     Queue *queue = spool_queue(decision->spool, draft_queue(draft), error);
     if (!queue || !queue_files_each(queue, seek_hash, &seek, error))

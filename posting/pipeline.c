@@ -9,8 +9,8 @@ static const Handler *const posting[] = {
     &handler_cleanse,
     &handler_cook_headers,
     &handler_subject_prefix,
+    &handler_to_archive, /* before rfc-2369: only what is archived gets Archived-At */
     &handler_rfc_2369,
-    &handler_to_archive,
     &handler_to_outgoing,
     NULL,
 };

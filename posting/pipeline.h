@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A pipeline is a table of handlers, run in order. The order matters: what
- * the archive must not see is removed before to-archive, and each handler
- * that needs the post's number stands behind after-delivery.
+ * A pipeline is a table of handlers, run in order. The order matters: each
+ * handler that needs what another one leaves in the post stands behind it. The
+ * archive gets the message as it is at the end.
  */
 #include <glib.h>
 #include <stdbool.h>

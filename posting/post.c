@@ -102,6 +102,12 @@ char *post_reasons(const Post *post, const char *separator)
     return g_string_free(text, false);
 }
 
+/* An empty choice is all of them. */
+bool post_archiver_chosen(const List *list, const char *archiver)
+{
+    return !list->archivers || !*list->archivers || g_strv_contains((const char *const *)list->archivers, archiver);
+}
+
 bool post_may_answer(Post *post)
 {
     return post->sender && !address_same(post->sender, post->list->posting_address) &&

@@ -33,14 +33,13 @@ typedef struct Post {
     const char *sender;     /* of the envelope, "" for the null sender */
     const char *recipient;  /* of the envelope as given, or NULL */
     const char *message_id; /* without brackets; made up when the mail had none */
-    const char *entry;      /* the hash of the entry's name: who records a Message-ID */
+    const char *trace;      /* of the entry, the same in every queue and at every try: who records a Message-ID */
     const char *site_owner; /* mailbox that gets what nobody else can; may be NULL */
     const PostArchiver *archivers; /* ended by one without name; may be NULL */
     int64_t now;
     size_t size;    /* octets, as it came */
     bool moderated; /* a person let it pass */
     bool ours;      /* we wrote it (virgin) */
-    bool counted;   /* it got its number at an earlier try */
 
     /* what the rules found (names and texts) */
     GPtrArray *hits, *misses; /* of const char *, static */
@@ -50,7 +49,7 @@ typedef struct Post {
     char *member;             /* the address that made it a member's post */
 
     /* what the handlers left */
-    int64_t post_id; /* its number on the list, 0: none */
+    int64_t post_id; /* its number on the list, 0: none; the caller sets what an earlier try got */
     bool to_archive, to_out;
     PostRecipients recipients;
     char **given;           /* POST_TO_GIVEN */
@@ -79,6 +78,9 @@ GPtrArray *post_addresses(const Post *post, const char *const *names);
 
 void post_add_reason(Post *post, const char *format, ...) G_GNUC_PRINTF(2, 3);
 char *post_reasons(const Post *post, const char *separator); /* g_free() */
+
+/* Does the list use the site's archiver of that name? */
+bool post_archiver_chosen(const List *list, const char *archiver);
 
 /* May an answer go to the envelope sender? Not for the null sender, robots,
  * lists, bulk and automatic mail (RFC 3834). */

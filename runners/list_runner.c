@@ -80,7 +80,6 @@ bool list_runner_post_init(ListRunnerPost *own, Runner *runner, Entry *entry, GE
     }
     g_autoptr(GBytes) octets = entry_message(entry);
     own->message = message_new(octets);
-    name_hash_format(entry_name(entry)->hash, own->digits);
     post_init(&own->post);
     Post *post = &own->post;
     post->store = shared->store;
@@ -89,7 +88,7 @@ bool list_runner_post_init(ListRunnerPost *own, Runner *runner, Entry *entry, GE
     post->sender = meta_string(meta, KEY_SENDER, "");
     post->recipient = meta_string(meta, KEY_RECIPIENT, NULL);
     post->message_id = meta_string(meta, KEY_MESSAGE_ID, NULL);
-    post->entry = own->digits;
+    post->trace = entry_trace(entry);
     post->site_owner = shared->site_owner;
     post->archivers = (const PostArchiver *)shared->archivers->data;
     post->now = clock_now();
@@ -105,13 +104,25 @@ void list_runner_post_clear(ListRunnerPost *own)
     g_clear_pointer(&own->message, message_free);
 }
 
-bool list_runner_effect(Runner *runner, Entry *entry, bool *before, GError **error)
+static char *effect_name(const Entry *entry)
 {
-    ListRunner *own = runner_data(runner);
     char digits[HASH_DIGITS + 1];
     name_hash_format(entry_name(entry)->hash, digits);
-    g_autofree char *name = g_strdup_printf("%s:%s", queue_name(entry_queue(entry)), digits);
-    return store_record_effect(own->store, name, before, error);
+    return g_strdup_printf("%s:%s", queue_name(entry_queue(entry)), digits);
+}
+
+bool list_runner_find_effect(Runner *runner, Entry *entry, bool *before, int64_t *number, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    g_autofree char *name = effect_name(entry);
+    return store_find_effect(own->store, name, before, number, error);
+}
+
+bool list_runner_record_effect(Runner *runner, Entry *entry, int64_t number, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    g_autofree char *name = effect_name(entry);
+    return store_record_effect(own->store, name, number, error);
 }
 
 Draft *list_runner_draft(const char *queue, Entry *entry, const Message *message)

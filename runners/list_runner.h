@@ -27,11 +27,10 @@ bool list_runner_begin(Runner *runner, GError **error);
 bool list_runner_end(Runner *runner, GError **error);
 void list_runner_stop(Runner *runner);
 
-/* An entry as a Post; digits is where its hash as text is kept. */
+/* An entry as a Post. */
 typedef struct ListRunnerPost {
     Post post;
     Message *message;
-    char digits[HASH_DIGITS + 1];
 } ListRunnerPost;
 
 /* Reads the entry; FAIL_NEVER when its list is gone. The result borrows from
@@ -40,8 +39,10 @@ bool list_runner_post_init(ListRunnerPost *own, Runner *runner, Entry *entry, GE
 void list_runner_post_clear(ListRunnerPost *own);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ListRunnerPost, list_runner_post_clear)
 
-/* Has this entry's effect on the store been made at an earlier try? */
-bool list_runner_effect(Runner *runner, Entry *entry, bool *before, GError **error);
+/* Has this entry's effect on the store been made at an earlier try, and with
+ * what number? If not, the one that makes it records it. */
+bool list_runner_find_effect(Runner *runner, Entry *entry, bool *before, int64_t *number, GError **error);
+bool list_runner_record_effect(Runner *runner, Entry *entry, int64_t number, GError **error);
 
 /* A draft with the entry's metadata (less what belongs to the entry alone) and
  * the message as it is now. */

@@ -309,17 +309,25 @@ bool store_id_key(const char *id, int64_t *key)
 
 /* ---- effects ---- */
 
-bool store_record_effect(Store *store, const char *entry, bool *before, GError **error)
+bool store_find_effect(Store *store, const char *entry, bool *before, int64_t *number, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error, "SELECT number FROM effect WHERE entry = $1", TEXT(entry));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *before = step == STEP_ROW;
+    *number = *before ? query_integer(query, 0) : 0;
+    return step != STEP_FAILED;
+}
+
+bool store_record_effect(Store *store, const char *entry, int64_t number, GError **error)
 {
     if (store->depth == 0)
         log_panic("store_record_effect outside a transaction: it would record effects that are not there");
     int64_t added = 0;
     if (!query_run(store, error, &added,
-                   "INSERT INTO effect (entry, recorded_at) VALUES ($1, $2) ON CONFLICT DO NOTHING", TEXT(entry),
-                   INTEGER(clock_now())))
+                   "INSERT INTO effect (entry, number, recorded_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+                   TEXT(entry), INTEGER(number), INTEGER(clock_now())))
         return false;
-    *before = added == 0;
-    return true;
+    return added > 0 || fail(error, FAIL_LATER, "the effects of %s were recorded already", entry);
 }
 
 static bool expire_table(Store *store, const char *sql, int64_t before, GError **error)

@@ -49,11 +49,12 @@ void store_rollback(Store *store);
 bool store_savepoint(Store *store, GError **error);
 void store_savepoint_end(Store *store, bool keep);
 
-/* Exactly once: records that the effects of entry (its name's hash in a queue,
- * "in:4cd1...") are part of the transaction in progress; *before is true when
- * they were recorded earlier, and then nothing must be done. Old records are
- * dropped by store_expire(). */
-bool store_record_effect(Store *store, const char *entry, bool *before, GError **error);
+/* Exactly once: an entry (its name's hash in a queue, "in:4cd1...") asks first
+ * whether its effects were recorded earlier, and records them in the same transaction as it
+ * makes them. number is what they handed out (of a post, of a held post), for
+ * the one that comes again. Old records are dropped by store_expire(). */
+bool store_find_effect(Store *store, const char *entry, bool *before, int64_t *number, GError **error);
+bool store_record_effect(Store *store, const char *entry, int64_t number, GError **error);
 
 /* Drops effect records and message-ids older than age_us. */
 bool store_expire(Store *store, int64_t age_us, GError **error);

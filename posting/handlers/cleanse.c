@@ -46,7 +46,7 @@ static void make_anonymous(Post *post)
     g_autofree char *name = header_phrase(shown, 6);
     g_autofree char *from = *name ? g_strdup_printf("%s\r\n <%s>", name, list->posting_address)
                                   : g_strdup(list->posting_address);
-    g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, post->entry, -1);
+    g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, post->trace, -1);
     g_autofree char *id = g_strdup_printf("<%.32s@%s>", sum, list->mail_host);
     message_append(post->message, "From", from);
     message_append(post->message, "Reply-To", list->posting_address);

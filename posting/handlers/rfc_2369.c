@@ -32,17 +32,18 @@ static void append_list_id(Post *post)
     message_append(post->message, "List-Id", value);
 }
 
-/* A template that was filled is a URL: it must stay one word. */
-static void append_url(Post *post, const char *name, const char *template, const TemplateValue *values)
+/* A template that was filled is a URL: it must stay one word. NULL: there is no template. */
+static char *make_url(const char *template, const TemplateValue *values)
 {
     if (!template || !*template)
-        return;
+        return NULL;
     g_autofree char *url = template_fill(template, values);
     g_autofree char *escaped = g_uri_escape_string(url, ":/?#[]@!$&'()*+,;=%", false);
-    g_autofree char *value = g_strdup_printf("<%s>", escaped);
-    message_append(post->message, name, value);
+    return g_strdup_printf("<%s>", escaped);
 }
 
+/* List-Archive may stand there only once (RFC 2369, 3), with all its URLs; Archived-At has one
+ * and may be repeated (RFC 5064, 2.2). */
 static void append_archives(Post *post)
 {
     g_autofree char *id = message_id(post->message);
@@ -52,10 +53,18 @@ static void append_archives(Post *post)
                                     {"mail_host", post->list->mail_host},
                                     {"hash", hash},
                                     {0}};
+    g_autoptr(GString) archives = g_string_new(NULL);
     for (const PostArchiver *archiver = post->archivers; archiver && archiver->name; archiver++) {
-        append_url(post, "List-Archive", archiver->list_url, values);
-        append_url(post, "Archived-At", archiver->permalink, values);
+        if (!post_archiver_chosen(post->list, archiver->name))
+            continue;
+        g_autofree char *all = make_url(archiver->list_url, values), *one = make_url(archiver->permalink, values);
+        if (all)
+            g_string_append_printf(archives, "%s%s", archives->len > 0 ? ",\r\n " : "", all);
+        if (one && post->to_archive)
+            message_append(post->message, "Archived-At", one);
     }
+    if (archives->len > 0)
+        message_append(post->message, "List-Archive", archives->str);
 }
 
 static bool process(Post *post, GError **error)

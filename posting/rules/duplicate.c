@@ -12,7 +12,7 @@ static bool check(Post *post, bool *hit, GError **error)
     g_autofree char *id = message_id(post->message);
     if (!id)
         return true;
-    if (!list_record_message_id(post->store, post->list->list_id, id, post->entry, post->now, hit, error))
+    if (!list_record_message_id(post->store, post->list->list_id, id, post->trace, post->now, hit, error))
         return false;
     if (*hit)
         post_add_reason(post, "A message with the same Message-ID was posted before.");

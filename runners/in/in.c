@@ -5,7 +5,7 @@
  * says. Accepted posts go on to pipeline, held ones into the store;
  * whoever must be told is told through virgin.
  */
-#include "base/log.h"
+#include "base/fail.h"
 #include "mail/header.h"
 #include "posting/chain.h"
 #include "runners/in/notices.h"
@@ -35,32 +35,8 @@ static void accept_post(Entry *entry, const Post *post, Outcome *outcome)
     outcome_add(outcome, draft);
 }
 
-/* The number under which an earlier try stored the post. */
-typedef struct Search {
-    const char *message_id;
-    int64_t number;
-} Search;
-
-static bool compare_held(const Held *held, void *data)
-{
-    Search *search = data;
-    if (g_strcmp0(held->message_id, search->message_id) == 0)
-        search->number = held->number;
-    return true;
-}
-
 static bool store_held(Runner *runner, Entry *entry, Post *post, int64_t *number, GError **error)
 {
-    bool before;
-    if (!list_runner_effect(runner, entry, &before, error))
-        return false;
-    const char *id = post->message_id ? post->message_id : post->entry;
-    if (before) {
-        Search search = {.message_id = id};
-        bool searched = held_each(post->store, post->list->list_id, compare_held, &search, error);
-        *number = search.number;
-        return searched;
-    }
     g_autoptr(json_t) meta = json_deep_copy(entry_meta(entry));
     note_findings(meta, post);
     g_autofree char *raw = message_value(post->message, "Subject");
@@ -69,20 +45,41 @@ static bool store_held(Runner *runner, Entry *entry, Post *post, int64_t *number
     g_autoptr(GBytes) octets = entry_message(entry);
     const GPtrArray *senders = post_senders(post);
     g_autofree char *sender = g_utf8_make_valid(senders->len > 0 ? senders->pdata[0] : "", -1);
-    Held held = {.list_id = post->list->list_id, .message_id = (char *)id, .subject = subject, .sender = sender,
-                 .reason = reasons, .meta = meta_text, .held_at = post->now, .message = octets};
+    Held held = {.list_id = post->list->list_id,
+                 .message_id = (char *)(post->message_id ? post->message_id : post->trace),
+                 .subject = subject, .sender = sender, .reason = reasons, .meta = meta_text, .held_at = post->now,
+                 .message = octets};
     if (!held_add(post->store, &held, error))
         return false;
     *number = held.number;
-    return true;
+    return list_runner_record_effect(runner, entry, held.number, error);
 }
 
-static bool hold_post(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error)
+/* Held at an earlier try. *number becomes 0 when somebody has decided about it since: then
+ * there is nothing left to tell. */
+static bool find_held(Post *post, int64_t *number, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    g_autoptr(Held) held = held_find(post->store, *number, &fault);
+    if (held) {
+        post_add_reason(post, "%s", held->reason);
+        return true;
+    }
+    *number = 0;
+    if (g_error_matches(fault, FAIL, FAIL_MISSING))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&fault));
+    return false;
+}
+
+/* number: under which an earlier try held it, 0 for none. */
+static bool hold_post(Runner *runner, Entry *entry, Post *post, int64_t number, Outcome *outcome, GError **error)
 {
     ListRunner *own = runner_data(runner);
-    int64_t number = 0;
-    if (!store_held(runner, entry, post, &number, error))
+    if (!(number > 0 ? find_held(post, &number, error) : store_held(runner, entry, post, &number, error)))
         return false;
+    if (number == 0)
+        return true;
     Notices notices = {.entry = entry, .post = post, .templates = own->templates, .outcome = outcome};
     if (post->list->respond_to_post_requests && post_may_answer(post))
         notices_held_poster(&notices);
@@ -98,7 +95,7 @@ static bool act(Runner *runner, Entry *entry, Post *post, Verdict verdict, Outco
         accept_post(entry, post, outcome);
         return true;
     case VERDICT_HOLD:
-        return hold_post(runner, entry, post, outcome, error);
+        return hold_post(runner, entry, post, 0, outcome, error);
     case VERDICT_REJECT:
         if (post_may_answer(post))
             notices_rejected(&notices);
@@ -112,8 +109,14 @@ static bool decide(Runner *runner, Entry *entry, Post *post, Outcome *outcome, G
 {
     const char *to = meta_string(entry_meta(entry), KEY_TO, TO_POSTING);
     const Chain *chain = g_str_equal(to, TO_OWNER) ? &chain_owner : &chain_posting;
-    Verdict verdict;
-    if (!chain_run(chain, post, &verdict, error) || !act(runner, entry, post, verdict, outcome, error))
+    Verdict verdict = VERDICT_HOLD;
+    int64_t number;
+    bool held;
+    if (!list_runner_find_effect(runner, entry, &held, &number, error))
+        return false;
+    /* What was held stays so, even if the list would now do something else with it. */
+    if (!(held ? hold_post(runner, entry, post, number, outcome, error)
+               : chain_run(chain, post, &verdict, error) && act(runner, entry, post, verdict, outcome, error)))
         return false;
     g_autofree char *reasons = post_reasons(post, " ");
     list_runner_log(entry, "to=%s from=%s message-id=%s result=%s%s%s%s", to, post->sender,

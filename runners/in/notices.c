@@ -89,7 +89,7 @@ static void send_letter(const Notices *notices, Letter *letter)
     g_autofree char *text = fill(notices, letter);
     if (text) {
         g_autofree char *from = post_list_address(post->list, "owner");
-        g_autofree char *id = g_strdup_printf("%s.%s@%s", letter->kind, post->entry, post->list->mail_host);
+        g_autofree char *id = g_strdup_printf("%s.%s@%s", letter->kind, post->trace, post->list->mail_host);
         g_autoptr(GBytes) about = entry_message(notices->entry);
         Notice notice = {.from = from, .to = letter->to, .text = text, .id = id, .date = post->now,
                          .replied = letter->replied, .attach = letter->attach, .about = about,

@@ -12,17 +12,11 @@
 #include "runners/list_runner.h"
 #include "runners/pipeline/blocks.h"
 
-/* Does the list want this archiver? An empty choice is all of them. */
-static bool chosen(const List *list, const char *archiver)
-{
-    return !list->archivers || !*list->archivers || g_strv_contains((const char *const *)list->archivers, archiver);
-}
-
 static void add_archive(Entry *entry, const Post *post, Outcome *outcome)
 {
     json_t *names = json_array();
     for (const PostArchiver *archiver = post->archivers; archiver->name; archiver++)
-        if (chosen(post->list, archiver->name))
+        if (post_archiver_chosen(post->list, archiver->name))
             json_array_append_new(names, json_string(archiver->name));
     if (json_array_size(names) == 0) {
         json_decref(names);
@@ -98,9 +92,12 @@ static bool process(Runner *runner, Entry *entry, Post *post, Outcome *outcome, 
 {
     const char *to = meta_string(entry_meta(entry), KEY_TO, TO_POSTING);
     bool owner = strcmp(to, TO_OWNER) == 0;
-    if (!owner && !list_runner_effect(runner, entry, &post->counted, error))
+    bool counted = false;
+    if (!owner && !list_runner_find_effect(runner, entry, &counted, &post->post_id, error))
         return false;
     if (!pipeline_run(owner ? &pipeline_owner : &pipeline_posting, post, error))
+        return false;
+    if (!owner && !counted && !list_runner_record_effect(runner, entry, post->post_id, error))
         return false;
     if (post->to_archive)
         add_archive(entry, post, outcome);

@@ -123,6 +123,7 @@ CREATE INDEX held_list ON held (list);
 
 CREATE TABLE effect (
     entry @text@ NOT NULL PRIMARY KEY,
+    number @integer@ NOT NULL,
     recorded_at @integer@ NOT NULL
 ) @clustered@;
 CREATE INDEX effect_recorded_at ON effect (recorded_at);

@@ -227,9 +227,8 @@ static void test_accept_after_a_crash(Site *site, gconstpointer data)
     char digits[HASH_DIGITS + 1];
     name_hash_format(entry_name(entry)->hash, digits);
     g_autofree char *effect = g_strdup_printf("pipeline:%s", digits);
-    bool before;
     g_autoptr(GError) error = NULL;
-    g_assert_true(store_begin(site->store, &error) && store_record_effect(site->store, effect, &before, &error) &&
+    g_assert_true(store_begin(site->store, &error) && store_record_effect(site->store, effect, 1, &error) &&
                   store_commit(site->store, &error));
     g_assert_cmpint(run(site, NULL, NULL, "accept", number, NULL), ==, 0);
     g_assert_null(only_entry(site, "pipeline"));

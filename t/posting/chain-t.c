@@ -68,7 +68,7 @@ static void test_duplicate(Bench *bench, gconstpointer data)
     assert_verdict(bench_post(bench, text), &chain_posting, VERDICT_ACCEPT);
     assert_verdict(bench_post(bench, text), &chain_posting, VERDICT_ACCEPT); /* the same entry again */
     Post *post = bench_post(bench, text);
-    post->entry = "1111111111111111111111111111111111111111";
+    post->trace = "1111111111111111111111111111111111111111";
     assert_verdict(post, &chain_posting, VERDICT_DISCARD);
 }
 
@@ -83,7 +83,7 @@ static void test_rejected_may_come_again(Bench *bench, gconstpointer data)
     bench->list->default_nonmember_action = ACTION_ACCEPT;
     post = bench_post(bench, text);
     post->sender = "eve@example.net";
-    post->entry = "2222222222222222222222222222222222222222";
+    post->trace = "2222222222222222222222222222222222222222";
     assert_verdict(post, &chain_posting, VERDICT_ACCEPT);
 }
 

@@ -70,7 +70,7 @@ static inline Post *bench_post_bytes(Bench *bench, GBytes *octets)
     post->message = bench->message;
     post->sender = "anne@example.org";
     post->recipient = "test@example.com";
-    post->entry = "0123456789abcdef0123456789abcdef01234567";
+    post->trace = "0123456789abcdef0123456789abcdef01234567";
     post->site_owner = "postmaster@example.com";
     post->now = 1000000;
     post->size = g_bytes_get_size(octets);

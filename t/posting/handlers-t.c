@@ -46,9 +46,11 @@ static void test_after_delivery(Bench *bench, gconstpointer data)
     g_assert_cmpint(list->last_post_at, ==, 1000000);
     Post *post = bench_post(bench, BASE "\r\n");
     post->list = list;
-    post->counted = true;
+    post->post_id = 1; /* handed out at an earlier try */
     process(&handler_after_delivery, post);
-    g_assert_cmpint(post->post_id, ==, 2);
+    g_assert_cmpint(post->post_id, ==, 1);
+    g_autoptr(List) after = list_by_id(bench->store, "test.example.com", NULL);
+    g_assert_cmpint(after->post_id, ==, 3);
 }
 
 static void test_recipients(Bench *bench, gconstpointer data)
@@ -207,6 +209,7 @@ static void test_rfc_2369(Bench *bench, gconstpointer data)
     Post *post = bench_post(bench,
                             BASE "List-Unsubscribe: <mailto:x@y>\r\nlist-id: <old>\r\nMessage-ID: <ant>\r\n\r\n");
     post->archivers = archivers;
+    post->to_archive = true;
     process(&handler_rfc_2369, post);
     assert_head(post, BASE "Message-ID: <ant>\r\n"
                            "List-Id: \"What, \\\"we\\\" do\" <test.example.com>\r\n"
@@ -215,8 +218,8 @@ static void test_rfc_2369(Bench *bench, gconstpointer data)
                            "List-Subscribe: <mailto:test-join@example.com>\r\n"
                            "List-Unsubscribe: <mailto:test-leave@example.com>\r\n"
                            "List-Post: <mailto:test@example.com>\r\n"
-                           "List-Archive: <https://x/test.example.com/>\r\n"
-                           "Archived-At: <https://x/test.example.com/MS6QLWERIJLGCRF44J7USBFDELMNT2BW>\r\n\r\n");
+                           "Archived-At: <https://x/test.example.com/MS6QLWERIJLGCRF44J7USBFDELMNT2BW>\r\n"
+                           "List-Archive: <https://x/test.example.com/>\r\n\r\n");
     bench->list->allow_list_posts = false;
     bench->list->archive_policy = ARCHIVE_NEVER;
     post = bench_post(bench, BASE "\r\n");
@@ -228,6 +231,43 @@ static void test_rfc_2369(Bench *bench, gconstpointer data)
     post = bench_post(bench, BASE "List-Id: <kept>\r\n\r\n");
     process(&handler_rfc_2369, post);
     assert_head(post, BASE "List-Id: <kept>\r\n\r\n");
+}
+
+static unsigned count_fields(const Post *post, const char *name)
+{
+    unsigned count = 0;
+    for (size_t index = 0; message_find(post->message, name, &index); index++)
+        count++;
+    return count;
+}
+
+/* Only what is archived has a place in an archive, and only in those that the list uses. */
+static void test_archived_at(Bench *bench, gconstpointer data)
+{
+    static const PostArchiver archivers[] = {
+        {"a", "https://a/", "https://a/$hash"}, {"b", "https://b/", "https://b/$hash"}, {"c", NULL, NULL}, {0}};
+    static const struct {
+        const char *chosen, *more;
+        unsigned places;
+        const char *list;
+    } cases[] = {
+        {NULL, "", 2, "<https://a/>, <https://b/>"},
+        {"b", "", 1, "<https://b/>"},
+        {"c", "", 0, NULL},
+        {NULL, "X-No-Archive: yes\r\n", 0, "<https://a/>, <https://b/>"},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_strfreev(bench->list->archivers);
+        bench->list->archivers = cases[at].chosen ? g_strsplit(cases[at].chosen, ",", -1) : NULL;
+        g_autofree char *text = g_strconcat(BASE "Message-ID: <ant>\r\n", cases[at].more, "\r\n", NULL);
+        Post *post = bench_post(bench, text);
+        post->archivers = archivers;
+        g_autoptr(GError) error = NULL;
+        g_assert_true(pipeline_run(&pipeline_posting, post, &error));
+        g_assert_cmpuint(count_fields(post, "Archived-At"), ==, cases[at].places);
+        g_assert_cmpuint(count_fields(post, "List-Archive"), ==, cases[at].list ? 1 : 0);
+        assert_field(post, "List-Archive", cases[at].list);
+    }
 }
 
 static void test_to_archive(Bench *bench, gconstpointer data)
@@ -340,6 +380,7 @@ static void test_table(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    BENCH_TEST("/handlers/archived-at", test_archived_at);
     BENCH_TEST("/handlers/after-delivery", test_after_delivery);
     BENCH_TEST("/handlers/recipients", test_recipients);
     BENCH_TEST("/handlers/owner-recipients", test_owner_recipients);

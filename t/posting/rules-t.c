@@ -76,14 +76,14 @@ static void test_duplicate(Bench *bench, gconstpointer data)
 {
     g_assert_false(hits(&rule_duplicate, bench_post(bench, BASE "Message-ID: <1@x>\r\n\r\n")));
     Post *post = bench_post(bench, BASE "Message-ID: <1@x>\r\n\r\n");
-    post->entry = "another";
+    post->trace = "another";
     assert_hits(&rule_duplicate, post);
     post = bench_post(bench, BASE "Message-ID: <2@x>\r\n\r\n");
-    post->entry = "another";
+    post->trace = "another";
     g_assert_false(hits(&rule_duplicate, post));
     for (unsigned at = 0; at < 2; at++) {
         post = bench_post(bench, BASE "\r\n");
-        post->entry = at ? "one" : "two";
+        post->trace = at ? "one" : "two";
         post->message_id = "made-up@example.com";
         g_assert_false(hits(&rule_duplicate, post));
     }

@@ -215,6 +215,93 @@ static void test_duplicate(Test *test, gconstpointer data)
     g_assert_cmpuint(fixture_count(&test->fixture, "pipeline", ".msg"), ==, 1);
 }
 
+/* A whole copy of the queue's entries: what a crash before the hop leaves behind. */
+static char *save(Test *test, const char *queue, char **octets, size_t *length)
+{
+    g_autofree char *name = fixture_files(&test->fixture, queue, ".msg");
+    g_assert_null(strchr(name, ','));
+    char *path = g_build_filename(test->fixture.path, queue, name, NULL);
+    g_assert_true(g_file_get_contents(path, octets, length, NULL));
+    return path;
+}
+
+static void empty(Test *test, const char *queue)
+{
+    g_autofree char *files = fixture_files(&test->fixture, queue, ".msg");
+    g_auto(GStrv) names = g_strsplit(files, ",", -1);
+    for (char **name = names; *name; name++) {
+        g_autofree char *path = g_build_filename(test->fixture.path, queue, *name, NULL);
+        g_assert_cmpint(unlink(path), ==, 0);
+    }
+}
+
+/* The database has the effects, the spool has not: the same entry again. */
+static void test_number_at_repeat(Test *test, gconstpointer data)
+{
+    g_autofree char *octets = NULL;
+    size_t length;
+    int64_t number;
+    g_assert_true(list_set(test->store, "test.example.com", "subject_prefix", "[T %d]", NULL));
+    put(test, "anne@example.org", TO_POSTING, POST BODY);
+    run(test, "in");
+    g_autofree char *path = save(test, "pipeline", &octets, &length);
+    run(test, "pipeline");
+    empty(test, "out");
+    for (int others = 0; others < 3; others++)
+        g_assert_true(list_count_post(test->store, "test.example.com", 1, &number, NULL));
+    g_assert_true(g_file_set_contents(path, octets, (gssize)length, NULL));
+    run(test, "pipeline");
+    g_autoptr(Entry) out = only(test, "out");
+    g_assert_cmpint(meta_integer(entry_meta(out), KEY_POST_ID, 0), ==, 1);
+    g_autoptr(GBytes) message_octets = entry_message(out);
+    g_autoptr(Message) message = message_new(message_octets);
+    g_autofree char *subject = message_value(message, "Subject");
+    g_assert_cmpstr(subject, ==, "[T 1] hello");
+    g_autoptr(List) list = list_by_id(test->store, "test.example.com", NULL);
+    g_assert_cmpint(list->post_id, ==, 5);
+}
+
+static void test_held_at_repeat(Test *test, gconstpointer data)
+{
+    g_autofree char *octets = NULL;
+    size_t length;
+    put(test, "eve@example.net", TO_POSTING, "From: eve@example.net\r\nSubject: x\r\n" BODY);
+    g_autofree char *path = save(test, "in", &octets, &length);
+    run(test, "in");
+    empty(test, "virgin");
+    /* The list would let it pass now: it is held all the same, once, and the notices are made again. */
+    g_assert_true(list_set(test->store, "test.example.com", "default_nonmember_action", "accept", NULL));
+    g_assert_true(g_file_set_contents(path, octets, (gssize)length, NULL));
+    run(test, "in");
+    g_assert_cmpuint(fixture_count(&test->fixture, "pipeline", ""), ==, 0);
+    g_assert_cmpuint(fixture_count(&test->fixture, "virgin", ".msg"), ==, 2);
+    g_autoptr(Held) first = held_find(test->store, 1, NULL), second = held_find(test->store, 2, NULL);
+    g_assert_nonnull(first);
+    g_assert_null(second);
+    /* Somebody decided before it came again: nothing is left to tell. */
+    empty(test, "virgin");
+    g_assert_true(held_remove(test->store, 1, NULL));
+    g_assert_true(g_file_set_contents(path, octets, (gssize)length, NULL));
+    run(test, "in");
+    g_assert_cmpuint(fixture_count(&test->fixture, "pipeline", ""), ==, 0);
+    g_assert_cmpuint(fixture_count(&test->fixture, "virgin", ""), ==, 0);
+}
+
+/* The same mail under another name, as it comes back from shunt: no duplicate of itself. */
+static void test_same_trace(Test *test, gconstpointer data)
+{
+    for (unsigned at = 1; at <= 2; at++) {
+        Draft *draft = fixture_draft("in", "test.example.com", POST BODY);
+        meta_set_string(draft_meta(draft), KEY_SENDER, "anne@example.org");
+        meta_set_string(draft_meta(draft), META_TRACE, "0123456789ab");
+        Intake intake = {.draft = draft};
+        g_assert_true(intake_store(test->fixture.spool, &intake, 1, false));
+        draft_free(draft);
+        run(test, "in");
+        g_assert_cmpuint(fixture_count(&test->fixture, "pipeline", ".msg"), ==, at);
+    }
+}
+
 static void test_owner(Test *test, gconstpointer data)
 {
     put(test, "eve@example.net", TO_OWNER, "From: eve@example.net\r\n" BODY);
@@ -272,6 +359,9 @@ int main(int argc, char **argv)
     POSTS_TEST("/posts/no answer to robots", test_no_answer_to_robots);
     POSTS_TEST("/posts/rejected and discarded", test_rejected_and_discarded);
     POSTS_TEST("/posts/duplicate", test_duplicate);
+    POSTS_TEST("/posts/number at repeat", test_number_at_repeat);
+    POSTS_TEST("/posts/held at repeat", test_held_at_repeat);
+    POSTS_TEST("/posts/same trace", test_same_trace);
     POSTS_TEST("/posts/owner", test_owner);
     POSTS_TEST("/posts/list gone", test_list_gone);
     POSTS_TEST("/posts/blocks", test_blocks);

@@ -274,31 +274,37 @@ static void test_savepoint_undoes_doom(Fixture *fixture, const void *data)
 
 /* ---- effects ---- */
 
+/* Records it with the number 7 unless it was, which is expected or not. */
 static void record(Store *store, const char *entry, bool expected)
 {
     GError *error = NULL;
     bool before = !expected;
+    int64_t number = -1;
     assert_ok(store_begin(store, &error), error);
-    assert_ok(store_record_effect(store, entry, &before, &error), error);
+    assert_ok(store_find_effect(store, entry, &before, &number, &error), error);
+    if (!before)
+        assert_ok(store_record_effect(store, entry, 7, &error), error);
     assert_ok(store_commit(store, &error), error);
     g_assert_cmpint(before, ==, expected);
+    g_assert_cmpint(number, ==, expected ? 7 : 0);
 }
 
 static void test_effect_once(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
-    bool before = true;
     record(fixture->store, "in:1", false);
     record(fixture->store, "in:1", true);
     record(fixture->store, "pipeline:1", false);
     assert_ok(store_begin(fixture->store, &error), error);
-    assert_ok(store_record_effect(fixture->store, "in:2", &before, &error), error);
-    g_assert_false(before);
+    assert_ok(store_record_effect(fixture->store, "in:2", 7, &error), error);
+    g_assert_false(store_record_effect(fixture->store, "in:1", 8, &error));
+    assert_failed(FAIL_LATER, error);
+    error = NULL;
     store_rollback(fixture->store);
     record(fixture->store, "in:2", false); /* what was rolled back did not happen */
     assert_ok(store_begin(fixture->store, &error), error);
     assert_ok(store_savepoint(fixture->store, &error), error);
-    assert_ok(store_record_effect(fixture->store, "in:3", &before, &error), error);
+    assert_ok(store_record_effect(fixture->store, "in:3", 7, &error), error);
     store_savepoint_end(fixture->store, false);
     assert_ok(store_commit(fixture->store, &error), error);
     record(fixture->store, "in:3", false);
@@ -319,8 +325,9 @@ static void test_effect_at_once(Fixture *fixture, const void *data)
                 g_snprintf(entry, sizeof entry, "in:%d", n);
                 bool before;
                 int64_t post;
-                ok = store_begin(store, NULL) && store_record_effect(store, entry, &before, NULL) &&
-                     (before || list_count_post(store, "test.example.com", 1, &post, NULL)) &&
+                ok = store_begin(store, NULL) && store_find_effect(store, entry, &before, &post, NULL) &&
+                     (before || (list_count_post(store, "test.example.com", 1, &post, NULL) &&
+                                 store_record_effect(store, entry, post, NULL))) &&
                      store_commit(store, NULL);
             }
             _exit(ok ? 0 : 1);
@@ -343,8 +350,7 @@ static void test_effect_outside(void)
         g_unlink(wal);
         g_unlink(shm);
         g_rmdir(directory);
-        bool before;
-        store_record_effect(store, "in:1", &before, NULL);
+        store_record_effect(store, "in:1", 1, NULL);
         return;
     }
     g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
@@ -361,9 +367,8 @@ static void test_expire(Fixture *fixture, const void *data)
     assert_ok(store_begin(fixture->store, &error), error);
     for (int n = 0; n < 25000; n++) {
         char entry[16];
-        bool before;
         g_snprintf(entry, sizeof entry, "old:%d", n);
-        assert_ok(store_record_effect(fixture->store, entry, &before, &error), error);
+        assert_ok(store_record_effect(fixture->store, entry, 7, &error), error);
     }
     assert_ok(store_commit(fixture->store, &error), error);
     assert_ok(list_record_message_id(fixture->store, list->list_id, "<old>", "in:1", 1, &known, &error), error);
@@ -453,8 +458,8 @@ static void test_killed(Fixture *fixture, const void *data)
     pid_t child = fork();
     if (child == 0) {
         Store *other = store_open("sqlite", fixture->path, false, NULL);
-        bool before, ok = member_add(other, list->list_id, ROLE_MEMBER, "kept@example.org", NULL, NULL, NULL) &&
-                          store_begin(other, NULL) && store_record_effect(other, "in:1", &before, NULL);
+        bool ok = member_add(other, list->list_id, ROLE_MEMBER, "kept@example.org", NULL, NULL, NULL) &&
+                          store_begin(other, NULL) && store_record_effect(other, "in:1", 1, NULL);
         for (int n = 0; ok && n < 20000; n++) {
             g_autofree char *address = g_strdup_printf("lost%d@example.org", n);
             ok = member_add(other, list->list_id, ROLE_MEMBER, address, NULL, NULL, NULL);

@@ -194,11 +194,13 @@ static void effects(const char *path)
             g_autofree char *number = g_strdup_printf("%d.%d", batch, i);
             g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA1, number, -1);
             bool before;
-            check(store_record_effect(store, hash, &before, &error), error);
+            int64_t number;
+            check(store_find_effect(store, hash, &before, &number, &error), error);
+            check(store_record_effect(store, hash, i, &error), error);
         }
         check(store_commit(store, &error), error);
     }
-    report("store_record_effect, 100 a commit", 20000, since);
+    report("store_find_effect and store_record_effect, 100 a commit", 20000, since);
 }
 
 /* In a process of its own. */
