@@ -222,8 +222,8 @@ class Mlmmj:
         body = b"x" * 62 + b"\n"
 
         def one(number):
-            octets = (f"Return-Path: <{SENDER}>\nFrom: {SENDER}\nTo: {self.list}\nMessage-ID: <{number}.{os.getpid()}@bench.example.net>\n"
-                      f"Subject: {number}\n\n").encode()
+            octets = (f"Return-Path: <{SENDER}>\nFrom: {SENDER}\nTo: {self.list}\n"
+                      f"Message-ID: <{number}.{os.getpid()}@bench.example.net>\nSubject: {number}\n\n").encode()
             octets += body * ((size - len(octets)) // len(body))
             subprocess.run(["/usr/bin/mlmmj-receive", "-F", "-L", str(self.spool)], input=octets, check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -29,7 +29,8 @@ def compiles(name):
     done = subprocess.run(compiler + flags + ["-Werror", "-fsyntax-only", "-x", "c", "-"], check=False,
                           input='#include "%s"\n#include "%s"\nextern int end;\n' % (name, name),
                           capture_output=True, text=True)
-    return None if done.returncode == 0 else "%s: %s" % (name, done.stderr.splitlines()[0] if done.stderr else "?")
+    words = [line for line in done.stderr.splitlines() if "error" in line] or ["the compiler gave no reason"]
+    return None if done.returncode == 0 else "%s: %s" % (name, words[0])
 
 
 def has_head(name):
