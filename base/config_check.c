@@ -42,6 +42,21 @@ static void check_order(const Check *check, const char *section, const char *low
     }
 }
 
+/* A runner that refused to start for it would come too late: after the reload. */
+static void check_memory(const Check *check)
+{
+    const ConfigValue *memory = usable(check, "lmtp", "memory_limit");
+    const ConfigValue *message = usable(check, "lmtp", "max_message_size");
+    if (!memory || !message || memory->number / 2 >= message->number)
+        return;
+    if (memory->line > 0)
+        COMPLAIN(check, "lmtp", memory, "found %s; allowed is at least twice max_message_size = %s", memory->text,
+                 message->text);
+    else
+        COMPLAIN(check, "lmtp", message, "found %s; allowed is at most half of memory_limit = %s", message->text,
+                 memory->text);
+}
+
 static bool port_valid(const char *text)
 {
     size_t digits = strspn(text, "0123456789");
@@ -246,6 +261,7 @@ void config_check(const Config *config, bool offline, ConfigFaults *faults)
     check_site(&check);
     check_order(&check, "master", "restart_delay_min", "restart_delay_max");
     check_order(&check, "out", "minimal_backoff_time", "maximal_backoff_time");
+    check_memory(&check);
     check_runners(&check);
     check_transport(&check);
     check_archivers(&check);

@@ -191,6 +191,10 @@ static const Refusal refusals[] = {
      "FILE:3: [out] maximal_backoff_time: found 1m; allowed is at least minimal_backoff_time = 1h"},
     {"order-restart", "[master]\nrestart_delay_min = 2m",
      "FILE:2: [master] restart_delay_min: found 2m; allowed is at most restart_delay_max = 1m"},
+    {"memory-low", "[lmtp]\nmemory_limit = 63M",
+     "FILE:2: [lmtp] memory_limit: found 63M; allowed is at least twice max_message_size = 32M"},
+    {"message-large", "[lmtp]\nmax_message_size = 200M",
+     "FILE:2: [lmtp] max_message_size: found 200M; allowed is at most half of memory_limit = 256M"},
     {"outside-command", "[runner.count]\nx_a = 1",
      "FILE:1: [runner.count] command: found no value; allowed is the absolute path of the program, "
      "because this runner does not come with Listrunner"},
