@@ -43,6 +43,9 @@ const ConfigKey config_schema[] = {
  "The mail address of the people who run the site."},
 {"site", "template_directory", PATH(DATADIR "/templates"),
  "Where the texts of notices are found, one directory a language."},
+{"site", "max_autoresponses_per_day", INTEGER("10", 0, 1000000, "mails"),
+ "The most notices (your post is held, was rejected) that one address gets on a day, because senders can be forged; "
+ "0 is no limit."},
 {"site", "log", CHOICE("stderr", "stderr|syslog"),
  "Where the log goes: standard error (a service manager keeps it) or syslog, facility mail."},
 {"site", "verbose", BOOL("no"),
@@ -68,6 +71,9 @@ const ConfigKey config_schema[] = {
  "The database."},
 {"store", "path", PATH(LOCALSTATEDIR "/lib/listrunner/listrunner.db"),
  "The database file. Its directory must exist and belong to the user."},
+{"store", "remember", DURATION("30d", DAY, 3650 * DAY),
+ "How long the Message-IDs of posts are kept, by which a post that comes again is known, and the records of work that "
+ "was done, by which none is done twice."},
 
 {"master", "runtime_directory", PATH(RUNSTATEDIR "/listrunner"),
  "Where the control socket and the pid file are; made at the start if it is missing."},

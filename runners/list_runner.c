@@ -37,6 +37,7 @@ bool list_runner_start(Runner *runner, GError **error)
     own->archivers = read_archivers(config);
     own->site_owner = config_string(config, "site", "site_owner");
     own->templates = config_string(config, "site", "template_directory");
+    own->answers_a_day = config_integer(config, "site", "max_autoresponses_per_day");
     runner_set_data(runner, own);
     return true;
 }
@@ -64,6 +65,23 @@ bool list_runner_end(Runner *runner, GError **error)
 {
     ListRunner *own = runner_data(runner);
     return store_commit(own->store, error);
+}
+
+#define EXPIRE_INTERVAL (3600 * CLOCK_SECOND)
+
+int64_t list_runner_idle(Runner *runner)
+{
+    ListRunner *own = runner_data(runner);
+    int64_t now = clock_monotonic();
+    if (runner_slice(runner).index != 0)
+        return -1;
+    if (now >= own->expire_at) {
+        g_autoptr(GError) error = NULL;
+        if (!store_expire(own->store, config_duration(runner_config(runner), "store", "remember"), &error))
+            log_warn("old records stay in the store: %s", error->message);
+        own->expire_at = now + EXPIRE_INTERVAL;
+    }
+    return own->expire_at - now;
 }
 
 bool list_runner_post_init(ListRunnerPost *own, Runner *runner, Entry *entry, GError **error)

@@ -20,12 +20,17 @@ typedef struct ListRunner {
     ListCache *lists;
     GArray *archivers; /* of PostArchiver, zero-terminated: those that are enabled */
     const char *site_owner, *templates;
+    int64_t answers_a_day; /* to one address; 0: no limit */
+    int64_t expire_at;     /* monotonic */
 } ListRunner;
 
 bool list_runner_start(Runner *runner, GError **error);
 bool list_runner_begin(Runner *runner, GError **error);
 bool list_runner_end(Runner *runner, GError **error);
 void list_runner_stop(Runner *runner);
+
+/* For the idle of one runner: drops once an hour what the store need not remember any longer. */
+int64_t list_runner_idle(Runner *runner);
 
 /* An entry as a Post. */
 typedef struct ListRunnerPost {

@@ -330,6 +330,29 @@ bool store_record_effect(Store *store, const char *entry, int64_t number, GError
     return added > 0 || fail(error, FAIL_LATER, "the effects of %s were recorded already", entry);
 }
 
+#define DAY INT64_C(86400000000)
+
+static bool count_answer(Store *store, const char *address, int64_t time, int64_t *today, GError **error)
+{
+    g_autofree char *folded = g_utf8_strdown(address, -1);
+    g_autoptr(Query) query =
+        query_open(store, error,
+                   "INSERT INTO answer (day, address, answers) VALUES ($1, $2, 1) "
+                   "ON CONFLICT (day, address) DO UPDATE SET answers = answer.answers + 1 RETURNING answers",
+                   INTEGER(time / DAY), TEXT(folded));
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *today = query_integer(query, 0);
+    return true;
+}
+
+bool store_count_answer(Store *store, const char *address, int64_t time, int64_t *today, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write, count_answer(store, address, time, today, error), error);
+}
+
 static bool expire_table(Store *store, const char *sql, int64_t before, GError **error)
 {
     int64_t removed;
@@ -351,6 +374,10 @@ bool store_expire(Store *store, int64_t age_us, GError **error)
                         "DELETE FROM effect WHERE entry IN "
                         "(SELECT entry FROM effect WHERE recorded_at < $1 ORDER BY recorded_at LIMIT $2)",
                         before, error) &&
+           expire_table(store,
+                        "DELETE FROM answer WHERE (day, address) IN "
+                        "(SELECT day, address FROM answer WHERE day < $1 ORDER BY day LIMIT $2)",
+                        before / DAY, error) &&
            expire_table(store,
                         "DELETE FROM message_id WHERE (list, message_id) IN "
                         "(SELECT list, message_id FROM message_id WHERE seen_at < $1 ORDER BY seen_at LIMIT $2)",

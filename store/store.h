@@ -56,7 +56,11 @@ void store_savepoint_end(Store *store, bool keep);
 bool store_find_effect(Store *store, const char *entry, bool *before, int64_t *number, GError **error);
 bool store_record_effect(Store *store, const char *entry, int64_t number, GError **error);
 
-/* Drops effect records and message-ids older than age_us. */
+/* Counts an automatic answer to address (UTF-8) at that time; *today is how
+ * many it got on that day (UTC), this one included. */
+bool store_count_answer(Store *store, const char *address, int64_t time, int64_t *today, GError **error);
+
+/* Drops effect records, message-ids and counts of answers older than age_us. */
 bool store_expire(Store *store, int64_t age_us, GError **error);
 
 /* Changes whenever another connection wrote; cached reads are stale then. */

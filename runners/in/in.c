@@ -55,6 +55,23 @@ static bool store_held(Runner *runner, Entry *entry, Post *post, int64_t *number
     return list_runner_record_effect(runner, entry, held.number, error);
 }
 
+/* May the sender be told, and was not told too often today? */
+static bool may_answer(Runner *runner, Entry *entry, Post *post, bool *allowed, GError **error)
+{
+    const ListRunner *own = runner_data(runner);
+    int64_t today = 0;
+    *allowed = post_may_answer(post);
+    if (!*allowed || own->answers_a_day == 0)
+        return true;
+    if (!store_count_answer(own->store, post->sender, post->now, &today, error))
+        return false;
+    *allowed = today <= own->answers_a_day;
+    if (!*allowed)
+        list_runner_log(entry, "to=%s result=no-notice (it got %" G_GINT64_FORMAT " today)", post->sender,
+                        own->answers_a_day);
+    return true;
+}
+
 /* Held at an earlier try. *number becomes 0 when somebody has decided about it since: then
  * there is nothing left to tell. */
 static bool find_held(Post *post, int64_t *number, GError **error)
@@ -81,7 +98,10 @@ static bool hold_post(Runner *runner, Entry *entry, Post *post, int64_t number, 
     if (number == 0)
         return true;
     Notices notices = {.entry = entry, .post = post, .templates = own->templates, .outcome = outcome};
-    if (post->list->respond_to_post_requests && post_may_answer(post))
+    bool tell = false;
+    if (post->list->respond_to_post_requests && !may_answer(runner, entry, post, &tell, error))
+        return false;
+    if (tell)
         notices_held_poster(&notices);
     return !post->list->admin_immed_notify || notices_held_moderators(&notices, number, error);
 }
@@ -96,10 +116,14 @@ static bool act(Runner *runner, Entry *entry, Post *post, Verdict verdict, Outco
         return true;
     case VERDICT_HOLD:
         return hold_post(runner, entry, post, 0, outcome, error);
-    case VERDICT_REJECT:
-        if (post_may_answer(post))
+    case VERDICT_REJECT: {
+        bool tell;
+        if (!may_answer(runner, entry, post, &tell, error))
+            return false;
+        if (tell)
             notices_rejected(&notices);
         return true;
+    }
     default:
         return true; /* discarded: the log line is all that is left */
     }

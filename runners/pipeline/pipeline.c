@@ -127,6 +127,7 @@ static const RunnerSpec spec = {
     .begin_batch = list_runner_begin,
     .handle = handle,
     .end_batch = list_runner_end,
+    .idle = list_runner_idle,
     .stop = list_runner_stop,
 };
 

@@ -128,6 +128,14 @@ CREATE TABLE effect (
 ) @clustered@;
 CREATE INDEX effect_recorded_at ON effect (recorded_at);
 
+-- How many automatic answers an address got on a day, counted from 1970.
+CREATE TABLE answer (
+    day @integer@ NOT NULL,
+    address @text@ NOT NULL,
+    answers @integer@ NOT NULL,
+    PRIMARY KEY (day, address)
+) @clustered@;
+
 CREATE TABLE message_id (
     list @integer@ NOT NULL REFERENCES list (key) ON DELETE CASCADE,
     message_id @text@ NOT NULL,

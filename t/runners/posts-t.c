@@ -82,8 +82,7 @@ static void put(Test *test, const char *sender, const char *to, const char *mess
     draft_free(draft);
 }
 
-/* Runs the runner until its queue is empty. */
-static void run(Test *test, const char *name)
+static pid_t start(Test *test, const char *name)
 {
     const char *top = g_getenv("top_builddir");
     g_autofree char *program = g_build_filename(top ? top : ".", "runners", name, name, NULL);
@@ -94,14 +93,26 @@ static void run(Test *test, const char *name)
         execl(program, program, NULL);
         _exit(127);
     }
-    for (int waited = 0; fixture_count(&test->fixture, name, "") > 0; waited += 10) {
-        g_assert_cmpint(waited, <, PATIENCE_MS);
-        g_usleep(10000);
-    }
+    return pid;
+}
+
+static void stop(pid_t pid)
+{
     kill(pid, SIGTERM);
     int status;
     g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
     g_assert_cmpint(status, ==, 0);
+}
+
+/* Runs the runner until its queue is empty. */
+static void run(Test *test, const char *name)
+{
+    pid_t pid = start(test, name);
+    for (int waited = 0; fixture_count(&test->fixture, name, "") > 0; waited += 10) {
+        g_assert_cmpint(waited, <, PATIENCE_MS);
+        g_usleep(10000);
+    }
+    stop(pid);
 }
 
 /* The only entry of a queue. */
@@ -302,6 +313,35 @@ static void test_same_trace(Test *test, gconstpointer data)
     }
 }
 
+/* Whose address is forged gets no more than a day's share of notices. */
+static void test_answers_limited(Test *test, gconstpointer data)
+{
+    configure(test, "[site]\nmax_autoresponses_per_day = 2");
+    g_assert_true(list_set(test->store, "test.example.com", "admin_immed_notify", "no", NULL));
+    g_assert_true(list_set(test->store, "test.example.com", "reject_these_nonmembers", "^.*@example.com", NULL));
+    for (unsigned at = 0; at < 5; at++)
+        put(test, "eve@example.net", TO_POSTING, at % 2 ? "From: eve@example.com\r\n" BODY
+                                                        : "From: eve@example.net\r\n" BODY);
+    put(test, "bart@example.net", TO_POSTING, "From: bart@example.net\r\n" BODY);
+    run(test, "in");
+    g_assert_cmpuint(fixture_count(&test->fixture, "virgin", ".msg"), ==, 3);
+}
+
+/* What need not be remembered any longer goes, once pipeline has nothing to do. */
+static void test_forgotten(Test *test, gconstpointer data)
+{
+    bool known = true;
+    GError *error = NULL;
+    g_assert_true(list_record_message_id(test->store, "test.example.com", "old@x", "first", 1, &known, &error));
+    pid_t pid = start(test, "pipeline");
+    for (int waited = 0; known || waited == 0; waited += 10) {
+        g_assert_cmpint(waited, <, PATIENCE_MS);
+        g_usleep(10000);
+        g_assert_true(list_record_message_id(test->store, "test.example.com", "old@x", "second", 1, &known, &error));
+    }
+    stop(pid);
+}
+
 static void test_owner(Test *test, gconstpointer data)
 {
     put(test, "eve@example.net", TO_OWNER, "From: eve@example.net\r\n" BODY);
@@ -362,6 +402,8 @@ int main(int argc, char **argv)
     POSTS_TEST("/posts/number at repeat", test_number_at_repeat);
     POSTS_TEST("/posts/held at repeat", test_held_at_repeat);
     POSTS_TEST("/posts/same trace", test_same_trace);
+    POSTS_TEST("/posts/answers limited", test_answers_limited);
+    POSTS_TEST("/posts/forgotten", test_forgotten);
     POSTS_TEST("/posts/owner", test_owner);
     POSTS_TEST("/posts/list gone", test_list_gone);
     POSTS_TEST("/posts/blocks", test_blocks);

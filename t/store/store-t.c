@@ -299,7 +299,6 @@ static void test_effect_once(Fixture *fixture, const void *data)
     assert_ok(store_record_effect(fixture->store, "in:2", 7, &error), error);
     g_assert_false(store_record_effect(fixture->store, "in:1", 8, &error));
     assert_failed(FAIL_LATER, error);
-    error = NULL;
     store_rollback(fixture->store);
     record(fixture->store, "in:2", false); /* what was rolled back did not happen */
     assert_ok(store_begin(fixture->store, &error), error);
@@ -356,6 +355,23 @@ static void test_effect_outside(void)
     g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
     g_test_trap_assert_failed();
     g_test_trap_assert_stderr("*outside a transaction*");
+}
+
+static int64_t count_answer(Store *store, const char *address, int64_t day)
+{
+    GError *error = NULL;
+    int64_t today = 0;
+    assert_ok(store_count_answer(store, address, day * 86400 * INT64_C(1000000), &today, &error), error);
+    return today;
+}
+
+static void test_answers(Fixture *fixture, const void *data)
+{
+    g_assert_cmpint(count_answer(fixture->store, "anne@example.org", 1), ==, 1);
+    g_assert_cmpint(count_answer(fixture->store, "Anne@Example.org", 1), ==, 2);
+    g_assert_cmpint(count_answer(fixture->store, "anne@example.org", 2), ==, 1);
+    g_assert_true(store_expire(fixture->store, 0, NULL));
+    g_assert_cmpint(count_answer(fixture->store, "anne@example.org", 1), ==, 1);
 }
 
 static void test_expire(Fixture *fixture, const void *data)
@@ -571,6 +587,7 @@ int main(int argc, char **argv)
     TEST("/store/effect/once", test_effect_once);
     TEST("/store/effect/at-once", test_effect_at_once);
     g_test_add_func("/store/effect/outside", test_effect_outside);
+    TEST("/store/answers", test_answers);
     TEST("/store/expire", test_expire);
     TEST("/store/version", test_version);
     TEST("/store/busy", test_busy);
