@@ -105,9 +105,8 @@ static void add_unique(GPtrArray *set, gpointer member)
         g_ptr_array_add(set, member);
 }
 
-/* Takes back the children of an outcome that failed; its parent stays
- * claimed. Recovery would do the same for a parent in S3 or S2; sync_retracted()
- * makes the unlinks durable before the parent can become anything else. */
+/* The outcome failed: its parent stays claimed, and retract() will take back
+ * its children, as recovery would for a parent in S3. */
 static void give_up(GArray *births, Outcome *outcome, const GError *why)
 {
     if (!outcome->error)
@@ -118,19 +117,27 @@ static void give_up(GArray *births, Outcome *outcome, const GError *why)
             continue;
         if (birth->fd >= 0)
             close(birth->fd);
-        fs_unlink(queue_fd(birth->queue), birth->file, NULL);
         birth->fd = -1;
         birth->outcome = NULL;
     }
 }
 
-/* Syncs the directories that children were taken back from. */
-static bool sync_retracted(GArray *births, GError **error)
+/* Removes the children given up, durably: a child that stayed would be
+ * published with those of the parent's next try, should that be rolled forward. */
+static bool retract(GArray *births, GError **error)
 {
     g_autoptr(GPtrArray) dirs = g_ptr_array_new();
-    for (guint i = 0; i < births->len; i++)
-        if (!g_array_index(births, Birth, i).outcome)
-            add_unique(dirs, g_array_index(births, Birth, i).queue);
+    for (guint i = 0; i < births->len; i++) {
+        const Birth *birth = &g_array_index(births, Birth, i);
+        if (birth->outcome)
+            continue;
+        g_autoptr(GError) fault = NULL;
+        if (!fs_unlink(queue_fd(birth->queue), birth->file, &fault) && !g_error_matches(fault, FAIL, FAIL_MISSING)) {
+            g_propagate_error(error, g_steal_pointer(&fault));
+            return false;
+        }
+        add_unique(dirs, birth->queue);
+    }
     for (guint i = 0; i < dirs->len; i++)
         if (!fs_sync_dir(queue_fd(dirs->pdata[i]), error))
             return false;
@@ -311,7 +318,7 @@ bool hop_commit(Hop *hop, Outcome **batch, size_t count, GError **error)
     write_children(hop, births, batch, count);
     return sync_children(hop, births, error) && unlink_owed(hop, error) &&
            commit_parents(births, batch, count, error) && publish(hop, births, batch, count, error) &&
-           sync_retracted(births, error);
+           retract(births, error);
 }
 
 bool hop_settle(Hop *hop, GError **error)

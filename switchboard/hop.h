@@ -46,7 +46,8 @@ void outcome_add(Outcome *outcome, Draft *draft);
  * lost its children (error set: FAIL_LATER for want of space and the like,
  * FAIL_NEVER for a draft that cannot be written). On false with error set
  * the state of the commit is not known (a sync of the parents' directory
- * failed): the process must end, recovery decides. */
+ * failed, or a child could not be taken back): the process must end, recovery
+ * decides. */
 bool hop_commit(Hop *hop, Outcome **batch, size_t count, GError **error);
 
 /* Pays what is owed: syncs the target directories of the last batch, unlinks

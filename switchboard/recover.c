@@ -37,6 +37,7 @@ typedef struct Recovery {
     GHashTable *undecided; /* parents in S3, and those of orphans in S2 */
     GHashTable *settled;   /* parents in S4 */
     RecoverReport *report;
+    bool ready; /* there are entries in S2 */
 } Recovery;
 
 static GHashTable *hash_set(void)
@@ -66,6 +67,8 @@ static void note_state(void *data, Queue *queue, const char *file, const EntryNa
         g_array_append_val(recovery->claimed, *name);
     else if (strcmp(rest, SUFFIX_DECIDED) == 0)
         g_array_append_val(recovery->decided, *name);
+    else if (strcmp(rest, SUFFIX_READY) == 0)
+        recovery->ready = true;
 }
 
 static void note_ready(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
@@ -109,7 +112,7 @@ static bool find_all(Recovery *recovery, bool thorough, GError **error)
 {
     if (!queue_visit(recovery->queue, note_state, recovery, error))
         return false;
-    if (!thorough && recovery->claimed->len == 0 && recovery->decided->len == 0)
+    if (!thorough && !recovery->ready && recovery->claimed->len == 0 && recovery->decided->len == 0)
         return true;
     if (!find_orphans(recovery, error))
         return false;
@@ -131,15 +134,15 @@ static bool set_stray_aside(Recovery *recovery, const Orphan *orphan, GError **e
     Queue *shunt = spool_queue(queue_spool(orphan->queue), SHUNT_QUEUE, error);
     if (!shunt)
         return false;
-    char copy[FILE_NAME_SIZE];
+    char part[FILE_NAME_SIZE], copy[FILE_NAME_SIZE];
+    suffix_file(&orphan->name, SUFFIX_TMP, part);
     suffix_file(&orphan->name, SUFFIX_PRESERVED, copy);
     log_error("queue %s: %s has no parent; it is set aside as " SHUNT_QUEUE "/%s", queue_name(orphan->queue),
               orphan->file, copy);
-    g_autoptr(GError) fault = NULL;
-    if (!corrupt_copy(orphan->queue, orphan->file, shunt, copy, &fault) && !g_error_matches(fault, FAIL, FAIL_RACE)) {
-        g_propagate_error(error, g_steal_pointer(&fault));
+    fs_unlink(queue_fd(shunt), part, NULL); /* what a crash in here left */
+    if (!corrupt_copy(orphan->queue, orphan->file, shunt, part, error) ||
+        !fs_rename(queue_fd(shunt), part, copy, error) || !fs_sync_dir(queue_fd(shunt), error))
         return false;
-    }
     recovery->report->strays++;
     return fs_unlink(queue_fd(orphan->queue), orphan->file, error);
 }
@@ -245,7 +248,7 @@ bool recover_slice(Queue *queue, Slice slice, bool thorough, RecoverReport *repo
     g_autoptr(GHashTable) parents = hash_set();
     g_autoptr(GHashTable) undecided = hash_set();
     g_autoptr(GHashTable) settled = hash_set();
-    Recovery recovery = {queue, slice, claimed, decided, orphans, parents, undecided, settled, report};
+    Recovery recovery = {queue, slice, claimed, decided, orphans, parents, undecided, settled, report, false};
     if (run(&recovery, thorough, error))
         return true;
     g_prefix_error(error, "recovery of queue %s: ", queue_name(queue));

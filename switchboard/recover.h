@@ -23,10 +23,10 @@ typedef struct RecoverReport {
 } RecoverReport;
 
 /* Recovers slice of queue. Its own directory is listed; the others only when
- * it holds a parent in S3 or S4 whose children may be there, or when thorough
- * is said: that finds children left by a parent that is in neither (R5, R6), which
- * nothing waits for, so the skeleton does it later, when it is idle. No entry
- * of the slice may be claimed then. */
+ * it holds an entry in S2, S3 or S4 whose children may be there, or when
+ * thorough is said: that finds children whose parent is gone (R6), which nothing waits
+ * for, so the skeleton does it later, when it is idle. No entry of the slice
+ * may be claimed then. */
 bool recover_slice(Queue *queue, Slice slice, bool thorough, RecoverReport *report, GError **error);
 
 /* Removes untagged .tmp files of queue older than age_us (intake that never

@@ -118,24 +118,48 @@ static gint compare_names(gconstpointer a, gconstpointer b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* A listing of an open directory; NULL with errno set. */
+static DIR *open_listing(int dir_fd)
+{
+    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!directory && fd >= 0) {
+        int saved = errno;
+        close(fd);
+        errno = saved;
+    }
+    return directory;
+}
+
+/* NULL at the end with errno 0, or with errno set. */
+static const char *next_name(DIR *directory)
+{
+    errno = 0;
+    const struct dirent *found = readdir(directory);
+    return found ? found->d_name : NULL;
+}
+
 char **spool_queue_names(Spool *spool, GError **error)
 {
-    int fd = openat(spool->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *directory = open_listing(spool->fd);
     if (!directory) {
         fail_errno(error, FAIL_LATER, "list %s", spool->path);
-        if (fd >= 0)
-            close(fd);
         return NULL;
     }
-    g_autoptr(GPtrArray) names = g_ptr_array_new();
-    for (struct dirent *found; (found = readdir(directory)) != NULL;) {
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    for (const char *name; (name = next_name(directory)) != NULL;) {
         struct stat status;
-        if (queue_name_valid(found->d_name) && fstatat(spool->fd, found->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        if (queue_name_valid(name) && fstatat(spool->fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISDIR(status.st_mode))
-            g_ptr_array_add(names, g_strdup(found->d_name));
+            g_ptr_array_add(names, g_strdup(name));
     }
+    int fault = errno;
     closedir(directory);
+    if (fault != 0) { /* recovery must not take a part for the whole */
+        errno = fault;
+        fail_errno(error, FAIL_LATER, "list %s", spool->path);
+        return NULL;
+    }
     g_ptr_array_sort(names, compare_names);
     g_ptr_array_add(names, NULL);
     return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
@@ -143,27 +167,16 @@ char **spool_queue_names(Spool *spool, GError **error)
 
 bool queue_visit(Queue *queue, QueueVisit *visit, void *data, GError **error)
 {
-    int fd = openat(queue->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!directory) {
-        fail_errno(error, FAIL_LATER, "list queue %s", queue->name);
-        if (fd >= 0)
-            close(fd);
-        return false;
-    }
-    int fault = 0;
-    for (;;) {
-        errno = 0;
-        struct dirent *found = readdir(directory);
-        if (!found) {
-            fault = errno;
-            break;
-        }
+    DIR *directory = open_listing(queue->fd);
+    if (!directory)
+        return fail_errno(error, FAIL_LATER, "list queue %s", queue->name);
+    for (const char *file; (file = next_name(directory)) != NULL;) {
         EntryName name;
         const char *rest;
-        if (name_parse(found->d_name, &name, &rest))
-            visit(data, queue, found->d_name, &name, rest);
+        if (name_parse(file, &name, &rest))
+            visit(data, queue, file, &name, rest);
     }
+    int fault = errno;
     closedir(directory);
     errno = fault;
     return fault == 0 || fail_errno(error, FAIL_LATER, "list queue %s", queue->name);

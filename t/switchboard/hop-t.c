@@ -57,12 +57,8 @@ static void test_fans_out(Fixture *fixture, gconstpointer data)
     g_assert_true(hop_commit(hop, &outcome, 1, NULL));
     /* children, both directories and the files, parent, its directory, publications */
     g_assert_cmpstr(calls->str, ==, "cccddfffrdrrr");
-    g_assert_true(hop_owes(hop));
-    g_string_truncate(calls, 0);
-    g_assert_true(hop_settle(hop, NULL));
-    g_assert_cmpstr(calls->str, ==, "ddu");
     fs_set_hook(NULL, NULL);
-    g_assert_false(hop_owes(hop));
+    g_assert_true(hop_settle(hop, NULL));
     g_assert_cmpuint(fixture_count(fixture, "pipeline", ""), ==, 0);
     g_assert_cmpuint(fixture_count(fixture, "out", ".msg"), ==, 2);
     g_assert_cmpuint(fixture_count(fixture, "archive", ".msg"), ==, 1);
@@ -73,6 +69,31 @@ static void test_fans_out(Fixture *fixture, gconstpointer data)
     g_assert_cmpstr(entry_trace(copies->pdata[1]), ==, trace);
     entry_free(copies->pdata[0]);
     entry_free(copies->pdata[1]);
+}
+
+/* T8: the parent stays until the publications are synced, also when that
+ * fails. */
+static void test_settles(Fixture *fixture, gconstpointer data)
+{
+    static const char *const queues[] = {"out", "archive", NULL};
+    g_free(fixture_store(fixture, "in", "m"));
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(Outcome) outcome = claim_outcome(inbox);
+    add_children(outcome, queues);
+    g_autoptr(Hop) hop = hop_new(fixture->spool);
+    g_assert_true(hop_commit(hop, &outcome, 1, NULL));
+    g_assert_true(hop_owes(hop));
+    g_autoptr(GString) calls = g_string_new(NULL);
+    Record log = {calls, FS_SYNC_DIR, 1, EIO};
+    fs_set_hook(record, &log);
+    g_assert_false(hop_settle(hop, NULL));
+    g_assert_cmpuint(fixture_count(fixture, "in", ".done"), ==, 1);
+    g_string_truncate(calls, 0);
+    g_assert_true(hop_settle(hop, NULL));
+    fs_set_hook(NULL, NULL);
+    g_assert_cmpstr(calls->str, ==, "ddu");
+    g_assert_false(hop_owes(hop));
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 0);
 }
 
 /* A batch shares its syncs, and pays the last batch's debt with its own. */
@@ -194,12 +215,41 @@ static void test_unknown_commit(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(fixture_count(fixture, "out", ".msg"), ==, 0);
 }
 
+static int refuse_second_create(const FsEvent *event, void *data)
+{
+    int *creates = data;
+    if (event->call == FS_UNLINK)
+        return EIO;
+    return event->call == FS_CREATE && (*creates)++ == 1 ? ENOSPC : 0;
+}
+
+/* A child that cannot be taken back would be published with those of the
+ * next try: the caller must end the process, so that recovery removes it. */
+static void test_unretractable(Fixture *fixture, gconstpointer data)
+{
+    static const char *const queues[] = {"out", "archive", NULL};
+    g_free(fixture_store(fixture, "in", "m"));
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(Outcome) outcome = claim_outcome(inbox);
+    add_children(outcome, queues);
+    g_autoptr(Hop) hop = hop_new(fixture->spool);
+    g_autoptr(GError) error = NULL;
+    int creates = 0;
+    fs_set_hook(refuse_second_create, &creates);
+    g_assert_false(hop_commit(hop, &outcome, 1, &error));
+    fs_set_hook(NULL, NULL);
+    g_assert_error(error, FAIL, FAIL_LATER);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 1);
+}
+
 #define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
 
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     ADD("/hop/fans out", test_fans_out);
+    ADD("/hop/settles", test_settles);
+    ADD("/hop/unretractable", test_unretractable);
     ADD("/hop/batch", test_batch);
     ADD("/hop/ends", test_ends);
     ADD("/hop/faults", test_faults);
