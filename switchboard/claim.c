@@ -17,6 +17,9 @@
 #include "switchboard/recover.h"
 #include "switchboard/suffix_internal.h"
 
+/* After which an entry that the system could not read is tried again. */
+#define UNREADABLE_DELAY (60 * CLOCK_SECOND)
+
 struct Inbox {
     Queue *queue;
     Slice slice;
@@ -155,8 +158,24 @@ size_t inbox_backlog(const Inbox *inbox, int64_t now, int64_t *oldest)
     return index_due(&inbox->index, now);
 }
 
-/* Opens what was just claimed. A damaged entry goes to corrupt/; NULL without
- * error means that there is nothing to work on. */
+/* T4. With due 0, due as it was. */
+static bool put_back(Inbox *inbox, const EntryName *name, int64_t due, GError **error)
+{
+    EntryName ready = *name;
+    char claimed[FILE_NAME_SIZE];
+    suffix_file(name, SUFFIX_CLAIMED, claimed);
+    if (due > 0)
+        ready.due = due;
+    if (!suffix_publish(inbox->queue, &ready, claimed, error))
+        return false;
+    if (inbox->watch < 0)
+        index_add(&inbox->index, &ready); /* no event will tell */
+    return true;
+}
+
+/* Opens what was just claimed. A damaged entry goes to corrupt/; one that
+ * cannot be read now waits, so that those behind it go on. NULL without error
+ * means that there is nothing to work on. */
 static Entry *open_claimed(Inbox *inbox, const EntryName *name, GError **error)
 {
     char file[FILE_NAME_SIZE];
@@ -170,10 +189,9 @@ static Entry *open_claimed(Inbox *inbox, const EntryName *name, GError **error)
         corrupt_set_aside(inbox->queue, name, error);
         return NULL;
     }
-    char ready[FILE_NAME_SIZE];
-    suffix_file(name, SUFFIX_READY, ready);
-    fs_rename(queue_fd(inbox->queue), file, ready, NULL);
-    g_propagate_prefixed_error(error, g_steal_pointer(&fault), "queue %s: ", queue_name(inbox->queue));
+    log_error("queue %s: %s; it is tried again in %" PRId64 " s", queue_name(inbox->queue), fault->message,
+              UNREADABLE_DELAY / CLOCK_SECOND);
+    put_back(inbox, name, clock_now() + UNREADABLE_DELAY, error);
     return NULL;
 }
 
@@ -222,16 +240,8 @@ bool inbox_claim(Inbox *inbox, size_t limit, bool durable, GPtrArray *entries, G
 bool inbox_release(Inbox *inbox, Entry *entry, int64_t due, GError **error)
 {
     EntryName name = *entry_name(entry);
-    char claimed[FILE_NAME_SIZE];
-    suffix_file(&name, SUFFIX_CLAIMED, claimed);
     entry_free(entry);
-    if (due > 0)
-        name.due = due;
-    if (!suffix_publish(inbox->queue, &name, claimed, error))
-        return false;
-    if (inbox->watch < 0)
-        index_add(&inbox->index, &name); /* no event will tell */
-    return true;
+    return put_back(inbox, &name, due, error);
 }
 
 bool inbox_preserve(Inbox *inbox, Entry *entry, GError **error)

@@ -48,7 +48,8 @@ size_t inbox_backlog(const Inbox *inbox, int64_t now, int64_t *oldest);
 
 /* Claims up to limit due entries in order: renames .msg to .bak, opens,
  * verifies. A damaged one is moved to corrupt/ whole (copied durably, then
- * removed) with a line in the log, one that vanished is passed over. Claimed ones are
+ * removed) with a line in the log, one that the system cannot read now is put
+ * back for a minute, one that vanished is passed over. Claimed ones are
  * appended to entries, which owns them. With durable, the
  * directory is synced before the function returns, so that no power cut can
  * undo the claims (for work that is felt outside). False only when the

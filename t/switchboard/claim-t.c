@@ -4,11 +4,13 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/fs.h"
 #include "switchboard/index_internal.h"
 #include "t/switchboard/fixture.h"
 
@@ -35,6 +37,65 @@ static void test_in_order(Fixture *fixture, gconstpointer data)
     free_entries(entries);
     free_entries(fixture_claim(inbox)); /* our own renames bring nothing back */
     g_assert_cmpint(inbox_wait(inbox, clock_now()), ==, -1);
+}
+
+static int count_calls(const FsEvent *event, void *data)
+{
+    unsigned *calls = data;
+    calls[event->call]++;
+    return 0;
+}
+
+/* One sync for all that were claimed, and only where it was asked for. */
+static void test_durable(Fixture *fixture, gconstpointer data)
+{
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    for (int durable = 0; durable < 2; durable++) {
+        for (int i = 0; i < 3; i++)
+            g_free(fixture_store(fixture, "in", "m"));
+        GPtrArray *entries = g_ptr_array_new();
+        unsigned calls[FS_SYNC_DIR + 1] = {0};
+        g_assert_true(inbox_refresh(inbox, NULL));
+        fs_set_hook(count_calls, calls);
+        g_assert_true(inbox_claim(inbox, 3, durable, entries, NULL));
+        fs_set_hook(NULL, NULL);
+        g_assert_cmpuint(entries->len, ==, 3);
+        g_assert_cmpuint(calls[FS_RENAME], ==, 3);
+        g_assert_cmpuint(calls[FS_SYNC_DIR], ==, durable);
+        free_entries(entries);
+    }
+}
+
+/* What the system cannot read now is put back and waits; it does not keep
+ * the runner from its work. */
+static void test_unreadable(Fixture *fixture, gconstpointer data)
+{
+    g_autofree char *name = fixture_store(fixture, "in", "m");
+    for (int poll = 0; poll < 2; poll++) {
+        g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, poll ? 1000 : 0, NULL);
+        g_autoptr(GPtrArray) entries = g_ptr_array_new();
+        g_autoptr(GError) error = NULL;
+        struct rlimit before;
+        g_assert_cmpint(getrlimit(RLIMIT_NOFILE, &before), ==, 0);
+        struct rlimit none = {0, before.rlim_max};
+        g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &none), ==, 0);
+        bool claimed = inbox_claim(inbox, 10, false, entries, &error);
+        g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &before), ==, 0);
+        g_assert_no_error(error);
+        g_assert_true(claimed);
+        g_assert_cmpuint(entries->len, ==, 0);
+        g_assert_true(inbox_refresh(inbox, NULL));
+        int64_t wait = inbox_wait(inbox, clock_now());
+        g_assert_cmpint(wait, >, poll ? -1 : 50 * CLOCK_SECOND);
+        g_assert_cmpint(wait, <=, 60 * CLOCK_SECOND);
+        g_autofree char *file = fixture_files(fixture, "in", "");
+        g_assert_true(g_str_has_suffix(file, ".msg"));
+        g_assert_cmpmem(file + 17, HASH_DIGITS, name + 17, HASH_DIGITS);
+        g_autofree char *from = fixture_file_path(fixture, "in", file);
+        g_autofree char *plain = g_strconcat(name, ".msg", NULL);
+        g_autofree char *to = fixture_file_path(fixture, "in", plain);
+        g_assert_cmpint(rename(from, to), ==, 0);
+    }
 }
 
 static void test_slices(Fixture *fixture, gconstpointer data)
@@ -167,6 +228,8 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     ADD("/claim/claims in order", test_in_order);
+    ADD("/claim/durable", test_durable);
+    ADD("/claim/unreadable", test_unreadable);
     ADD("/claim/slices", test_slices);
     ADD("/claim/release", test_release);
     ADD("/claim/preserve", test_preserve);
