@@ -72,21 +72,23 @@ static bool fail_on(GError **error, const char *what, int fd)
     return fail_errno(error, FAIL_LATER, "%s %s", what, name);
 }
 
+/* Makes the directory durable, also one that was there: whoever made it may
+ * have died before this sync. */
+static bool make_dir(int parent_fd, const char *path, GError **error)
+{
+    if (mkdirat(parent_fd, path, 0750) != 0 && errno != EEXIST)
+        return fail_errno(error, code_of(errno), "make directory %s", path);
+    g_autofree char *above = g_path_get_dirname(path);
+    auto_fd holder = TEMP_FAILURE_RETRY(openat(parent_fd, above, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (holder < 0)
+        return fail_errno(error, FAIL_LATER, "open directory %s", above);
+    return fs_sync_dir(holder, error);
+}
+
 int fs_open_dir(int parent_fd, const char *path, bool create, GError **error)
 {
-    if (create && mkdirat(parent_fd, path, 0750) == 0) {
-        g_autofree char *above = g_path_get_dirname(path);
-        auto_fd holder = openat(parent_fd, above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (holder < 0) {
-            fail_errno(error, FAIL_LATER, "open directory %s", above);
-            return -1;
-        }
-        if (!fs_sync_dir(holder, error))
-            return -1;
-    } else if (create && errno != EEXIST) {
-        fail_errno(error, code_of(errno), "make directory %s", path);
+    if (create && !make_dir(parent_fd, path, error))
         return -1;
-    }
     int fd = TEMP_FAILURE_RETRY(openat(parent_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (fd < 0)
         fail_errno(error, code_of(errno), "open directory %s", path);

@@ -23,8 +23,8 @@
 #include <sys/uio.h>
 
 /* Opens a directory for the calls below; -1 on failure (FAIL_MISSING when
- * there is none). With create, makes it first (mode 0750) and syncs the
- * parent. */
+ * there is none). With create, makes it first where it is missing (mode 0750), and
+ * syncs the parent in any case. */
 int fs_open_dir(int parent_fd, const char *path, bool create, GError **error);
 
 /* Creates name for reading and writing, mode 0640. Fails with FAIL_RACE when

@@ -346,6 +346,23 @@ static bool do_all(const Place *place, GError **error)
     "create:a write(a) write(b) write(c) pwrite(X)@1 truncate@2 sync-file sync-dir sync-file sync-dir " \
     "rename:a>b rename:b>c unlink:c "
 
+/* One that was there is synced, too: its maker may have died before. */
+static void test_open_dir_syncs(Place *place, gconstpointer unused)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GString) seen = g_string_new(NULL);
+    Recorder recorder = {.seen = seen};
+    g_assert_cmpint(mkdirat(place->fd, "queue", 0700), ==, 0);
+    fs_set_hook(record, &recorder);
+    auto_fd fd = fs_open_dir(place->fd, "queue", true, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(fd, >=, 0);
+    g_assert_cmpstr(seen->str, ==, "sync-dir ");
+    recorder.refuse_at = 2;
+    g_assert_cmpint(fs_open_dir(place->fd, "queue", true, &error), ==, -1);
+    g_assert_error(error, FAIL, FAIL_LATER);
+}
+
 static void test_hook(Place *place, gconstpointer unused)
 {
     g_autoptr(GError) error = NULL;
@@ -417,6 +434,7 @@ int main(int argc, char **argv)
     ADD("sync-group-syncfs", "syncfs", test_sync_group);
     ADD("sync-group-threads", NULL, test_sync_group_threads);
     ADD("space-and-device", NULL, test_space_and_device);
+    ADD("open-dir-syncs", NULL, test_open_dir_syncs);
     ADD("hook", NULL, test_hook);
     ADD("hook-refuses", NULL, test_hook_refuses);
     ADD("hook-group", NULL, test_hook_group);
