@@ -155,7 +155,9 @@ const EntryName *draft_name(Draft *draft)
     int64_t arrival = meta_integer(meta, META_ARRIVAL, 0);
     format_hash_end(sum, meta_string(meta, META_LIST, ""), arrival, meta_integer(meta, META_ORDINAL, 0),
                     meta_string(meta, META_SHARD, NULL), draft->name.hash);
-    draft->name.due = draft->due ? draft->due : arrival;
+    int64_t now = clock_now();
+    bool stepped_back = arrival > now + CLOCK_SECOND; /* the clock did, since; nothing shall wait for it */
+    draft->name.due = draft->due ? draft->due : stepped_back ? now : arrival;
     if (!meta_string(meta, META_TRACE, NULL)) {
         char digits[HASH_DIGITS + 1];
         name_hash_format(draft->name.hash, digits);
@@ -249,7 +251,7 @@ static bool write_all(Writing *writing, GError **error)
 {
     Draft *draft = writing->draft;
     g_autofree char *meta = meta_print(draft->meta);
-    if (!meta || strlen(meta) > META_MAX)
+    if (!meta || strlen(meta) >= META_MAX) /* its line feed counts, too */
         return fail(error, FAIL_NEVER, "the metadata cannot be written: it is over %d octets or no valid text",
                     META_MAX);
     g_string_set_size(writing->buffer, FORMAT_HEAD_SIZE);

@@ -37,7 +37,8 @@ void draft_add_message(Draft *draft, GBytes *octets);
  * still to do. The entry must outlive the draft. */
 Draft *draft_from_entry(const char *queue, Entry *entry);
 
-/* When it is due; the default is the arrival time. */
+/* When it is due; the default is the arrival time, or now when the clock was
+ * set back since. */
 void draft_set_due(Draft *draft, int64_t due);
 
 /* Where the recipients come from: read once, while the draft is written. */

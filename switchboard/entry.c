@@ -20,7 +20,6 @@ struct Entry {
     Queue *queue;
     EntryName name;
     char text[NAME_SIZE];
-    char *trace;
     int fd;
     FormatHead head;
     json_t *meta;
@@ -59,7 +58,7 @@ static bool load(Entry *entry, size_t size, GError **error)
     g_autofree char *buffer = g_malloc(size);
     size_t have = 0;
     while (have < size) {
-        ssize_t got = pread(entry->fd, buffer + have, size - have, (off_t)have);
+        ssize_t got = TEMP_FAILURE_RETRY(pread(entry->fd, buffer + have, size - have, (off_t)have));
         if (got < 0)
             return fail_errno(error, FAIL_LATER, "read %s", entry->text);
         if (got == 0)
@@ -154,7 +153,6 @@ void entry_free(Entry *entry)
         close(entry->fd);
     g_clear_pointer(&entry->meta, json_decref);
     g_clear_pointer(&entry->whole, g_bytes_unref);
-    g_free(entry->trace);
     g_free(entry);
 }
 

@@ -48,7 +48,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Entry, entry_free)
 Queue *entry_queue(const Entry *entry);
 const EntryName *entry_name(const Entry *entry);
 const char *entry_text(const Entry *entry);   /* the name as text, no suffix */
-const char *entry_trace(const Entry *entry);  /* for the log; the hash's start if none was set */
+const char *entry_trace(const Entry *entry);  /* for the log; the hash if none was set */
 json_t *entry_meta(Entry *entry);             /* changes stay in memory */
 const char *entry_list(const Entry *entry);   /* List-Id, "" when none */
 int64_t entry_arrival(const Entry *entry);

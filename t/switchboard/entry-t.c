@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "t/switchboard/fixture.h"
 
@@ -179,6 +180,49 @@ static void test_refused_recipients(Fixture *fixture, gconstpointer data)
     draft_free(intake.draft);
 }
 
+/* The largest metadata that is written can be read again. */
+static void test_meta_limit(Fixture *fixture, gconstpointer data)
+{
+    for (int over = 0; over < 2; over++) {
+        Draft *draft = fixture_draft("in", "t", "m");
+        draft_name(draft);
+        meta_set_string(draft_meta(draft), "fill", "");
+        g_autofree char *text = meta_print(draft_meta(draft));
+        g_autofree char *fill = g_strnfill(META_MAX - 1 - strlen(text) + (size_t)over, 'x');
+        meta_set_string(draft_meta(draft), "fill", fill);
+        Intake intake = {.draft = draft};
+        g_assert_cmpint(intake_store(fixture->spool, &intake, 1, false), ==, over == 0);
+        if (over)
+            g_assert_error(intake.error, FAIL, FAIL_NEVER);
+        g_clear_error(&intake.error);
+        draft_free(draft);
+        g_autoptr(Entry) entry = open_only(fixture, "in");
+        g_assert_nonnull(entry);
+    }
+}
+
+/* After the clock was set back a day, nothing new waits for a day. */
+static void test_clock_back(Fixture *fixture, gconstpointer data)
+{
+    if (g_test_subprocess()) {
+        clock_unique();
+        g_assert_true(g_file_set_contents(g_getenv("LISTRUNNER_CLOCK_FILE"), "-86400", -1, NULL));
+        g_assert_cmpint(clock_unique(), >, clock_now());
+        g_free(fixture_store(fixture, "in", "m"));
+        g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+        g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+        g_assert_cmpuint(entries->len, ==, 1);
+        entry_free(entries->pdata[0]);
+        return;
+    }
+    g_autofree char *file = g_build_filename(fixture->path, "offset", NULL);
+    g_assert_true(g_file_set_contents(file, "0", -1, NULL));
+    g_setenv("LISTRUNNER_CLOCK_FILE", file, TRUE);
+    g_test_trap_subprocess(NULL, 0, 0);
+    g_unsetenv("LISTRUNNER_CLOCK_FILE");
+    g_test_trap_assert_passed();
+}
+
 /* The name is the one the header describes, with and without a shard key. */
 static void test_name(Fixture *fixture, gconstpointer data)
 {
@@ -216,6 +260,8 @@ int main(int argc, char **argv)
     ADD("/entry/damage", test_damage);
     ADD("/entry/crash count", test_crash_count);
     ADD("/entry/refused recipients", test_refused_recipients);
+    ADD("/entry/meta limit", test_meta_limit);
+    ADD("/entry/clock back", test_clock_back);
     ADD("/entry/name", test_name);
     return g_test_run();
 }
