@@ -130,7 +130,8 @@ bool child_reopen(void)
     while (read(wake_pipe[0], drained, sizeof drained) > 0)
         continue;
     bool seen = reopen_seen != 0;
-    reopen_seen = 0;
+    if (seen) /* one that comes only now is for the next call */
+        reopen_seen = 0;
     if (stop_seen) { /* stopping stays readable */
         ssize_t ignored = write(wake_pipe[1], "", 1);
         (void)ignored;

@@ -21,6 +21,9 @@
 #define BACKOFF_MIN CLOCK_SECOND
 #define BACKOFF_MAX (300 * CLOCK_SECOND)
 #define SWEEP_INTERVAL (3600 * CLOCK_SECOND)
+/* Entries whose delays are remembered; beyond that each waits BACKOFF_MAX. */
+#define DELAYS_MAX 100000
+#define OPEN_FILES_WANTED 65536
 
 struct Runner {
     const RunnerSpec *spec;
@@ -102,6 +105,8 @@ static int64_t next_delay(Runner *runner, const Entry *entry)
     char digits[HASH_DIGITS + 1];
     name_hash_format(entry_name(entry)->hash, digits);
     int64_t *last = g_hash_table_lookup(runner->delays, digits);
+    if (!last && g_hash_table_size(runner->delays) >= DELAYS_MAX)
+        return BACKOFF_MAX;
     int64_t delay = last ? MIN(*last * 2, BACKOFF_MAX) : BACKOFF_MIN;
     int64_t *kept = g_new(int64_t, 1);
     *kept = delay;
@@ -233,13 +238,15 @@ static void commit_batch(Runner *runner, Outcome **batch, size_t count)
     g_autoptr(GError) error = NULL;
     if (used > 0 && !hop_commit(runner->hop, sound, used, &error))
         die("commit", error);
+    runner->holding = NULL; /* it may be freed now */
     for (size_t i = 0; i < count; i++) {
-        if (batch[i]->parent && batch[i]->error)
+        if (batch[i]->parent && batch[i]->error) {
             settle_failure(runner, batch[i]);
-        else if (batch[i]->parent)
+        } else if (batch[i]->parent) {
             forget_delay(runner, batch[i]->parent);
+            runner->done++;
+        }
     }
-    runner->done += used;
     if (runner->spec->committed)
         runner->spec->committed(runner);
 }
@@ -260,7 +267,6 @@ static void work(Runner *runner)
     beat(runner);
     handle_batch(runner, (Outcome **)batch->pdata, batch->len);
     commit_batch(runner, (Outcome **)batch->pdata, batch->len);
-    runner->holding = NULL;
     runner->in_batch = 0;
     runner->progress++;
     beat(runner);
@@ -281,6 +287,7 @@ static void sweep(Runner *runner)
     g_clear_error(&error);
     if (!recover_slice(inbox_queue(runner->inbox), runner->slice, true, &report, &error))
         log_warn("%s", error->message);
+    g_hash_table_remove_all(runner->delays); /* entries that an operator took away are among them */
     runner->sweep_at = clock_monotonic() + SWEEP_INTERVAL;
 }
 
@@ -337,8 +344,8 @@ static void loop(Runner *runner)
 static void raise_limits(void)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = MIN(limit.rlim_max, 4096);
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < MIN(limit.rlim_max, OPEN_FILES_WANTED)) {
+        limit.rlim_cur = MIN(limit.rlim_max, OPEN_FILES_WANTED);
         setrlimit(RLIMIT_NOFILE, &limit);
     }
 }

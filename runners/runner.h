@@ -15,8 +15,8 @@
  *
  * All callbacks run in one thread. Failure of handle(): FAIL_LATER puts the
  * entry back, due again after a back-off that doubles with each try (1 s to 5 min); any other
- * code, or a crash repeated RECOVER_CRASHES_LIMIT times, sets it aside:
- * to shunt with the error's text, in metadata "fault".
+ * code moves it to shunt with the error's text, in metadata "fault". A crash
+ * repeated RECOVER_CRASHES_LIMIT times sets it aside in its own queue, as .psv.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -241,17 +241,20 @@ static bool lmtp_start(Listener *listener, GError **error)
         return fail(error, FAIL_CONFIG, "[lmtp] memory_limit is less than twice max_message_size");
     const char *directory = config_string(config, "spool", "directory");
     fs_use_syncfs(g_strcmp0(config_string(config, "spool", "sync"), "syncfs") == 0);
-    Spool *spool = spool_open(directory, error);
+    g_autoptr(Spool) spool = spool_open(directory, error);
     if (!spool)
         return false;
+    int own_fd = fcntl(spool_fd(spool), F_DUPFD_CLOEXEC, 0);
+    if (own_fd < 0)
+        return fail_errno(error, FAIL_LATER, "spool");
     Lmtp *lmtp = g_new0(Lmtp, 1);
     lmtp->listener = listener;
     lmtp->hostname = config_string(config, "site", "hostname");
     lmtp->min_free = config_size(config, "spool", "min_free");
-    lmtp->spool_fd = fcntl(spool_fd(spool), F_DUPFD_CLOEXEC, 0);
+    lmtp->spool_fd = own_fd;
     lmtp->server = lmtp_server_new(lmtp->hostname, &limits, &handler, lmtp);
     lmtp->lists = lists_new(config);
-    lmtp->commit = commit_new(spool, (size_t)config_integer(config, "spool", "batch_limit"));
+    lmtp->commit = commit_new(g_steal_pointer(&spool), (size_t)config_integer(config, "spool", "batch_limit"));
     lmtp->committed = event_new(listener_base(listener), commit_fd(lmtp->commit), EV_READ | EV_PERSIST, on_committed,
                                 lmtp);
     event_add(lmtp->committed, NULL);

@@ -17,7 +17,7 @@
 
 #define PATIENCE (10 * CLOCK_SECOND)
 
-static bool refuse_batches;
+static bool refuse_batches, slow_committed;
 
 static bool obey(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
@@ -40,7 +40,15 @@ static bool end_batch(Runner *runner, GError **error)
     return !refuse_batches || fail(error, FAIL_LATER, "the database is down");
 }
 
-static const RunnerSpec spec = {.name = "test", .queue = "in", .handle = obey, .end_batch = end_batch};
+static void committed(Runner *runner)
+{
+    if (slow_committed)
+        g_usleep(150000); /* longer than the heartbeat: the next line beats */
+    runner_progress(runner);
+}
+
+static const RunnerSpec spec = {
+    .name = "test", .queue = "in", .handle = obey, .end_batch = end_batch, .committed = committed};
 
 typedef struct Test {
     Fixture fixture;
@@ -79,7 +87,7 @@ static void set_up(Test *test, gconstpointer data)
 {
     fixture_set_up(&test->fixture, NULL);
     configure(test, data ? data : "");
-    refuse_batches = false;
+    refuse_batches = slow_committed = false;
 }
 
 static void tear_down(Test *test, gconstpointer data)
@@ -122,6 +130,18 @@ static void test_later(Test *test, gconstpointer data)
     wait_for(test, "target", ".msg", 2);
     stop(test, SIGTERM);
     g_assert_cmpuint(fixture_count(&test->fixture, "in", ""), ==, 0);
+}
+
+/* A beat in committed() does not name an entry that was put back. */
+static void test_beats_late(Test *test, gconstpointer data)
+{
+    slow_committed = true;
+    g_free(fixture_store(&test->fixture, "in", "later"));
+    start(test);
+    wait_for(test, "target", ".msg", 1);
+    int status = stop(test, SIGTERM);
+    g_assert_true(WIFEXITED(status));
+    g_assert_cmpint(WEXITSTATUS(status), ==, CHILD_EXIT_OK);
 }
 
 static void test_never(Test *test, gconstpointer data)
@@ -208,6 +228,7 @@ int main(int argc, char **argv)
     ADD("/runner/moves, polling", "wakeup = poll\npoll_interval = 20ms", test_moves);
     ADD("/runner/moves, small batches", "batch_limit = 3", test_moves);
     ADD("/runner/later", NULL, test_later);
+    ADD("/runner/beats late", "[master]\nheartbeat_interval = 100ms", test_beats_late);
     ADD("/runner/never", NULL, test_never);
     ADD("/runner/poison", NULL, test_poison);
     ADD("/runner/database down", NULL, test_database_down);
