@@ -174,7 +174,10 @@ class Exim:
 
     def start(self, members, name="bench"):
         self.list = f"{name}@{LIST_HOST}"
-        (self.top / "members").write_text("".join(f"{member}\n" for member in members))
+        parts = [members[at:at + 20000] for at in range(0, len(members), 20000)]  # exim reads no file over 1 MB
+        for number, part in enumerate(parts):
+            (self.top / f"part{number}").write_text("".join(f"{member}\n" for member in part))
+        (self.top / "members").write_text("".join(f":include:{self.top}/part{n}\n" for n in range(len(parts))))
         self.process = subprocess.Popen([self.program, "-C", self.top / "conf", "-bdf"], start_new_session=True,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(lambda: answers(self.port), 10, "exim to answer")

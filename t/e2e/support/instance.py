@@ -199,11 +199,12 @@ class Instance:
 
     def leftovers(self):
         """Processes that were started with our configuration and still live."""
-        mark = f"LISTRUNNER_CONFIG={self.config}".encode()
+        marks = [f"LISTRUNNER_CONFIG={path}".encode()
+                 for path in (self.config, self.directory / "run" / "config-in-force")]
         found = []
         for path in Path("/proc").glob("[0-9]*/environ"):
             try:
-                if mark in path.read_bytes().split(b"\0"):
+                if any(mark in path.read_bytes().split(b"\0") for mark in marks):
                     found.append(int(path.parent.name))
             except OSError:
                 continue
