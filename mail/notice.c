@@ -75,6 +75,15 @@ static char *take_subject(const char *text, const char **body)
     return g_strstrip(g_strndup(start, (size_t)(end - start)));
 }
 
+/* What strangers call a Message-ID may be anything: can it stand in a field of ours? */
+static bool is_quotable(const char *id)
+{
+    for (const char *at = id; *at; at++)
+        if (*at <= ' ' || *at >= 127 || *at == '<' || *at == '>')
+            return false;
+    return strlen(id) <= LINE_LIMIT;
+}
+
 static void append_fields(GString *out, const Notice *notice, const char *subject)
 {
     g_autofree char *name = notice->from_name ? header_phrase(notice->from_name, 6) : g_strdup("");
@@ -83,7 +92,7 @@ static void append_fields(GString *out, const Notice *notice, const char *subjec
     g_string_append_printf(out, *name ? "From: %s\r\n <%s>\r\n" : "From: %s%s\r\n", name, notice->from);
     g_string_append_printf(out, "To: %s\r\nSubject: %s\r\nMessage-ID: <%s>\r\nDate: %s\r\n", notice->to, encoded,
                            notice->id, date);
-    if (notice->in_reply_to && g_utf8_validate(notice->in_reply_to, -1, NULL))
+    if (notice->in_reply_to && is_quotable(notice->in_reply_to))
         g_string_append_printf(out, "In-Reply-To: <%s>\r\nReferences: <%s>\r\n", notice->in_reply_to,
                                notice->in_reply_to);
     g_string_append_printf(out, "Auto-Submitted: %s\r\nPrecedence: bulk\r\nMIME-Version: 1.0\r\n",

@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
+#include <string.h>
+
 #include "posting/rule.h"
+
+/* What an index of any database takes: the id, or its hash where it is long or no text. */
+#define ID_MAX 250
+
+static char *make_key(const char *id)
+{
+    bool plain = strlen(id) <= ID_MAX && g_utf8_validate(id, -1, NULL);
+    return plain ? g_strdup(id) : g_compute_checksum_for_string(G_CHECKSUM_SHA1, id, -1);
+}
 
 /* Was another mail with this Message-ID posted here before? Asked last of
  * all, because asking also records it: only what is accepted or held counts as posted, so
@@ -12,7 +23,8 @@ static bool check(Post *post, bool *hit, GError **error)
     g_autofree char *id = message_id(post->message);
     if (!id)
         return true;
-    if (!list_record_message_id(post->store, post->list->list_id, id, post->trace, post->now, hit, error))
+    g_autofree char *key = make_key(id);
+    if (!list_record_message_id(post->store, post->list->list_id, key, post->trace, post->now, hit, error))
         return false;
     if (*hit)
         post_add_reason(post, "A message with the same Message-ID was posted before.");

@@ -12,6 +12,23 @@
 #include "runners/list_runner.h"
 #include "runners/pipeline/blocks.h"
 
+/* The post as it leaves, with its number. Who wrote to an anonymous list stays out of the
+ * metadata, too: archives write it down. */
+static Draft *make_draft(const char *queue, Entry *entry, const Post *post)
+{
+    Draft *draft = list_runner_draft(queue, entry, post->message);
+    json_t *meta = draft_meta(draft);
+    if (post->post_id > 0)
+        meta_set_integer(meta, KEY_POST_ID, post->post_id);
+    if (post->post_id > 0 && post->list->anonymous_list) {
+        g_autofree char *id = message_id(post->message);
+        meta_set_string(meta, KEY_SENDER, post->list->posting_address);
+        meta_set_string(meta, KEY_MESSAGE_ID, id);
+        json_object_del(meta, KEY_MEMBER);
+    }
+    return draft;
+}
+
 static void add_archive(Entry *entry, const Post *post, Outcome *outcome)
 {
     json_t *names = json_array();
@@ -22,9 +39,8 @@ static void add_archive(Entry *entry, const Post *post, Outcome *outcome)
         json_decref(names);
         return;
     }
-    Draft *draft = list_runner_draft("archive", entry, post->message);
+    Draft *draft = make_draft("archive", entry, post);
     json_object_set_new(draft_meta(draft), KEY_ARCHIVERS, names);
-    meta_set_integer(draft_meta(draft), KEY_POST_ID, post->post_id);
     outcome_add(outcome, draft);
 }
 
@@ -32,25 +48,20 @@ static void add_archive(Entry *entry, const Post *post, Outcome *outcome)
 static void add_copies(Runner *runner, Entry *entry, const Post *post, Outcome *outcome)
 {
     const char *const *queue = config_list(runner_config(runner), "pipeline", "copy_to");
-    for (; queue && *queue; queue++) {
-        Draft *draft = list_runner_draft(*queue, entry, post->message);
-        meta_set_integer(draft_meta(draft), KEY_POST_ID, post->post_id);
-        outcome_add(outcome, draft);
-    }
+    for (; queue && *queue; queue++)
+        outcome_add(outcome, make_draft(*queue, entry, post));
 }
 
 /* An entry for out without its recipients. */
 static Draft *make_out(Entry *entry, const Post *post)
 {
-    Draft *draft = list_runner_draft("out", entry, post->message);
+    Draft *draft = make_draft("out", entry, post);
     json_t *meta = draft_meta(draft);
     json_object_del(meta, KEY_HITS);
     json_object_del(meta, KEY_MISSES);
     meta_set_string(meta, KEY_ENVELOPE_SENDER, post->envelope_sender);
     if (post->list->transport && *post->list->transport)
         meta_set_string(meta, KEY_TRANSPORT, post->list->transport);
-    if (post->post_id > 0)
-        meta_set_integer(meta, KEY_POST_ID, post->post_id);
     return draft;
 }
 

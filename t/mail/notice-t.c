@@ -43,6 +43,27 @@ static void test_alone(void)
     g_assert_cmpmem(g_bytes_get_data(body, NULL), g_bytes_get_size(body), "is held.\r\n", 10);
 }
 
+/* A Message-ID that cannot stand in our header is left out. */
+static void test_in_reply_to(void)
+{
+    g_autofree char *longest = g_strnfill(900, 'm'), *too_long = g_strnfill(901, 'm');
+    const struct {
+        const char *id;
+        bool named;
+    } cases[] = {{"x@example.com", true}, {longest, true}, {too_long, false}, {"a b@x", false}, {"\xc3\xb6@x", false},
+                 {"a>b@x", false}, {"a\r\nBcc: x", false}};
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        Notice notice = {.from = "a@example.com", .to = "b@example.com", .id = "1@example.com", .replied = true,
+                         .text = "Subject: x\n\nx", .in_reply_to = cases[at].id};
+        g_autoptr(GPtrArray) pieces = notice_compose(&notice);
+        g_autoptr(GBytes) mail = joined(pieces);
+        g_autoptr(Message) message = message_new(mail);
+        g_assert_cmpint(message_has(message, "In-Reply-To"), ==, cases[at].named);
+        g_assert_cmpint(message_has(message, "References"), ==, cases[at].named);
+        g_assert_false(message_has(message, "Bcc"));
+    }
+}
+
 static void test_encoded(void)
 {
     Notice notice = {.from = "a@example.com", .from_name = "J\xc3\xb6rg", .to = "b@example.com", .id = "1@example.com",
@@ -87,6 +108,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/notice/alone", test_alone);
+    g_test_add_func("/notice/in reply to", test_in_reply_to);
     g_test_add_func("/notice/encoded", test_encoded);
     g_test_add_func("/notice/attached", test_attached);
     return g_test_run();

@@ -87,6 +87,13 @@ static void test_duplicate(Bench *bench, gconstpointer data)
         post->message_id = "made-up@example.com";
         g_assert_false(hits(&rule_duplicate, post));
     }
+    /* One that is no text is kept as one. */
+    g_assert_false(hits(&rule_duplicate, bench_post(bench, BASE "Message-ID: <\xff@x>\r\n\r\n")));
+    g_assert_false(hits(&rule_duplicate, bench_post(bench, BASE "Message-ID: <\xfe@x>\r\n\r\n")));
+    g_autofree char *key = g_compute_checksum_for_string(G_CHECKSUM_SHA1, "\xff@x", -1);
+    bool known = false;
+    g_assert_true(list_record_message_id(bench->store, "test.example.com", key, "another", 1, &known, NULL));
+    g_assert_true(known);
 }
 
 static void test_member_moderation(Bench *bench, gconstpointer data)

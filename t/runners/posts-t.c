@@ -342,6 +342,24 @@ static void test_forgotten(Test *test, gconstpointer data)
     stop(pid);
 }
 
+/* Nothing that an archive writes down tells who wrote to an anonymous list. */
+static void test_anonymous(Test *test, gconstpointer data)
+{
+    configure(test, "[archiver.box]\ntype = mbox\npath = /nowhere");
+    g_assert_true(list_set(test->store, "test.example.com", "anonymous_list", "yes", NULL));
+    put(test, "anne@example.org", TO_POSTING, POST BODY);
+    run(test, "in");
+    run(test, "pipeline");
+    g_autoptr(Entry) out = only(test, "out"), archive = only(test, "archive");
+    g_autoptr(GBytes) octets = entry_message(archive);
+    g_autoptr(Message) message = message_new(octets);
+    g_autofree char *id = message_id(message), *meta = meta_print(entry_meta(archive)),
+                    *sent = meta_print(entry_meta(out));
+    g_assert_cmpstr(meta_string(entry_meta(archive), KEY_MESSAGE_ID, ""), ==, id);
+    g_assert_null(strstr(meta, "anne"));
+    g_assert_null(strstr(sent, "anne"));
+}
+
 static void test_owner(Test *test, gconstpointer data)
 {
     put(test, "eve@example.net", TO_OWNER, "From: eve@example.net\r\n" BODY);
@@ -404,6 +422,7 @@ int main(int argc, char **argv)
     POSTS_TEST("/posts/same trace", test_same_trace);
     POSTS_TEST("/posts/answers limited", test_answers_limited);
     POSTS_TEST("/posts/forgotten", test_forgotten);
+    POSTS_TEST("/posts/anonymous", test_anonymous);
     POSTS_TEST("/posts/owner", test_owner);
     POSTS_TEST("/posts/list gone", test_list_gone);
     POSTS_TEST("/posts/blocks", test_blocks);
