@@ -174,6 +174,15 @@ static bool parse_to(const char **to, GError **error)
     return false;
 }
 
+static bool check_sender(GError **error)
+{
+    if (!sender_given || strcmp(sender_given, "<>") == 0 || address_valid(sender_given))
+        return true;
+    g_autofree char *shown = g_utf8_make_valid(sender_given, -1);
+    command_usage(error, "--sender: '%s' is no address (local@domain) and not <>", shown);
+    return false;
+}
+
 static int run_inject(Site *site, int argc, char **argv, GError **error)
 {
     static const Column columns[] = {{"trace", "TRACE", COLUMN_TEXT},
@@ -182,7 +191,7 @@ static int run_inject(Site *site, int argc, char **argv, GError **error)
                                      {NULL, NULL, COLUMN_TEXT}};
     const char *path = argc > 1 ? argv[1] : "-";
     Inject inject = {0};
-    g_autoptr(InputFile) file = parse_to(&inject.to, error) ? input_open(path, error) : NULL;
+    g_autoptr(InputFile) file = parse_to(&inject.to, error) && check_sender(error) ? input_open(path, error) : NULL;
     g_autoptr(GBytes) octets = file ? input_read(file, path, error) : NULL;
     Store *store = octets ? site_store(site, false, error) : NULL;
     g_autoptr(List) list = store ? list_find(store, argv[0], error) : NULL;

@@ -56,6 +56,9 @@ def test_senders(site):
     for options, sender in (((), "p@x.org"), (("--sender", "me@x.org"), "me@x.org"), (("--sender", "<>"), "")):
         row, = site.run("inject", LIST, "--json", *options, data=data).rows()
         assert cat(site, row["name"])["meta"]["sender"] == sender
+    for wrong in ("not an address", "anne", "anne@x.org, bart@x.org", ""):
+        site.run("inject", LIST, "--sender", wrong, data=b"From: a@x.org\n\nbody\n", code=USAGE,
+                 says=f"--sender: '{wrong}'")
 
 
 def test_owner_mail(site):
