@@ -254,65 +254,88 @@ bool fs_sync_dir(int fd, GError **error)
     return result == 0 || fail_on(error, "sync directory", fd);
 }
 
-/* A group in flight: members are counted down by the threads. */
+/* A group in flight. The caller and its helpers take members until none is
+ * left. Counted: a helper that comes late finds the round, not the group. */
 typedef struct SyncRound {
+    FsSync *group;
     GMutex lock;
     GCond done;
-    size_t left;
+    size_t next, left, count; /* to be taken; not yet synced; in all */
 } SyncRound;
 
-typedef struct SyncTask {
-    FsSync *member;
-    SyncRound *round;
-} SyncTask;
+static void sync_members(SyncRound *round)
+{
+    g_mutex_lock(&round->lock);
+    while (round->next < round->count) {
+        FsSync *member = &round->group[round->next++];
+        g_mutex_unlock(&round->lock);
+        member->result = sync_one(member->fd, member->directory);
+        g_mutex_lock(&round->lock);
+        if (--round->left == 0)
+            g_cond_signal(&round->done);
+    }
+    g_mutex_unlock(&round->lock);
+}
 
-static void sync_task(gpointer data, gpointer unused)
+static void round_clear(gpointer data)
+{
+    SyncRound *round = data;
+    g_mutex_clear(&round->lock);
+    g_cond_clear(&round->done);
+}
+
+static void help(gpointer data, gpointer unused)
 {
     (void)unused;
-    SyncTask *task = data;
-    task->member->result = sync_one(task->member->fd, task->member->directory);
-    g_mutex_lock(&task->round->lock);
-    if (--task->round->left == 0)
-        g_cond_signal(&task->round->done);
-    g_mutex_unlock(&task->round->lock);
+    sync_members(data);
+    g_atomic_rc_box_release_full(data, round_clear);
 }
 
 static GThreadPool *sync_pool(void)
 {
     static gsize made;
     if (g_once_init_enter(&made)) {
-        GThreadPool *pool = g_thread_pool_new(sync_task, NULL, SYNC_THREADS, FALSE, NULL);
+        GThreadPool *pool = g_thread_pool_new(help, NULL, SYNC_THREADS, FALSE, NULL);
         g_once_init_leave(&made, (gsize)pool);
     }
     return (GThreadPool *)made;
 }
 
-/* The calling thread takes the last member itself: a group of one costs no
- * thread switch. */
+/* The calling thread does what nobody helps with: a group of one costs no
+ * thread switch, and a system that has no threads to give costs only time. */
 static void sync_concurrently(FsSync *group, size_t count)
 {
-    SyncRound round = {.left = count - 1};
-    g_autofree SyncTask *tasks = g_new(SyncTask, count);
-    g_mutex_init(&round.lock);
-    g_cond_init(&round.done);
-    for (size_t i = 0; i + 1 < count; i++) {
-        tasks[i] = (SyncTask){&group[i], &round};
-        g_thread_pool_push(sync_pool(), &tasks[i], NULL);
-    }
-    group[count - 1].result = sync_one(group[count - 1].fd, group[count - 1].directory);
-    g_mutex_lock(&round.lock);
-    while (round.left > 0)
-        g_cond_wait(&round.done, &round.lock);
-    g_mutex_unlock(&round.lock);
-    g_mutex_clear(&round.lock);
-    g_cond_clear(&round.done);
+    SyncRound *round = g_atomic_rc_box_new0(SyncRound);
+    *round = (SyncRound){.group = group, .left = count, .count = count};
+    g_mutex_init(&round->lock);
+    g_cond_init(&round->done);
+    for (size_t i = 0; i + 1 < MIN(count, SYNC_THREADS + 1); i++)
+        g_thread_pool_push(sync_pool(), g_atomic_rc_box_acquire(round), NULL);
+    sync_members(round);
+    g_mutex_lock(&round->lock);
+    while (round->left > 0)
+        g_cond_wait(&round->done, &round->lock);
+    g_mutex_unlock(&round->lock);
+    g_atomic_rc_box_release_full(round, round_clear);
+}
+
+/* Archives may lie on file systems of their own. */
+static bool on_one_device(const FsSync *group, size_t count)
+{
+    struct stat first, other;
+    if (fstat(group[0].fd, &first) != 0)
+        return false;
+    for (size_t i = 1; i < count; i++)
+        if (fstat(group[i].fd, &other) != 0 || other.st_dev != first.st_dev)
+            return false;
+    return true;
 }
 
 bool fs_sync_group(FsSync *group, size_t count, GError **error)
 {
     if (count == 0)
         return true;
-    if (syncfs_allowed && !fs_hook && count > 1) {
+    if (syncfs_allowed && !fs_hook && count > 1 && on_one_device(group, count)) {
         int result = syncfs(group[0].fd) == 0 ? 0 : errno;
         for (size_t i = 0; i < count; i++)
             group[i].result = result;

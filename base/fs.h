@@ -65,7 +65,7 @@ typedef struct FsSync {
 bool fs_sync_group(FsSync *group, size_t count, GError **error);
 
 /* One syncfs() for the file system of fd, where fs_use_syncfs(true) was
- * said: fs_sync_group then costs one call. Only where the spool has a file system of its own. */
+ * said: fs_sync_group then costs one call, for a group on one file system. Only where the spool has one of its own. */
 void fs_use_syncfs(bool use);
 
 /* Octets that an unprivileged process may still write there; free inodes

@@ -255,6 +255,7 @@ static bool write_all(Writing *writing, GError **error)
         return fail(error, FAIL_NEVER, "the metadata cannot be written: it is over %d octets or no valid text",
                     META_MAX);
     g_string_set_size(writing->buffer, FORMAT_HEAD_SIZE);
+    memset(writing->buffer->str, ' ', FORMAT_HEAD_SIZE); /* may be written before it is known */
     g_string_append(writing->buffer, meta);
     g_string_append_c(writing->buffer, '\n');
     writing->head.meta_length = writing->buffer->len - FORMAT_HEAD_SIZE;
