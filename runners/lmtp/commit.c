@@ -10,12 +10,22 @@
 
 #include "base/log.h"
 
-struct Commit {
+/* While some groups are on their way to the disk, the next is made ready; the
+ * journal takes them into one commit where it can. With one committer 10
+ * sessions reach two thirds of what the disk gives, with four of them four fifths. */
+#define COMMITTERS 4
+
+typedef struct Committer {
+    Commit *commit;
     Spool *spool; /* the thread's alone */
+    GThread *thread;
+} Committer;
+
+struct Commit {
+    Committer committers[COMMITTERS];
     size_t limit;
     size_t pending; /* the loop's alone */
     int fd;
-    GThread *thread;
     GMutex lock; /* of what follows */
     GCond more;
     GQueue ready, done; /* of CommitJob */
@@ -23,7 +33,7 @@ struct Commit {
 };
 
 /* Stores the jobs of a group as one intake. */
-static void store(Commit *commit, GQueue *group, size_t count)
+static void store(Spool *spool, GQueue *group, size_t count)
 {
     g_autofree Intake *entries = g_new(Intake, count);
     size_t at = 0;
@@ -32,7 +42,7 @@ static void store(Commit *commit, GQueue *group, size_t count)
         memcpy(entries + at, job->entries, job->count * sizeof *entries);
         at += job->count;
     }
-    intake_store(commit->spool, entries, count, false);
+    intake_store(spool, entries, count, false);
     at = 0;
     for (GList *link = group->head; link; link = link->next) {
         CommitJob *job = link->data;
@@ -70,20 +80,20 @@ static void give_back(Commit *commit, GQueue *group)
 
 static gpointer run(gpointer data)
 {
-    Commit *commit = data;
+    Committer *committer = data;
+    Commit *commit = committer->commit;
     GQueue group = G_QUEUE_INIT;
     size_t count;
     while ((count = take_group(commit, &group)) > 0) {
-        store(commit, &group, count);
+        store(committer->spool, &group, count);
         give_back(commit, &group);
     }
     return NULL;
 }
 
-Commit *commit_new(Spool *spool, size_t limit)
+Commit *commit_new(const char *directory, size_t limit, GError **error)
 {
-    Commit *commit = g_new0(Commit, 1);
-    commit->spool = spool;
+    g_autoptr(Commit) commit = g_new0(Commit, 1);
     commit->limit = limit;
     commit->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (commit->fd < 0)
@@ -92,8 +102,15 @@ Commit *commit_new(Spool *spool, size_t limit)
     g_cond_init(&commit->more);
     g_queue_init(&commit->ready);
     g_queue_init(&commit->done);
-    commit->thread = g_thread_new("commit", run, commit);
-    return commit;
+    for (int i = 0; i < COMMITTERS; i++) {
+        Committer *committer = &commit->committers[i];
+        committer->commit = commit;
+        committer->spool = spool_open(directory, error);
+        if (!committer->spool)
+            return NULL;
+        committer->thread = g_thread_new("commit", run, committer);
+    }
+    return g_steal_pointer(&commit);
 }
 
 void commit_free(Commit *commit)
@@ -103,10 +120,13 @@ void commit_free(Commit *commit)
     g_assert(commit->pending == 0);
     g_mutex_lock(&commit->lock);
     commit->ending = true;
-    g_cond_signal(&commit->more);
+    g_cond_broadcast(&commit->more);
     g_mutex_unlock(&commit->lock);
-    g_thread_join(commit->thread);
-    spool_free(commit->spool);
+    for (int i = 0; i < COMMITTERS; i++) {
+        if (commit->committers[i].thread)
+            g_thread_join(commit->committers[i].thread);
+        spool_free(commit->committers[i].spool);
+    }
     close(commit->fd);
     g_mutex_clear(&commit->lock);
     g_cond_clear(&commit->more);

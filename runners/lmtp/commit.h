@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Group commit: a thread that makes the messages of all sessions durable
- * together. It takes whatever is ready when the group before is on the
+ * Group commit: threads that make the messages of all sessions durable
+ * together. Each takes whatever is ready when its group before is on the
  * disk, and never waits for more; meanwhile the loop receives the next group.
  *
  * A job belongs to the Commit from commit_submit() until commit_take()
@@ -23,9 +23,10 @@ typedef struct CommitJob {
 
 typedef struct Commit Commit;
 
-/* Consumes spool. limit: entries in a group (one job may exceed it). */
-Commit *commit_new(Spool *spool, size_t limit);
+/* directory: of the spool. limit: entries in a group (one job may exceed it). */
+Commit *commit_new(const char *directory, size_t limit, GError **error);
 void commit_free(Commit *commit); /* after the last job was taken back */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Commit, commit_free)
 
 void commit_submit(Commit *commit, CommitJob *job);
 

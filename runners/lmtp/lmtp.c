@@ -241,12 +241,12 @@ static bool lmtp_start(Listener *listener, GError **error)
         return fail(error, FAIL_CONFIG, "[lmtp] memory_limit is less than twice max_message_size");
     const char *directory = config_string(config, "spool", "directory");
     fs_use_syncfs(g_strcmp0(config_string(config, "spool", "sync"), "syncfs") == 0);
-    g_autoptr(Spool) spool = spool_open(directory, error);
-    if (!spool)
+    g_autoptr(Commit) commit = commit_new(directory, (size_t)config_integer(config, "spool", "batch_limit"), error);
+    if (!commit)
         return false;
-    int own_fd = fcntl(spool_fd(spool), F_DUPFD_CLOEXEC, 0);
+    int own_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (own_fd < 0)
-        return fail_errno(error, FAIL_LATER, "spool");
+        return fail_errno(error, FAIL_LATER, "open %s", directory);
     Lmtp *lmtp = g_new0(Lmtp, 1);
     lmtp->listener = listener;
     lmtp->hostname = config_string(config, "site", "hostname");
@@ -254,7 +254,7 @@ static bool lmtp_start(Listener *listener, GError **error)
     lmtp->spool_fd = own_fd;
     lmtp->server = lmtp_server_new(lmtp->hostname, &limits, &handler, lmtp);
     lmtp->lists = lists_new(config);
-    lmtp->commit = commit_new(g_steal_pointer(&spool), (size_t)config_integer(config, "spool", "batch_limit"));
+    lmtp->commit = g_steal_pointer(&commit);
     lmtp->committed = event_new(listener_base(listener), commit_fd(lmtp->commit), EV_READ | EV_PERSIST, on_committed,
                                 lmtp);
     event_add(lmtp->committed, NULL);
