@@ -9,11 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/contract.h"
 #include "base/clock.h"
 #include "base/fail.h"
+
+#define OPEN_FILES_WANTED (1 << 17)
 
 static Child child;
 static bool has_master;
@@ -56,9 +59,20 @@ static bool read_number(const char *name, unsigned fallback, unsigned max, unsig
     return true;
 }
 
+/* A descriptor a session, an entry, a file of a batch: as many as we may. */
+static void raise_limits(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < MIN(limit.rlim_max, OPEN_FILES_WANTED)) {
+        limit.rlim_cur = MIN(limit.rlim_max, OPEN_FILES_WANTED);
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
 const Child *child_init(const char *fallback, GError **error)
 {
     const char *runner = g_getenv(CHILD_ENV_RUNNER);
+    raise_limits();
     unsigned lock_fd;
     g_free(child.runner);
     g_free(child.config);

@@ -144,12 +144,12 @@ bool watch_feed(Watch *watch, const char *data, size_t length, int64_t now)
 
 bool watch_stalled(const Watch *watch, int64_t timeout, int64_t now)
 {
-    return now - watch->spoke >= timeout || (watch_busy(watch) && now - watch->moved >= timeout);
+    return now - watch->spoke >= timeout / 2 || (watch_busy(watch) && now - watch->moved >= timeout / 2);
 }
 
 int64_t watch_deadline(const Watch *watch, int64_t timeout)
 {
     int64_t silent = watch->spoke + timeout;
-    int64_t stuck = watch_busy(watch) ? watch->moved + WATCH_PATIENCE * timeout : G_MAXINT64;
+    int64_t stuck = watch_busy(watch) ? watch->moved + timeout : G_MAXINT64;
     return MIN(silent, stuck);
 }

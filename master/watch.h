@@ -14,11 +14,6 @@
 
 #define WATCH_LINE_MAX 1024
 
-/* A child that beats but makes no progress on its backlog is killed after
- * this many stall_timeouts: one reply of a slow peer may take longer than
- * one, and killing a healthy sender costs a repeated delivery. */
-#define WATCH_PATIENCE 4
-
 typedef struct Beat {
     uint64_t progress, done, backlog;
     int64_t oldest; /* due time of the oldest entry, microseconds; 0: none */
@@ -50,7 +45,7 @@ bool watch_feed(Watch *watch, const char *data, size_t length, int64_t now);
 /* Has work that it should be moving on. */
 bool watch_busy(const Watch *watch);
 
-/* No progress on a backlog for timeout (or silence): what `status` reports. */
+/* No progress on a backlog (or silence) for half of timeout: what `status` reports. */
 bool watch_stalled(const Watch *watch, int64_t timeout, int64_t now);
 
 /* When it must be killed if nothing is heard before: <= now means now. */

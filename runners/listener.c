@@ -8,7 +8,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -282,16 +281,6 @@ static bool take_sockets(Listener *listener, GError **error)
     return true;
 }
 
-/* A descriptor a session, and those of the messages being stored. */
-static void raise_limits(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 static bool configure(Listener *listener, GError **error)
 {
     const char *section = listener->spec->section;
@@ -302,7 +291,6 @@ static bool configure(Listener *listener, GError **error)
     log_open(name, g_strcmp0(config_string(listener->config, "site", "log"), "syslog") == 0 ? LOG_TARGET_SYSLOG
                                                                                             : LOG_TARGET_STDERR);
     log_set_verbose(config_bool(listener->config, "site", "verbose"));
-    raise_limits();
     listener->max_sessions = (size_t)config_integer(listener->config, section, "max_sessions");
     listener->command_timeout = config_duration(listener->config, section, "command_timeout");
     listener->session_timeout = config_duration(listener->config, section, "session_timeout");

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/child.h"
@@ -23,7 +22,6 @@
 #define SWEEP_INTERVAL (3600 * CLOCK_SECOND)
 /* Entries whose delays are remembered; beyond that each waits BACKOFF_MAX. */
 #define DELAYS_MAX 100000
-#define OPEN_FILES_WANTED 65536
 
 struct Runner {
     const RunnerSpec *spec;
@@ -340,16 +338,6 @@ static void loop(Runner *runner)
         die("settle", error);
 }
 
-/* Many files are open in a batch. */
-static void raise_limits(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < MIN(limit.rlim_max, OPEN_FILES_WANTED)) {
-        limit.rlim_cur = MIN(limit.rlim_max, OPEN_FILES_WANTED);
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 static bool set_up(Runner *runner, GError **error)
 {
     const RunnerSpec *spec = runner->spec;
@@ -363,7 +351,6 @@ static bool set_up(Runner *runner, GError **error)
     bool to_syslog = g_strcmp0(config_string(runner->config, "site", "log"), "syslog") == 0;
     log_open(label, to_syslog ? LOG_TARGET_SYSLOG : LOG_TARGET_STDERR);
     log_set_verbose(config_bool(runner->config, "site", "verbose"));
-    raise_limits();
     fs_use_syncfs(g_strcmp0(config_string(runner->config, "spool", "sync"), "syncfs") == 0);
     runner->slice = (Slice){runner->child->instance, runner->child->instances};
     runner->batch_limit = (size_t)config_integer(runner->config, "spool", "batch_limit");

@@ -9,7 +9,6 @@
 #include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/child.h"
 #include "base/clock.h"
@@ -438,15 +437,6 @@ static void set_up_events(Out *out)
         out->watches[i] = watch(out, inbox_fd(out->inboxes[i]), on_readable);
 }
 
-static void raise_limits(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = MIN(limit.rlim_max, 65536);
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 static void read_settings(Out *out)
 {
     const Config *config = out->config;
@@ -503,7 +493,6 @@ static bool set_up(Out *out, GError **error)
     bool to_syslog = g_strcmp0(config_string(out->config, "site", "log"), "syslog") == 0;
     log_open(label, to_syslog ? LOG_TARGET_SYSLOG : LOG_TARGET_STDERR);
     log_set_verbose(config_bool(out->config, "site", "verbose"));
-    raise_limits();
     out->slice = (Slice){out->child->instance, out->child->instances};
     if (!open_spool(out, error))
         return false;

@@ -132,7 +132,7 @@ def test_stall(site):
 
 
 def test_stuck_but_beating(site):
-    site.master["stall_timeout"] = "1s"
+    site.master["stall_timeout"] = "4s"
     site.configure()
     site.modes({"in": "stuck"})
     site.start()
@@ -141,7 +141,7 @@ def test_stuck_but_beating(site):
     assert child["pid"] == first and not site.ask(verb="status")["healthy"]
     began = time.monotonic()
     until(lambda: site.children()[0]["pid"] not in (first, None), "new process")
-    assert time.monotonic() - began > 1.5  # patience: four times
+    assert time.monotonic() - began > 1  # shown after half the time, killed after all of it
     assert "holding=stuck-entry" in site.text()
 
 
