@@ -15,6 +15,7 @@
 
 /* Below this a read() is cheaper than a map. */
 #define MAP_FROM (128 * 1024)
+#define PROBE_BLOCK ((size_t)64 * 1024)
 
 struct Entry {
     Queue *queue;
@@ -41,10 +42,28 @@ static void map_free(gpointer data)
     g_free(map);
 }
 
+/* A sector that cannot be read must be an error here, not a signal when the
+ * map is touched. */
+static bool probe(Entry *entry, size_t size, GError **error)
+{
+    g_autofree char *block = g_malloc(PROBE_BLOCK);
+    for (size_t have = 0; have < size;) {
+        ssize_t got = TEMP_FAILURE_RETRY(pread(entry->fd, block, MIN(size - have, PROBE_BLOCK), (off_t)have));
+        if (got < 0)
+            return fail_errno(error, FAIL_LATER, "read %s", entry->text);
+        if (got == 0)
+            return fail(error, FAIL_NEVER, "%s shrank while it was read", entry->text);
+        have += (size_t)got;
+    }
+    return true;
+}
+
 /* The whole file as octets: read when small, else mapped. */
 static bool load(Entry *entry, size_t size, GError **error)
 {
     if (size >= MAP_FROM) {
+        if (!probe(entry, size, error))
+            return false;
         void *at = mmap(NULL, size, PROT_READ, MAP_SHARED, entry->fd, 0);
         if (at == MAP_FAILED)
             return fail_errno(error, FAIL_LATER, "map %s", entry->text);

@@ -117,6 +117,9 @@ static void defer_job(Out *out, Job *job, const char *reason)
 
 /* Makes a job of a claimed entry. The crash count covers what looks into the
  * octets. */
+/* Before an entry is tried again that the system would not let us work on. */
+#define UNREADABLE_DELAY (60 * CLOCK_SECOND)
+
 static void adopt(Out *out, Entry *entry, unsigned source)
 {
     g_autoptr(GError) error = NULL;
@@ -125,8 +128,11 @@ static void adopt(Out *out, Entry *entry, unsigned source)
     if (!job) {
         g_autoptr(GError) fault = NULL;
         bool never = g_error_matches(error, FAIL, FAIL_NEVER);
+        if (!never)
+            log_error("%s queue=%s result=later (%s)", entry_trace(entry), queue_name(entry_queue(entry)),
+                      error->message);
         if (never ? !finish_shunt(&out->finish, entry, source, error, &fault)
-                  : !inbox_release(out->inboxes[source], entry, 0, &fault))
+                  : !inbox_release(out->inboxes[source], entry, clock_now() + UNREADABLE_DELAY, &fault))
             die("set an entry aside", fault);
         return;
     }

@@ -39,7 +39,8 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < group; i++)
             draft_free(intakes[i].draft);
     }
-    printf("%.0f a second, %.0f us of processor each\n", (double)files * CLOCK_SECOND / (double)(clock_monotonic() - from),
+    printf("%.0f a second, %.0f us of processor each\n",
+           (double)files * CLOCK_SECOND / (double)(clock_monotonic() - from),
            (double)clock() / CLOCKS_PER_SEC * 1e6 / (double)files);
     return 0;
 }
