@@ -39,7 +39,7 @@ struct Command {
 /* The whole table, ended by NULL. */
 extern const Command *const commands[];
 
-extern const Command cmd_config, cmd_domain, cmd_held, cmd_inject, cmd_list, cmd_member, cmd_queue;
+extern const Command cmd_bounce, cmd_config, cmd_domain, cmd_held, cmd_inject, cmd_list, cmd_member, cmd_queue;
 
 extern const Command cmd_reload, cmd_rescale, cmd_restart, cmd_start, cmd_status, cmd_stop;
 

@@ -29,6 +29,9 @@ static const struct {
     SEED("c++-bounces+a=b.c+d@example.com"),
     SEED("250-mx.example.com\r\n250-SIZE 10\r\n250 2.1.5 ok\r\n550-5.1.1 a\n"
          "550 5.1.1 b\xff\r\n354\r\n421 4.3.2 \xc3\xa4\r\n"),
+    SEED("From: MAILER-DAEMON@mx\nSubject: failure notice\nContent-Type: multipart/report; boundary=x\n\n--x\n\n"
+         "<a@b.example>:\n550 5.1.1 no\n--x\nContent-Type: message/delivery-status\n\nFinal-Recipient: "
+         "utf-8;j\\x{F6}@b.example\nAction: failed\nStatus: 5.1.1\n\n--x--"),
     SEED("\"a\"@b, \"\"@c, a.\"b\".c@d, j\xc3\xb6@\xc3\xa4.de, a@[b]c, <<a@b>>, (\\"),
 };
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What a mail to a -bounces address says: which recipients failed, how and
+ * why. It reads machine-readable reports (RFC 3464, 6533, 5965) and, by a
+ * table of dialects (mail/recognise/), what mail systems write for people.
+ *
+ * An address is returned only when the mail reports it; from a mail that is
+ * no report nothing is returned. Nothing fails; any octets may be read.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum BounceKind {
+    BOUNCE_NONE,         /* ordinary mail */
+    BOUNCE_FAILURE,      /* at least one recipient failed or is delayed */
+    BOUNCE_FEEDBACK,     /* a complaint */
+    BOUNCE_REPLY,        /* written by a program on behalf of a person: vacation, challenge */
+    BOUNCE_SUCCESS,      /* a report that all went well */
+    BOUNCE_UNRECOGNISED, /* looks like a failure, and names nobody */
+} BounceKind;
+
+typedef enum BounceClass {
+    BOUNCE_PERMANENT, /* given up, and trying again is of no use */
+    BOUNCE_TEMPORARY, /* given up, and the next mail may get through */
+    BOUNCE_DELAYED,   /* not given up */
+    BOUNCE_COMPLAINT,
+} BounceClass;
+
+typedef struct BounceRecipient {
+    char *address;
+    BounceClass class;
+    char *status;       /* "5.1.1" (RFC 3463), "" when the mail has none */
+    const char *reason; /* a word of bounce_reasons */
+    char *text;         /* what the mail says about it: UTF-8, one line */
+} BounceRecipient;
+
+typedef struct Bounce {
+    BounceKind kind;
+    const char *dialect;   /* the name of the row that read it, or NULL */
+    GPtrArray *recipients; /* of BounceRecipient, each address once */
+} Bounce;
+
+Bounce *bounce_parse(const char *octets, size_t length);
+void bounce_free(Bounce *bounce);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Bounce, bounce_free)
+
+/* "bounce", "feedback", "auto-reply", "success", "unrecognised", "not-bounce". */
+const char *bounce_kind_name(BounceKind kind);
+
+/* "permanent", "temporary", "delayed", "complaint". */
+const char *bounce_class_name(BounceClass class);
+
+/* Every word that reason can be, ended by NULL. */
+extern const char *const bounce_reasons[];

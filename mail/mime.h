@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The MIME structure of a mail that may be broken: a list of its parts in
+ * order, over the raw octets. Boundaries that do not end, parts without
+ * header, encodings that break off: what can be read is read, and nothing
+ * fails. Made for the recognition of bounces, where the mail is small,
+ * hostile, and written by programs that never read RFC 2045.
+ *
+ * Depth and number of parts are bounded; what is beyond is not split or left
+ * out.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct MimePart {
+    const char *head, *body; /* borrowed from the octets */
+    size_t head_length, body_length;
+    char *type;     /* "text/plain", lower case */
+    char *charset;  /* lower case, "" when not given */
+    char *encoding; /* lower case, "" when not given */
+    bool typed;     /* it says itself what it is */
+    bool inside;    /* below a message/rfc822: of the mail that came back */
+} MimePart;
+
+/* All parts in order: the mail itself, what it holds, what that holds. A multipart that cannot be
+ * split is text/plain. */
+GPtrArray *mime_parts(const char *octets, size_t length);
+
+/* The value of the first field of that name in a head: unfolded, without blanks
+ * around. g_free(), NULL when there is none. */
+char *mime_field(const char *head, size_t length, const char *name);
+
+/* The head's length, the empty line included; 0 when it does not begin with a field. */
+size_t mime_head(const char *octets, size_t length);
+
+/* A parameter ("boundary") of a field's value; g_free(), NULL when there is none. */
+char *mime_parameter(const char *value, const char *name);
+
+/* At most limit octets of the part's body as UTF-8 text: decoded, line ends LF,
+ * no NUL. */
+GString *mime_text(const MimePart *part, size_t limit);
+
+/* HTML to text: tags away, lines where blocks end, entities decoded. */
+GString *mime_strip_html(const GString *html);

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* RFC 3464 and RFC 6533: the fields for programs, in their own part or, from gateways, in the text. */
+#include <string.h>
+
+#include "mail/recognise/report.h"
+
+#define VALUE_LIMIT 2000
+
+typedef struct Block {
+    char *original, *final, *actual, *action, *status, *diagnostic;
+} Block;
+
+static void block_clear(Block *block)
+{
+    g_free(block->original);
+    g_free(block->final);
+    g_free(block->actual);
+    g_free(block->action);
+    g_free(block->status);
+    g_free(block->diagnostic);
+    *block = (Block){0};
+}
+
+static void put_code(GString *out, guint64 code)
+{
+    if (code > 32 && code < 0x110000 && g_unichar_validate((gunichar)code))
+        g_string_append_unichar(out, (gunichar)code);
+}
+
+/* xtext (RFC 3461: +2B) and utf-8-addr-xtext (RFC 6533: \x{2B}) back into the address. */
+static char *decode_address(const char *at, bool xtext)
+{
+    GString *out = g_string_new(NULL);
+    for (; *at; at++) {
+        bool plus = xtext && *at == '+' && g_ascii_isxdigit(at[1]) && g_ascii_isxdigit(at[2]) &&
+                    !g_ascii_islower(at[1]) && !g_ascii_islower(at[2]);
+        const char *close = g_str_has_prefix(at, "\\x{") ? strchr(at, '}') : NULL;
+        if (plus) {
+            char code = (char)(g_ascii_xdigit_value(at[1]) * 16 + g_ascii_xdigit_value(at[2]));
+            g_string_append_c(out, code > 32 && code < 127 ? code : '?');
+            at += 2;
+        } else if (close && close - at < 12) {
+            put_code(out, g_ascii_strtoull(at + 3, NULL, 16));
+            at = close;
+        } else {
+            g_string_append_c(out, *at);
+        }
+    }
+    return g_string_free(out, FALSE);
+}
+
+/* The address of a value "rfc822; joe@example.com"; NULL when it has none. */
+static char *value_address(const char *value, bool original)
+{
+    const char *mark = value ? strchr(value, ';') : NULL;
+    const char *start = mark && !memchr(value, '@', (size_t)(mark - value)) ? mark + 1 : value;
+    if (!start || (mark && g_ascii_strncasecmp(value, "x400", 4) == 0))
+        return NULL;
+    size_t length;
+    bool coded = original && strchr(start, '+') && !strstr(start, "+@");
+    g_autofree char *plain = decode_address(start, coded);
+    const char *address = address_begins(plain, &length);
+    if (!address)
+        address = address_scan(plain, &length);
+    return address ? g_strndup(address, length) : NULL;
+}
+
+/* Real addresses hold a plus with two digits behind it ("joe+20@"), which reads as
+ * xtext too: the final recipient, which is never coded, tells. */
+static char *original_address(const char *value, const char *final)
+{
+    g_autofree char *raw = value_address(value, false);
+    if (!raw || (final && g_ascii_strcasecmp(raw, final) == 0))
+        return g_steal_pointer(&raw);
+    char *coded = value_address(value, true);
+    if (coded && strstr(raw, "+2B") == NULL && strstr(raw, "+3D") == NULL && (!final || strcmp(coded, final) != 0)) {
+        g_free(coded);
+        return g_steal_pointer(&raw);
+    }
+    return coded;
+}
+
+static void block_end(Report *report, Block *block)
+{
+    g_autofree char *final = value_address(block->final, false);
+    g_autofree char *original = original_address(block->original, final);
+    g_autofree char *actual = value_address(block->actual, false);
+    const char *choices[] = {original, final, actual};
+    for (size_t at = 0; (block->final || block->original) && at < G_N_ELEMENTS(choices); at++) {
+        Finding finding = {choices[at], choices[at] ? strlen(choices[at]) : 0, block->action, block->status,
+                           block->diagnostic};
+        if (choices[at] && report_add(report, &finding))
+            break;
+    }
+    block_clear(block);
+}
+
+static char **block_field(Block *block, const char *line, size_t *skip)
+{
+    const struct {
+        const char *name;
+        char **place;
+    } fields[] = {
+        {"Original-Recipient", &block->original},
+        {"Final-Recipient", &block->final},
+        {"Action", &block->action},
+        {"X-Actual-Recipient", &block->actual},
+        {"Status", &block->status},
+        {"Diagnostic-Code", &block->diagnostic},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(fields); at++) {
+        size_t length = strlen(fields[at].name);
+        if (g_ascii_strncasecmp(line, fields[at].name, length) == 0) {
+            const char *colon = line + length + strspn(line + length, " \t");
+            *skip = (size_t)(colon - line) + 1;
+            return *colon == ':' ? fields[at].place : NULL;
+        }
+    }
+    return NULL;
+}
+
+/* Another recipient begins with a field that the block has already. */
+static void take_line(Report *report, Block *block, char ***last, const char *line)
+{
+    size_t skip;
+    if ((*line == ' ' || *line == '\t') && *last) {
+        if (strlen(**last) > VALUE_LIMIT)
+            return;
+        char *longer = g_strconcat(**last, " ", line + strspn(line, " \t"), NULL);
+        g_free(**last);
+        **last = longer;
+        return;
+    }
+    char **place = block_field(block, line, &skip);
+    if (place && *place && (place == &block->final || place == &block->original)) {
+        block_end(report, block);
+        place = block_field(block, line, &skip);
+    }
+    if (place && !*place)
+        *place = g_strstrip(g_strdup(line + skip));
+    *last = place;
+}
+
+static bool read_fields(Report *report, const char *text)
+{
+    Block block = {0};
+    char **last = NULL;
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (char **line = lines; *line; line++) {
+        if ((*line)[strspn(*line, " \t\r")] == '\0') {
+            last = NULL;
+            if (block.final && (block.action || block.status))
+                block_end(report, &block);
+            else if (!block.final && !block.original)
+                block_clear(&block);
+        } else {
+            take_line(report, &block, &last, *line);
+        }
+    }
+    block_end(report, &block);
+    return report_found(report) || report->succeeded;
+}
+
+static bool read_delivery_status(Report *report)
+{
+    if (report->status_text)
+        return read_fields(report, report->status_text);
+    if (!report->automatic || !report_says(report, "final-recipient"))
+        return false;
+    GString *text = g_string_new(NULL);
+    for (guint at = 0; at < report->lines->len; at++)
+        g_string_append_printf(text, "%s\n", report_line(report, at));
+    bool found = read_fields(report, text->str);
+    g_string_free(text, TRUE);
+    return found;
+}
+
+const Dialect dialect_delivery_status = {"delivery-status", read_delivery_status};

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* Complaints: ARF (RFC 5965), and Hotmail's, which is the mail itself with fields of its own. */
+#include <string.h>
+
+#include "mail/recognise/report.h"
+
+static void add_from(Report *report, const char *head, const char *name)
+{
+    g_autofree char *value = mime_field(head, strlen(head), name);
+    size_t length;
+    const char *address = value ? address_scan(value, &length) : NULL;
+    if (address)
+        report_add(report, &(Finding){address, length, "complaint", NULL, NULL});
+}
+
+static bool read_feedback(Report *report)
+{
+    static const char *const fields[] = {"Original-Rcpt-To", "Removal-Recipient"};
+    g_autofree char *hotmail = mime_field(report->returned, strlen(report->returned), "X-HmXmrOriginalRecipient");
+    if (!report->feedback_text && !hotmail)
+        return false;
+    report->kind = BOUNCE_FEEDBACK;
+    for (size_t at = 0; report->feedback_text && at < G_N_ELEMENTS(fields); at++)
+        add_from(report, report->feedback_text, fields[at]);
+    if (hotmail)
+        add_from(report, report->returned, "X-HmXmrOriginalRecipient");
+    return true;
+}
+
+const Dialect dialect_feedback = {"feedback", read_feedback};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* Exchange since 2007, Office 365 and Outlook.com: headings, then a list with links. */
+#include "mail/recognise/report.h"
+
+static const Section lists[] = {
+    {SECTION_LIST, "delivery has failed to these recipients or groups:", "failed"},
+    {SECTION_LIST, "delivery has failed to these recipients or distribution lists:", "failed"},
+    {SECTION_LIST, "rejected your message to the following e-mail addresses:", "failed"},
+    {SECTION_LIST, "rejected your message to the following email addresses:", "failed"},
+    {SECTION_LIST, "delivery to the following recipients failed.", "failed"},
+    {SECTION_LIST, "delivery to the following recipients has been delayed.", "delayed"},
+    {SECTION_LIST, "could not be delivered to the following recipients:", "failed"},
+    {SECTION_END, NULL, NULL},
+};
+
+static const Section named[] = {
+    {SECTION_NEXT, "your message to ", "failed"},
+    {SECTION_END, NULL, NULL},
+};
+
+static const Section waiting[] = {
+    {SECTION_LIST, "could not be delivered to the following recipients:", "delayed"},
+    {SECTION_END, NULL, NULL},
+};
+
+/* In every language alike: the address on a line of its own, below it "#550 5.1.1 ..." or "#< ...". */
+static bool read_generated(Report *report)
+{
+    for (guint at = 0; at + 1 < report->lines->len; at++) {
+        const char *line = report_line(report, at), *next = report_line(report, at + 1);
+        size_t length;
+        const char *address = address_begins(line, &length);
+        if (address && address[length] == '\0' && next[0] == '#' && (g_ascii_isdigit(next[1]) || next[1] == '<'))
+            report_add(report, &(Finding){address, length, "failed", NULL, next});
+    }
+    return report_found(report);
+}
+
+static bool read_outlook(Report *report)
+{
+    if (!report->automatic)
+        return false;
+    if (report_says(report, "delivery attempts will continue"))
+        return section_read(report, waiting);
+    if (read_generated(report) || section_read(report, lists))
+        return true;
+    return (report_says(report, "couldn't be delivered") || report_says(report, "couldn\xe2\x80\x99t be delivered")) &&
+           section_read(report, named);
+}
+
+const Dialect dialect_outlook = {"outlook", read_outlook};

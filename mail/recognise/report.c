@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/recognise/report.h"
+
+#include <string.h>
+
+#include "mail/address.h"
+#include "mail/header.h"
+
+#define TEXT_LIMIT (64 * 1024)
+#define SHOWN_LIMIT 400
+#define RECIPIENT_LIMIT 2000
+
+const char *report_field(Report *report, const char *name)
+{
+    const MimePart *top = report->parts->pdata[0];
+    g_autofree char *value = mime_field(top->head, top->head_length, name);
+    return value ? g_string_chunk_insert(report->chunk, value) : "";
+}
+
+static const char *lower_field(Report *report, const char *name)
+{
+    const char *value = report_field(report, name);
+    g_autofree char *text = *value ? header_decode(value) : NULL;
+    g_autofree char *lower = text ? g_ascii_strdown(text, -1) : NULL;
+    return lower ? g_string_chunk_insert(report->chunk, lower) : "";
+}
+
+static bool holds_any(const char *text, const char *const *words)
+{
+    for (; *words; words++)
+        if (strstr(text, *words))
+            return true;
+    return false;
+}
+
+/* Is it written by a mail system, as its header says? */
+static bool is_automatic(Report *report)
+{
+    static const char *const senders[] = {
+        "mailer-daemon", "mailer daemon", "postmaster", "mail delivery", "mail.delivery", "mdaemon",   "system admin",
+        "mail system",   "mail_service",  "mailsystem", "delivery sub",  "ndr",           "interscan", NULL};
+    static const char *const subjects[] = {"undeliver",
+                                           "delivery fail",
+                                           "returned mail",
+                                           "failure notice",
+                                           "delivery status",
+                                           "mail delivery",
+                                           "delivery problem",
+                                           "mail failed",
+                                           "not be delivered",
+                                           "mail error",
+                                           "non-deliver",
+                                           "returning message",
+                                           "delivery error",
+                                           "mail system error",
+                                           "mail failure",
+                                           "failed delivery",
+                                           "message status",
+                                           "user unknown",
+                                           "delivery has failed",
+                                           "failed",
+                                           "failure",
+                                           "bounce",
+                                           "not deliver",
+                                           "non remis",
+                                           "unzustellbar",
+                                           "nicht zustellbar",
+                                           "rejected",
+                                           "returned",
+                                           "warning: ",
+                                           "not member",
+                                           NULL};
+    const MimePart *top = report->parts->pdata[0];
+    const char *path = report_field(report, "Return-Path");
+    return strcmp(path, "<>") == 0 || *report->from == '\0' || strstr(report->from, "<>") ||
+           strcmp(top->type, "multipart/report") == 0 || holds_any(report->from, senders) ||
+           holds_any(report->subject, subjects);
+}
+
+static bool starts_with(const char *line, const char *lower)
+{
+    return g_ascii_strncasecmp(line, lower, strlen(lower)) == 0;
+}
+
+/* Does the mail that came back begin at this line, by what the line says? */
+static bool is_cut(const char *line)
+{
+    static const char *const marks[] = {
+        "below this line is a copy",
+        "below is a copy of",
+        "this is a copy of",
+        "here is a copy of",
+        "here is your message",
+        "enclosed is a copy",
+        "included is a copy",
+        "original message follows",
+        "original message header",
+        "original mail header",
+        "the header of the original",
+        "message header follows",
+        "message headers follow",
+        "message text follows",
+        "header of the source mail",
+        "header of the original",
+        "returned message",
+        "returned mail",
+        "unsent message",
+        "start of returned message",
+        "the forwarded message follows",
+        "bounced e-mail",
+        "mensaje original",
+        "a copy of the original message",
+        "original mail info",
+        "the header and top",
+        "your message reads",
+        "a summary of the undelivered",
+        "message body follows",
+        "undelivered message follows",
+        "copy of your message",
+        "the text of your message",
+        "original-message",
+        "begin of returned",
+        "rejected message follows",
+        "the original message is",
+        "message contents follow",
+        "the following is a copy",
+    };
+    if (starts_with(line, "Received:") || starts_with(line, "Return-Path:") || starts_with(line, "DKIM-Signature:"))
+        return true;
+    const char *word = line;
+    while (*word && !g_ascii_isalnum(*word) && (signed char)*word > 0)
+        word++;
+    for (size_t at = 0; at < G_N_ELEMENTS(marks); at++)
+        if (starts_with(word, marks[at]))
+            return true;
+    if (!starts_with(word, "original message"))
+        return false;
+    for (word += strlen("original message"); *word; word++)
+        if (g_ascii_isalnum(*word))
+            return false;
+    return true;
+}
+
+static void add_line(Report *report, char *line)
+{
+    g_strchomp(line);
+    guint start = (guint)report->flat->len;
+    g_array_append_val(report->starts, start);
+    g_ptr_array_add(report->lines, g_string_chunk_insert(report->chunk, line));
+    for (const char *at = line; *at; at++) {
+        bool blank = *at == ' ' || *at == '\t';
+        if (!blank)
+            g_string_append_c(report->flat, g_ascii_tolower(*at));
+        else if (report->flat->len > start)
+            g_string_append_c(report->flat, ' ');
+        while (blank && (at[1] == ' ' || at[1] == '\t'))
+            at++;
+    }
+    g_string_append_c(report->flat, ' ');
+}
+
+static void add_notification(Report *report, GString *text)
+{
+    char *end = text->str + text->len, *at = text->str;
+    while (at < end) {
+        char *feed = memchr(at, '\n', (size_t)(end - at));
+        if (feed)
+            *feed = '\0';
+        if (is_cut(at)) {
+            bool field = strchr("RrDd", *at) && strchr(at, ':');
+            if (feed)
+                *feed = '\n';
+            const char *rest = field || !feed ? at : feed + 1;
+            if (!*report->returned)
+                report->returned = g_string_chunk_insert(report->chunk, rest + strspn(rest, " \t\n"));
+            return;
+        }
+        add_line(report, at);
+        at = feed ? feed + 1 : end;
+    }
+}
+
+static const char *joined(Report *report, const char *before, const MimePart *part)
+{
+    GString *text = mime_text(part, TEXT_LIMIT * 4);
+    if (before)
+        g_string_prepend(text, "\n\n"), g_string_prepend(text, before);
+    const char *kept = g_string_chunk_insert(report->chunk, text->str);
+    g_string_free(text, TRUE);
+    return kept;
+}
+
+static void set_returned(Report *report, const char *head, size_t length)
+{
+    if (*report->returned)
+        return;
+    g_autofree char *copy = g_strndup(head, MIN(length, TEXT_LIMIT));
+    report->returned = g_string_chunk_insert(report->chunk, copy);
+}
+
+static bool is_header_type(const char *type)
+{
+    return strcmp(type, "text/rfc822-headers") == 0 || strcmp(type, "text/rfc822-header") == 0 ||
+           strcmp(type, "message/rfc822-headers") == 0 || strcmp(type, "message/global-headers") == 0;
+}
+
+static bool is_returned_part(const MimePart *part)
+{
+    g_autofree char *received = mime_field(part->head, part->head_length, "Received");
+    g_autofree char *from = received ? NULL : mime_field(part->head, part->head_length, "From");
+    return received || from;
+}
+
+/* What a part is to us; html waits for the case that there is no plain text. */
+static void take_part(Report *report, const MimePart *part, bool first, bool html)
+{
+    bool text = strcmp(part->type, "text/plain") == 0 || (first && !g_str_has_prefix(part->type, "message/"));
+    if (html) {
+        if (!part->inside && strcmp(part->type, "text/html") == 0 && report->lines->len == 0) {
+            GString *raw = mime_text(part, TEXT_LIMIT), *plain = mime_strip_html(raw);
+            add_notification(report, plain);
+            g_string_free(raw, TRUE);
+            g_string_free(plain, TRUE);
+        }
+    } else if (part->inside) {
+        set_returned(report, part->head, part->head_length);
+    } else if (strcmp(part->type, "message/delivery-status") == 0 ||
+               strcmp(part->type, "message/global-delivery-status") == 0) {
+        report->status_text = joined(report, report->status_text, part);
+    } else if (strcmp(part->type, "message/feedback-report") == 0) {
+        report->feedback_text = joined(report, report->feedback_text, part);
+    } else if (is_header_type(part->type)) {
+        const char *head = joined(report, NULL, part);
+        set_returned(report, head, strlen(head));
+    } else if (!first && !part->typed && is_returned_part(part)) {
+        set_returned(report, part->head, part->head_length);
+    } else if (text && strcmp(part->type, "text/html") != 0) {
+        GString *plain = mime_text(part, TEXT_LIMIT);
+        if (strspn(plain->str, " \t\n") < plain->len)
+            add_notification(report, plain);
+        g_string_free(plain, TRUE);
+    }
+}
+
+void report_init(Report *report, const char *octets, size_t length)
+{
+    *report = (Report){.octets = octets, .length = length, .returned = ""};
+    report->chunk = g_string_chunk_new(4096);
+    report->parts = mime_parts(octets, length);
+    report->lines = g_ptr_array_new();
+    report->flat = g_string_new(NULL);
+    report->starts = g_array_new(FALSE, FALSE, sizeof(guint));
+    report->recipients = g_ptr_array_new();
+    report->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    report->from = lower_field(report, "From");
+    report->to = lower_field(report, "To");
+    report->subject = lower_field(report, "Subject");
+    report->mailer = lower_field(report, "X-Mailer");
+    report->automatic = is_automatic(report);
+    for (int html = 0; html < 2; html++)
+        for (guint at = 0; at < report->parts->len; at++) {
+            const MimePart *part = report->parts->pdata[at];
+            if (at > 0 || report->parts->len == 1 || !g_str_has_prefix(part->type, "multipart/"))
+                take_part(report, part, at == 0, html);
+        }
+}
+
+void report_clear(Report *report)
+{
+    g_ptr_array_unref(report->parts);
+    g_hash_table_unref(report->known);
+    g_ptr_array_unref(report->lines);
+    g_string_free(report->flat, TRUE);
+    g_array_unref(report->starts);
+    g_string_chunk_free(report->chunk);
+    if (report->recipients)
+        g_ptr_array_unref(report->recipients);
+}
+
+bool report_found(const Report *report)
+{
+    return report->recipients->len > 0;
+}
+
+bool report_says(const Report *report, const char *phrase)
+{
+    return strstr(report->flat->str, phrase);
+}
+
+guint report_line_at(const Report *report, size_t offset)
+{
+    guint low = 0, high = report->starts->len;
+    while (high - low > 1) {
+        guint middle = low + (high - low) / 2;
+        if (g_array_index(report->starts, guint, middle) <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- results ---- */
+
+static char *shown(const char *text)
+{
+    GString *line = g_string_sized_new(128);
+    for (const char *at = text ? text : ""; *at && line->len < SHOWN_LIMIT; at++) {
+        bool blank = (unsigned char)*at <= ' ' || *at == 127;
+        if (!blank)
+            g_string_append_c(line, *at);
+        else if (line->len > 0 && line->str[line->len - 1] != ' ')
+            g_string_append_c(line, ' ');
+    }
+    g_strchomp(line->str);
+    char *valid = g_utf8_make_valid(line->str, -1);
+    g_string_free(line, TRUE);
+    return valid;
+}
+
+static BounceClass class_of(const Finding *finding, const char *status, const char *reason)
+{
+    if (finding->action && starts_with(finding->action, "delay"))
+        return BOUNCE_DELAYED;
+    if (finding->action && starts_with(finding->action, "complain"))
+        return BOUNCE_COMPLAINT;
+    if (strcmp(reason, "challenge") == 0 || status[0] == '4')
+        return BOUNCE_TEMPORARY;
+    if (status[0] == '5')
+        return BOUNCE_PERMANENT;
+    unsigned reply = finding->text ? reply_scan(finding->text) : 0;
+    return reply / 100 == 4 ? BOUNCE_TEMPORARY : BOUNCE_PERMANENT;
+}
+
+/* The status that says most: its own field's, or the text's where that one is vague and of the same class. */
+static void find_status(const Finding *finding, const char *text, char status[STATUS_SIZE])
+{
+    char other[STATUS_SIZE];
+    status_scan(finding->status ? finding->status : "", status);
+    status_scan(text, other);
+    if (!status[0] || (strcmp(status + 1, ".0.0") == 0 && other[0] == status[0]))
+        memcpy(status, other, sizeof other);
+}
+
+bool report_add(Report *report, const Finding *finding)
+{
+    static const char *const good[] = {"deliver", "relay", "expand", "success"};
+    g_autofree char *address = g_strndup(finding->address, finding->address_length);
+    if (!address_valid(address) || starts_with(address, "mailer-daemon@"))
+        return false;
+    for (size_t at = 0; finding->action && at < G_N_ELEMENTS(good); at++)
+        if (starts_with(finding->action, good[at])) {
+            report->succeeded = true;
+            return true;
+        }
+    g_autofree char *text = shown(finding->text);
+    g_autofree char *key = g_ascii_strdown(address, -1);
+    BounceRecipient *known = g_hash_table_lookup(report->known, key);
+    if (known) {
+        if (!*known->text && *text) {
+            g_free(known->text);
+            known->text = g_steal_pointer(&text);
+        }
+        return true;
+    }
+    if (report->recipients->len >= RECIPIENT_LIMIT)
+        return false;
+    char status[STATUS_SIZE];
+    find_status(finding, text, status);
+    BounceRecipient *recipient = g_new0(BounceRecipient, 1);
+    recipient->reason = reason_of(status, text);
+    recipient->class = class_of(finding, status, recipient->reason);
+    recipient->status = g_strdup(status);
+    recipient->address = g_steal_pointer(&address);
+    recipient->text = g_steal_pointer(&text);
+    g_ptr_array_add(report->recipients, recipient);
+    g_hash_table_insert(report->known, g_steal_pointer(&key), recipient);
+    return true;
+}

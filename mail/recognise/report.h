@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * A mail prepared for the dialects, and what they share. Internal to
+ * mail/bounce.c and mail/recognise/.
+ *
+ * The notification is what the reporting system itself wrote: the text parts
+ * outside the returned mail, up to the line where a returned mail begins.
+ * It is there as lines and as one "flat" text (lower case, runs of blanks and
+ * line ends as one space), in which phrases are found however they were folded.
+ *
+ * Strings live in the report's chunk until report_clear().
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "mail/bounce.h"
+#include "mail/mime.h"
+
+typedef struct Report {
+    const char *octets;
+    size_t length;
+    GPtrArray *parts; /* of MimePart; the first is the mail */
+    GStringChunk *chunk;
+    const char *from, *to, *subject; /* lower case, decoded; "" when absent */
+    const char *mailer;         /* lower case X-Mailer, "" when absent */
+    bool automatic;             /* from a mail system, by its header */
+    GPtrArray *lines;           /* of const char *: the notification, blanks at the end away */
+    GString *flat;              /* the notification */
+    GArray *starts;             /* of guint: where each line begins in flat */
+    const char *status_text;    /* all delivery-status parts, or NULL */
+    const char *feedback_text;  /* a feedback-report part, or NULL */
+    const char *returned;       /* head of the returned mail (LF lines), "" when there is none */
+    BounceKind kind;            /* set by a dialect that knows it */
+    bool succeeded;             /* something was reported delivered, relayed or expanded */
+    GHashTable *known;          /* address in lower case -> BounceRecipient */
+    GPtrArray *recipients;      /* the result */
+} Report;
+
+/* What a dialect found about one recipient. */
+typedef struct Finding {
+    const char *address;
+    size_t address_length;
+    const char *action, *status, *text; /* any may be NULL */
+} Finding;
+
+void report_init(Report *report, const char *octets, size_t length);
+void report_clear(Report *report);
+
+/* Takes a finding; false when its address is not plausible. A second one for the same address
+ * adds only what the first did not have. */
+bool report_add(Report *report, const Finding *finding);
+bool report_found(const Report *report);
+
+/* A field of the mail's own header; in the chunk, "" when absent. */
+const char *report_field(Report *report, const char *name);
+
+/* Does the notification hold the phrase (lower case, single spaces)? */
+bool report_says(const Report *report, const char *phrase);
+
+/* The line in which an offset of flat is. */
+guint report_line_at(const Report *report, size_t offset);
+
+static inline const char *report_line(const Report *report, guint index)
+{
+    return report->lines->pdata[index];
+}
+
+/* The first address at or after at: its place, and *length; NULL when there is none. */
+const char *address_scan(const char *at, size_t *length);
+
+/* The address that begins at at, perhaps behind one of <"'( or mailto: ; NULL when none does. */
+const char *address_begins(const char *at, size_t *length);
+
+/* RFC 3463 status in a text ("5.1.1"), preferring one behind a reply code. Into status, "" when there is none. */
+#define STATUS_SIZE 12
+void status_scan(const char *text, char status[STATUS_SIZE]);
+
+/* The first SMTP reply code of 4xx or 5xx that stands where replies have it; 0 when there is none. */
+unsigned reply_scan(const char *text);
+
+/* A word of bounce_reasons. */
+const char *reason_of(const char *status, const char *text);
+
+/* ---- the common reader ---- */
+
+typedef enum SectionShape {
+    SECTION_END, /* ends a table */
+    SECTION_LIST, /* addresses at the beginning of the lines below; what follows each explains it */
+    SECTION_NEXT, /* the address follows the phrase at once */
+} SectionShape;
+
+typedef struct Section {
+    SectionShape shape;
+    const char *begins; /* phrase in flat */
+    const char *action; /* "failed" or "delayed" */
+} Section;
+
+/* Reads all sections of the table (ended by SECTION_END); true when recipients are known then. */
+bool section_read(Report *report, const Section *sections);
+
+/* Lines "<address>: text", "<address> (expanded from <other>): text" in the first column, with
+ * the lines up to the next one. */
+bool section_brackets(Report *report, const char *action);
+
+/* ---- dialects ---- */
+
+typedef struct Dialect {
+    const char *name;
+    bool (*read)(Report *report); /* true: recipients, or a success, are known */
+} Dialect;
+
+/* In the order in which they are asked; ended by a NULL. */
+extern const Dialect *const dialects[];

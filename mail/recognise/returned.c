@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* A failure that names nobody, with the header of the mail that failed (RFC 3462): for whom that was. Mail of
+ * a list has the list in To, so there only the envelope tells. */
+#include <string.h>
+
+#include "mail/recognise/report.h"
+
+static bool says_failure(const Report *report)
+{
+    static const char *const phrases[] = {"could not be delivered", "couldn't be delivered", "unable to deliver",
+                                          "undeliverable",          "not able to deliver",   "delivery failed"};
+    for (size_t at = 0; at < G_N_ELEMENTS(phrases); at++)
+        if (report_says(report, phrases[at]))
+            return true;
+    return false;
+}
+
+static void add_text(Report *report, const char *address, size_t length)
+{
+    g_autofree char *text = g_strndup(report->flat->str, 400);
+    report_add(report, &(Finding){address, length, "failed", NULL, text});
+}
+
+/* The topmost "Received: ... for <address>". */
+static bool add_envelope(Report *report)
+{
+    g_autofree char *value = mime_field(report->returned, strlen(report->returned), "Received");
+    const char *mark = value ? strstr(value, " for <") : NULL;
+    size_t length;
+    const char *address = mark ? address_begins(mark + 5, &length) : NULL;
+    if (address)
+        add_text(report, address, length);
+    return report_found(report);
+}
+
+static bool add_to(Report *report)
+{
+    static const char *const never[] = {"List-Id", "List-Post", "List-Unsubscribe", "Cc", "Mailing-List"};
+    size_t head = strlen(report->returned), length, other;
+    for (size_t at = 0; at < G_N_ELEMENTS(never); at++) {
+        g_autofree char *value = mime_field(report->returned, head, never[at]);
+        if (value)
+            return false;
+    }
+    g_autofree char *to = mime_field(report->returned, head, "To");
+    const char *address = to ? address_scan(to, &length) : NULL;
+    if (address && !address_scan(address + length, &other))
+        add_text(report, address, length);
+    return report_found(report);
+}
+
+static bool read_returned(Report *report)
+{
+    return report->automatic && *report->returned && says_failure(report) && (add_envelope(report) || add_to(report));
+}
+
+const Dialect dialect_returned = {"returned", read_returned};

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""bounce parse: the command, and what it recognises in the corpus, by origin and beside flufl.bounce."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import collections  # noqa: E402
+import json  # noqa: E402
+import subprocess  # noqa: E402
+
+from harness import CORPUS, MISSING, USAGE, Skip, main, tool  # noqa: E402
+
+DEV = CORPUS / "bounces" / "dev"
+
+BOUNCE = b"""From: MAILER-DAEMON@mx.example
+Subject: failure notice
+
+Hi. This is the qmail-send program at mx.example.
+
+<joe@example.com>:
+Sorry, no mailbox here by that name. (#5.1.1)
+"""
+
+FLUFL = """
+import email, json, sys
+try:
+    from flufl.bounce import all_failures
+except ImportError:
+    sys.exit(3)
+for name in sys.argv[1:]:
+    with open(name, "rb") as file:
+        message = email.message_from_binary_file(file)
+    try:
+        temporary, permanent = all_failures(message)
+    except Exception:
+        temporary, permanent = (), ()
+    names = [sorted(a.decode("utf-8", "replace") if isinstance(a, bytes) else a for a in some)
+             for some in (permanent, temporary)]
+    print(json.dumps({"file": name.rsplit("/", 1)[-1], "permanent": names[0], "temporary": names[1]}))
+"""
+
+
+class Score:
+    """The counts of bounces/README.md."""
+
+    def __init__(self):
+        self.all = self.exact = self.given = self.wrong = self.classes = self.right = self.others = self.alone = 0
+        self.misses = []
+
+    def take(self, name, expected, found):
+        permanent = {address.lower() for address in found["permanent"]}
+        temporary = {address.lower() for address in found["temporary"]}
+        if expected["kind"] != "bounce":
+            self.others += 1
+            self.alone += not permanent
+            return
+        given = permanent | temporary
+        allowed = {address for one in expected["recipients"] for address in one["accept"]}
+        self.all += 1
+        self.given += len(given)
+        self.wrong += len(given - allowed)
+        exact = given <= allowed and all(given & set(one["accept"]) for one in expected["recipients"])
+        self.exact += exact
+        if not exact:
+            self.misses.append(name)
+        for one in expected["recipients"]:
+            if one.get("class"):
+                wanted, other = (permanent, temporary) if one["class"] == "permanent" else (temporary, permanent)
+                self.classes += 1
+                self.right += bool(wanted & set(one["accept"]) and not other & set(one["accept"]))
+
+
+def scores(lines):
+    found = {row["file"]: row for row in map(json.loads, lines)}
+    by_origin = collections.defaultdict(Score)
+    expected = json.loads((DEV / "expected.json").read_text())
+    for name, one in expected.items():
+        if one["score"]:
+            origins = [one["corpus"]] + ["all but crisp"] * (one["corpus"] != "crisp")
+            for origin in origins:
+                by_origin[origin].take(name, one, found[name])
+    return by_origin
+
+
+def mails():
+    if not DEV.is_dir():
+        raise Skip("no corpus beside the source tree")
+    return sorted(str(path) for path in DEV.glob("*.eml"))
+
+
+def flufl_scores(names):
+    done = subprocess.run(["/usr/bin/python3", "-c", FLUFL, *names], capture_output=True, check=False)
+    return scores(done.stdout.splitlines()) if done.returncode == 0 else None
+
+
+def test_one_mail(site):
+    path = site.path / "one.eml"
+    path.write_bytes(BOUNCE)
+    assert tool("bounce", "parse", "--json", str(path)).rows() == [{
+        "file": "one.eml", "kind": "bounce", "permanent": ["joe@example.com"], "temporary": [],
+        "recipients": [{"address": "joe@example.com", "class": "permanent", "status": "5.1.1",
+                        "reason": "user-unknown", "text": "Sorry, no mailbox here by that name. (#5.1.1)"}]}]
+    table = tool("bounce", "parse", str(path)).out
+    assert "ADDRESS" in table and "joe@example.com" in table and "5.1.1" in table
+
+
+def test_needs_no_configuration(site):
+    site.config.unlink()
+    row, = site.run("bounce", "parse", "--json", "-", data=BOUNCE).rows()
+    assert row["permanent"] == ["joe@example.com"]
+    assert not site.database.exists()
+
+
+def test_a_missing_file_stops_no_other(site):
+    path = site.path / "one.eml"
+    path.write_bytes(BOUNCE)
+    result = site.run("bounce", "parse", "--json", site.path / "none", path, code=MISSING, says="none")
+    assert [row["file"] for row in result.rows()] == ["one.eml"]
+    assert "FILE..." in tool("bounce", "parse", code=USAGE).err
+
+
+def test_ordinary_mail(site):
+    path = site.path / "mail"
+    path.write_bytes(b"From: joe@example.com\nSubject: hi\n\nUnable to deliver message to <ann@example.com>\n")
+    row, = tool("bounce", "parse", "--json", str(path)).rows()
+    assert row["kind"] == "not-bounce" and row["recipients"] == []
+
+
+def test_corpus(site):
+    names = mails()
+    ours = scores(tool("bounce", "parse", "--json", *names).out.splitlines())
+    theirs = flufl_scores(names)
+    for origin in sorted(ours):
+        score = ours[origin]
+        beside = "not installed"
+        if theirs:
+            other = theirs[origin]
+            beside = f"exact {other.exact}, class {other.right}, left alone {other.alone}, wrong {other.wrong}"
+        print(f"# {origin:13} exact {score.exact} of {score.all}, class {score.right} of {score.classes}, left alone "
+              f"{score.alone} of {score.others}, wrong {score.wrong} of {score.given}; flufl.bounce: {beside}")
+    whole, crisp = ours["all but crisp"], ours["crisp"]
+    assert whole.exact >= 0.985 * whole.all, whole.misses
+    assert crisp.exact >= 0.9 * crisp.all, crisp.misses
+    given, wrong = whole.given + crisp.given, whole.wrong + crisp.wrong
+    assert given - wrong >= 0.99 * given
+    assert whole.right + crisp.right >= 0.98 * (whole.classes + crisp.classes)
+    assert whole.alone == whole.others
+    for origin in theirs or ():
+        assert ours[origin].exact >= theirs[origin].exact and ours[origin].alone >= theirs[origin].alone, origin
+
+
+def test_ordinary_mail_of_the_corpus(site):
+    """Nobody fails in mail that people wrote."""
+    boxes = sorted((CORPUS / "lists").glob("*.mbox"))
+    if not boxes:
+        raise Skip("no ordinary mail in the corpus")
+    paths = []
+    for box in boxes:
+        for number, mail in enumerate(box.read_bytes().split(b"\n\nFrom ")[:400]):
+            paths.append(site.path / f"{box.stem}-{number}")
+            paths[-1].write_bytes(mail[mail.index(b"\n") + 1:])
+    rows = tool("bounce", "parse", "--json", *map(str, paths)).rows()
+    assert len(rows) == len(paths) > 100
+    found = [row for row in rows if row["recipients"]]
+    assert not found, found[:5]
+
+
+if __name__ == "__main__":
+    main(globals())

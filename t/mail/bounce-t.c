@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/bounce.h"
+
+#include <string.h>
+
+#include "t/mail/corpus.h"
+
+/* "kind: address class status reason, ..." */
+static char *told(const char *mail)
+{
+    g_autoptr(Bounce) bounce = bounce_parse(mail, strlen(mail));
+    GString *out = g_string_new(bounce_kind_name(bounce->kind));
+    for (guint at = 0; at < bounce->recipients->len; at++) {
+        const BounceRecipient *one = bounce->recipients->pdata[at];
+        g_string_append_printf(out, "%s %s %s %s %s", at > 0 ? "," : ":", one->address, bounce_class_name(one->class),
+                               one->status, one->reason);
+    }
+    return g_string_free(out, FALSE);
+}
+
+static void assert_told(const char *mail, const char *wanted)
+{
+    g_autofree char *is = told(mail);
+    g_assert_cmpstr(is, ==, wanted);
+}
+
+#define DSN(fields)                                                                                                    \
+    "From: MAILER-DAEMON@mx.example\nContent-Type: multipart/report; report-type=delivery-status; boundary=x\n\n"      \
+    "--x\n\nSorry.\n--x\nContent-Type: message/delivery-status\n\nReporting-MTA: dns; mx.example\n\n" fields           \
+    "\n--x\nContent-Type: message/rfc822\n\nFrom: a@site.example\nTo: list@site.example\n\n"                           \
+    "Final-Recipient: rfc822; wrong@site.example\nAction: failed\n--x--\n"
+
+static void test_delivery_status(void)
+{
+    assert_told(DSN("Final-Recipient: rfc822; joe@example.com\nAction: failed\nStatus: 5.1.1\n"
+                    "Diagnostic-Code: smtp; 550 5.1.1\n unknown user\n\n"
+                    "Final-Recipient: RFC822;<ann@example.com>\nAction: failed\nStatus: 4.4.7\n\n"
+                    "Final-Recipient: rfc822; bob@example.com\nAction: delayed\nStatus: 4.2.2\n\n"
+                    "Final-Recipient: rfc822; sue@example.com\nAction: relayed\nStatus: 2.0.0\n"),
+                "bounce: joe@example.com permanent 5.1.1 user-unknown, ann@example.com temporary 4.4.7 expired, "
+                "bob@example.com delayed 4.2.2 mailbox-full");
+    assert_told(DSN("Final-Recipient: rfc822; joe@example.com\nAction: delivered\nStatus: 2.0.0\n"), "success");
+    assert_told(DSN("Original-Recipient: rfc822; was@example.com\nFinal-Recipient: x400; /S=joe/\nAction: failed\n"
+                    "Status: 5.0.0\nDiagnostic-Code: smtp; 552 5.2.2 quota\n"),
+                "bounce: was@example.com permanent 5.2.2 mailbox-full");
+}
+
+static void test_coded_addresses(void)
+{
+    assert_told(DSN("Original-Recipient: rfc822;joe+2Bx@example.com\nFinal-Recipient: rfc822;joe+x@example.com\n"
+                    "Action: failed\nStatus: 5.1.1\n"),
+                "bounce: joe+x@example.com permanent 5.1.1 user-unknown");
+    assert_told(DSN("Original-Recipient: rfc822;joe+20@example.com\nFinal-Recipient: rfc822;joe+20@example.com\n"
+                    "Action: failed\nStatus: 5.1.1\n"),
+                "bounce: joe+20@example.com permanent 5.1.1 user-unknown");
+    assert_told(DSN("Final-Recipient: utf-8; j\\x{F6}rg@example.com\nAction: failed\nStatus: 5.1.1\n"),
+                "bounce: j\xc3\xb6rg@example.com permanent 5.1.1 user-unknown");
+    assert_told(DSN("Final-Recipient: utf-8; j\xc3\xb6rg@example.com\nAction: failed\nStatus: 5.1.1\n"),
+                "bounce: j\xc3\xb6rg@example.com permanent 5.1.1 user-unknown");
+    assert_told(DSN("Final-Recipient: rfc822; @relay.example:joe@example.com\nAction: failed\nStatus: 5.1.1\n"),
+                "bounce: joe@example.com permanent 5.1.1 user-unknown");
+}
+
+static void test_feedback(void)
+{
+    assert_told(
+        "From: fbl@isp.example\nContent-Type: multipart/report; report-type=feedback-report; boundary=x\n\n"
+        "--x\n\nAbuse.\n--x\nContent-Type: message/feedback-report\n\nFeedback-Type: abuse\n"
+        "Original-Rcpt-To: <joe@example.com>\n--x\nContent-Type: message/rfc822\n\nTo: list@site.example\n\n--x--\n",
+        "feedback: joe@example.com complaint  undefined");
+}
+
+static void test_dialects(void)
+{
+    assert_told("From: MAILER-DAEMON@mx.example\nSubject: Undelivered Mail Returned to Sender\n\n"
+                "I'm sorry to have to inform you\n\n<joe@example.com> (expanded from <was@example.com>): host\n"
+                "    mx.example.com[192.0.2.1] said: 450 4.2.1 over rate limit (in reply to RCPT TO)\n",
+                "bounce: joe@example.com temporary 4.2.1 rate-limited, was@example.com temporary 4.2.1 rate-limited");
+    assert_told("From: MAILER-DAEMON@mx.example\nSubject: failure notice\n\nHi. This is the qmail-send program\n\n"
+                "<joe@example.com>:\nSorry, no mailbox here by that name. (#5.1.1)\n\n"
+                "--- Below this line is a copy of the message.\n\n<bad@example.com>:\nno\n",
+                "bounce: joe@example.com permanent 5.1.1 user-unknown");
+    assert_told("From: Mail Delivery System <Mailer-Daemon@mx.example>\nSubject: Mail delivery failed\n"
+                "X-Failed-Recipients: joe@example.com, ann@example.com\n\n... The\nfollowing address(es) failed:\n\n"
+                "  joe@example.com\n    mailbox is full\n  ann\n    Unrouteable address\n\n"
+                "------ This is a copy of the message ------\n",
+                "bounce: joe@example.com permanent  mailbox-full, ann@example.com permanent  mailbox-full");
+    assert_told("From: Mail Delivery Subsystem <MAILER-DAEMON@mx.example>\nSubject: Returned mail\n\n"
+                "   ----- Transcript of session follows -----\n>>> RCPT To:<joe@example.com>\n"
+                "<<< 550 no\n550 5.1.1 <joe@example.com>... User unknown\n250 <ann@example.com>... Sent\n",
+                "bounce: joe@example.com permanent 5.1.1 user-unknown");
+    assert_told("From: postmaster@x.example\nSubject: Undeliverable: x\n\nYour message\n  To: list@site.example\n\n"
+                "did not reach the following recipient(s):\n\nc=US;a= ;p=X;dda:SMTP=joe@example.com; on Fri\n"
+                "    The recipient name is not recognized\n",
+                "bounce: joe@example.com permanent  user-unknown");
+}
+
+static void test_delays(void)
+{
+    assert_told("From: Mail Delivery System <Mailer-Daemon@mx.example>\nSubject: Warning: message delayed\n\n"
+                "The address to which the message has not yet been delivered is:\n\n  joe@example.com\n"
+                "    Delay reason: 451 greylisted\n",
+                "bounce: joe@example.com delayed  rate-limited");
+}
+
+static void test_no_failures(void)
+{
+    assert_told("From: joe@example.com\nSubject: Out of office\nAuto-Submitted: auto-replied\n\n"
+                "I am away. Write to ann@example.com.\n",
+                "auto-reply");
+    assert_told("From: joe@example.com\nSubject: hello\n\nUnable to deliver message to <ann@example.com>?\n",
+                "not-bounce");
+    assert_told("From: postmaster@example.com\nSubject: failure notice\n\nIt failed. Ask postmaster@example.com.\n",
+                "unrecognised");
+    assert_told("", "unrecognised");
+}
+
+/* A gateway that passes on what it got, in a report of its own that names nobody. */
+static void test_nested(void)
+{
+    g_autofree char *mail =
+        g_strconcat("From: MAILER-DAEMON@relay.example\nSubject: Undelivered Mail\nContent-Type: multipart/mixed; "
+                    "boundary=o\n\n--o\n\nSee below.\n--o\nContent-Type: message/rfc822\n\n",
+                    DSN("Final-Recipient: rfc822; joe@example.com\nAction: failed\nStatus: 5.1.1\n"), "\n--o--\n", NULL);
+    assert_told(mail, "bounce: joe@example.com permanent 5.1.1 user-unknown");
+}
+
+/* A list stands in To: what the returned mail says of its recipients is not enough. */
+static void test_returned_list_mail(void)
+{
+    assert_told("From: MAILER-DAEMON@mx.example\nSubject: failure\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\n"
+                "Your mail could not be delivered.\n--x\nContent-Type: message/rfc822\n\nTo: list@site.example\n"
+                "List-Id: <list.site.example>\n\nx\n--x--\n",
+                "unrecognised");
+}
+
+static void measure(GBytes *mail, const char *name, void *data)
+{
+    gint64 *slowest = data, start = g_get_monotonic_time();
+    gsize length;
+    const char *text = g_bytes_get_data(mail, &length);
+    g_autoptr(Bounce) bounce = bounce_parse(text, length);
+    g_test_message("%s: %s", name, bounce_kind_name(bounce->kind));
+    *slowest = MAX(*slowest, g_get_monotonic_time() - start);
+}
+
+/* All mail of the corpus can be read, with CRLF and cut anywhere. */
+static void test_corpus(void)
+{
+    g_autofree char *path = corpus_path("bounces");
+    gint64 slowest = 0;
+    if (path)
+        g_assert_cmpuint(corpus_walk(path, measure, &slowest), >, 500);
+    g_test_message("slowest: %" G_GINT64_FORMAT " us", slowest);
+}
+
+/* A megabyte of anything, in the shapes that could be read again and again. */
+static void test_size(void)
+{
+    static const char *const lines[] = {"a@b.example ",
+                                        "<a@b.example>:\n",
+                                        "From MAILER-DAEMON\n",
+                                        "@",
+                                        "<!--",
+                                        "<style>",
+                                        "--x\n",
+                                        "Content-Type: message/rfc822\n\n",
+                                        "5.1",
+                                        "following address(es) failed:\n",
+                                        "Final-Recipient: rfc822; a@b.example\n",
+                                        "rcpt to:<a@b.example>",
+                                        "NAME@",
+                                        "\""};
+    for (size_t at = 0; at < G_N_ELEMENTS(lines); at++)
+        for (int kind = 0; kind < 2; kind++) {
+            GString *mail =
+                g_string_new("From: MAILER-DAEMON@yahoo.example\nSubject: failure\nX-Mailer: <SMTP32>\nContent-Type: ");
+            g_string_append(mail, kind == 0 ? "text/plain\n\n" : "text/html; boundary=x\n\n");
+            while (mail->len < 1000000)
+                g_string_append(mail, lines[at]);
+            gint64 start = g_get_monotonic_time();
+            g_autoptr(Bounce) bounce = bounce_parse(mail->str, mail->len);
+            gint64 took = (g_get_monotonic_time() - start) / 1000;
+            g_test_message("%.20s: %" G_GINT64_FORMAT " ms", lines[at], took);
+            g_assert_cmpint(took, <, 2000); /* with sanitizers, on a busy machine */
+            g_string_free(mail, TRUE);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/bounce/delivery-status", test_delivery_status);
+    g_test_add_func("/bounce/coded-addresses", test_coded_addresses);
+    g_test_add_func("/bounce/feedback", test_feedback);
+    g_test_add_func("/bounce/dialects", test_dialects);
+    g_test_add_func("/bounce/delays", test_delays);
+    g_test_add_func("/bounce/no-failures", test_no_failures);
+    g_test_add_func("/bounce/nested", test_nested);
+    g_test_add_func("/bounce/returned-list-mail", test_returned_list_mail);
+    g_test_add_func("/bounce/corpus", test_corpus);
+    g_test_add_func("/bounce/size", test_size);
+    return g_test_run();
+}

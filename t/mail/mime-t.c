@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/mime.h"
+
+#include <string.h>
+
+/* "type inside|..." of all parts. */
+static char *shape(const char *mail)
+{
+    g_autoptr(GPtrArray) parts = mime_parts(mail, strlen(mail));
+    GString *out = g_string_new(NULL);
+    for (guint at = 0; at < parts->len; at++) {
+        const MimePart *part = parts->pdata[at];
+        g_string_append_printf(out, "%s%s%s", at > 0 ? "|" : "", part->type, part->inside ? " inside" : "");
+    }
+    return g_string_free(out, FALSE);
+}
+
+static void assert_shape(const char *mail, const char *wanted)
+{
+    g_autofree char *is = shape(mail);
+    g_assert_cmpstr(is, ==, wanted);
+}
+
+static void test_structure(void)
+{
+    assert_shape("", "text/plain");
+    assert_shape("Subject: x\r\n\r\nbody", "text/plain");
+    assert_shape("Content-Type: Multipart/Report; boundary=\"a b\"\n\n--a b\n\ntext\n--a b\nContent-Type: "
+                 "message/rfc822\n\nSubject: y\n\nz\n--a b--\nafter",
+                 "multipart/report|text/plain|message/rfc822|text/plain inside");
+    assert_shape("Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: multipart/alternative; boundary=y\n\n"
+                 "--y\n\n1\n--y\nContent-Type: text/html\n\n2\n--y--\n--x\nContent-Type: image/png\n\n3\n--x--\n",
+                 "multipart/mixed|multipart/alternative|text/plain|text/html|image/png");
+}
+
+static void test_broken(void)
+{
+    assert_shape("Content-Type: multipart/mixed; boundary=x\n\n--x\n\nno end", "multipart/mixed|text/plain");
+    assert_shape("Content-Type: multipart/mixed\n\n--x\n\n", "multipart/mixed");
+    assert_shape(
+        "Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: multipart/mixed;\nboundary=y\n\n--y\n",
+        "multipart/mixed|text/plain");
+    assert_shape("Content-Type: ;;;\n\n", "text/plain");
+}
+
+static void test_depth(void)
+{
+    GString *mail = g_string_new(NULL);
+    for (int level = 0; level < 1000; level++)
+        g_string_append(mail, "Content-Type: message/rfc822\n\n");
+    g_autoptr(GPtrArray) parts = mime_parts(mail->str, mail->len);
+    g_assert_cmpuint(parts->len, <, 20);
+    g_string_free(mail, TRUE);
+}
+
+static void assert_text(const char *mail, const char *wanted)
+{
+    g_autoptr(GPtrArray) parts = mime_parts(mail, strlen(mail));
+    GString *text = mime_text(parts->pdata[0], 1000);
+    g_assert_cmpstr(text->str, ==, wanted);
+    g_string_free(text, TRUE);
+}
+
+static void test_text(void)
+{
+    assert_text("A: b\r\n\r\na\r\nb\r\n", "a\nb\n");
+    assert_text("Content-Transfer-Encoding: Quoted-Printable\n\na=\nb=3D=zz=C3=A4", "ab==zz\xc3\xa4");
+    assert_text("Content-Transfer-Encoding: base64\n\naGVs\nbG8=", "hello");
+    assert_text("Content-Type: text/plain; charset=ISO-8859-1\n\nJ\xf6rg", "J\xc3\xb6rg");
+    assert_text("Content-Type: text/plain; charset=\"iso-2022-jp\"\n\n\033$B$\"\033(B", "\xe3\x81\x82");
+    assert_text("Content-Type: text/plain; charset=unicode-1-1-utf-7\n\nA+AOQ-b", "A\xc3\xa4"
+                                                                                  "b");
+    assert_text("Content-Type: text/plain; charset=nonsense\n\n\xe4", "\xc3\xa4");
+}
+
+static void assert_html(const char *html, const char *wanted)
+{
+    GString *raw = g_string_new(html), *text = mime_strip_html(raw);
+    g_assert_cmpstr(text->str, ==, wanted);
+    g_string_free(raw, TRUE);
+    g_string_free(text, TRUE);
+}
+
+static void test_html(void)
+{
+    assert_html("<p>a &lt;b@c.d&gt;<br>e&nbsp;&#228;\nf</p>", "\na <b@c.d>\ne \xc3\xa4 f\n");
+    assert_html("<style>x{}</style>a<!-- b -->c</i>", "ac");
+    assert_html("no tags\n<a@b.example>\n", "no tags\n<a@b.example>\n");
+    assert_html("<!-- open </i>", "");
+    assert_html("a<b", "a");
+}
+
+static void test_parameter(void)
+{
+    g_autofree char *quoted = mime_parameter("a/b; X=1; boundary=\"c;d\"", "boundary");
+    g_autofree char *plain = mime_parameter("a/b;boundary= cd ;x=y", "boundary");
+    g_assert_cmpstr(quoted, ==, "c;d");
+    g_assert_cmpstr(plain, ==, "cd");
+    g_assert_null(mime_parameter("a/b; xboundary=1", "boundary"));
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/mime/structure", test_structure);
+    g_test_add_func("/mime/broken", test_broken);
+    g_test_add_func("/mime/depth", test_depth);
+    g_test_add_func("/mime/text", test_text);
+    g_test_add_func("/mime/html", test_html);
+    g_test_add_func("/mime/parameter", test_parameter);
+    return g_test_run();
+}
