@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What a power cut may leave. A CrashLog records every durable call of a run
+ * through the hook of base/fs.h; from it crashlog_states() builds each state
+ * of the disk that POSIX allows when the power goes after any of these calls:
+ *
+ *   - of each directory, the entry operations not yet synced reached the disk up to
+ *     any one of them, in order; directories are independent of each other
+ *   - of each file's octets not yet synced, any sectors (512 octets) reached
+ *     the disk, and the file's length may be any between at a sector's border
+ *   - what was synced is there
+ *
+ * With more than two files unsynced at once, not all combinations of all
+ * their torn forms are built: each is torn in turn, the others old or new.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fs.h"
+
+#define CRASH_NOTE ((FsCall)100) /* a step of the script's own, not of the disk */
+
+/* What the world outside may rely on: bits, a number each. */
+typedef struct CrashNotes {
+    uint64_t acknowledged; /* messages that were taken */
+    uint64_t tried;        /* recipients that were delivered to */
+    uint64_t settled;      /* recipients whose mark is said to be durable */
+    uint64_t preserved;    /* messages said to be set aside durably */
+} CrashNotes;
+
+typedef struct CrashOp {
+    FsCall call;
+    unsigned queue;
+    const char *name, *to; /* interned */
+    int file;              /* what is written or synced: its number */
+    off_t offset;
+    GBytes *data;
+    CrashNotes notes;      /* added by a CRASH_NOTE */
+} CrashOp;
+
+typedef struct CrashLog {
+    GArray *ops;  /* of CrashOp */
+    guint first;  /* where the part to be judged begins; all before is on the disk */
+    guint changes; /* where that part begins that mutations may change */
+    int die_in;   /* calls until the process dies; -1: it lives */
+    int fail_in;  /* calls of fail_call until one fails; -1: none does */
+    FsCall fail_call;
+    struct CrashModel *live;
+} CrashLog;
+
+extern const char *const crash_queues[]; /* NULL-terminated */
+#define CRASH_QUEUES 7
+
+CrashLog *crashlog_new(void);
+void crashlog_free(CrashLog *log);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CrashLog, crashlog_free)
+
+/* Between these two the calls are recorded. */
+void crashlog_record(CrashLog *log);
+void crashlog_stop(void);
+void crashlog_begin(CrashLog *log);
+void crashlog_begin_changes(CrashLog *log);
+void crashlog_note(CrashLog *log, CrashNotes notes);
+
+/* "sync dir out", "rename in .bak .done": static until the next call. */
+const char *crashlog_text(const CrashOp *op);
+
+/* True when both concern files, and not the same. */
+bool crashlog_apart(const CrashOp *a, const CrashOp *b);
+
+typedef struct CrashFile {
+    unsigned queue;
+    const char *name;
+    GBytes *data;
+} CrashFile;
+
+typedef struct CrashState {
+    GArray *files;    /* of CrashFile */
+    CrashNotes notes; /* when the power went */
+    guint after;      /* operations made until then */
+    uint64_t hash;    /* of the files */
+} CrashState;
+
+/* Begins with a state that is on the disk. */
+void crashlog_load(CrashLog *log, const CrashState *state);
+
+typedef bool CrashVisit(void *data, const CrashState *state); /* false: enough */
+
+/* What is changed in the log before the states are built. */
+typedef enum CrashChange { CRASH_AS_IS, CRASH_DROP, CRASH_SWAP } CrashChange;
+
+typedef struct CrashMutation {
+    CrashChange change;
+    guint at; /* this operation is left out, or changes places with the next */
+} CrashMutation;
+
+/* Builds the states; a mutation's only while it makes a difference. False
+ * when the change makes none at all, as for a sync with nothing to sync. */
+bool crashlog_states(CrashLog *log, CrashMutation mutation, CrashVisit *visit, void *data);

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "t/switchboard/crashmodel_internal.h"
+
+#include <string.h>
+
+#define SECTOR 512
+#define SECTORS_MAX 8 /* of a file in these tests */
+
+CrashModel *crashmodel_new(void)
+{
+    CrashModel *model = g_new0(CrashModel, 1);
+    for (unsigned i = 0; i < CRASH_QUEUES; i++) {
+        model->dirs[i].cached = g_array_new(FALSE, FALSE, sizeof(CrashPlace));
+        model->dirs[i].durable = g_array_new(FALSE, FALSE, sizeof(CrashPlace));
+        model->dirs[i].pending = g_array_new(FALSE, FALSE, sizeof(CrashOp));
+    }
+    model->files = g_array_new(FALSE, FALSE, sizeof(CrashData));
+    return model;
+}
+
+void crashmodel_free(CrashModel *model)
+{
+    for (unsigned i = 0; i < CRASH_QUEUES; i++) {
+        g_array_unref(model->dirs[i].cached);
+        g_array_unref(model->dirs[i].durable);
+        g_array_unref(model->dirs[i].pending);
+    }
+    for (guint i = 0; i < model->files->len; i++) {
+        g_byte_array_unref(g_array_index(model->files, CrashData, i).cached);
+        g_byte_array_unref(g_array_index(model->files, CrashData, i).durable);
+    }
+    g_array_unref(model->files);
+    g_free(model);
+}
+
+static guint place_of(const GArray *places, const char *name)
+{
+    guint i = 0;
+    while (i < places->len && strcmp(g_array_index(places, CrashPlace, i).name, name) < 0)
+        i++;
+    return i;
+}
+
+static bool is_at(const GArray *places, guint at, const char *name)
+{
+    return at < places->len && strcmp(g_array_index(places, CrashPlace, at).name, name) == 0;
+}
+
+static void put(GArray *places, const char *name, int file)
+{
+    guint at = place_of(places, name);
+    CrashPlace place = {name, file};
+    if (is_at(places, at, name))
+        g_array_index(places, CrashPlace, at) = place;
+    else
+        g_array_insert_val(places, at, place);
+}
+
+void crashmodel_change(GArray *places, const CrashOp *op)
+{
+    if (op->call == FS_CREATE) {
+        put(places, op->name, op->file);
+        return;
+    }
+    guint at = place_of(places, op->name);
+    if (!is_at(places, at, op->name))
+        return; /* a mutated log may ask for what is not there */
+    int file = g_array_index(places, CrashPlace, at).file;
+    g_array_remove_index(places, at);
+    if (op->call == FS_RENAME)
+        put(places, op->to, file);
+}
+
+int crashmodel_find(const CrashModel *model, unsigned queue, const char *name)
+{
+    const GArray *places = model->dirs[queue].cached;
+    guint at = place_of(places, name);
+    return is_at(places, at, name) ? g_array_index(places, CrashPlace, at).file : -1;
+}
+
+static CrashData *data_of(CrashModel *model, int file)
+{
+    while ((int)model->files->len <= file) {
+        CrashData data = {g_byte_array_new(), g_byte_array_new()};
+        g_array_append_val(model->files, data);
+    }
+    return &g_array_index(model->files, CrashData, file);
+}
+
+static void copy(GByteArray *to, const GByteArray *from)
+{
+    g_byte_array_set_size(to, 0);
+    g_byte_array_append(to, from->data, from->len);
+}
+
+static void write_data(CrashData *data, const CrashOp *op)
+{
+    gsize length;
+    const void *octets = g_bytes_get_data(op->data, &length);
+    guint at = op->call == FS_WRITE ? data->cached->len : (guint)op->offset;
+    if (data->cached->len < at + length)
+        g_byte_array_set_size(data->cached, at + (guint)length);
+    if (length > 0)
+        memcpy(data->cached->data + at, octets, length);
+}
+
+static void sync_dir(CrashDir *dir)
+{
+    g_array_set_size(dir->durable, 0);
+    g_array_append_vals(dir->durable, dir->cached->data, dir->cached->len);
+    g_array_set_size(dir->pending, 0);
+}
+
+void crashmodel_sync_all(CrashModel *model)
+{
+    for (unsigned i = 0; i < CRASH_QUEUES; i++)
+        sync_dir(&model->dirs[i]);
+    for (guint i = 0; i < model->files->len; i++)
+        copy(data_of(model, (int)i)->durable, data_of(model, (int)i)->cached);
+}
+
+void crashmodel_apply(CrashModel *model, const CrashOp *op)
+{
+    CrashDir *dir = &model->dirs[op->queue];
+    switch ((int)op->call) {
+    case FS_CREATE:
+        data_of(model, op->file);
+        /* fall through */
+    case FS_RENAME:
+    case FS_UNLINK:
+        crashmodel_change(dir->cached, op);
+        g_array_append_vals(dir->pending, op, 1);
+        break;
+    case FS_SYNC_DIR:
+        sync_dir(dir);
+        break;
+    case FS_SYNC_FILE:
+        copy(data_of(model, op->file)->durable, data_of(model, op->file)->cached);
+        break;
+    case CRASH_NOTE:
+        model->notes.acknowledged |= op->notes.acknowledged;
+        model->notes.tried |= op->notes.tried;
+        model->notes.settled |= op->notes.settled;
+        model->notes.preserved |= op->notes.preserved;
+        break;
+    default:
+        write_data(data_of(model, op->file), op);
+        break;
+    }
+}
+
+uint64_t crash_hash(uint64_t hash, const void *octets, size_t length)
+{
+    const uint8_t *at = octets;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+    return (hash ^ length) * UINT64_C(0x100000001b3);
+}
+
+static uint64_t hash_octets(uint64_t hash, const GByteArray *octets)
+{
+    return crash_hash(hash, octets->data, octets->len);
+}
+
+uint64_t crashmodel_hash(const CrashModel *model)
+{
+    uint64_t hash = crash_hash(CRASH_HASH_START, &model->notes, sizeof model->notes);
+    for (unsigned i = 0; i < CRASH_QUEUES; i++) {
+        const CrashDir *dir = &model->dirs[i];
+        hash = crash_hash(hash, &i, sizeof i);
+        for (guint k = 0; k < dir->durable->len; k++) {
+            const CrashPlace *place = &g_array_index(dir->durable, CrashPlace, k);
+            hash = crash_hash(crash_hash(hash, place->name, strlen(place->name)), &place->file, sizeof place->file);
+        }
+        for (guint k = 0; k < dir->pending->len; k++) {
+            const CrashOp *op = &g_array_index(dir->pending, CrashOp, k);
+            hash = crash_hash(crash_hash(hash, &op->call, sizeof op->call), op->name, strlen(op->name));
+            hash = crash_hash(hash, op->to, op->to ? strlen(op->to) : 0);
+        }
+    }
+    for (guint i = 0; i < model->files->len; i++) {
+        const CrashData *data = &g_array_index(model->files, CrashData, i);
+        hash = hash_octets(hash_octets(hash, data->cached), data->durable);
+    }
+    return hash;
+}
+
+/* The file length octets long, of whose sectors those in mask are new. */
+static GBytes *content(const CrashData *data, guint length, unsigned mask)
+{
+    uint8_t *octets = g_malloc0(length + 1);
+    if (data->durable->len > 0)
+        memcpy(octets, data->durable->data, MIN(length, data->durable->len));
+    for (guint at = 0, sector = 0; at < MIN(length, data->cached->len); at += SECTOR, sector++)
+        if (mask >> sector & 1)
+            memcpy(octets + at, data->cached->data + at, MIN(SECTOR, MIN(length, data->cached->len) - at));
+    return g_bytes_new_take(octets, length);
+}
+
+static void add_content(GPtrArray *contents, GBytes *one)
+{
+    for (guint i = 0; i < contents->len; i++)
+        if (g_bytes_equal(contents->pdata[i], one)) {
+            g_bytes_unref(one);
+            return;
+        }
+    g_ptr_array_add(contents, one);
+}
+
+GPtrArray *crash_contents(const CrashData *data)
+{
+    GPtrArray *contents = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    guint old = data->durable->len, new = data->cached->len, longest = MAX(old, new);
+    guint sectors = (longest + SECTOR - 1) / SECTOR;
+    g_assert_cmpuint(sectors, <=, SECTORS_MAX);
+    unsigned every = (1U << sectors) - 1;
+    add_content(contents, content(data, old, 0));
+    add_content(contents, content(data, new, every));
+    for (guint length = MIN(old, new);; length = MIN((length / SECTOR + 1) * SECTOR, longest)) {
+        for (unsigned mask = 0; mask <= every; mask++)
+            add_content(contents, content(data, length, mask));
+        if (length == longest)
+            return contents;
+    }
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The model of a disk with a cache before it, on which a CrashLog is played.
+ */
+#include "t/switchboard/crashlog.h"
+
+typedef struct CrashPlace {
+    const char *name; /* interned */
+    int file;
+} CrashPlace;
+
+typedef struct CrashDir {
+    GArray *cached, *durable; /* of CrashPlace, sorted by name */
+    GArray *pending;          /* of CrashOp: entry operations not synced */
+} CrashDir;
+
+typedef struct CrashData {
+    GByteArray *cached, *durable;
+} CrashData;
+
+typedef struct CrashModel {
+    CrashDir dirs[CRASH_QUEUES];
+    GArray *files; /* of CrashData */
+    CrashNotes notes;
+} CrashModel;
+
+CrashModel *crashmodel_new(void);
+void crashmodel_free(CrashModel *model);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CrashModel, crashmodel_free)
+
+void crashmodel_apply(CrashModel *model, const CrashOp *op);
+void crashmodel_sync_all(CrashModel *model);
+
+/* The number of the file that has this name in the cache; -1: none. */
+int crashmodel_find(const CrashModel *model, unsigned queue, const char *name);
+
+/* Entry operations on a list of places. */
+void crashmodel_change(GArray *places, const CrashOp *op);
+
+/* Equal for models that allow the same states. */
+uint64_t crashmodel_hash(const CrashModel *model);
+uint64_t crash_hash(uint64_t hash, const void *octets, size_t length);
+#define CRASH_HASH_START UINT64_C(0xcbf29ce484222325)
+
+/* Every content that the file may have after a power cut: first as it was,
+ * then as it is, then all between. Of GBytes. */
+GPtrArray *crash_contents(const CrashData *data);

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "t/switchboard/crashworld.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/fail.h"
+#include "switchboard/intake.h"
+#include "switchboard/recover.h"
+
+#define ARRIVAL INT64_C(1763644800000000)
+#define ROUNDS_MAX 12
+
+/* A child of a message in in. Recipients: their numbers, as letters. */
+typedef struct Kid {
+    const char *queue;
+    const char *recipients;
+} Kid;
+
+typedef struct Plan {
+    unsigned slice; /* of two */
+    bool preserve;
+    Kid kids[3], other[3]; /* other: what an earlier version of the rules would have made */
+} Plan;
+
+static const Plan plans[CRASH_MESSAGES] = {
+    [0] = {.slice = 0},
+    [1] = {.slice = 0, .kids = {{"out", "a"}}},
+    [2] = {.slice = 1, .kids = {{"out", "bc"}, {"archive", NULL}, {"out", "d"}}},
+    [3] = {.slice = 1, .kids = {{"archive", NULL}, {"out", "e"}, {"out", "f"}}},
+    [4] = {.slice = 0, .preserve = true},
+    [5] = {.slice = 1, .kids = {{"archive", NULL}}},
+    [6] = {.slice = 0, .kids = {{"out", "g"}, {"archive", NULL}, {"out", "h"}}},
+    [7] = {.slice = 0, .kids = {{"out", "i"}}, .other = {{"archive", NULL}, {"retry", "j"}}},
+    [8] = {.slice = 1, .kids = {{"out", "k"}}, .other = {{"archive", NULL}, {"retry", "l"}}},
+    [9] = {.slice = 1, .kids = {{"out", "m"}, {"archive", NULL}, {"out", "n"}}},
+};
+#define LATER "cf"  /* put off once */
+#define REFUSED "d" /* bounced */
+
+/* Long enough to be torn in several places. */
+static GBytes *message_octets(int number, unsigned nonce)
+{
+    GString *text = g_string_new(NULL);
+    g_string_printf(text, "Message: %d.%u\r\n\r\n", number, nonce);
+    for (int i = 0; i < 9; i++)
+        g_string_append_printf(text, "%-68d\r\n", i);
+    return g_string_free_to_bytes(text);
+}
+
+static Draft *draft_of(const char *queue, GBytes *octets, int64_t ordinal)
+{
+    json_t *meta = json_object();
+    meta_set_string(meta, META_LIST, "test.example.com");
+    meta_set_integer(meta, META_ARRIVAL, ARRIVAL + ordinal);
+    meta_set_integer(meta, META_ORDINAL, ordinal);
+    Draft *draft = draft_new(queue, meta);
+    draft_add_message(draft, octets);
+    return draft;
+}
+
+/* The message whose hash is in the slice that the plan wants. */
+static Draft *message_draft(int number)
+{
+    for (unsigned nonce = 0;; nonce++) {
+        g_autoptr(GBytes) octets = message_octets(number, nonce);
+        Draft *draft = draft_of("in", octets, number + 1);
+        if (slice_of(draft_name(draft)->hash, 2) == plans[number].slice)
+            return draft;
+        draft_free(draft);
+    }
+}
+
+static int number_of(const char *octets)
+{
+    const char *at = strstr(octets, "essage: ");
+    return at ? at[8] - '0' : -1;
+}
+
+static int entry_number(Entry *entry)
+{
+    g_autoptr(GBytes) message = entry_message(entry);
+    g_autofree char *text = g_strndup(g_bytes_get_data(message, NULL), 16);
+    return number_of(text);
+}
+
+void crashworld_init(CrashWorld *world)
+{
+    const char *memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : g_get_tmp_dir();
+    *world = (CrashWorld){.path = g_build_filename(memory, "crash-states-XXXXXX", NULL)};
+    g_assert_nonnull(g_mkdtemp(world->path));
+    g_autoptr(GError) error = NULL;
+    world->spool = spool_open(world->path, &error);
+    g_assert_no_error(error);
+    for (int i = 0; crash_queues[i]; i++)
+        g_assert_nonnull(spool_queue(world->spool, crash_queues[i], NULL));
+}
+
+typedef void Visit(CrashWorld *world, void *data, unsigned queue, const char *name);
+
+static void each_file(CrashWorld *world, Visit *visit, void *data)
+{
+    for (unsigned i = 0; crash_queues[i]; i++) {
+        int fd = dup(queue_fd(spool_queue(world->spool, crash_queues[i], NULL)));
+        DIR *dir = fdopendir(fd);
+        g_assert_nonnull(dir);
+        rewinddir(dir);
+        const struct dirent *one;
+        while ((one = readdir(dir)) != NULL)
+            if (one->d_name[0] != '.')
+                visit(world, data, i, one->d_name);
+        closedir(dir);
+    }
+}
+
+static int fd_of(CrashWorld *world, unsigned queue)
+{
+    return queue_fd(spool_queue(world->spool, crash_queues[queue], NULL));
+}
+
+static void wipe_file(CrashWorld *world, void *data, unsigned queue, const char *name)
+{
+    (void)data;
+    unlinkat(fd_of(world, queue), name, 0);
+}
+
+void crashworld_wipe(CrashWorld *world)
+{
+    each_file(world, wipe_file, NULL);
+    memset(world->delivered, 0, sizeof world->delivered);
+    world->preserved = 0;
+}
+
+void crashworld_clear(CrashWorld *world)
+{
+    crashworld_wipe(world);
+    for (int i = 0; crash_queues[i]; i++)
+        unlinkat(spool_fd(world->spool), crash_queues[i], AT_REMOVEDIR);
+    rmdir(world->path);
+    spool_free(world->spool);
+    g_clear_pointer(&world->damaged, g_bytes_unref);
+    g_free(world->path);
+}
+
+static void note(CrashWorld *world, CrashNotes notes)
+{
+    if (world->log)
+        crashlog_note(world->log, notes);
+}
+
+void crashworld_store(CrashWorld *world, const int *messages, size_t count)
+{
+    g_autofree Intake *group = g_new0(Intake, count);
+    CrashNotes notes = {0};
+    for (size_t i = 0; i < count; i++) {
+        group[i].draft = message_draft(messages[i]);
+        notes.acknowledged |= UINT64_C(1) << messages[i];
+    }
+    g_assert_true(intake_store(world->spool, group, count, false));
+    note(world, notes);
+    for (size_t i = 0; i < count; i++)
+        draft_free(group[i].draft);
+}
+
+Inbox *crashworld_inbox(CrashWorld *world, const char *queue, Slice slice)
+{
+    return inbox_open(world->spool, queue, slice, 1, NULL);
+}
+
+static const char *next_address(void *data, GError **error)
+{
+    (void)error;
+    const char **at = data;
+    static char address[] = "?@example.com";
+    address[0] = **at;
+    return address[0] ? ((*at)++, address) : NULL;
+}
+
+static void add_kids(CrashWorld *world, Outcome *outcome)
+{
+    const Plan *plan = &plans[entry_number(outcome->parent)];
+    const Kid *kids = world->other_outcome ? plan->other : plan->kids;
+    for (int i = 0; i < 3 && kids[i].queue; i++) {
+        Draft *draft = draft_from_entry(kids[i].queue, outcome->parent);
+        if (kids[i].recipients) {
+            const char **at = g_new(const char *, 1);
+            *at = kids[i].recipients;
+            draft_set_recipients(draft, next_address, at, g_free);
+        }
+        outcome_add(outcome, draft);
+    }
+}
+
+static bool bounce(CrashWorld *world, char recipient)
+{
+    g_autofree char *text = g_strdup_printf("Bounce: %c\r\n\r\n%0600d\r\n", recipient, 0);
+    g_autoptr(GBytes) octets = g_bytes_new(text, strlen(text));
+    Intake intake = {.draft = draft_of("bounces", octets, recipient)};
+    draft_set_due(intake.draft, ARRIVAL);
+    bool stored = intake_store(world->spool, &intake, 1, true);
+    draft_free(intake.draft);
+    g_clear_error(&intake.error);
+    return stored;
+}
+
+/* Delivers to those who are to do. False when the process must end. */
+static bool deliver(CrashWorld *world, Outcome *outcome)
+{
+    Entry *entry = outcome->parent;
+    bool first_try = strcmp(queue_name(entry_queue(entry)), "out") == 0, later = false, marked = false;
+    CrashNotes notes = {0};
+    Recipient recipient;
+    for (size_t at = 0; entry_next_recipient(entry, at, &recipient); at = recipient.next) {
+        char letter = *recipient.address;
+        bool refused = strchr(REFUSED, letter) != NULL, wait = first_try && strchr(LATER, letter);
+        later = later || wait;
+        if (recipient.state != RECIPIENT_TODO || wait)
+            continue;
+        if (refused && !bounce(world, letter))
+            return false;
+        if (!refused) {
+            world->delivered[letter - 'a']++;
+            note(world, (CrashNotes){.tried = UINT64_C(1) << (letter - 'a')});
+        }
+        if (!entry_mark(entry, &recipient.offset, 1, refused ? RECIPIENT_BOUNCED : RECIPIENT_DONE, NULL))
+            return false;
+        marked = true;
+        if (!refused)
+            notes.settled |= UINT64_C(1) << (letter - 'a');
+    }
+    if (marked && !entry_sync_marks(entry, NULL))
+        return false;
+    if (notes.settled)
+        note(world, notes);
+    if (later)
+        outcome_add(outcome, draft_from_entry("retry", entry));
+    return true;
+}
+
+static bool preserve(CrashWorld *world, Inbox *inbox, Outcome *outcome)
+{
+    int number = entry_number(outcome->parent);
+    if (!inbox_preserve(inbox, g_steal_pointer(&outcome->parent), NULL))
+        return false;
+    world->preserved |= 1U << number;
+    note(world, (CrashNotes){.preserved = UINT64_C(1) << number});
+    return true;
+}
+
+/* Work on one claimed entry; *ends when no hop is to be made of it. */
+static bool decide(CrashWorld *world, Inbox *inbox, Outcome *outcome, bool *ends)
+{
+    *ends = false;
+    const char *queue = queue_name(inbox_queue(inbox));
+    bool posts = strcmp(queue, "in") == 0;
+    if (!entry_begin_work(outcome->parent, NULL))
+        return false;
+    if (posts && plans[entry_number(outcome->parent)].preserve) {
+        *ends = true;
+        return preserve(world, inbox, outcome);
+    }
+    if (posts)
+        add_kids(world, outcome);
+    else if (strcmp(queue, "bounces") == 0)
+        outcome_add(outcome, draft_from_entry("archive", outcome->parent));
+    else if (!deliver(world, outcome))
+        return false;
+    return entry_end_work(outcome->parent, NULL);
+}
+
+static void clear_outcome(gpointer outcome)
+{
+    outcome_free(outcome);
+}
+
+bool crashworld_work(CrashWorld *world, Inbox *inbox, Hop *hop, unsigned *worked)
+{
+    g_autoptr(GPtrArray) entries = g_ptr_array_new();
+    g_autoptr(GPtrArray) batch = g_ptr_array_new_with_free_func(clear_outcome);
+    const char *queue = queue_name(inbox_queue(inbox));
+    bool durable = strcmp(queue, "out") == 0 || strcmp(queue, "retry") == 0;
+    bool sound = inbox_refresh(inbox, NULL) && inbox_claim(inbox, 100, durable, entries, NULL);
+    *worked += entries->len;
+    for (guint i = 0; i < entries->len; i++) {
+        Outcome *outcome = outcome_new(entries->pdata[i]);
+        bool ends = false;
+        sound = sound && decide(world, inbox, outcome, &ends);
+        if (ends)
+            outcome_free(outcome);
+        else
+            g_ptr_array_add(batch, outcome);
+    }
+    sound = sound && hop_commit(hop, (Outcome **)batch->pdata, batch->len, NULL);
+    for (guint i = 0; sound && i < batch->len; i++) {
+        Outcome *outcome = batch->pdata[i];
+        if (outcome->error) /* its children could not be stored */
+            sound = inbox_release(inbox, g_steal_pointer(&outcome->parent), 0, NULL);
+    }
+    return sound;
+}
+
+static void put_on_disk(CrashWorld *world, const CrashState *state)
+{
+    for (guint i = 0; i < state->files->len; i++) {
+        const CrashFile *file = &g_array_index(state->files, CrashFile, i);
+        auto_fd fd = openat(fd_of(world, file->queue), file->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+        g_assert_cmpint(fd, >=, 0);
+        gsize length;
+        const void *octets = g_bytes_get_data(file->data, &length);
+        g_assert_cmpint(write(fd, octets, length), ==, (ssize_t)length);
+    }
+}
+
+static void set_fault(CrashResult *result, char *fault)
+{
+    if (result->fault)
+        g_free(fault);
+    else
+        result->fault = fault;
+}
+
+/* A whole entry that is an end, or a fault. */
+static void count_entry(CrashWorld *world, CrashResult *result, unsigned queue, const char *name)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Entry) entry = entry_open(spool_queue(world->spool, crash_queues[queue], NULL), name, &error);
+    if (!entry) {
+        set_fault(result, g_strdup_printf("%s/%s: %s", crash_queues[queue], name, error->message));
+        return;
+    }
+    g_autoptr(GBytes) message = entry_message(entry);
+    const char *text = g_bytes_get_data(message, NULL);
+    if (g_str_has_prefix(text, "Bounce: "))
+        result->bounced[text[8] - 'a']++;
+    else if (strcmp(crash_queues[queue], "archive") == 0)
+        result->archived[entry_number(entry)]++;
+    else
+        result->kept[entry_number(entry)]++;
+}
+
+static void count_file(CrashWorld *world, void *data, unsigned queue, const char *name)
+{
+    CrashResult *result = data;
+    const char *queue_text = crash_queues[queue];
+    bool ready = g_str_has_suffix(name, ".msg");
+    if (strcmp(queue_text, "corrupt") == 0 && ready && world->damaged) {
+        g_autofree char *path = g_build_filename(world->path, queue_text, name, NULL);
+        g_autofree char *octets = NULL;
+        gsize length = 0;
+        if (g_file_get_contents(path, &octets, &length, NULL) && length == g_bytes_get_size(world->damaged) &&
+            memcmp(octets, g_bytes_get_data(world->damaged, NULL), length) == 0) {
+            result->corrupt[5]++;
+            return;
+        }
+    } else if ((ready && (strcmp(queue_text, "archive") == 0 || strcmp(queue_text, "bounces") == 0)) ||
+               (strcmp(queue_text, "in") == 0 && g_str_has_suffix(name, ".psv"))) {
+        count_entry(world, result, queue, name);
+        return;
+    }
+    set_fault(result, g_strdup_printf("%s/%s is left", queue_text, name));
+}
+
+/* Every runner of one queue, one after the other: start, work, settle, end. */
+static bool run_queue(CrashWorld *world, const char *queue, unsigned slices, unsigned *worked)
+{
+    for (unsigned i = 0; i < slices; i++) {
+        g_autoptr(Inbox) inbox = crashworld_inbox(world, queue, (Slice){i, slices});
+        g_autoptr(Hop) hop = hop_new(world->spool);
+        if (!inbox || !crashworld_work(world, inbox, hop, worked) || !hop_settle(hop, NULL))
+            return false;
+    }
+    return true;
+}
+
+/* What idle runners do: look for strays, sweep. */
+static void tidy(CrashWorld *world, CrashResult *result, unsigned slices)
+{
+    for (int i = 0; crash_queues[i]; i++)
+        for (unsigned k = 0; k < slices; k++) {
+            Queue *queue = spool_queue(world->spool, crash_queues[i], NULL);
+            RecoverReport report = {0};
+            unsigned swept;
+            if (!recover_slice(queue, (Slice){k, slices}, true, &report, NULL))
+                set_fault(result, g_strdup_printf("recovery of %s failed", crash_queues[i]));
+            if (report.strays)
+                set_fault(result, g_strdup_printf("%u strays of %s", report.strays, crash_queues[i]));
+            recover_sweep(queue, (Slice){k, slices}, -INT64_C(3600000000), &swept, NULL);
+        }
+}
+
+CrashResult *crashworld_drain(CrashWorld *world, const CrashState *state)
+{
+    static const char *const orders[2][3] = {{"in", "out", "retry"}, {"retry", "out", "in"}};
+    CrashResult *result = g_new0(CrashResult, 1);
+    unsigned slices = 1U << state->hash % 3, worked = 0;
+    crashworld_wipe(world);
+    put_on_disk(world, state);
+    /* Recovery of in, in the first round, may bring what counts as no work. */
+    for (unsigned round = 0; (worked > 0 || round < 2) && !result->fault; round++) {
+        worked = 0;
+        for (int i = 0; i < 3; i++) {
+            const char *queue = orders[state->hash >> 8 & 1][i];
+            if (!run_queue(world, queue, slices, &worked))
+                set_fault(result, g_strdup_printf("a runner of %s ended", queue));
+        }
+        if (round > ROUNDS_MAX)
+            set_fault(result, g_strdup("it does not end"));
+    }
+    tidy(world, result, slices);
+    each_file(world, count_file, result);
+    memcpy(result->delivered, world->delivered, sizeof result->delivered);
+    result->preserved_again = world->preserved != 0;
+    return result;
+}
+
+void crashresult_free(CrashResult *result)
+{
+    g_free(result->fault);
+    g_free(result);
+}
+
+/* One thing that must be there once (or, before it was promised, once or
+ * not at all; *seen gathers which). */
+static char *judge_once(unsigned found, bool promised, const char *what, int number)
+{
+    return found > 1 || (promised && found == 0) ? g_strdup_printf("%s %d is there %u times", what, number, found)
+                                                 : NULL;
+}
+
+static char *judge_recipient(const CrashResult *result, const CrashNotes *notes, bool promised, int number)
+{
+    unsigned found = result->delivered[number], most = notes->settled >> number & 1 ? 0 : 1;
+    bool before = notes->tried >> number & 1;
+    if (strchr(REFUSED, 'a' + number))
+        return found ? g_strdup("a refused recipient was delivered to")
+                     : judge_once(result->bounced[number], promised, "bounce of recipient", number);
+    if (found > most || (promised && !before && found == 0))
+        return g_strdup_printf("recipient %d: %u deliveries after the crash, before it %s", number, found,
+                               most == 0 ? "one, marked" : before ? "one in flight" : "none");
+    return NULL;
+}
+
+/* Whether anything came of the message: then all must. */
+static bool has_come(const CrashResult *result, int number)
+{
+    const Kid *kids = plans[number].kids;
+    int found = result->archived[number] + result->corrupt[number] + result->kept[number];
+    for (int i = 0; i < 3 && kids[i].queue; i++)
+        for (const char *at = kids[i].recipients; at && *at; at++)
+            found += result->delivered[*at - 'a'] + result->bounced[*at - 'a'];
+    return found > 0;
+}
+
+static char *judge_message(const CrashResult *result, const CrashNotes *notes, int number)
+{
+    const Plan *plan = &plans[number];
+    bool promised = notes->acknowledged >> number & 1 || has_come(result, number);
+    unsigned archives = 0, ends = 0;
+    char *fault = NULL;
+    for (int i = 0; i < 3 && plan->kids[i].queue; i++) {
+        archives += strcmp(plan->kids[i].queue, "archive") == 0;
+        for (const char *at = plan->kids[i].recipients; at && *at; at++)
+            if (!fault)
+                fault = judge_recipient(result, notes, promised, *at - 'a');
+    }
+    for (int i = 0; i < 3 && plan->other[i].queue && !fault; i++)
+        for (const char *at = plan->other[i].recipients; at && *at; at++)
+            if (result->delivered[*at - 'a'])
+                fault = g_strdup_printf("message %d: a child of an undone run was delivered", number);
+    ends = result->archived[number] + result->corrupt[number];
+    if (!fault && ends != archives && (promised || ends > archives))
+        fault = g_strdup_printf("message %d is archived or set aside %u times, not %u", number, ends, archives);
+    if (!fault)
+        fault = plan->preserve ? judge_once(result->kept[number], promised, "preserved message", number)
+                : result->kept[number] ? g_strdup_printf("message %d is preserved", number) : NULL;
+    return fault;
+}
+
+char *crashworld_judge(const CrashResult *result, const CrashNotes *notes)
+{
+    char *fault = result->fault ? g_strdup(result->fault) : NULL;
+    for (int i = 0; i < CRASH_MESSAGES && !fault; i++)
+        fault = judge_message(result, notes, i);
+    if (!fault && result->preserved_again && notes->preserved)
+        fault = g_strdup("what was set aside came back");
+    return fault;
+}

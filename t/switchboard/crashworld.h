@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * A small world of runners for the proof of crash_states-t: messages that
+ * come from a fixed plan, runners that do what the plan says, and a judge
+ * that compares what came of it with what was promised.
+ *
+ * Queue in: the plan's children, or to be set aside. Queues out and retry: each
+ * recipient is delivered to, bounced (a bounces entry stored once), or, in
+ * out only, put off into retry. What lies in archive, bounces, corrupt is an
+ * end; scripts may let a runner of bounces bring its entries into archive.
+ */
+#include "switchboard/claim.h"
+#include "switchboard/hop.h"
+#include "t/switchboard/crashlog.h"
+
+#define CRASH_MESSAGES 10
+#define CRASH_RECIPIENTS 16
+
+typedef struct CrashWorld {
+    char *path;
+    Spool *spool;
+    CrashLog *log; /* while a script runs: what happens is noted there */
+    bool other_outcome; /* the plan's first version is in force */
+    uint8_t delivered[CRASH_RECIPIENTS];
+    unsigned preserved;
+    GBytes *damaged; /* octets of the message that was damaged */
+} CrashWorld;
+
+void crashworld_init(CrashWorld *world);
+void crashworld_clear(CrashWorld *world);
+
+/* Removes every entry, and forgets what happened. */
+void crashworld_wipe(CrashWorld *world);
+
+/* For scripts. Messages are stored as one group; recipients of the plan
+ * have numbers of their own, whatever the message. */
+void crashworld_store(CrashWorld *world, const int *messages, size_t count);
+Inbox *crashworld_inbox(CrashWorld *world, const char *queue, Slice slice);
+
+/* Claims what is due, decides, commits. False when the process must end. *worked counts
+ * entries. */
+bool crashworld_work(CrashWorld *world, Inbox *inbox, Hop *hop, unsigned *worked);
+
+/* What came of a state, however it was drained. */
+typedef struct CrashResult {
+    uint8_t delivered[CRASH_RECIPIENTS], bounced[CRASH_RECIPIENTS];
+    uint8_t archived[CRASH_MESSAGES], corrupt[CRASH_MESSAGES], kept[CRASH_MESSAGES];
+    bool preserved_again;
+    char *fault; /* what must not be in whatever state: strays, left files, errors */
+} CrashResult;
+
+/* Puts the state on the disk, starts all runners, waits until nothing is left
+ * to do, and looks. How many slices there are now and who starts first depends on the state. */
+CrashResult *crashworld_drain(CrashWorld *world, const CrashState *state);
+void crashresult_free(CrashResult *result);
+
+/* NULL, or what was promised and not kept; g_free(). */
+char *crashworld_judge(const CrashResult *result, const CrashNotes *notes);
