@@ -31,6 +31,12 @@ bool list_runner_start(Runner *runner, GError **error)
     Store *store = store_open(config_string(config, "store", "driver"), path, true, error);
     if (!store)
         return false;
+    int log = -1;
+    if (!store_leave_sync(store, &log, error)) {
+        store_free(store);
+        return false;
+    }
+    runner_sync_along(runner, log);
     ListRunner *own = g_new0(ListRunner, 1);
     own->store = store;
     own->lists = list_cache_new(store);

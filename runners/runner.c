@@ -78,6 +78,11 @@ bool runner_stopping(const Runner *runner)
     return child_stopping();
 }
 
+void runner_sync_along(Runner *runner, int fd)
+{
+    hop_sync_along(runner->hop, fd);
+}
+
 /* Counting a long backlog costs a walk over it: once a second is enough. */
 static void beat(Runner *runner)
 {

@@ -60,6 +60,10 @@ Spool *runner_spool(Runner *runner);
 void runner_set_data(Runner *runner, void *data);
 void *runner_data(const Runner *runner);
 
+/* Another file to sync with each batch's children, before the commit: the
+ * log of a database whose commits do not wait for the disk. Borrowed. Called from start(). */
+void runner_sync_along(Runner *runner, int fd);
+
 /* For a handler that works long on one entry: tells the master that it
  * moves, so that it is not taken for stalled. Cheap; call it often. */
 void runner_progress(Runner *runner);

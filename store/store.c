@@ -229,6 +229,12 @@ void store_rollback(Store *store)
 
 /* All of them have one name, the innermost hides the others: so the
  * statements stay prepared. */
+bool store_leave_sync(Store *store, int *fd, GError **error)
+{
+    *fd = -1;
+    return !store->driver->leave_sync || store->driver->leave_sync(store->connection, fd, error);
+}
+
 bool store_savepoint(Store *store, GError **error)
 {
     if (store->depth == 0)

@@ -43,6 +43,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Store, store_free)
 bool store_begin(Store *store, GError **error);
 bool store_commit(Store *store, GError **error);
 void store_rollback(Store *store);
+/* For who syncs a batch of files anyway: from now on the commits of this
+ * connection do not wait for the disk, and are durable once the file *fd
+ * (borrowed) was synced after them. A driver that cannot do so sets -1 and
+ * goes on making each commit durable. */
+bool store_leave_sync(Store *store, int *fd, GError **error);
 /* Savepoints inside a transaction: undo one entry's effects, keep the others'.
  * Undoing lifts a doom that came after it, unless the database gave up the
  * whole transaction. */

@@ -54,6 +54,7 @@ typedef struct StoreDriver {
     const void *(*octets)(void *statement, int column, size_t *length); /* text is ended by a zero octet */
     int64_t (*changed)(void *connection);                               /* rows changed by the last statement */
     int64_t (*changed_ever)(void *connection);                          /* only ever compared */
+    bool (*leave_sync)(void *connection, int *fd, GError **error);      /* store_leave_sync(); NULL: cannot */
     bool (*in_transaction)(void *connection);                           /* false after the database gave one up */
     bool (*version)(void *connection, int64_t *version, GError **error);
     /* Tells a database that is empty or ours from a stranger's (FAIL_CONFIG).

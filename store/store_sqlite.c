@@ -22,6 +22,7 @@
 typedef struct Connection {
     sqlite3 *database;
     sqlite3_stmt *version; /* kept prepared: it is asked often */
+    int log;               /* the write-ahead log, where its sync is left to the caller; else -1 */
 } Connection;
 
 static FailCode code_of(int result)
@@ -59,6 +60,8 @@ static void sqlite_close(void *connection)
     Connection *self = connection;
     sqlite3_finalize(self->version);
     sqlite3_close_v2(self->database);
+    if (self->log >= 0)
+        close(self->log);
     g_free(self);
 }
 
@@ -110,6 +113,7 @@ static void *sqlite_open(const char *where, bool create, GError **error)
         return NULL;
     }
     Connection *self = g_new0(Connection, 1);
+    self->log = -1;
     int result = sqlite3_open_v2(where, &self->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     bool ok = result == SQLITE_OK;
     if (!ok)
@@ -252,6 +256,22 @@ static bool number_of(sqlite3 *database, const char *sql, int64_t *number, GErro
     return result == SQLITE_ROW;
 }
 
+/* A commit is in the log; with NORMAL, SQLite syncs that only before it moves
+ * pages from it. The log stays the same file while we have the database open. */
+static bool sqlite_leave_sync(void *connection, int *fd, GError **error)
+{
+    Connection *self = connection;
+    int64_t version;
+    if (!sqlite_version(self, &version, error)) /* a read, so that the log is there */
+        return false;
+    g_autofree char *path = g_strconcat(sqlite3_db_filename(self->database, "main"), "-wal", NULL);
+    self->log = open(path, O_RDWR | O_CLOEXEC);
+    if (self->log < 0)
+        return fail_errno(error, FAIL_LATER, "open %s", path);
+    *fd = self->log;
+    return script_once(self->database, "PRAGMA synchronous = NORMAL", error);
+}
+
 static bool sqlite_inspect(void *connection, bool *has_schema, GError **error)
 {
     sqlite3 *database = ((Connection *)connection)->database;
@@ -292,6 +312,7 @@ const StoreDriver store_sqlite = {
     .octets = sqlite_octets,
     .changed = sqlite_changed,
     .changed_ever = sqlite_changed_ever,
+    .leave_sync = sqlite_leave_sync,
     .in_transaction = sqlite_in_transaction,
     .version = sqlite_version,
     .inspect = sqlite_inspect,

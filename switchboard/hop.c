@@ -25,6 +25,7 @@ struct Hop {
     Spool *spool;
     GArray *owed;         /* of Owed: parents in S4 to be unlinked */
     GPtrArray *owed_dirs; /* of Queue: publications to be synced first */
+    int along;            /* hop_sync_along() */
 };
 
 /* One child on its way. */
@@ -42,7 +43,13 @@ Hop *hop_new(Spool *spool)
     hop->spool = spool;
     hop->owed = g_array_new(FALSE, FALSE, sizeof(Owed));
     hop->owed_dirs = g_ptr_array_new();
+    hop->along = -1;
     return hop;
+}
+
+void hop_sync_along(Hop *hop, int fd)
+{
+    hop->along = fd;
 }
 
 void hop_free(Hop *hop)
@@ -207,7 +214,7 @@ static void write_children(Hop *hop, GArray *births, Outcome **batch, size_t cou
 }
 
 /* T5, second half: files, target directories and what is owed, in one group.
- * False when what is owed could not be made durable. */
+ * False when what is owed, or goes along, could not be made durable. */
 static bool sync_children(Hop *hop, GArray *births, GError **error)
 {
     g_autoptr(GPtrArray) dirs = g_ptr_array_new();
@@ -216,7 +223,7 @@ static bool sync_children(Hop *hop, GArray *births, GError **error)
     for (guint i = 0; i < births->len; i++)
         if (g_array_index(births, Birth, i).outcome)
             add_unique(dirs, g_array_index(births, Birth, i).queue);
-    g_autofree FsSync *syncs = g_new0(FsSync, dirs->len + births->len + 1);
+    g_autofree FsSync *syncs = g_new0(FsSync, dirs->len + births->len + 2);
     size_t used = 0;
     for (guint i = 0; i < dirs->len; i++)
         syncs[used++] = (FsSync){.fd = queue_fd(dirs->pdata[i]), .directory = true};
@@ -226,8 +233,10 @@ static bool sync_children(Hop *hop, GArray *births, GError **error)
             which[used - dirs->len] = i;
             syncs[used++] = (FsSync){.fd = g_array_index(births, Birth, i).fd};
         }
+    if (hop->along >= 0)
+        syncs[used].fd = hop->along;
     g_autoptr(GError) fault = NULL;
-    bool clean = fs_sync_group(syncs, used, &fault);
+    bool clean = fs_sync_group(syncs, used + (hop->along >= 0), &fault);
     for (guint i = 0; i < births->len; i++) {
         Birth *birth = &g_array_index(births, Birth, i);
         if (birth->fd >= 0)
@@ -236,11 +245,13 @@ static bool sync_children(Hop *hop, GArray *births, GError **error)
     }
     if (clean)
         return true;
+    bool lost = hop->along >= 0 && syncs[used].result != 0;
     for (guint i = 0; i < dirs->len; i++)
-        if (syncs[i].result != 0 && g_ptr_array_find(hop->owed_dirs, dirs->pdata[i], NULL)) {
-            g_propagate_error(error, g_steal_pointer(&fault));
-            return false;
-        }
+        lost |= syncs[i].result != 0 && g_ptr_array_find(hop->owed_dirs, dirs->pdata[i], NULL);
+    if (lost) {
+        g_propagate_error(error, g_steal_pointer(&fault));
+        return false;
+    }
     for (size_t i = 0; i < used; i++)
         for (guint k = 0; syncs[i].result != 0 && k < births->len; k++) {
             const Birth *birth = &g_array_index(births, Birth, k);

@@ -50,6 +50,11 @@ void outcome_add(Outcome *outcome, Draft *draft);
  * decides. */
 bool hop_commit(Hop *hop, Outcome **batch, size_t count, GError **error);
 
+/* Another file (a database's log) to sync with each batch's children, before
+ * the commit; what was written to it before hop_commit() is durable when the
+ * parents are decided. Borrowed; -1: none. A failed sync of it counts as an unknown commit. */
+void hop_sync_along(Hop *hop, int fd);
+
 /* Pays what is owed: syncs the target directories of the last batch, unlinks
  * its parents. Called when there is nothing else to do. */
 bool hop_settle(Hop *hop, GError **error);

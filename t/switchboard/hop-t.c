@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/fs.h"
@@ -242,6 +243,34 @@ static void test_unretractable(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 1);
 }
 
+/* What goes along is synced with the children, before the parent is decided,
+ * and also when there are no children; its failure is an unknown commit. */
+static void test_sync_along(Fixture *fixture, gconstpointer data)
+{
+    static const char *const queues[] = {"out", NULL};
+    g_assert_nonnull(spool_queue(fixture->spool, "out", NULL));
+    g_autofree char *path = NULL;
+    int fd = g_file_open_tmp("along-XXXXXX", &path, NULL);
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    for (int round = 0; round < 3; round++) {
+        g_free(fixture_store(fixture, "in", "m"));
+        g_autoptr(Outcome) outcome = claim_outcome(inbox);
+        if (round != 1)
+            add_children(outcome, queues);
+        g_autoptr(Hop) hop = hop_new(fixture->spool);
+        hop_sync_along(hop, fd);
+        g_autoptr(GString) calls = g_string_new(NULL);
+        /* of the third round: the child's file is synced, the other is not */
+        Record log = {calls, FS_SYNC_FILE, 1, round == 2 ? EIO : 0};
+        fs_set_hook(record, &log);
+        g_assert_true(hop_commit(hop, &outcome, 1, NULL) == (round != 2));
+        fs_set_hook(NULL, NULL);
+        g_assert_cmpstr(calls->str, ==, round == 0 ? "cdffrdr" : round == 1 ? "fu" : "cdff");
+    }
+    close(fd);
+    unlink(path);
+}
+
 #define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
 
 int main(int argc, char **argv)
@@ -253,6 +282,7 @@ int main(int argc, char **argv)
     ADD("/hop/batch", test_batch);
     ADD("/hop/ends", test_ends);
     ADD("/hop/faults", test_faults);
+    ADD("/hop/sync along", test_sync_along);
     ADD("/hop/unknown commit", test_unknown_commit);
     return g_test_run();
 }
