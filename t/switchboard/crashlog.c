@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "switchboard/format_internal.h"
 #include "t/switchboard/crashmodel_internal.h"
 
 const char *const crash_queues[] = {"in", "out", "retry", "archive", "bounces", "corrupt", "shunt", NULL};
@@ -146,16 +147,25 @@ static const char *state_of(const char *name)
     return dash ? " child.tmp" : dot ? dot : "";
 }
 
+static const char *note_text(const CrashNotes *notes)
+{
+    return notes->tried       ? "delivered"
+           : notes->settled   ? "relied on marks"
+           : notes->preserved ? "preserved"
+                              : "said 250";
+}
+
 const char *crashlog_text(const CrashOp *op)
 {
     static const char *const calls[] = {"create", "write", "mark",      "truncate",
                                         "rename", "unlink", "sync file", "sync dir"};
     static char text[120];
     if (op->call == CRASH_NOTE)
-        return "note";
+        return note_text(&op->notes);
+    bool is_count = op->call == FS_PWRITE && op->offset == FORMAT_CRASHES_OFFSET;
     const char *from = state_of(op->name), *to = state_of(op->to);
-    g_snprintf(text, sizeof text, "%s %s%s%s%s%s", calls[op->call], crash_queues[op->queue], *from == '.' ? " " : "",
-               from, *to ? " " : "", *to == ' ' ? to + 1 : to);
+    g_snprintf(text, sizeof text, "%s %s%s%s%s%s", is_count ? "count" : calls[op->call], crash_queues[op->queue],
+               *from == '.' ? " " : "", from, *to ? " " : "", *to == ' ' ? to + 1 : to);
     return text;
 }
 
