@@ -122,7 +122,8 @@ static void test_nested(void)
     g_autofree char *mail =
         g_strconcat("From: MAILER-DAEMON@relay.example\nSubject: Undelivered Mail\nContent-Type: multipart/mixed; "
                     "boundary=o\n\n--o\n\nSee below.\n--o\nContent-Type: message/rfc822\n\n",
-                    DSN("Final-Recipient: rfc822; joe@example.com\nAction: failed\nStatus: 5.1.1\n"), "\n--o--\n", NULL);
+                    DSN("Final-Recipient: rfc822; joe@example.com\nAction: failed\nStatus: 5.1.1\n"), "\n--o--\n",
+                    NULL);
     assert_told(mail, "bounce: joe@example.com permanent 5.1.1 user-unknown");
 }
 
