@@ -6,6 +6,8 @@
 
 #include "mail/recognise/report.h"
 
+#define NOTIFICATION_LIMIT 3000 /* octets, in which a reason is looked for */
+
 static void recipient_free(void *data)
 {
     BounceRecipient *recipient = data;
@@ -13,26 +15,6 @@ static void recipient_free(void *data)
     g_free(recipient->status);
     g_free(recipient->text);
     g_free(recipient);
-}
-
-/* Written by a program in a person's name. */
-static bool is_reply(Report *report)
-{
-    static const char *const fields[] = {"X-Autoreply", "X-Autorespond", "X-Auto-Response-Suppress", "X-Vacation"};
-    static const char *const subjects[] = {
-        "out of office", "out of the office", "automatic re", "auto reply", "autoreply",           "auto-reply",
-        "auto:",         "vacation",          "automatyczna", "abwesen",    "thank you for your e"};
-    g_autofree char *submitted = g_ascii_strdown(report_field(report, "Auto-Submitted"), -1);
-    g_autofree char *precedence = g_ascii_strdown(report_field(report, "Precedence"), -1);
-    if (strstr(submitted, "replied") || strstr(precedence, "auto_reply") || strcmp(precedence, "junk") == 0)
-        return true;
-    for (size_t at = 0; at < G_N_ELEMENTS(fields); at++)
-        if (*report_field(report, fields[at]))
-            return true;
-    for (size_t at = 0; at < G_N_ELEMENTS(subjects); at++)
-        if (strstr(report->subject, subjects[at]))
-            return true;
-    return false;
 }
 
 static BounceKind kind_of(Report *report)
@@ -43,7 +25,7 @@ static BounceKind kind_of(Report *report)
         return BOUNCE_FAILURE;
     if (report->succeeded)
         return BOUNCE_SUCCESS;
-    if (is_reply(report))
+    if (report_is_reply(report) && !g_str_has_prefix(report->subject, "re:"))
         return BOUNCE_REPLY;
     return report->automatic ? BOUNCE_UNRECOGNISED : BOUNCE_NONE;
 }
@@ -89,6 +71,23 @@ Bounce *bounce_parse(const char *octets, size_t length)
     return parse(octets ? octets : "", length, false);
 }
 
+/* The one recipient of a report whose reason stands elsewhere in it. */
+static void refine(const Report *report)
+{
+    BounceRecipient *one = report->recipients->len == 1 ? report->recipients->pdata[0] : NULL;
+    if (!one || *one->status || one->class == BOUNCE_COMPLAINT)
+        return;
+    g_autofree char *text = g_strndup(report->flat->str, NOTIFICATION_LIMIT);
+    char status[STATUS_SIZE];
+    status_scan(text, status);
+    if (strcmp(one->reason, "undefined") == 0)
+        one->reason = reason_of(status, text);
+    g_free(one->status);
+    one->status = g_strdup(status);
+    if (status[0] == '4' && one->class == BOUNCE_PERMANENT)
+        one->class = BOUNCE_TEMPORARY;
+}
+
 static Bounce *parse(const char *octets, size_t length, bool inner)
 {
     Report report;
@@ -99,6 +98,7 @@ static Bounce *parse(const char *octets, size_t length, bool inner)
             bounce->dialect = (*dialect)->name;
     if (!bounce->dialect && !inner)
         take_nested(&report, bounce);
+    refine(&report);
     bounce->kind = kind_of(&report);
     bounce->recipients = g_steal_pointer(&report.recipients);
     g_ptr_array_set_free_func(bounce->recipients, recipient_free);

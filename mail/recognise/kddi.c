@@ -7,6 +7,7 @@
 
 static const Section sections[] = {
     {SECTION_NEXT, "was rejected by a remote mail server. recipient:", "failed"},
+    {SECTION_NEXT, "why each recipient was rejected. recipient:", "failed"},
     {SECTION_NEXT, "could not be delivered to:", "failed"},
     {SECTION_LIST,
      "\xe3\x81\xb8\xe3\x81\xae\xe9\x80\x81\xe4\xbf\xa1\xe3\x81\xab\xe5\xa4\xb1\xe6\x95\x97\xe3\x81\x97"

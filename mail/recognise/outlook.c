@@ -6,6 +6,9 @@
 static const Section lists[] = {
     {SECTION_LIST, "delivery has failed to these recipients or groups:", "failed"},
     {SECTION_LIST, "delivery has failed to these recipients or distribution lists:", "failed"},
+    {SECTION_LIST, "de la remise pour ces destinataires ou groupes :", "failed"},
+    {SECTION_LIST, "oder verteilerlisten:", "failed"},
+    {SECTION_LIST, "a estos destinatarios o grupos:", "failed"},
     {SECTION_LIST, "rejected your message to the following e-mail addresses:", "failed"},
     {SECTION_LIST, "rejected your message to the following email addresses:", "failed"},
     {SECTION_LIST, "delivery to the following recipients failed.", "failed"},

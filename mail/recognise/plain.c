@@ -28,6 +28,7 @@ static const Section failures[] = {
     {SECTION_NEXT, "error-for:", "failed"},
     {SECTION_NEXT, "undeliverable address:", "failed"},
     {SECTION_NEXT, "failed recipient:", "failed"},
+    {SECTION_NEXT, "failed address:", "failed"},
     {SECTION_NEXT, "delivery failed:", "failed"},
     {SECTION_NEXT, "unable to deliver your message to", "failed"},
     {SECTION_NEXT, "unable to deliver message to:", "failed"},

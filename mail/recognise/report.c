@@ -34,6 +34,25 @@ static bool holds_any(const char *text, const char *const *words)
     return false;
 }
 
+bool report_is_reply(Report *report)
+{
+    static const char *const fields[] = {"X-Autoreply", "X-Autorespond", "X-Auto-Response-Suppress", "X-Vacation"};
+    static const char *const subjects[] = {
+        "out of office", "out of the office", "automatic re", "auto reply", "autoreply",           "auto-reply",
+        "auto:",         "vacation",          "automatyczna", "abwesen",    "thank you for your e"};
+    g_autofree char *submitted = g_ascii_strdown(report_field(report, "Auto-Submitted"), -1);
+    g_autofree char *precedence = g_ascii_strdown(report_field(report, "Precedence"), -1);
+    if (strstr(submitted, "replied") || strstr(precedence, "auto_reply") || strcmp(precedence, "junk") == 0)
+        return true;
+    for (size_t at = 0; at < G_N_ELEMENTS(fields); at++)
+        if (*report_field(report, fields[at]))
+            return true;
+    for (size_t at = 0; at < G_N_ELEMENTS(subjects); at++)
+        if (strstr(report->subject, subjects[at]))
+            return true;
+    return strncmp(report->subject, "re:", 3) == 0;
+}
+
 /* Is it written by a mail system, as its header says? */
 static bool is_automatic(Report *report)
 {
@@ -72,10 +91,10 @@ static bool is_automatic(Report *report)
                                            "not member",
                                            NULL};
     const MimePart *top = report->parts->pdata[0];
-    const char *path = report_field(report, "Return-Path");
-    return strcmp(path, "<>") == 0 || *report->from == '\0' || strstr(report->from, "<>") ||
-           strcmp(top->type, "multipart/report") == 0 || holds_any(report->from, senders) ||
-           holds_any(report->subject, subjects);
+    if (*report->from == '\0' || strstr(report->from, "<>") || strcmp(top->type, "multipart/report") == 0 ||
+        holds_any(report->from, senders))
+        return true;
+    return !report_is_reply(report) && holds_any(report->subject, subjects);
 }
 
 static bool starts_with(const char *line, const char *lower)
@@ -157,7 +176,8 @@ static void add_line(Report *report, char *line)
         while (blank && (at[1] == ' ' || at[1] == '\t'))
             at++;
     }
-    g_string_append_c(report->flat, ' ');
+    if (report->flat->len > start)
+        g_string_append_c(report->flat, ' ');
 }
 
 static void add_notification(Report *report, GString *text)

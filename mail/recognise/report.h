@@ -54,6 +54,9 @@ void report_clear(Report *report);
 bool report_add(Report *report, const Finding *finding);
 bool report_found(const Report *report);
 
+/* Does its header show a program that answers for a person? */
+bool report_is_reply(Report *report);
+
 /* A field of the mail's own header; in the chunk, "" when absent. */
 const char *report_field(Report *report, const char *name);
 

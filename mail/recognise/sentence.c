@@ -30,7 +30,7 @@ static const char *const failures[] = {"not be delivered",
                                        "addresses were unknown",
                                        NULL};
 
-static const char *const verdicts[] = {"unknown user",        "user unknown",      "no such user",
+static const char *const verdicts[] = {"unknown user", "was rejected", "has been rejected",        "user unknown",      "no such user",
                                        "unknown local",       "not a valid",       "does not exist",
                                        "mailbox is full",     "mailbox full",      "over quota",
                                        "undeliverable",       "not delivered",     "be delivered",
