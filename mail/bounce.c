@@ -72,11 +72,12 @@ Bounce *bounce_parse(const char *octets, size_t length)
 }
 
 /* The one recipient of a report whose reason stands elsewhere in it. */
-static void refine(const Report *report)
+static void refine(Report *report)
 {
     BounceRecipient *one = report->recipients->len == 1 ? report->recipients->pdata[0] : NULL;
     if (!one || *one->status || one->class == BOUNCE_COMPLAINT)
         return;
+    report_prepare(report);
     g_autofree char *text = g_strndup(report->flat->str, NOTIFICATION_LIMIT);
     char status[STATUS_SIZE];
     status_scan(text, status);
@@ -93,9 +94,12 @@ static Bounce *parse(const char *octets, size_t length, bool inner)
     Report report;
     report_init(&report, octets, length);
     Bounce *bounce = g_new0(Bounce, 1);
-    for (const Dialect *const *dialect = dialects; *dialect && !bounce->dialect; dialect++)
+    for (const Dialect *const *dialect = dialects; *dialect && !bounce->dialect; dialect++) {
+        if (!(*dialect)->unprepared)
+            report_prepare(&report);
         if ((*dialect)->read(&report))
             bounce->dialect = (*dialect)->name;
+    }
     if (!bounce->dialect && !inner)
         take_nested(&report, bounce);
     refine(&report);

@@ -249,14 +249,6 @@ static void decode_base64(const char *at, size_t length, GString *out)
     g_string_set_size(out, start + size);
 }
 
-static bool is_ascii(const GString *text)
-{
-    for (gsize at = 0; at < text->len; at++)
-        if ((signed char)text->str[at] <= 0)
-            return false;
-    return true;
-}
-
 /* Charsets in which ASCII octets are not, or not always, ASCII. */
 static bool is_stateful(const char *charset)
 {
@@ -265,9 +257,7 @@ static bool is_stateful(const char *charset)
 
 static GString *to_utf8(GString *raw, const char *charset)
 {
-    bool stateful = is_stateful(charset);
-    if (!stateful && is_ascii(raw))
-        return raw;
+    bool stateful = is_stateful(charset) && (strstr(charset, "utf-16") || strpbrk(raw->str, "\033\016+~"));
     if (!stateful && g_utf8_validate_len(raw->str, raw->len, NULL))
         return raw;
     const char *from = strstr(charset, "utf-7") ? "UTF-7" : *charset ? charset : "WINDOWS-1252";
@@ -295,6 +285,8 @@ GString *mime_text(const MimePart *part, size_t limit)
     else
         g_string_append_len(raw, part->body, (gssize)length);
     GString *text = to_utf8(raw, part->charset);
+    if (!memchr(text->str, '\r', text->len) && !memchr(text->str, '\0', text->len))
+        return text;
     gsize to = 0;
     for (gsize at = 0; at < text->len; at++) {
         char octet = text->str[at];

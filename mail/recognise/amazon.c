@@ -98,4 +98,4 @@ static bool read_amazon(Report *report)
     return found;
 }
 
-const Dialect dialect_amazon = {"amazon-ses", read_amazon};
+const Dialect dialect_amazon = {.name = "amazon-ses", .read = read_amazon};

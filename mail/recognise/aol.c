@@ -23,4 +23,4 @@ static bool read_aol(Report *report)
     return report_found(report);
 }
 
-const Dialect dialect_aol = {"aol", read_aol};
+const Dialect dialect_aol = {.name = "aol", .read = read_aol};

@@ -164,8 +164,14 @@ static bool read_fields(Report *report, const char *text)
 
 static bool read_delivery_status(Report *report)
 {
-    if (report->status_text)
-        return read_fields(report, report->status_text);
+    return report->status_text && read_fields(report, report->status_text);
+}
+
+const Dialect dialect_delivery_status = {.name = "delivery-status", .read = read_delivery_status, .unprepared = true};
+
+/* Gateways that write the fields where people read them. */
+static bool read_delivery_text(Report *report)
+{
     if (!report->automatic || !report_says(report, "final-recipient"))
         return false;
     GString *text = g_string_new(NULL);
@@ -176,4 +182,4 @@ static bool read_delivery_status(Report *report)
     return found;
 }
 
-const Dialect dialect_delivery_status = {"delivery-status", read_delivery_status};
+const Dialect dialect_delivery_text = {.name = "delivery-text", .read = read_delivery_text};

@@ -14,4 +14,4 @@ static bool read_domino(Report *report)
     return report->automatic && section_read(report, sections);
 }
 
-const Dialect dialect_domino = {"domino", read_domino};
+const Dialect dialect_domino = {.name = "domino", .read = read_domino};

@@ -13,4 +13,4 @@ static bool read_dragonfly(Report *report)
     return report->automatic && section_read(report, sections);
 }
 
-const Dialect dialect_dragonfly = {"dragonfly", read_dragonfly};
+const Dialect dialect_dragonfly = {.name = "dragonfly", .read = read_dragonfly};

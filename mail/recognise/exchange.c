@@ -37,4 +37,4 @@ static bool read_exchange(Report *report)
     return report_found(report) || section_read(report, sections);
 }
 
-const Dialect dialect_exchange = {"exchange", read_exchange};
+const Dialect dialect_exchange = {.name = "exchange", .read = read_exchange};

@@ -53,4 +53,4 @@ static bool read_exim(Report *report)
     return report_found(report);
 }
 
-const Dialect dialect_exim = {"exim", read_exim};
+const Dialect dialect_exim = {.name = "exim", .read = read_exim};

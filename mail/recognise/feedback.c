@@ -28,4 +28,4 @@ static bool read_feedback(Report *report)
     return true;
 }
 
-const Dialect dialect_feedback = {"feedback", read_feedback};
+const Dialect dialect_feedback = {.name = "feedback", .read = read_feedback, .unprepared = true};

@@ -17,4 +17,4 @@ static bool read_groupwise(Report *report)
            section_read(report, sections);
 }
 
-const Dialect dialect_groupwise = {"groupwise", read_groupwise};
+const Dialect dialect_groupwise = {.name = "groupwise", .read = read_groupwise};

@@ -26,4 +26,4 @@ static bool read_imail(Report *report)
     return report_found(report);
 }
 
-const Dialect dialect_imail = {"imail", read_imail};
+const Dialect dialect_imail = {.name = "imail", .read = read_imail};

@@ -15,4 +15,4 @@ static bool read_interscan(Report *report)
            section_read(report, sections);
 }
 
-const Dialect dialect_interscan = {"interscan", read_interscan};
+const Dialect dialect_interscan = {.name = "interscan", .read = read_interscan};

@@ -14,4 +14,4 @@ static bool read_james(Report *report)
            section_read(report, sections);
 }
 
-const Dialect dialect_james = {"james", read_james};
+const Dialect dialect_james = {.name = "james", .read = read_james};

@@ -42,4 +42,4 @@ static bool read_kddi(Report *report)
     return (report->automatic || named) && (section_read(report, sections) || read_above(report));
 }
 
-const Dialect dialect_kddi = {"kddi", read_kddi};
+const Dialect dialect_kddi = {.name = "kddi", .read = read_kddi};

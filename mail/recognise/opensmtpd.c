@@ -22,4 +22,4 @@ static bool read_opensmtpd(Report *report)
            section_read(report, delayed ? delays : failures);
 }
 
-const Dialect dialect_opensmtpd = {"opensmtpd", read_opensmtpd};
+const Dialect dialect_opensmtpd = {.name = "opensmtpd", .read = read_opensmtpd};

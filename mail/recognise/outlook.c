@@ -52,4 +52,4 @@ static bool read_outlook(Report *report)
            section_read(report, named);
 }
 
-const Dialect dialect_outlook = {"outlook", read_outlook};
+const Dialect dialect_outlook = {.name = "outlook", .read = read_outlook};

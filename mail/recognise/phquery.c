@@ -43,4 +43,4 @@ static bool read_phquery(Report *report)
     return report_found(report);
 }
 
-const Dialect dialect_phquery = {"phquery", read_phquery};
+const Dialect dialect_phquery = {.name = "phquery", .read = read_phquery};

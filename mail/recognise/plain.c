@@ -68,4 +68,4 @@ static bool read_plain(Report *report)
     return section_read(report, failures) || read_dash(report) || section_brackets(report, "failed");
 }
 
-const Dialect dialect_plain = {"plain", read_plain};
+const Dialect dialect_plain = {.name = "plain", .read = read_plain};

@@ -57,4 +57,4 @@ static bool read_postfix(Report *report)
            read_transcript(report);
 }
 
-const Dialect dialect_postfix = {"postfix", read_postfix};
+const Dialect dialect_postfix = {.name = "postfix", .read = read_postfix};

@@ -14,4 +14,4 @@ static bool read_qmail(Report *report)
     return report->automatic && (spoken || named) && section_brackets(report, "failed");
 }
 
-const Dialect dialect_qmail = {"qmail", read_qmail};
+const Dialect dialect_qmail = {.name = "qmail", .read = read_qmail};

@@ -163,6 +163,11 @@ static const Clue codes[] = {
 
 const char *reason_of(const char *status, const char *text)
 {
+    static const char *const plain[] = {".1.1", ".1.2", ".1.10", ".2.2", ".7.26"}; /* words add nothing to these */
+    for (size_t i = 0; status && *status && i < G_N_ELEMENTS(plain); i++)
+        for (size_t at = 0; strcmp(status + 1, plain[i]) == 0 && at < G_N_ELEMENTS(codes); at++)
+            if (strcmp(plain[i], codes[at].words) == 0)
+                return codes[at].reason;
     g_autofree char *lower = g_ascii_strdown(text ? text : "", -1);
     for (size_t at = 0; at < G_N_ELEMENTS(words); at++)
         if (strstr(lower, words[at].words))

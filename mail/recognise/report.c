@@ -8,6 +8,7 @@
 #include "mail/header.h"
 
 #define TEXT_LIMIT (64 * 1024)
+#define HEAD_LIMIT 4096
 #define SHOWN_LIMIT 400
 #define RECIPIENT_LIMIT 2000
 
@@ -145,13 +146,16 @@ static bool is_cut(const char *line)
         "message contents follow",
         "the following is a copy",
     };
-    if (starts_with(line, "Received:") || starts_with(line, "Return-Path:") || starts_with(line, "DKIM-Signature:"))
+    bool field = *line && strchr("RrDd", *line);
+    if (field &&
+        (starts_with(line, "Received:") || starts_with(line, "Return-Path:") || starts_with(line, "DKIM-Signature:")))
         return true;
     const char *word = line;
     while (*word && !g_ascii_isalnum(*word) && (signed char)*word > 0)
         word++;
+    char initial = g_ascii_tolower(*word);
     for (size_t at = 0; at < G_N_ELEMENTS(marks); at++)
-        if (starts_with(word, marks[at]))
+        if (marks[at][0] == initial && starts_with(word, marks[at]))
             return true;
     if (!starts_with(word, "original message"))
         return false;
@@ -225,25 +229,42 @@ static bool is_header_type(const char *type)
            strcmp(type, "message/rfc822-headers") == 0 || strcmp(type, "message/global-headers") == 0;
 }
 
-static bool is_returned_part(const MimePart *part)
+/* A part without type that has the head of a mail. */
+static bool is_returned_part(const MimePart *part, bool first)
 {
+    if (first || part->typed)
+        return false;
     g_autofree char *received = mime_field(part->head, part->head_length, "Received");
     g_autofree char *from = received ? NULL : mime_field(part->head, part->head_length, "From");
     return received || from;
 }
 
-/* What a part is to us; html waits for the case that there is no plain text. */
-static void take_part(Report *report, const MimePart *part, bool first, bool html)
+/* Text for people; html only where there is no plain text. */
+static void take_text(Report *report, const MimePart *part, bool first, bool html)
 {
-    bool text = strcmp(part->type, "text/plain") == 0 || (first && !g_str_has_prefix(part->type, "message/"));
+    bool is_html = strcmp(part->type, "text/html") == 0;
+    bool is_text = strcmp(part->type, "text/plain") == 0 || (first && !g_str_has_prefix(part->type, "message/"));
+    if (part->inside || (html ? !is_html || report->lines->len > 0 : is_html || !is_text) ||
+        is_returned_part(part, first))
+        return;
+    /* Where a mail comes back in the text, its head is the last that is of use. */
+    const char *received = memmem(part->body, part->body_length, "\nReceived:", 10);
+    size_t limit = received ? (size_t)(received - part->body) + HEAD_LIMIT : TEXT_LIMIT;
+    GString *text = mime_text(part, MIN(limit, TEXT_LIMIT));
     if (html) {
-        if (!part->inside && strcmp(part->type, "text/html") == 0 && report->lines->len == 0) {
-            GString *raw = mime_text(part, TEXT_LIMIT), *plain = mime_strip_html(raw);
-            add_notification(report, plain);
-            g_string_free(raw, TRUE);
-            g_string_free(plain, TRUE);
-        }
-    } else if (part->inside) {
+        GString *plain = mime_strip_html(text);
+        g_string_free(text, TRUE);
+        text = plain;
+    }
+    if (strspn(text->str, " \t\n") < text->len)
+        add_notification(report, text);
+    g_string_free(text, TRUE);
+}
+
+/* Parts for programs, and the head of what came back. */
+static void take_part(Report *report, const MimePart *part, bool first)
+{
+    if (part->inside || is_returned_part(part, first)) {
         set_returned(report, part->head, part->head_length);
     } else if (strcmp(part->type, "message/delivery-status") == 0 ||
                strcmp(part->type, "message/global-delivery-status") == 0) {
@@ -253,19 +274,20 @@ static void take_part(Report *report, const MimePart *part, bool first, bool htm
     } else if (is_header_type(part->type)) {
         const char *head = joined(report, NULL, part);
         set_returned(report, head, strlen(head));
-    } else if (!first && !part->typed && is_returned_part(part)) {
-        set_returned(report, part->head, part->head_length);
-    } else if (text && strcmp(part->type, "text/html") != 0) {
-        GString *plain = mime_text(part, TEXT_LIMIT);
-        if (strspn(plain->str, " \t\n") < plain->len)
-            add_notification(report, plain);
-        g_string_free(plain, TRUE);
     }
+}
+
+/* Every part but a multipart that was split. */
+static bool is_leaf(const Report *report, guint at)
+{
+    const MimePart *part = report->parts->pdata[at];
+    return at > 0 || report->parts->len == 1 || !g_str_has_prefix(part->type, "multipart/");
 }
 
 void report_init(Report *report, const char *octets, size_t length)
 {
-    *report = (Report){.octets = octets, .length = length, .returned = ""};
+    *report =
+        (Report){.octets = octets, .length = length, .returned = "", .from = "", .to = "", .subject = "", .mailer = ""};
     report->chunk = g_string_chunk_new(4096);
     report->parts = mime_parts(octets, length);
     report->lines = g_ptr_array_new();
@@ -273,17 +295,25 @@ void report_init(Report *report, const char *octets, size_t length)
     report->starts = g_array_new(FALSE, FALSE, sizeof(guint));
     report->recipients = g_ptr_array_new();
     report->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (guint at = 0; at < report->parts->len; at++)
+        if (is_leaf(report, at))
+            take_part(report, report->parts->pdata[at], at == 0);
+}
+
+void report_prepare(Report *report)
+{
+    if (report->prepared)
+        return;
+    report->prepared = true;
     report->from = lower_field(report, "From");
     report->to = lower_field(report, "To");
     report->subject = lower_field(report, "Subject");
     report->mailer = lower_field(report, "X-Mailer");
     report->automatic = is_automatic(report);
     for (int html = 0; html < 2; html++)
-        for (guint at = 0; at < report->parts->len; at++) {
-            const MimePart *part = report->parts->pdata[at];
-            if (at > 0 || report->parts->len == 1 || !g_str_has_prefix(part->type, "multipart/"))
-                take_part(report, part, at == 0, html);
-        }
+        for (guint at = 0; at < report->parts->len && !(html && report->lines->len > 0); at++)
+            if (is_leaf(report, at))
+                take_text(report, report->parts->pdata[at], at == 0, html);
 }
 
 void report_clear(Report *report)

@@ -23,6 +23,7 @@ typedef struct Report {
     const char *octets;
     size_t length;
     GPtrArray *parts; /* of MimePart; the first is the mail */
+    bool prepared;
     GStringChunk *chunk;
     const char *from, *to, *subject; /* lower case, decoded; "" when absent */
     const char *mailer;         /* lower case X-Mailer, "" when absent */
@@ -46,7 +47,9 @@ typedef struct Finding {
     const char *action, *status, *text; /* any may be NULL */
 } Finding;
 
+/* The parts for programs only; what is written for people comes with report_prepare(). */
 void report_init(Report *report, const char *octets, size_t length);
+void report_prepare(Report *report);
 void report_clear(Report *report);
 
 /* Takes a finding; false when its address is not plausible. A second one for the same address
@@ -113,6 +116,7 @@ bool section_brackets(Report *report, const char *action);
 typedef struct Dialect {
     const char *name;
     bool (*read)(Report *report); /* true: recipients, or a success, are known */
+    bool unprepared;              /* needs no more than report_init() */
 } Dialect;
 
 /* In the order in which they are asked; ended by a NULL. */

@@ -55,4 +55,4 @@ static bool read_returned(Report *report)
     return report->automatic && *report->returned && says_failure(report) && (add_envelope(report) || add_to(report));
 }
 
-const Dialect dialect_returned = {"returned", read_returned};
+const Dialect dialect_returned = {.name = "returned", .read = read_returned};

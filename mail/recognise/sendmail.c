@@ -47,4 +47,4 @@ static bool read_sendmail(Report *report)
     return report_found(report);
 }
 
-const Dialect dialect_sendmail = {"sendmail", read_sendmail};
+const Dialect dialect_sendmail = {.name = "sendmail", .read = read_sendmail};

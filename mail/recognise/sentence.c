@@ -30,13 +30,29 @@ static const char *const failures[] = {"not be delivered",
                                        "addresses were unknown",
                                        NULL};
 
-static const char *const verdicts[] = {"unknown user", "was rejected", "has been rejected",        "user unknown",      "no such user",
-                                       "unknown local",       "not a valid",       "does not exist",
-                                       "mailbox is full",     "mailbox full",      "over quota",
-                                       "undeliverable",       "not delivered",     "be delivered",
-                                       "unable to deliver",   "invalid address",   "not found",
-                                       "mailbox unavailable", "unknown recipient", "recipient unknown",
-                                       "invalid recipient",   "delivery failed",   NULL};
+static const char *const verdicts[] = {"unknown user",
+                                       "was rejected",
+                                       "has been rejected",
+                                       "user unknown",
+                                       "no such user",
+                                       "unknown local",
+                                       "not a valid",
+                                       "does not exist",
+                                       "mailbox is full",
+                                       "mailbox full",
+                                       "over quota",
+                                       "undeliverable",
+                                       "not delivered",
+                                       "be delivered",
+                                       "unable to deliver",
+                                       "invalid address",
+                                       "not found",
+                                       "mailbox unavailable",
+                                       "unknown recipient",
+                                       "recipient unknown",
+                                       "invalid recipient",
+                                       "delivery failed",
+                                       NULL};
 
 static bool holds(const char *lower, const char *const *words)
 {
@@ -109,4 +125,4 @@ static bool read_sentence(Report *report)
     return report->automatic && (read_below(report) || read_line(report));
 }
 
-const Dialect dialect_sentence = {"sentence", read_sentence};
+const Dialect dialect_sentence = {.name = "sentence", .read = read_sentence};

@@ -3,16 +3,37 @@
 /* One row a dialect: what is made for programs first, what is read most freely last. */
 #include "mail/recognise/report.h"
 
-extern const Dialect dialect_feedback, dialect_delivery_status, dialect_amazon, dialect_exim, dialect_postfix,
-    dialect_sendmail;
-extern const Dialect dialect_qmail, dialect_yahoo, dialect_exchange, dialect_outlook, dialect_domino, dialect_groupwise;
-extern const Dialect dialect_aol, dialect_opensmtpd, dialect_dragonfly, dialect_imail, dialect_interscan, dialect_kddi;
-extern const Dialect dialect_zoho, dialect_james, dialect_phquery, dialect_plain, dialect_sentence, dialect_returned;
+extern const Dialect dialect_feedback, dialect_delivery_status, dialect_delivery_text, dialect_amazon, dialect_exim;
+extern const Dialect dialect_postfix, dialect_sendmail, dialect_qmail, dialect_yahoo, dialect_exchange;
+extern const Dialect dialect_outlook, dialect_domino, dialect_groupwise, dialect_aol, dialect_opensmtpd;
+extern const Dialect dialect_dragonfly, dialect_imail, dialect_interscan, dialect_kddi, dialect_zoho;
+extern const Dialect dialect_james, dialect_phquery, dialect_plain, dialect_sentence, dialect_returned;
 
 const Dialect *const dialects[] = {
-    &dialect_feedback, &dialect_delivery_status, &dialect_amazon,   &dialect_exim,      &dialect_postfix,
-    &dialect_sendmail, &dialect_qmail,           &dialect_yahoo,    &dialect_exchange,  &dialect_outlook,
-    &dialect_domino,   &dialect_groupwise,       &dialect_aol,      &dialect_opensmtpd, &dialect_dragonfly,
-    &dialect_imail,    &dialect_interscan,       &dialect_kddi,     &dialect_zoho,      &dialect_james,
-    &dialect_phquery,  &dialect_plain,           &dialect_sentence, &dialect_returned,  NULL,
+    &dialect_feedback,
+    &dialect_delivery_status,
+    &dialect_delivery_text,
+    &dialect_amazon,
+    &dialect_exim,
+    &dialect_postfix,
+    &dialect_sendmail,
+    &dialect_qmail,
+    &dialect_yahoo,
+    &dialect_exchange,
+    &dialect_outlook,
+    &dialect_domino,
+    &dialect_groupwise,
+    &dialect_aol,
+    &dialect_opensmtpd,
+    &dialect_dragonfly,
+    &dialect_imail,
+    &dialect_interscan,
+    &dialect_kddi,
+    &dialect_zoho,
+    &dialect_james,
+    &dialect_phquery,
+    &dialect_plain,
+    &dialect_sentence,
+    &dialect_returned,
+    NULL,
 };

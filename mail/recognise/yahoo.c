@@ -29,4 +29,4 @@ static bool read_yahoo(Report *report)
     return report_found(report);
 }
 
-const Dialect dialect_yahoo = {"yahoo", read_yahoo};
+const Dialect dialect_yahoo = {.name = "yahoo", .read = read_yahoo};

@@ -15,4 +15,4 @@ static bool read_zoho(Report *report)
     return strstr(report->mailer, "zoho") && section_read(report, sections);
 }
 
-const Dialect dialect_zoho = {"zoho", read_zoho};
+const Dialect dialect_zoho = {.name = "zoho", .read = read_zoho};
