@@ -76,7 +76,7 @@ char *mime_field(const char *head, size_t length, const char *name)
     size_t wanted = strlen(name);
     while (at < end) {
         size_t line = line_length(at, end);
-        if (line > wanted && g_ascii_strncasecmp(at, name, wanted) == 0) {
+        if (line > wanted && ((*at ^ *name) & 0xdf) == 0 && g_ascii_strncasecmp(at, name, wanted) == 0) {
             const char *colon = at + wanted;
             while (colon < at + line && (*colon == ' ' || *colon == '\t'))
                 colon++;
@@ -187,7 +187,7 @@ static void walk(Walk place, const char *octets, size_t length)
     part->charset = charset ? g_ascii_strdown(charset, -1) : g_strdup("");
     part->encoding = encoding ? first_word(encoding) : g_strdup("");
     g_ptr_array_add(place.parts, part);
-    if (place.depth >= DEPTH_LIMIT)
+    if (place.inside || place.depth >= DEPTH_LIMIT)
         return;
     if (g_str_has_prefix(part->type, "multipart/")) {
         g_autofree char *boundary = mime_parameter(type, "boundary");

@@ -25,7 +25,7 @@ typedef struct MimePart {
     bool inside;    /* below a message/rfc822: of the mail that came back */
 } MimePart;
 
-/* All parts in order: the mail itself, what it holds, what that holds. A multipart that cannot be
+/* All parts in order: the mail itself and what it holds; a mail inside is one part. A multipart that cannot be
  * split is text/plain. */
 GPtrArray *mime_parts(const char *octets, size_t length);
 

@@ -161,6 +161,42 @@ static const Clue codes[] = {
     {".7.28", "rate-limited"},
 };
 
+#define NO_ROW G_N_ELEMENTS(words)
+
+/* The rows of words by their first letter: where each list begins, and what follows each row. */
+static guint8 begin[26], next[G_N_ELEMENTS(words)];
+G_STATIC_ASSERT(G_N_ELEMENTS(words) < 255);
+
+static void index_words(void)
+{
+    static gsize done;
+    if (!g_once_init_enter(&done))
+        return;
+    memset(begin, NO_ROW, sizeof begin);
+    for (size_t row = NO_ROW; row-- > 0;) {
+        guint8 *list = &begin[words[row].words[0] - 'a'];
+        next[row] = *list;
+        *list = (guint8)row;
+    }
+    g_once_init_leave(&done, 1);
+}
+
+/* The first row of which the text has the words, beginning where a word begins. */
+static const char *reason_in(const char *text)
+{
+    index_words();
+    g_autofree char *lower = g_ascii_strdown(text, -1);
+    size_t best = NO_ROW;
+    for (const char *at = lower; *at; at++) {
+        if (!g_ascii_isalpha(*at) || (at > lower && g_ascii_isalpha(at[-1])))
+            continue;
+        for (size_t row = begin[*at - 'a']; row < best; row = next[row])
+            if (words[row].words[1] == at[1] && g_str_has_prefix(at, words[row].words))
+                best = row;
+    }
+    return best < NO_ROW ? words[best].reason : NULL;
+}
+
 const char *reason_of(const char *status, const char *text)
 {
     static const char *const plain[] = {".1.1", ".1.2", ".1.10", ".2.2", ".7.26"}; /* words add nothing to these */
@@ -168,10 +204,9 @@ const char *reason_of(const char *status, const char *text)
         for (size_t at = 0; strcmp(status + 1, plain[i]) == 0 && at < G_N_ELEMENTS(codes); at++)
             if (strcmp(plain[i], codes[at].words) == 0)
                 return codes[at].reason;
-    g_autofree char *lower = g_ascii_strdown(text ? text : "", -1);
-    for (size_t at = 0; at < G_N_ELEMENTS(words); at++)
-        if (strstr(lower, words[at].words))
-            return words[at].reason;
+    const char *told = text ? reason_in(text) : NULL;
+    if (told)
+        return told;
     for (size_t at = 0; status && *status && at < G_N_ELEMENTS(codes); at++)
         if (strcmp(status + 1, codes[at].words) == 0)
             return codes[at].reason;

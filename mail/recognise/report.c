@@ -22,9 +22,9 @@ const char *report_field(Report *report, const char *name)
 static const char *lower_field(Report *report, const char *name)
 {
     const char *value = report_field(report, name);
-    g_autofree char *text = *value ? header_decode(value) : NULL;
-    g_autofree char *lower = text ? g_ascii_strdown(text, -1) : NULL;
-    return lower ? g_string_chunk_insert(report->chunk, lower) : "";
+    g_autofree char *text = strstr(value, "=?") ? header_decode(value) : g_utf8_make_valid(value, -1);
+    g_autofree char *lower = g_ascii_strdown(text, -1);
+    return g_string_chunk_insert(report->chunk, lower);
 }
 
 static bool holds_any(const char *text, const char *const *words)
