@@ -16,7 +16,7 @@ NO_HEAD = (".json", ".md", ".in", ".csv", ".eml", ".mbox", ".txt", ".gitignore",
 HEAD = "SPDX-License-Identifier: BSD-2-Clause\n"
 HEAD_NEXT = "Copyright (c) 2026 The Listrunner authors"
 # Where somebody's machine shows through.
-MACHINE = re.compile(r"/home/\w|/root/|/work/|/tmp/(wt|b|i)-")
+MACHINE = re.compile(r"/home/\w|/root/")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)(:|\(| [a-z])|\bnot (yet )?implemented")
 
 
