@@ -11,8 +11,7 @@
 #include "base/log.h"
 
 /* While some groups are on their way to the disk, the next is made ready; the
- * journal takes them into one commit where it can. With one committer 10
- * sessions reach two thirds of what the disk gives, with four of them four fifths. */
+ * journal takes them into one commit where it can (doc/performance.md). */
 #define COMMITTERS 4
 
 typedef struct Committer {
