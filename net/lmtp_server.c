@@ -412,7 +412,7 @@ static void quit(LmtpSession *session, const char *text)
     hang_up(session, "221 2.0.0 Bye");
 }
 
-static void unimplemented(LmtpSession *session, const char *text)
+static void not_offered(LmtpSession *session, const char *text)
 {
     (void)text;
     complain(session, "502 5.5.1 This command is not supported");
@@ -436,8 +436,8 @@ static const Command commands[] = {
     {"MAIL", mail, true},      {"RCPT", rcpt, true},   {"DATA", data_command, true}, {"BDAT", bdat, true},
     {"LHLO", lhlo, true},      {"RSET", rset, true},   {"NOOP", noop, true},         {"QUIT", quit, true},
     {"VRFY", vrfy, true},      {"HELP", help, true},   {"HELO", not_lmtp, false},    {"EHLO", not_lmtp, false},
-    {"EXPN", unimplemented, false}, {"STARTTLS", unimplemented, false}, {"AUTH", unimplemented, false},
-    {"ETRN", unimplemented, false}, {"TURN", unimplemented, false},
+    {"EXPN", not_offered, false}, {"STARTTLS", not_offered, false}, {"AUTH", not_offered, false},
+    {"ETRN", not_offered, false}, {"TURN", not_offered, false},
     {"GET", foreign, false},   {"POST", foreign, false}, {"PUT", foreign, false},    {"CONNECT", foreign, false},
 };
 

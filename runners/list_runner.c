@@ -231,3 +231,14 @@ void list_runner_log(Entry *entry, const char *format, ...)
     va_end(arguments);
     log_info("%s list=%s queue=%s %s", entry_trace(entry), entry_list(entry), queue_name(entry_queue(entry)), text);
 }
+
+bool list_runner_handle(Runner *runner, Entry *entry, Outcome *outcome, ListRunnerProcess *process, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    g_auto(ListRunnerPost) post = {0};
+    if (!list_runner_post_init(&post, runner, entry, error) || !store_savepoint(own->store, error))
+        return false;
+    bool done = process(runner, entry, &post.post, outcome, error);
+    store_savepoint_end(own->store, done);
+    return done;
+}

@@ -44,6 +44,11 @@ bool list_runner_post_init(ListRunnerPost *own, Runner *runner, Entry *entry, GE
 void list_runner_post_clear(ListRunnerPost *own);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ListRunnerPost, list_runner_post_clear)
 
+/* Makes the Post of entry and hands it to process; what process writes to the
+ * store is undone, for this entry alone, when it fails. */
+typedef bool ListRunnerProcess(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error);
+bool list_runner_handle(Runner *runner, Entry *entry, Outcome *outcome, ListRunnerProcess *process, GError **error);
+
 /* Has this entry's effect on the store been made at an earlier try, and with
  * what number? If not, the one that makes it records it. */
 bool list_runner_find_effect(Runner *runner, Entry *entry, bool *before, int64_t *number, GError **error);

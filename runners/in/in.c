@@ -151,13 +151,7 @@ static bool decide(Runner *runner, Entry *entry, Post *post, Outcome *outcome, G
 
 static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
-    ListRunner *own = runner_data(runner);
-    g_auto(ListRunnerPost) post = {0};
-    if (!list_runner_post_init(&post, runner, entry, error) || !store_savepoint(own->store, error))
-        return false;
-    bool done = decide(runner, entry, &post.post, outcome, error);
-    store_savepoint_end(own->store, done);
-    return done;
+    return list_runner_handle(runner, entry, outcome, decide, error);
 }
 
 static const RunnerSpec spec = {
