@@ -119,6 +119,7 @@ def front(host, lmtp_port):
     return Postfix("front", {
         "relay_domains": host, "relay_recipient_maps": "", "relay_transport": f"lmtp:inet:127.0.0.1:{lmtp_port}",
         "default_transport": "error:only lists are served here",
+        **{f"lmtp_{phase}_timeout": "20s" for phase in ("lhlo", "mail", "rcpt", "data_init", "data_xfer", "data_done")},
     })
 
 
