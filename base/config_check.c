@@ -175,8 +175,8 @@ static void check_site(const Check *check)
     if (owner && owner->line > 0 && (!at || at == owner->text || !at[1] || strpbrk(owner->text, " \t<>")))
         COMPLAIN(check, "site", owner, "found \"%s\"; allowed is a mail address without a name", owner->text);
     const ConfigValue *delimiter = usable(check, "lmtp", "verp_delimiter");
-    if (delimiter && (strlen(delimiter->text) != 1 || !strchr("+=#%*/", *delimiter->text)))
-        COMPLAIN(check, "lmtp", delimiter, "found \"%s\"; allowed is one of + = # %% * /", delimiter->text);
+    if (delimiter && (strlen(delimiter->text) != 1 || !strchr("+-=#%*/", *delimiter->text)))
+        COMPLAIN(check, "lmtp", delimiter, "found \"%s\"; allowed is one of + - = # %% * /", delimiter->text);
 }
 
 static void check_transport(const Check *check)

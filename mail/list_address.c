@@ -97,10 +97,29 @@ static char *unquote(char *local)
     return local;
 }
 
+/* Where the delimiter is the dash of the suffixes: "my-list-bounces-anne=x.org" is not what "my" is asked for. */
+static bool search_dashes(Search *search, const char *local, const char *given, ListAddress **found, GError **error)
+{
+    for (const char *cut = strchr(local, '-'); cut && !*found; cut = strchr(cut + 1, '-'))
+        for (size_t at = 0; at < G_N_ELEMENTS(suffixes) && !*found; at++) {
+            size_t length = strlen(suffixes[at].suffix);
+            if (strncmp(cut, suffixes[at].suffix, length) != 0 || cut[length] != '-')
+                continue;
+            g_autofree char *name = g_strndup(local, (size_t)(cut - local));
+            if (!ask(search, name, suffixes[at].to, found, error))
+                return false;
+            if (*found)
+                (*found)->detail = g_strdup(given + (cut - local) + length + 1);
+        }
+    return true;
+}
+
 static bool search_all(Search *search, const char *local, const char *given, char delimiter, ListAddress **found,
                        GError **error)
 {
     if (!ask_both(search, local, found, error))
+        return false;
+    if (delimiter == '-' && !*found && !search_dashes(search, local, given, found, error))
         return false;
     for (const char *cut = strchr(local, delimiter); cut && delimiter && !*found; cut = strchr(cut + 1, delimiter)) {
         g_autofree char *name = g_strndup(local, (size_t)(cut - local));

@@ -13,7 +13,10 @@
  *
  * -subscribe and -unsubscribe say join and leave. A list whose whole local
  * part matches wins over a reading with a suffix, and a suffix over a
- * delimiter; of several delimiters the first that gives a list counts.
+ * delimiter; of several delimiters the first that gives a list counts. With
+ * "-" as the delimiter, one behind a suffix comes before the others:
+ *
+ *   my-list-bounces-anne=x.org@example.com  my-list  bounces  anne=x.org
  */
 #include <glib.h>
 #include <stdbool.h>

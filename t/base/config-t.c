@@ -185,7 +185,7 @@ static const Refusal refusals[] = {
     {"site-owner", "[site]\nsite_owner = me",
      "FILE:2: [site] site_owner: found \"me\"; allowed is a mail address without a name"},
     {"verp", "[lmtp]\nverp_delimiter = ++",
-     "FILE:2: [lmtp] verp_delimiter: found \"++\"; allowed is one of + = # % * /"},
+     "FILE:2: [lmtp] verp_delimiter: found \"++\"; allowed is one of + - = # % * /"},
     {"order-low", "[out]\nminimal_backoff_time = 2h",
      "FILE:2: [out] minimal_backoff_time: found 2h; allowed is at most maximal_backoff_time = 4000s"},
     {"order-high", "[out]\nminimal_backoff_time = 1h\nmaximal_backoff_time = 1m",

@@ -73,6 +73,32 @@ static void test_cases(void)
     }
 }
 
+static const struct {
+    const char *mailbox, *list_id, *to, *detail;
+} dashes[] = {
+    {"test-bounces-anne-x=x-y.org-tag@example.com", "test.example.com", TO_BOUNCES, "anne-x=x-y.org-tag"},
+    {"TEST-Bounces-Anne@example.com", "test.example.com", TO_BOUNCES, "Anne"},
+    {"test-confirm-8f2a@example.com", "test.example.com", TO_CONFIRM, "8f2a"},
+    {"test-bounces@example.com", "test.example.com", TO_BOUNCES, NULL},
+    {"dev-join-join@example.com", "dev-join.example.com", TO_JOIN, NULL},
+    {"my-owner-bounces-a=b@example.com", "my-owner.example.com", TO_BOUNCES, "a=b"},
+    {"test-2026@example.com", "test.example.com", TO_POSTING, "2026"},
+    {"test-bounced-2026@example.com", "test.example.com", TO_POSTING, "bounced-2026"},
+    {"nobody-bounces-a=b@example.com", NULL, NULL, NULL},
+};
+
+static void test_dashes(void)
+{
+    for (size_t at = 0; at < G_N_ELEMENTS(dashes); at++) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(ListAddress) found = list_address_find(dashes[at].mailbox, '-', exists, NULL, &error);
+        g_test_message("%s", dashes[at].mailbox);
+        g_assert_cmpstr(found ? found->list_id : NULL, ==, dashes[at].list_id);
+        g_assert_cmpstr(found ? list_address_text(found->to) : NULL, ==, dashes[at].to);
+        g_assert_cmpstr(found ? found->detail : NULL, ==, dashes[at].detail);
+    }
+}
+
 static void test_failure(void)
 {
     g_autoptr(GError) error = NULL;
@@ -95,6 +121,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/list_address/cases", test_cases);
+    g_test_add_func("/list_address/dashes", test_dashes);
     g_test_add_func("/list_address/failure", test_failure);
     g_test_add_func("/list_address/bounded", test_bounded);
     return g_test_run();

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/secret.h"
+
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "store/store_internal.h"
+
+static GPtrArray *read_all(Store *store, GError **error)
+{
+    g_autoptr(GPtrArray) secrets = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    g_autoptr(Query) query =
+        query_start(store, error, "SELECT octets FROM secret ORDER BY key DESC", NULL, 0);
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW)
+        g_ptr_array_add(secrets, query_blob(query, 0));
+    return step == STEP_DONE ? g_steal_pointer(&secrets) : NULL;
+}
+
+static bool add(Store *store, int64_t now, GError **error)
+{
+    unsigned char octets[SECRET_OCTETS];
+    if (getrandom(octets, sizeof octets, 0) != sizeof octets) /* of this size it is never cut short */
+        return fail_errno(error, FAIL_LATER, "no random octets for a secret");
+    return query_run(store, error, NULL, "UPDATE secret SET replaced_at = $1 WHERE replaced_at = 0", INTEGER(now)) &&
+           query_run(store, error, NULL, "INSERT INTO secret (key, octets, replaced_at) VALUES ($1, $2, 0)",
+                     INTEGER(store_key_new()), BLOB(octets, sizeof octets));
+}
+
+/* Two processes may ask first at the same time: the second finds the first one's. */
+static bool add_first(Store *store, GError **error)
+{
+    g_autoptr(GPtrArray) secrets = read_all(store, error);
+    return secrets && (secrets->len > 0 || add(store, clock_now(), error));
+}
+
+GPtrArray *secret_all(Store *store, GError **error)
+{
+    g_autoptr(GPtrArray) secrets = read_all(store, error);
+    if (!secrets || secrets->len > 0)
+        return g_steal_pointer(&secrets);
+    Write write;
+    if (!write_begin(store, &write, error) || !write_end(store, &write, add_first(store, error), error))
+        return NULL;
+    return read_all(store, error);
+}
+
+static bool rotate(Store *store, int64_t keep_us, GError **error)
+{
+    int64_t now = clock_now();
+    return add(store, now, error) &&
+           query_run(store, error, NULL, "DELETE FROM secret WHERE replaced_at > 0 AND replaced_at < $1",
+                     INTEGER(now - keep_us));
+}
+
+bool secret_rotate(Store *store, int64_t keep_us, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) && write_end(store, &write, rotate(store, keep_us, error), error);
+}

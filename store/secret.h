@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The site's secret, with which addresses and links are signed (mail/verp.h).
+ * It is in the database, so that all hosts of a site have the same one and a
+ * backup holds it; nothing prints it. It is made when it is first asked for. A
+ * new one may be made at any time: the newest signs, the older ones are still
+ * read until they are dropped.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store_type.h"
+
+#define SECRET_OCTETS 32
+
+/* All of them, of GBytes, the newest first; at least one. Freed with the array. */
+GPtrArray *secret_all(Store *store, GError **error);
+
+/* Makes a new one, and drops those that were replaced longer ago than keep_us. */
+bool secret_rotate(Store *store, int64_t keep_us, GError **error);

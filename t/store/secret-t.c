@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/secret.h"
+
+#include "base/clock.h"
+#include "t/store/fixture.h"
+
+#define DAY (86400 * CLOCK_SECOND)
+
+static GPtrArray *all(Store *store)
+{
+    GError *error = NULL;
+    GPtrArray *secrets = secret_all(store, &error);
+    g_assert_no_error(error);
+    g_assert_nonnull(secrets);
+    return secrets;
+}
+
+static void test_made_once(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autoptr(GPtrArray) first = all(fixture->store), again = all(fixture->store);
+    g_assert_cmpuint(first->len, ==, 1);
+    g_assert_cmpuint(g_bytes_get_size(first->pdata[0]), ==, SECRET_OCTETS);
+    g_assert_true(g_bytes_equal(first->pdata[0], again->pdata[0]));
+    g_autoptr(Store) other = store_open("sqlite", fixture->path, false, &error);
+    g_assert_no_error(error);
+    g_autoptr(GPtrArray) elsewhere = all(other);
+    g_assert_true(g_bytes_equal(first->pdata[0], elsewhere->pdata[0]));
+}
+
+/* Inside a transaction that is undone, nothing was promised to anybody. */
+static void test_undone(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(store_begin(fixture->store, &error), error);
+    g_autoptr(GPtrArray) before = all(fixture->store);
+    store_rollback(fixture->store);
+    g_autoptr(GPtrArray) after = all(fixture->store);
+    g_assert_false(g_bytes_equal(before->pdata[0], after->pdata[0]));
+}
+
+static void test_rotate(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autoptr(GPtrArray) first = all(fixture->store);
+    assert_ok(secret_rotate(fixture->store, 30 * DAY, &error), error);
+    g_autoptr(GPtrArray) second = all(fixture->store);
+    g_assert_cmpuint(second->len, ==, 2);
+    g_assert_true(g_bytes_equal(second->pdata[1], first->pdata[0]));
+    g_assert_false(g_bytes_equal(second->pdata[0], first->pdata[0]));
+    assert_ok(secret_rotate(fixture->store, -DAY, &error), error); /* replaced "tomorrow" at the latest */
+    g_autoptr(GPtrArray) third = all(fixture->store);
+    g_assert_cmpuint(third->len, ==, 1);
+    g_assert_false(g_bytes_equal(third->pdata[0], second->pdata[0]));
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    TEST("/secret/made-once", test_made_once);
+    TEST("/secret/undone", test_undone);
+    TEST("/secret/rotate", test_rotate);
+    return g_test_run();
+}
