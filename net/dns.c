@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "net/dns.h"
+
+#include <ares.h>
+#include <arpa/nameser.h>
+#include <resolv.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+
+struct Dns {
+    struct event_base *base;
+    ares_channel channel;
+    struct event *timer;
+    GHashTable *sockets; /* descriptor -> struct event */
+};
+
+typedef struct Question {
+    DnsType type;
+    DnsDone *done;
+    void *data;
+} Question;
+
+static const int types[] = {[DNS_A] = ns_t_a, [DNS_AAAA] = ns_t_aaaa, [DNS_MX] = ns_t_mx};
+
+/* --- reading an answer -------------------------------------------------- */
+
+static void record_clear(void *record)
+{
+    g_free(((DnsRecord *)record)->host);
+}
+
+void dns_answer_clear(DnsAnswer *answer)
+{
+    g_clear_pointer(&answer->records, g_array_unref);
+}
+
+static bool read_mx(DnsRecord *record, const ns_msg *message, const ns_rr *from)
+{
+    char host[NS_MAXDNAME];
+    if (ns_rr_rdlen(*from) < 3 || dn_expand(ns_msg_base(*message), ns_msg_end(*message), ns_rr_rdata(*from) + 2, host,
+                                            sizeof(host)) < 0)
+        return false;
+    record->preference = (uint16_t)ns_get16(ns_rr_rdata(*from));
+    record->host = g_ascii_strdown(host, -1);
+    return true;
+}
+
+static bool read_address(DnsRecord *record, const ns_rr *from, DnsType type)
+{
+    size_t length = type == DNS_A ? sizeof(struct in_addr) : sizeof(struct in6_addr);
+    if (ns_rr_rdlen(*from) != length)
+        return false;
+    memcpy(&record->address, ns_rr_rdata(*from), length);
+    return true;
+}
+
+static void read_records(DnsAnswer *answer, ns_msg *message, DnsType type)
+{
+    uint32_t shortest = G_MAXUINT32;
+    for (int i = 0; i < ns_msg_count(*message, ns_s_an); i++) {
+        ns_rr from;
+        if (ns_parserr(message, ns_s_an, i, &from) != 0)
+            break;
+        shortest = MIN(shortest, ns_rr_ttl(from)); /* those of aliases on the way, too */
+        DnsRecord record = {0};
+        if (ns_rr_class(from) == ns_c_in && (int)ns_rr_type(from) == types[type] &&
+            (type == DNS_MX ? read_mx(&record, message, &from) : read_address(&record, &from, type)))
+            g_array_append_val(answer->records, record);
+    }
+    if (answer->records->len > 0)
+        answer->lifetime_us = shortest * CLOCK_SECOND;
+}
+
+/* RFC 2308: how long the absence lasts is in the zone's SOA, the smaller of its TTL and its last field. */
+static void read_absence(DnsAnswer *answer, ns_msg *message)
+{
+    for (int i = 0; i < ns_msg_count(*message, ns_s_ns); i++) {
+        ns_rr from;
+        if (ns_parserr(message, ns_s_ns, i, &from) != 0)
+            return;
+        if (ns_rr_type(from) != ns_t_soa || ns_rr_rdlen(from) < NS_INT32SZ)
+            continue;
+        uint32_t minimum = (uint32_t)ns_get32(ns_rr_rdata(from) + ns_rr_rdlen(from) - NS_INT32SZ);
+        answer->lifetime_us = MIN(minimum, ns_rr_ttl(from)) * CLOCK_SECOND;
+        return;
+    }
+}
+
+void dns_answer_read(DnsAnswer *answer, const unsigned char *octets, size_t length, DnsType type)
+{
+    *answer = (DnsAnswer){.status = DNS_NONE, .records = g_array_new(FALSE, FALSE, sizeof(DnsRecord))};
+    g_array_set_clear_func(answer->records, record_clear);
+    ns_msg message;
+    if (!octets || length > G_MAXUINT16 || ns_initparse(octets, (int)length, &message) != 0) {
+        answer->status = DNS_TROUBLE;
+        answer->problem = "the answer is no DNS message";
+        return;
+    }
+    read_records(answer, &message, type);
+    if (answer->records->len > 0)
+        answer->status = DNS_FOUND;
+    else
+        read_absence(answer, &message);
+}
+
+/* --- asking ------------------------------------------------------------- */
+
+static void set_timer(Dns *dns)
+{
+    struct timeval wait;
+    if (ares_timeout(dns->channel, NULL, &wait))
+        event_add(dns->timer, &wait);
+    else
+        event_del(dns->timer);
+}
+
+static void on_answer(void *data, int status, int timeouts, unsigned char *octets, int length)
+{
+    (void)timeouts;
+    g_autofree Question *question = data;
+    if (status == ARES_EDESTRUCTION) {
+        question->done(NULL, question->data);
+        return;
+    }
+    DnsAnswer answer = {0};
+    bool heard = status == ARES_SUCCESS || status == ARES_ENODATA || status == ARES_ENOTFOUND;
+    dns_answer_read(&answer, heard ? octets : NULL, heard && octets ? (size_t)length : 0, question->type);
+    if (status == ARES_ENOTFOUND || status == ARES_EBADNAME)
+        answer.status = DNS_UNKNOWN;
+    else if (status == ARES_ECONNREFUSED || status == ARES_ESERVFAIL)
+        answer.problem = "no name server has an answer now (SERVFAIL, or none can be reached)";
+    else if (!heard)
+        answer.problem = ares_strerror(status);
+    question->done(&answer, question->data);
+    dns_answer_clear(&answer);
+}
+
+void dns_ask(Dns *dns, const char *name, DnsType type, DnsDone *done, void *data)
+{
+    Question *question = g_new0(Question, 1);
+    *question = (Question){.type = type, .done = done, .data = data};
+    ares_query(dns->channel, name, ns_c_in, types[type], on_answer, question);
+    set_timer(dns);
+}
+
+/* --- the loop ----------------------------------------------------------- */
+
+static void on_socket(evutil_socket_t fd, short what, void *data)
+{
+    Dns *dns = data;
+    ares_process_fd(dns->channel, what & EV_READ ? fd : ARES_SOCKET_BAD, what & EV_WRITE ? fd : ARES_SOCKET_BAD);
+    set_timer(dns);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    Dns *dns = data;
+    ares_process_fd(dns->channel, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+    set_timer(dns);
+}
+
+static void socket_free(void *event)
+{
+    event_free(event);
+}
+
+/* c-ares tells what it waits for on a descriptor; nothing: it is about to close it. */
+static void on_socket_state(void *data, ares_socket_t fd, int readable, int writable)
+{
+    Dns *dns = data;
+    short what = (short)((readable ? EV_READ : 0) | (writable ? EV_WRITE : 0));
+    g_hash_table_remove(dns->sockets, GINT_TO_POINTER(fd));
+    if (what == 0)
+        return;
+    struct event *event = event_new(dns->base, fd, what | EV_PERSIST, on_socket, dns);
+    event_add(event, NULL);
+    g_hash_table_insert(dns->sockets, GINT_TO_POINTER(fd), event);
+}
+
+Dns *dns_new(struct event_base *base, const char *servers, int64_t timeout_us, unsigned tries, GError **error)
+{
+    int status = ares_library_init(ARES_LIB_INIT_ALL);
+    g_autoptr(Dns) dns = g_new0(Dns, 1);
+    dns->base = base;
+    dns->timer = evtimer_new(base, on_timer, dns);
+    dns->sockets = g_hash_table_new_full(NULL, NULL, NULL, socket_free);
+    struct ares_options options = {
+        .flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES | ARES_FLAG_STAYOPEN,
+        .timeout = (int)(timeout_us / 1000),
+        .tries = (int)tries,
+        .sock_state_cb = on_socket_state,
+        .sock_state_cb_data = dns,
+    };
+    int which = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB;
+    if (status == ARES_SUCCESS)
+        status = ares_init_options(&dns->channel, &options, which);
+    if (status != ARES_SUCCESS) {
+        dns->channel = NULL;
+        fail(error, FAIL_LATER, "DNS: %s", ares_strerror(status));
+        return NULL;
+    }
+    if (servers && ares_set_servers_ports_csv(dns->channel, servers) != ARES_SUCCESS) {
+        fail(error, FAIL_CONFIG, "name servers \"%s\": wanted are addresses like 192.0.2.1:53 or [2001:db8::1]:53",
+             servers);
+        return NULL;
+    }
+    return g_steal_pointer(&dns);
+}
+
+void dns_free(Dns *dns)
+{
+    if (!dns)
+        return;
+    if (dns->channel)
+        ares_destroy(dns->channel); /* every question gets its call */
+    g_hash_table_unref(dns->sockets);
+    event_free(dns->timer);
+    ares_library_cleanup();
+    g_free(dns);
+}

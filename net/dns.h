@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Questions to name servers (c-ares) on a libevent loop, with the lifetimes
+ * of the answers, which c-ares keeps to itself. The hosts file plays no part:
+ * mail is routed by DNS alone.
+ */
+#include <event2/event.h>
+#include <glib.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct Dns Dns;
+
+typedef enum DnsType { DNS_A, DNS_AAAA, DNS_MX } DnsType;
+
+typedef enum DnsStatus {
+    DNS_FOUND,   /* at least one record of the type */
+    DNS_NONE,    /* the name exists and has no such record */
+    DNS_UNKNOWN, /* the name does not exist (NXDOMAIN) */
+    DNS_TROUBLE, /* no server gave an answer: SERVFAIL, refused, time-out, nonsense */
+} DnsStatus;
+
+typedef struct DnsRecord {
+    uint16_t preference; /* DNS_MX */
+    char *host;          /* DNS_MX, lower case without the last dot; "" for the root (null MX) */
+    struct in6_addr address; /* DNS_AAAA; DNS_A: its first 4 octets */
+} DnsRecord;
+
+typedef struct DnsAnswer {
+    DnsStatus status;
+    const char *problem;  /* DNS_TROUBLE: for people */
+    GArray *records;      /* of DnsRecord, in the order of the answer; empty unless DNS_FOUND */
+    int64_t lifetime_us;  /* the shortest TTL involved; without records that of the zone's SOA; 0 when unknown */
+} DnsAnswer;
+
+/* Called exactly once for each question, from the loop or from dns_ask() itself; answer lives until it
+ * returns. NULL: dns_free() was called. */
+typedef void DnsDone(const DnsAnswer *answer, void *data);
+
+/* servers: comma-separated HOST[:PORT] or [IPv6]:PORT; NULL: those of /etc/resolv.conf. timeout_us is
+ * that of the first try; tries go through all servers. FAIL_CONFIG when servers are no addresses. */
+Dns *dns_new(struct event_base *base, const char *servers, int64_t timeout_us, unsigned tries, GError **error);
+void dns_free(Dns *dns);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Dns, dns_free)
+
+void dns_ask(Dns *dns, const char *name, DnsType type, DnsDone *done, void *data);
+
+/* Reads the DNS message of length octets as the answer to a question of that type: the records,
+ * and the lifetime. status is only that of the message. Free with dns_answer_clear(). */
+void dns_answer_read(DnsAnswer *answer, const unsigned char *message, size_t length, DnsType type);
+void dns_answer_clear(DnsAnswer *answer);

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Mail routed by DNS: real name servers with zones of our own."""
+import json
+import subprocess
+
+import pytest
+
+from support.dns import Dns
+from support.instance import tool
+
+ZONE = """
+two IN MX 10 a.two
+two IN MX 20 b.two
+a.two IN A 127.0.0.11
+b.two IN A 127.0.0.12
+equal IN MX 10 a.equal
+equal IN MX 10 b.equal
+equal IN MX 10 c.equal
+equal IN MX 20 last.equal
+a.equal IN A 127.0.0.21
+b.equal IN A 127.0.0.22
+c.equal IN A 127.0.0.23
+last.equal IN A 127.0.0.24
+null IN MX 0 .
+nearlynull IN MX 0 .
+nearlynull IN MX 10 a.two
+implicit IN A 127.0.0.31
+implicit IN AAAA ::1
+nothing IN TXT "neither mail nor address"
+dangling IN MX 10 gone.dangling
+dangling IN MX 20 gone.too
+halfdangling IN MX 10 gone.dangling
+halfdangling IN MX 20 a.two
+alias IN CNAME two
+mxalias IN MX 10 www.mxalias
+www.mxalias IN CNAME a.two
+both IN MX 10 host.both
+host.both IN A 127.0.0.41
+host.both IN A 127.0.0.42
+host.both IN AAAA ::1
+host.both IN AAAA fd00::41
+broken-host IN MX 10 mx.lame.test.
+half-broken IN MX 10 mx.lame.test.
+half-broken IN MX 20 a.two
+ours IN MX 10 before.ours
+ours IN MX 20 me
+ours IN MX 20 beside.ours
+ours IN MX 30 after.ours
+before.ours IN A 127.0.0.51
+me IN A 127.0.0.52
+beside.ours IN A 127.0.0.53
+after.ours IN A 127.0.0.54
+loop IN MX 10 me
+loop IN MX 20 after.ours
+unspecified IN MX 10 any.unspecified
+any.unspecified IN A 0.0.0.0
+xn--bcher-kva IN MX 10 a.two
+many IN MX 10 many
+short 3 IN MX 10 a.two
+long 604800 IN MX 10 forever
+forever 604800 IN A 127.0.0.61
+forever 604800 IN AAAA ::1
+""" + "".join(f"many IN A 127.0.1.{i}\n" for i in range(1, 201)) + "many IN AAAA ::1\n" + \
+    "".join(f"d{i} IN MX 10 a.two\n" for i in range(1000))
+
+
+@pytest.fixture(scope="module")
+def dns():
+    servers = Dns({"test": ZONE, "signed.example": "@ IN MX 10 mx\nmx IN A 127.0.0.71\n"}, broken=["lame.test"]).start()
+    yield servers
+    servers.stop()
+
+
+def ask(dns, *domains, options=()):
+    done = subprocess.run([tool("mx-lookup"), "--servers", dns.server, *options, *domains], capture_output=True,
+                          text=True, check=True, timeout=60)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def one(dns, domain, *options):
+    return ask(dns, domain, options=options)[0]
+
+
+def refusal(answer):
+    return answer["outcome"], answer["code"], answer["status"], answer["text"]
+
+
+def test_preference(dns):
+    answer = one(dns, "Two.TEST.")
+    assert answer["hosts"] == ["10 a.two.test[127.0.0.11]:25", "20 b.two.test[127.0.0.12]:25"]
+    assert answer["domain"] == "two.test" and answer["key"] == "a.two.test,b.two.test"
+
+
+def test_equals_in_every_order(dns):
+    answers = ask(dns, "equal.test", options=["--repeat", "200"])
+    assert {len(answer["hosts"]) for answer in answers} == {4}
+    assert {answer["hosts"][3] for answer in answers} == {"20 last.equal.test[127.0.0.24]:25"}
+    assert len({tuple(answer["hosts"]) for answer in answers}) == 6  # each of 6 orders is missing once in 10**15 runs
+
+
+def test_null_mx(dns):
+    assert refusal(one(dns, "null.test")) == ("never", 556, "5.1.10", "null.test takes no mail (null MX)")
+    assert one(dns, "nearlynull.test")["hosts"] == ["10 a.two.test[127.0.0.11]:25"]
+
+
+def test_implicit(dns):
+    answer = one(dns, "implicit.test")
+    assert answer["hosts"] == ["0 implicit.test[::1]:25", "0 implicit.test[127.0.0.31]:25"]
+    assert answer["key"] == "implicit.test"
+
+
+def test_no_way(dns):
+    assert refusal(one(dns, "nothing.test")) == \
+        ("never", 550, "5.4.4", "nothing.test has neither a mail host (MX) nor an address")
+    assert refusal(one(dns, "nowhere.test")) == ("never", 550, "5.4.4", "domain nowhere.test does not exist")
+    answer = one(dns, "dangling.test")
+    assert refusal(answer)[:3] == ("never", 550, "5.4.4")
+    assert answer["text"] == "no mail host of dangling.test has an address (gone.dangling.test, gone.too.test)"
+    assert refusal(one(dns, "unspecified.test"))[:3] == ("never", 550, "5.4.4")
+    assert one(dns, "halfdangling.test")["hosts"] == ["20 a.two.test[127.0.0.11]:25"]
+
+
+def test_aliases(dns):
+    assert one(dns, "alias.test")["hosts"] == one(dns, "two.test")["hosts"]
+    assert one(dns, "mxalias.test")["hosts"] == ["10 www.mxalias.test[127.0.0.11]:25"]
+
+
+def test_both_families(dns):
+    hosts = one(dns, "both.test")["hosts"]
+    assert [":" in host.split("[")[1].split("]")[0] for host in hosts] == [True, False, True, False]
+    assert len(set(hosts)) == 4
+    hosts = one(dns, "many.test")["hosts"]  # the answer has to come by TCP
+    assert len(hosts) == 5 and "10 many.test[::1]:25" in hosts
+    hosts = one(dns, "equal.test", "--limit", "2")["hosts"]
+    assert len(hosts) == 2 and not any("last" in host for host in hosts)
+
+
+def test_trouble_is_not_for_ever(dns):
+    for domain in ("lame.test", "below.lame.test", "broken-host.test"):
+        answer = one(dns, domain)
+        assert (answer["outcome"], answer["code"], answer["status"]) == ("later", 450, "4.4.3"), answer
+        assert "no name server has an answer now" in answer["text"]
+    assert one(dns, "half-broken.test")["hosts"] == ["20 a.two.test[127.0.0.11]:25"]
+
+
+def test_no_name_server():
+    from support.instance import free_port
+    done = subprocess.run([tool("mx-lookup"), "--servers", f"127.0.0.1:{free_port()}", "two.test"],
+                          capture_output=True, text=True, check=True, timeout=60)
+    answer = json.loads(done.stdout)
+    assert (answer["outcome"], answer["status"]) == ("later", "4.4.3")
+
+
+def test_loops_back(dns):
+    for own in ("me.test", "ME.test", "127.0.0.52"):
+        assert one(dns, "ours.test", "--own", own)["hosts"] == ["10 before.ours.test[127.0.0.51]:25"]
+        assert refusal(one(dns, "loop.test", "--own", own)) == \
+            ("never", 554, "5.4.6", "mail for loop.test loops back to myself (me.test)")
+    assert refusal(one(dns, "[127.0.0.52]", "--own", "127.0.0.52"))[:3] == ("never", 554, "5.4.6")
+    assert len(one(dns, "ours.test")["hosts"]) == 4
+
+
+def test_names(dns):
+    assert one(dns, "bücher.test")["hosts"] == ["10 a.two.test[127.0.0.11]:25"]
+    assert one(dns, "BÜCHER.test")["domain"] == "xn--bcher-kva.test"
+    assert one(dns, "[192.0.2.1]", "--port", "2525")["hosts"] == ["0 192.0.2.1[192.0.2.1]:2525"]
+    assert one(dns, "[IPv6:2001:db8::1]")["hosts"] == ["0 2001:db8::1[2001:db8::1]:25"]
+    for name in ("a..test", "a/b.test", "x" * 64 + ".test", "a b.test", "[not an address]", ".", "x." * 127 + "test"):
+        assert refusal(one(dns, name))[:3] == ("never", 501, "5.1.2"), name
+
+
+def test_lifetime_and_memory(dns):
+    assert 4 <= one(dns, "short.test")["lifetime"] <= 5  # the shortest that is kept
+    assert 500 < one(dns, "two.test")["lifetime"] <= 600
+    assert 86000 < one(dns, "long.test")["lifetime"] <= 86400  # bounded
+    assert 50 < one(dns, "never-heard.test")["lifetime"] <= 60  # of the SOA
+    domains = [f"d{i}.test" for i in range(1000)]
+    *answers, figures = ask(dns, *domains, options=["--repeat", "2", "--figures", "--cache", "100"])
+    assert len(answers) == 2000 and {answer["outcome"] for answer in answers} == {"found"}
+    assert figures == {"lookups": 2000, "cached": 100, "entries": 100}
+    *answers, figures = ask(dns, *domains, options=["--repeat", "2", "--figures"])
+    assert figures == {"lookups": 2000, "cached": 1000, "entries": 1000}
