@@ -54,7 +54,8 @@ class Chain:
                    lambda: f"{wanted} mails in the maildirs; {self.received()} are there, "
                    f"Postfix empty: front {self.front.empty()}, behind {self.behind.empty()}\n"
                    f"{self.instance.log_text()[-2000:]}", step=0.1)
-        wait_until(self.front.empty, 150, "Postfix in front to be done")  # repeats count as mails, too
+        # Repeats count as mails, too. A file that qmgr found locked lies LOCKED_DELAY, whatever the other settings say.
+        wait_until(self.front.empty, 30 + postfix.LOCKED_DELAY, "Postfix in front to be done")
         self.instance.wait_idle()
         wait_until(self.behind.empty, 30, "Postfix behind to be done")
 
