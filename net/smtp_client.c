@@ -22,6 +22,8 @@ static const struct {
     [SMTP_CONNECT] = {"connecting", NULL},
     [SMTP_GREETING] = {"waiting for the greeting", NULL},
     [SMTP_HELO] = {"greeting the server", "EHLO"},
+    [SMTP_TLS] = {"starting TLS", "STARTTLS"},
+    [SMTP_AUTH] = {"authenticating", "AUTH"},
     [SMTP_IDLE] = {"idle", NULL},
     [SMTP_MAIL] = {"sending MAIL FROM", "MAIL FROM"},
     [SMTP_RCPT] = {"sending RCPT TO", "RCPT TO"},
@@ -132,6 +134,7 @@ static void release(SmtpClient *client)
     g_byte_array_unref(client->fates);
     g_string_free(client->scratch, TRUE);
     g_free(client->peer);
+    g_free(client->tls);
     g_free(client);
 }
 
@@ -379,20 +382,20 @@ static void on_timer(evutil_socket_t fd, short what, void *data)
 
 /* --- the beginning ------------------------------------------------------ */
 
-static char *name_peer(const SmtpSettings *settings, const struct sockaddr *address)
+static char *name_peer(const char *host, const struct sockaddr *address)
 {
     char text[INET6_ADDRSTRLEN] = "";
     if (address->sa_family == AF_INET) {
         const struct sockaddr_in *four = (const struct sockaddr_in *)address;
         inet_ntop(AF_INET, &four->sin_addr, text, sizeof(text));
-        return g_strdup_printf("%s[%s]:%u", settings->server, text, ntohs(four->sin_port));
+        return g_strdup_printf("%s[%s]:%u", host, text, ntohs(four->sin_port));
     }
     if (address->sa_family == AF_INET6) {
         const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)address;
         inet_ntop(AF_INET6, &six->sin6_addr, text, sizeof(text));
-        return g_strdup_printf("%s[%s]:%u", settings->server, text, ntohs(six->sin6_port));
+        return g_strdup_printf("%s[%s]:%u", host, text, ntohs(six->sin6_port));
     }
-    return g_strdup(settings->server);
+    return g_strdup(host);
 }
 
 static SmtpClient *start(struct event_base *base, const SmtpSettings *settings, const SmtpHandler *handler, void *data)
@@ -435,8 +438,15 @@ SmtpClient *smtp_client_adopt(struct event_base *base, int fd, const SmtpSetting
 SmtpClient *smtp_client_new(struct event_base *base, const struct sockaddr *address, socklen_t length,
                             const SmtpSettings *settings, const SmtpHandler *handler, void *data)
 {
+    return smtp_client_new_to(base, settings->server, address, length, settings, handler, data);
+}
+
+SmtpClient *smtp_client_new_to(struct event_base *base, const char *host, const struct sockaddr *address,
+                               socklen_t length, const SmtpSettings *settings, const SmtpHandler *handler, void *data)
+{
+    g_assert(settings->tls == SMTP_TLS_NONE && !settings->auth_user);
     SmtpClient *client = start(base, settings, handler, data);
-    client->peer = name_peer(settings, address);
+    client->peer = name_peer(host, address);
     smtp_client_phase(client, SMTP_CONNECT);
     int fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0 || (connect(fd, address, length) != 0 && errno != EINPROGRESS)) {
@@ -468,6 +478,11 @@ void *smtp_client_data(const SmtpClient *client)
 const char *smtp_client_peer(const SmtpClient *client)
 {
     return client->peer;
+}
+
+const char *smtp_client_tls(const SmtpClient *client)
+{
+    return client->tls;
 }
 
 unsigned smtp_client_transactions(const SmtpClient *client)

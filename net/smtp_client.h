@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The client's side of one SMTP connection, driven by a libevent loop. The
+ * The client's side of one SMTP or LMTP connection, driven by a libevent loop. The
  * owner connects it, is told when it is ready, gives it one transaction at a
  * time, and is told what became of each recipient.
  *
@@ -18,10 +18,11 @@
  * callback the owner may call smtp_client_send() (from ready) and smtp_client_quit().
  *
  * A message or recipient that the server has announced it cannot take (SIZE, 8BITMIME, SMTPUTF8) is
- * refused here, without troubling it.
+ * refused here, without troubling it. Where the local part of an address is ASCII, its
+ * domain is sent in A-labels and needs no SMTPUTF8.
  *
  * PIPELINING is used where the server announces it: MAIL, all RCPT and DATA go out in
- * one piece while replies are read as they come.
+ * one piece while replies are read as they come; with CHUNKING so does a small message.
  */
 #include <event2/event.h>
 #include <glib.h>
@@ -32,6 +33,7 @@
 
 #include "net/smtp_body.h"
 #include "net/smtp_reply.h"
+#include "net/smtp_tls.h"
 
 typedef struct SmtpClient SmtpClient;
 
@@ -39,13 +41,15 @@ typedef struct SmtpClient SmtpClient;
 typedef enum SmtpPhase {
     SMTP_CONNECT,
     SMTP_GREETING,
-    SMTP_HELO, /* EHLO or HELO */
+    SMTP_HELO, /* EHLO, LHLO or HELO */
+    SMTP_TLS,  /* STARTTLS and the handshake */
+    SMTP_AUTH,
     SMTP_IDLE,
     SMTP_MAIL,
     SMTP_RCPT,
     SMTP_DATA, /* the command and its reply */
     SMTP_BODY, /* the octets of the message */
-    SMTP_DOT,  /* the reply to the end of data */
+    SMTP_DOT,  /* the reply, or LMTP's replies, to the end of data */
     SMTP_RSET,
     SMTP_QUIT,
     SMTP_PHASES,
@@ -53,13 +57,43 @@ typedef enum SmtpPhase {
 
 const char *smtp_phase_name(SmtpPhase phase);
 
-/* Shared by all connections to one server, must outlive them. */
+typedef enum SmtpProtocol {
+    SMTP_PROTOCOL_SMTP,
+    SMTP_PROTOCOL_LMTP, /* RFC 2033 */
+} SmtpProtocol;
+
+typedef enum SmtpTlsLevel {
+    SMTP_TLS_NONE,    /* never */
+    SMTP_TLS_MAY,     /* where the server offers it; whoever it is; in clear text if it fails */
+    SMTP_TLS_REQUIRE, /* no mail without it; whoever the server is */
+    SMTP_TLS_VERIFY,  /* no mail unless the server has a valid certificate in its name */
+} SmtpTlsLevel;
+
+typedef enum SmtpAuthMechanism {
+    SMTP_AUTH_PLAIN = 1 << 0,
+    SMTP_AUTH_LOGIN = 1 << 1,
+    SMTP_AUTH_SCRAM_SHA_1 = 1 << 2,
+    SMTP_AUTH_SCRAM_SHA_256 = 1 << 3,
+} SmtpAuthMechanism;
+
+/* Shared by all connections to one server, must outlive them. What is 0 or NULL is not used. */
 typedef struct SmtpSettings {
     const char *server;    /* how the log names it: "relay.example.com" */
     const char *helo_name; /* our own name */
     /* The longest wait for any progress, by phase, in microseconds; 0: no
      * limit. That of SMTP_IDLE closes a connection nobody uses. */
     int64_t timeouts[SMTP_PHASES];
+    SmtpProtocol protocol;
+    bool chunking;         /* BDAT instead of DATA where the server offers it */
+    bool no_pipelining;    /* not even where the server offers it */
+    SmtpTlsLevel tls;
+    bool tls_at_once;      /* TLS before the greeting (port 465), not by STARTTLS */
+    const SmtpTls *tls_context; /* wanted unless tls is SMTP_TLS_NONE */
+    const char *tls_name;  /* for SNI and of the certificate; NULL: the server's */
+    const char *auth_user; /* NULL: no AUTH. No mail without success */
+    const char *auth_password;
+    unsigned auth_mechanisms; /* of SmtpAuthMechanism; 0: all. The strongest that both know, no other after it */
+    bool auth_in_clear;    /* also without TLS */
 } SmtpSettings;
 
 typedef enum SmtpVerdict {
@@ -96,6 +130,10 @@ typedef struct SmtpHandler {
 SmtpClient *smtp_client_new(struct event_base *base, const struct sockaddr *address, socklen_t length,
                             const SmtpSettings *settings, const SmtpHandler *handler, void *data);
 
+/* The same to one of several hosts that share settings (MX): host, which is copied, stands for settings->server. */
+SmtpClient *smtp_client_new_to(struct event_base *base, const char *host, const struct sockaddr *address,
+                               socklen_t length, const SmtpSettings *settings, const SmtpHandler *handler, void *data);
+
 /* The same on a connected stream socket, which becomes the client's. */
 SmtpClient *smtp_client_adopt(struct event_base *base, int fd, const SmtpSettings *settings,
                               const SmtpHandler *handler, void *data);
@@ -105,6 +143,18 @@ void *smtp_client_data(const SmtpClient *client);
 const char *smtp_client_peer(const SmtpClient *client); /* "relay.example.com[192.0.2.1]:25" */
 unsigned smtp_client_transactions(const SmtpClient *client); /* begun so far */
 bool smtp_client_busy(const SmtpClient *client); /* in a transaction, or not ready yet */
+/* "TLSv1.3 with cipher TLS_AES_256_GCM_SHA384 (256 bits), verified"; NULL when in clear text. */
+const char *smtp_client_tls(const SmtpClient *client);
+
+/* Who is to hear what of the delivery (RFC 3461); sent where the server knows DSN, else dropped. */
+typedef enum SmtpRet { SMTP_RET_UNSET, SMTP_RET_FULL, SMTP_RET_HDRS } SmtpRet;
+
+typedef enum SmtpNotify {
+    SMTP_NOTIFY_NEVER = 1 << 0, /* alone */
+    SMTP_NOTIFY_SUCCESS = 1 << 1,
+    SMTP_NOTIFY_FAILURE = 1 << 2,
+    SMTP_NOTIFY_DELAY = 1 << 3,
+} SmtpNotify;
 
 typedef struct SmtpTransaction {
     const char *sender; /* without angle brackets; "" for the null sender */
@@ -114,9 +164,17 @@ typedef struct SmtpTransaction {
     void *data;
     SmtpBody *body; /* a reference is taken */
     bool smtputf8;  /* the message itself needs it; for addresses the client sees for itself */
+    /* Asked when body has octets above 127 and the server takes none: the same message in
+     * 7 bits (a reference for the client), or NULL: the message is refused. NULL itself: so, too. */
+    SmtpBody *(*body_7bit)(void *data);
+    SmtpRet ret;
+    const char *envid; /* as it was given, not xtext; NULL: none */
+    unsigned notify;   /* of SmtpNotify, for all recipients; 0: unset */
+    /* The original address of a recipient, or NULL; the pointer itself may be NULL: none has one. */
+    const char *(*orcpt)(void *data, size_t index);
 } SmtpTransaction;
 
-/* Begins a transaction on a ready connection; the struct is copied. */
+/* Begins a transaction on a ready connection; the struct is copied, its strings are borrowed until done(). */
 void smtp_client_send(SmtpClient *client, const SmtpTransaction *transaction);
 
 /* QUIT when the transaction in progress, if any, is over; then closed. */

@@ -42,6 +42,7 @@ struct SmtpClient {
     const SmtpHandler *handler;
     void *data;
     char *peer;
+    char *tls;          /* what the log says of it; NULL: clear text */
     SmtpPhase phase;
     int64_t progress;   /* monotonic time of the last octet in or out */
     int connect_error;  /* errno of a connect that failed at once */
@@ -93,6 +94,9 @@ typedef struct SmtpVerdictText {
 void smtp_client_judge(SmtpClient *client, SmtpVerdictText *judged);
 void smtp_client_judge_clear(SmtpVerdictText *judged);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SmtpVerdictText, smtp_client_judge_clear)
+
+/* smtp_tls.c: what OpenSSL means; g_free() */
+char *smtp_tls_problem(unsigned long code);
 
 /* smtp_transaction.c */
 void smtp_transaction_reply(SmtpClient *client);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "net/smtp_tls.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include "base/fail.h"
+#include "net/smtp_client_internal.h"
+
+struct SmtpTls {
+    SSL_CTX *context;
+};
+
+char *smtp_tls_problem(unsigned long code)
+{
+    const char *reason = code ? ERR_reason_error_string(code) : NULL;
+    return g_strdup(reason ? reason : "the server closed the connection");
+}
+
+SmtpTls *smtp_tls_new(const char *ca_file, GError **error)
+{
+    ERR_clear_error();
+    g_autoptr(SmtpTls) tls = g_new0(SmtpTls, 1);
+    tls->context = SSL_CTX_new(TLS_client_method());
+    if (!tls->context || !SSL_CTX_set_min_proto_version(tls->context, TLS1_2_VERSION)) {
+        g_autofree char *problem = smtp_tls_problem(ERR_get_error());
+        fail(error, FAIL_LATER, "TLS: %s", problem);
+        return NULL;
+    }
+    SSL_CTX_set_mode(tls->context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                       SSL_MODE_RELEASE_BUFFERS);
+    int good = ca_file ? SSL_CTX_load_verify_file(tls->context, ca_file) :
+                         SSL_CTX_set_default_verify_paths(tls->context);
+    if (!good) {
+        g_autofree char *problem = smtp_tls_problem(ERR_get_error());
+        fail(error, FAIL_CONFIG, "%s: no certificates can be read: %s", ca_file ? ca_file : "the system's directory",
+             problem);
+        return NULL;
+    }
+    return g_steal_pointer(&tls);
+}
+
+void smtp_tls_free(SmtpTls *tls)
+{
+    if (!tls)
+        return;
+    SSL_CTX_free(tls->context);
+    g_free(tls);
+}
