@@ -186,7 +186,7 @@ static Entry *open_claimed(Inbox *inbox, const EntryName *name, GError **error)
         return entry;
     if (g_error_matches(fault, FAIL, FAIL_NEVER)) {
         log_error("queue %s: %s", queue_name(inbox->queue), fault->message);
-        corrupt_set_aside(inbox->queue, name, error);
+        corrupt_set_aside(inbox->queue, &hand_runner, name, error);
         return NULL;
     }
     log_error("queue %s: %s; it is tried again in %" PRId64 " s", queue_name(inbox->queue), fault->message,

@@ -12,6 +12,7 @@
 #include "switchboard/suffix_internal.h"
 
 #define CORRUPT_QUEUE "corrupt"
+#define SHUNT_QUEUE "shunt"
 #define COPY_BLOCK (256 * 1024)
 
 static bool copy_octets(int from, int to, GError **error)
@@ -44,29 +45,43 @@ bool corrupt_copy(Queue *from, const char *file, Queue *into, const char *to, GE
     return false;
 }
 
-static bool preserve(Queue *queue, const EntryName *name, GError **error)
+static bool preserve(Queue *queue, const Hand *hand, const EntryName *name, GError **error)
 {
     char claimed[FILE_NAME_SIZE], preserved[FILE_NAME_SIZE];
-    suffix_file(name, SUFFIX_CLAIMED, claimed);
+    suffix_file(name, hand->claimed, claimed);
     suffix_file(name, SUFFIX_PRESERVED, preserved);
     return fs_rename(queue_fd(queue), claimed, preserved, error) && fs_sync_dir(queue_fd(queue), error);
 }
 
-bool corrupt_set_aside(Queue *queue, const EntryName *name, GError **error)
+bool corrupt_set_aside(Queue *queue, const Hand *hand, const EntryName *name, GError **error)
 {
     char claimed[FILE_NAME_SIZE], decided[FILE_NAME_SIZE], tagged[FILE_NAME_SIZE];
-    suffix_file(name, SUFFIX_CLAIMED, claimed);
-    suffix_file(name, SUFFIX_DECIDED, decided);
-    suffix_tagged(name, queue, name->hash, tagged);
+    suffix_file(name, hand->claimed, claimed);
+    suffix_file(name, hand->decided, decided);
+    suffix_tagged(hand, name, queue, name->hash, tagged);
     g_autoptr(GError) fault = NULL;
     Queue *corrupt = spool_queue(queue_spool(queue), CORRUPT_QUEUE, &fault);
     if (!corrupt || !corrupt_copy(queue, claimed, corrupt, tagged, &fault)) {
         log_error("queue %s: %s stays there as " SUFFIX_PRESERVED ", it cannot be moved to " CORRUPT_QUEUE ": %s",
                   queue_name(queue), claimed, fault->message);
-        return preserve(queue, name, error);
+        return preserve(queue, hand, name, error);
     }
     EntryName published = *name;
     return fs_rename(queue_fd(queue), claimed, decided, error) && fs_sync_dir(queue_fd(queue), error) &&
            suffix_publish(corrupt, &published, tagged, error) && fs_sync_dir(queue_fd(corrupt), error) &&
            fs_unlink(queue_fd(queue), decided, error);
+}
+
+bool corrupt_set_stray_aside(Queue *queue, const EntryName *name, const char *file, GError **error)
+{
+    Queue *shunt = spool_queue(queue_spool(queue), SHUNT_QUEUE, error);
+    if (!shunt)
+        return false;
+    char part[FILE_NAME_SIZE], copy[FILE_NAME_SIZE];
+    suffix_file(name, SUFFIX_TMP, part);
+    suffix_file(name, SUFFIX_PRESERVED, copy);
+    log_error("queue %s: %s has no parent; it is set aside as " SHUNT_QUEUE "/%s", queue_name(queue), file, copy);
+    fs_unlink(queue_fd(shunt), part, NULL); /* what a crash in here left */
+    return corrupt_copy(queue, file, shunt, part, error) && fs_rename(queue_fd(shunt), part, copy, error) &&
+           fs_sync_dir(queue_fd(shunt), error) && fs_unlink(queue_fd(queue), file, error);
 }

@@ -9,12 +9,16 @@
 
 #include "switchboard/name.h"
 #include "switchboard/spool.h"
+#include "switchboard/suffix_internal.h"
 
 /* Brings the claimed file of name into corrupt/ as NAME.msg, octet for octet,
  * with the steps of a hop. What is no regular file, or does not fit on the disk, is
  * preserved in its own queue instead. */
-bool corrupt_set_aside(Queue *queue, const EntryName *name, GError **error);
+bool corrupt_set_aside(Queue *queue, const Hand *hand, const EntryName *name, GError **error);
 
 /* Copies the octets of file in from into the new file to of into and syncs
  * both file and directory. */
 bool corrupt_copy(Queue *from, const char *file, Queue *into, const char *to, GError **error);
+
+/* R6: brings a tagged file whose parent is in no state into shunt/ as NAME.psv, whole. */
+bool corrupt_set_stray_aside(Queue *queue, const EntryName *name, const char *file, GError **error);

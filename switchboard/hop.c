@@ -23,6 +23,7 @@ typedef struct Owed {
 
 struct Hop {
     Spool *spool;
+    const Hand *hand;
     GArray *owed;         /* of Owed: parents in S4 to be unlinked */
     GPtrArray *owed_dirs; /* of Queue: publications to be synced first */
     int along;            /* hop_sync_along() */
@@ -37,14 +38,25 @@ typedef struct Birth {
     char file[FILE_NAME_SIZE]; /* tagged */
 } Birth;
 
-Hop *hop_new(Spool *spool)
+static Hop *new_by(Spool *spool, const Hand *hand)
 {
     Hop *hop = g_new0(Hop, 1);
     hop->spool = spool;
+    hop->hand = hand;
     hop->owed = g_array_new(FALSE, FALSE, sizeof(Owed));
     hop->owed_dirs = g_ptr_array_new();
     hop->along = -1;
     return hop;
+}
+
+Hop *hop_new(Spool *spool)
+{
+    return new_by(spool, &hand_runner);
+}
+
+Hop *hop_new_operator(Spool *spool)
+{
+    return new_by(spool, &hand_operator);
 }
 
 void hop_sync_along(Hop *hop, int fd)
@@ -185,7 +197,7 @@ static bool write_child(Hop *hop, GArray *births, Outcome *outcome, Draft *draft
     if (!queue)
         return false;
     Birth birth = {.outcome = outcome, .queue = queue, .name = *draft_name(draft)};
-    suffix_tagged(&birth.name, entry_queue(outcome->parent), entry_name(outcome->parent)->hash, birth.file);
+    suffix_tagged(hop->hand, &birth.name, entry_queue(outcome->parent), entry_name(outcome->parent)->hash, birth.file);
     /* What an undone run of the same hop left behind is ours to remove (R5). */
     if (faccessat(queue_fd(queue), birth.file, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         fs_unlink(queue_fd(queue), birth.file, NULL);
@@ -268,7 +280,7 @@ static bool unlink_owed(Hop *hop, GError **error)
     for (guint i = 0; i < hop->owed->len; i++) {
         const Owed *owed = &g_array_index(hop->owed, Owed, i);
         char file[FILE_NAME_SIZE];
-        suffix_file(&owed->parent, SUFFIX_DECIDED, file);
+        suffix_file(&owed->parent, hop->hand->decided, file);
         if (!fs_unlink(queue_fd(owed->queue), file, error)) {
             g_prefix_error(error, "queue %s: ", queue_name(owed->queue));
             return false;
@@ -280,7 +292,7 @@ static bool unlink_owed(Hop *hop, GError **error)
 }
 
 /* T6. A parent without children just ends: nothing hangs on its .done. */
-static bool commit_parents(GArray *births, Outcome **batch, size_t count, GError **error)
+static bool commit_parents(const Hop *hop, GArray *births, Outcome **batch, size_t count, GError **error)
 {
     Queue *queue = NULL;
     for (size_t i = 0; i < count; i++) {
@@ -288,8 +300,8 @@ static bool commit_parents(GArray *births, Outcome **batch, size_t count, GError
         if (outcome->error)
             continue;
         char from[FILE_NAME_SIZE], to[FILE_NAME_SIZE];
-        suffix_file(entry_name(outcome->parent), SUFFIX_CLAIMED, from);
-        suffix_file(entry_name(outcome->parent), SUFFIX_DECIDED, to);
+        suffix_file(entry_name(outcome->parent), hop->hand->claimed, from);
+        suffix_file(entry_name(outcome->parent), hop->hand->decided, to);
         int fd = queue_fd(entry_queue(outcome->parent));
         g_autoptr(GError) fault = NULL;
         bool ends = outcome->drafts->len == 0;
@@ -328,7 +340,7 @@ bool hop_commit(Hop *hop, Outcome **batch, size_t count, GError **error)
     g_autoptr(GArray) births = g_array_new(FALSE, FALSE, sizeof(Birth));
     write_children(hop, births, batch, count);
     return sync_children(hop, births, error) && unlink_owed(hop, error) &&
-           commit_parents(births, batch, count, error) && publish(hop, births, batch, count, error) &&
+           commit_parents(hop, births, batch, count, error) && publish(hop, births, batch, count, error) &&
            retract(births, error);
 }
 

@@ -22,6 +22,7 @@
 typedef struct Hop Hop;
 
 Hop *hop_new(Spool *spool);
+Hop *hop_new_operator(Spool *spool); /* its parents are claimed by operate.h */
 void hop_free(Hop *hop); /* does not settle */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Hop, hop_free)
 

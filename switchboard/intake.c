@@ -22,7 +22,7 @@ typedef struct Progress {
 
 static bool stored_before(Queue *queue, const char *name)
 {
-    static const char *const suffixes[] = {".msg", ".bak", ".done", ".psv"};
+    static const char *const suffixes[] = {".msg", ".bak", ".done", ".psv", ".opc", ".opd"};
     for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++) {
         char file[NAME_SIZE + SUFFIX_SIZE];
         g_snprintf(file, sizeof file, "%s%s", name, suffixes[i]);

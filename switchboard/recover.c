@@ -15,9 +15,8 @@
 #include "switchboard/corrupt_internal.h"
 #include "switchboard/entry.h"
 #include "switchboard/format_internal.h"
+#include "switchboard/operate_internal.h"
 #include "switchboard/suffix_internal.h"
-
-#define SHUNT_QUEUE "shunt"
 
 /* A child found in some queue, of a parent in ours. */
 typedef struct Orphan {
@@ -37,7 +36,8 @@ typedef struct Recovery {
     GHashTable *undecided; /* parents in S3, and those of orphans in S2 */
     GHashTable *settled;   /* parents in S4 */
     RecoverReport *report;
-    bool ready; /* there are entries in S2 */
+    bool ready; /* there are entries in S2 or S6 */
+    bool alone; /* no operator's command is at work */
 } Recovery;
 
 static GHashTable *hash_set(void)
@@ -67,7 +67,7 @@ static void note_state(void *data, Queue *queue, const char *file, const EntryNa
         g_array_append_val(recovery->claimed, *name);
     else if (strcmp(rest, SUFFIX_DECIDED) == 0)
         g_array_append_val(recovery->decided, *name);
-    else if (strcmp(rest, SUFFIX_READY) == 0)
+    else if (strcmp(rest, SUFFIX_READY) == 0 || strcmp(rest, SUFFIX_TAKEN) == 0)
         recovery->ready = true;
 }
 
@@ -76,7 +76,7 @@ static void note_ready(void *data, Queue *queue, const char *file, const EntryNa
     (void)queue;
     (void)file;
     Recovery *recovery = data;
-    if (strcmp(rest, SUFFIX_READY) == 0 && set_has(recovery->parents, name->hash))
+    if ((strcmp(rest, SUFFIX_READY) == 0 || strcmp(rest, SUFFIX_TAKEN) == 0) && set_has(recovery->parents, name->hash))
         set_add(recovery->undecided, name->hash);
 }
 
@@ -84,7 +84,7 @@ static void note_orphan(void *data, Queue *queue, const char *file, const EntryN
 {
     Recovery *recovery = data;
     Tag tag;
-    if (strlen(file) >= FILE_NAME_SIZE || !suffix_parse_tag(rest, &tag) ||
+    if (strlen(file) >= FILE_NAME_SIZE || !suffix_parse_tag(&hand_runner, rest, &tag) ||
         strcmp(tag.queue, queue_name(recovery->queue)) != 0 || !slice_owns(recovery->slice, tag.hash))
         return;
     Orphan orphan = {.queue = queue, .name = *name};
@@ -128,23 +128,24 @@ static bool find_all(Recovery *recovery, bool thorough, GError **error)
     return true;
 }
 
-/* R6: nobody knows where it belongs, so a person gets it, whole. */
+/* R6: nobody knows where it belongs, so a person gets it, whole. While an operator's command is at work its parent may
+ * just be changing its name; then it is left for later. */
 static bool set_stray_aside(Recovery *recovery, const Orphan *orphan, GError **error)
 {
-    Queue *shunt = spool_queue(queue_spool(orphan->queue), SHUNT_QUEUE, error);
-    if (!shunt)
-        return false;
-    char part[FILE_NAME_SIZE], copy[FILE_NAME_SIZE];
-    suffix_file(&orphan->name, SUFFIX_TMP, part);
-    suffix_file(&orphan->name, SUFFIX_PRESERVED, copy);
-    log_error("queue %s: %s has no parent; it is set aside as " SHUNT_QUEUE "/%s", queue_name(orphan->queue),
-              orphan->file, copy);
-    fs_unlink(queue_fd(shunt), part, NULL); /* what a crash in here left */
-    if (!corrupt_copy(orphan->queue, orphan->file, shunt, part, error) ||
-        !fs_rename(queue_fd(shunt), part, copy, error) || !fs_sync_dir(queue_fd(shunt), error))
-        return false;
+    if (!recovery->alone)
+        return true;
     recovery->report->strays++;
-    return fs_unlink(queue_fd(orphan->queue), orphan->file, error);
+    return corrupt_set_stray_aside(orphan->queue, &orphan->name, orphan->file, error);
+}
+
+/* An operator's command may have been faster: it takes back what its entry left behind, too. */
+static bool take_back(const Orphan *orphan, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    if (fs_unlink(queue_fd(orphan->queue), orphan->file, &fault) || g_error_matches(fault, FAIL, FAIL_MISSING))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&fault));
+    return false;
 }
 
 /* R1 to R3 and R6, child by child. */
@@ -156,7 +157,7 @@ static bool settle_orphans(Recovery *recovery, GError **error)
         if (set_has(recovery->settled, orphan->parent))
             settled = suffix_publish(orphan->queue, &orphan->name, orphan->file, error);
         else if (set_has(recovery->undecided, orphan->parent))
-            settled = fs_unlink(queue_fd(orphan->queue), orphan->file, error);
+            settled = take_back(orphan, error);
         else
             settled = set_stray_aside(recovery, orphan, error);
         if (!settled)
@@ -248,8 +249,11 @@ bool recover_slice(Queue *queue, Slice slice, bool thorough, RecoverReport *repo
     g_autoptr(GHashTable) parents = hash_set();
     g_autoptr(GHashTable) undecided = hash_set();
     g_autoptr(GHashTable) settled = hash_set();
-    Recovery recovery = {queue, slice, claimed, decided, orphans, parents, undecided, settled, report, false};
-    if (run(&recovery, thorough, error))
+    auto_fd lock = -1;
+    bool looked = operate_look(queue_spool(queue), &lock, error);
+    Recovery recovery = {queue,   slice,     claimed, decided, orphans, parents,
+                         undecided, settled, report,  false,   lock >= 0};
+    if (looked && run(&recovery, thorough, error))
         return true;
     g_prefix_error(error, "recovery of queue %s: ", queue_name(queue));
     return false;
@@ -274,6 +278,9 @@ static void sweep_file(void *data, Queue *queue, const char *file, const EntryNa
 
 bool recover_sweep(Queue *queue, Slice slice, int64_t age_us, unsigned *swept, GError **error)
 {
+    auto_fd lock = -1;
+    if (!operate_look(queue_spool(queue), &lock, error))
+        return false;
     Sweep sweep = {.slice = slice, .before = (time_t)((clock_now() - age_us) / CLOCK_SECOND)};
     bool sound = queue_visit(queue, sweep_file, &sweep, error);
     *swept = sweep.swept;

@@ -22,7 +22,8 @@ typedef struct RecoverReport {
     unsigned strays;         /* tagged files without a parent, moved to shunt */
 } RecoverReport;
 
-/* Recovers slice of queue. Its own directory is listed; the others only when
+/* Recovers slice of queue, and first what an operator's command that was killed left
+ * anywhere (operate.h). Its own directory is listed; the others only when
  * it holds an entry in S2, S3 or S4 whose children may be there, or when
  * thorough is said: that finds children whose parent is gone (R6), which nothing waits
  * for, so the skeleton does it later, when it is idle. No entry of the slice
@@ -30,5 +31,6 @@ typedef struct RecoverReport {
 bool recover_slice(Queue *queue, Slice slice, bool thorough, RecoverReport *report, GError **error);
 
 /* Removes untagged .tmp files of queue older than age_us (intake that never
- * said 250), counts them in *swept. */
+ * said 250), counts them in *swept; brings to its end what an operator's
+ * command that was killed left anywhere. */
 bool recover_sweep(Queue *queue, Slice slice, int64_t age_us, unsigned *swept, GError **error);

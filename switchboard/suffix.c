@@ -8,21 +8,25 @@
 #include "base/fail.h"
 #include "base/fs.h"
 
+const Hand hand_runner = {SUFFIX_CLAIMED, SUFFIX_DECIDED, '-'};
+const Hand hand_operator = {SUFFIX_TAKEN, SUFFIX_MOVED, '+'};
+
 void suffix_file(const EntryName *name, const char *suffix, char file[FILE_NAME_SIZE])
 {
     name_format(name, file);
     g_strlcat(file, suffix, FILE_NAME_SIZE);
 }
 
-void suffix_tagged(const EntryName *name, const Queue *parents, const uint8_t *hash, char file[FILE_NAME_SIZE])
+void suffix_tagged(const Hand *hand, const EntryName *name, const Queue *parents, const uint8_t *hash,
+                   char file[FILE_NAME_SIZE])
 {
     char text[NAME_SIZE], digits[HASH_DIGITS + 1];
     name_format(name, text);
     name_hash_format(hash, digits);
-    g_snprintf(file, FILE_NAME_SIZE, "%s.%s-%s" SUFFIX_TMP, text, queue_name(parents), digits);
+    g_snprintf(file, FILE_NAME_SIZE, "%s.%s%c%s" SUFFIX_TMP, text, queue_name(parents), hand->join, digits);
 }
 
-bool suffix_parse_tag(const char *rest, Tag *tag)
+bool suffix_parse_tag(const Hand *hand, const char *rest, Tag *tag)
 {
     if (*rest != '.')
         return false;
@@ -32,7 +36,7 @@ bool suffix_parse_tag(const char *rest, Tag *tag)
     if (length <= tail || length - tail > QUEUE_NAME_MAX || strcmp(rest + length - strlen(SUFFIX_TMP), SUFFIX_TMP) != 0)
         return false;
     size_t queue_length = length - tail;
-    if (rest[queue_length] != '-' || !name_hash_parse(rest + queue_length + 1, tag->hash))
+    if (rest[queue_length] != hand->join || !name_hash_parse(rest + queue_length + 1, tag->hash))
         return false;
     memcpy(tag->queue, rest, queue_length);
     tag->queue[queue_length] = '\0';

@@ -16,6 +16,18 @@
 #define SUFFIX_CLAIMED ".bak"
 #define SUFFIX_DECIDED ".done"
 #define SUFFIX_PRESERVED ".psv"
+#define SUFFIX_TAKEN ".opc"
+#define SUFFIX_MOVED ".opd"
+
+/* In whose hands an entry is while it makes a hop: a runner's or those of an operator's
+ * command (operate.h). Each has names of its own, so that neither ever takes the other's
+ * files for its own. */
+typedef struct Hand {
+    const char *claimed, *decided;
+    char join; /* between queue and hash in a child's tag */
+} Hand;
+
+extern const Hand hand_runner, hand_operator;
 
 #define FILE_NAME_SIZE (NAME_LENGTH + 1 + QUEUE_NAME_MAX + 1 + HASH_DIGITS + 8)
 
@@ -27,10 +39,12 @@ typedef struct Tag {
 /* NAME and suffix. */
 void suffix_file(const EntryName *name, const char *suffix, char file[FILE_NAME_SIZE]);
 
-void suffix_tagged(const EntryName *name, const Queue *parents, const uint8_t *hash, char file[FILE_NAME_SIZE]);
+/* NAME and the tag for a child of the parent with that queue and hash. */
+void suffix_tagged(const Hand *hand, const EntryName *name, const Queue *parents, const uint8_t *hash,
+                   char file[FILE_NAME_SIZE]);
 
-/* Reads ".QUEUE-HASH.tmp", what name_parse() left over; false when it is no tag. */
-bool suffix_parse_tag(const char *rest, Tag *tag);
+/* Reads ".QUEUE-HASH.tmp", what name_parse() left over; false when it is no tag of that hand. */
+bool suffix_parse_tag(const Hand *hand, const char *rest, Tag *tag);
 
 /* Publishes (T7): renames the tagged file to .msg; a taken name is settled by
  * a microsecond. Sets name->due accordingly. */

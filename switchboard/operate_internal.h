@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The lock of the operator's commands, and bringing to its end what a killed one left
+ * (INTERNALS.md, OR1 to OR5).
+ *
+ * SPOOL/.operator is never removed. A command holds it exclusively; its text is not
+ * empty from before the command's first claim until all is settled. Recovery of a
+ * slice holds it shared, so that no command changes names under it.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "switchboard/spool.h"
+
+/* Takes the lock exclusively; -1 on failure: FAIL_RACE when it is taken and wait is false. */
+int operate_lock(Spool *spool, bool wait, GError **error);
+
+/* For recovery: takes the lock shared and, when a killed command left something, brings that to its
+ * end. *lock is -1 when a command is at work, which is no failure. */
+bool operate_look(Spool *spool, int *lock, GError **error);
+
+/* Brings to its end what is left. The lock is held exclusively. leftovers,
+ * when not NULL, is filled with the children of runners' hops: "queue-hash" of the parent ->
+ * array of Leftover. */
+bool operate_settle(Spool *spool, GHashTable *leftovers, GError **error);
+
+typedef struct Leftover {
+    Queue *queue;
+    char *file;
+} Leftover;
+
+GHashTable *operate_leftovers_new(void);
+char *operate_parent_key(const char *queue, const uint8_t *hash);

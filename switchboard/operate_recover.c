@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/fail.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "switchboard/corrupt_internal.h"
+#include "switchboard/operate.h"
+#include "switchboard/operate_internal.h"
+#include "switchboard/suffix_internal.h"
+
+typedef struct Parent {
+    Queue *queue;
+    EntryName name;
+} Parent;
+
+typedef struct Child {
+    Queue *queue;
+    EntryName name;
+    char file[FILE_NAME_SIZE];
+    char *parent; /* key */
+} Child;
+
+typedef struct Remains {
+    GArray *taken;    /* of Parent: S6 */
+    GArray *moved;    /* of Parent: S7 */
+    GArray *children; /* of Child: S1o */
+    GHashTable *decided; /* keys of moved */
+    GHashTable *known;   /* keys of parents that are somewhere in their queue */
+    GHashTable *leftovers;
+} Remains;
+
+static int open_lock(Spool *spool, GError **error)
+{
+    int fd = TEMP_FAILURE_RETRY(
+        openat(spool_fd(spool), OPERATE_LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640));
+    if (fd < 0)
+        fail_errno(error, FAIL_LATER, "open %s/" OPERATE_LOCK_FILE, spool_path(spool));
+    return fd;
+}
+
+static bool set_lock(int fd, short type, bool wait)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
+    return TEMP_FAILURE_RETRY(fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock)) == 0;
+}
+
+int operate_lock(Spool *spool, bool wait, GError **error)
+{
+    auto_fd fd = open_lock(spool, error);
+    if (fd < 0)
+        return -1;
+    if (set_lock(fd, F_WRLCK, wait))
+        return auto_fd_steal(&fd);
+    if (errno == EAGAIN || errno == EACCES)
+        fail(error, FAIL_RACE, "another command is changing the spool %s", spool_path(spool));
+    else
+        fail_errno(error, FAIL_LATER, "lock %s/" OPERATE_LOCK_FILE, spool_path(spool));
+    return -1;
+}
+
+bool operate_look(Spool *spool, int *lock, GError **error)
+{
+    struct stat status;
+    *lock = -1;
+    auto_fd fd = open_lock(spool, NULL);
+    if (fd < 0 || !set_lock(fd, F_RDLCK, false) || fstat(fd, &status) != 0)
+        return true;
+    if (status.st_size > 0) {
+        if (!set_lock(fd, F_WRLCK, false))
+            return true;
+        log_warn("an operator's command was ended before it was done; what it left is settled now");
+        if (!operate_settle(spool, NULL, error) || !fs_truncate(fd, 0, error))
+            return false;
+        set_lock(fd, F_RDLCK, false);
+    }
+    *lock = auto_fd_steal(&fd);
+    return true;
+}
+
+char *operate_parent_key(const char *queue, const uint8_t *hash)
+{
+    char digits[HASH_DIGITS + 1];
+    name_hash_format(hash, digits);
+    return g_strconcat(queue, "-", digits, NULL);
+}
+
+static void leftovers_free(gpointer data)
+{
+    g_array_unref(data);
+}
+
+static void leftover_clear(gpointer data)
+{
+    g_free(((Leftover *)data)->file);
+}
+
+GHashTable *operate_leftovers_new(void)
+{
+    return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, leftovers_free);
+}
+
+static void note_leftover(GHashTable *leftovers, Queue *queue, const char *file, const Tag *tag)
+{
+    g_autofree char *key = operate_parent_key(tag->queue, tag->hash);
+    GArray *files = g_hash_table_lookup(leftovers, key);
+    if (!files) {
+        files = g_array_new(FALSE, FALSE, sizeof(Leftover));
+        g_array_set_clear_func(files, leftover_clear);
+        g_hash_table_insert(leftovers, g_steal_pointer(&key), files);
+    }
+    Leftover leftover = {queue, g_strdup(file)};
+    g_array_append_val(files, leftover);
+}
+
+static void note(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    Remains *remains = data;
+    Parent parent = {queue, *name};
+    Tag tag;
+    if (strcmp(rest, SUFFIX_TAKEN) == 0) {
+        g_array_append_val(remains->taken, parent);
+    } else if (strcmp(rest, SUFFIX_MOVED) == 0) {
+        g_array_append_val(remains->moved, parent);
+        g_hash_table_add(remains->decided, operate_parent_key(queue_name(queue), name->hash));
+    } else if (strlen(file) < FILE_NAME_SIZE && suffix_parse_tag(&hand_operator, rest, &tag)) {
+        Child child = {.queue = queue, .name = *name, .parent = operate_parent_key(tag.queue, tag.hash)};
+        g_strlcpy(child.file, file, sizeof child.file);
+        g_array_append_val(remains->children, child);
+    } else if (remains->leftovers && strlen(file) < FILE_NAME_SIZE && suffix_parse_tag(&hand_runner, rest, &tag)) {
+        note_leftover(remains->leftovers, queue, file, &tag);
+    }
+}
+
+/* Whether one of the children's parents is here, in whatever state. */
+static void note_known(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    (void)file;
+    Remains *remains = data;
+    if (!g_str_has_suffix(rest, SUFFIX_TMP))
+        g_hash_table_add(remains->known, operate_parent_key(queue_name(queue), name->hash));
+}
+
+static bool visit_all(Spool *spool, QueueVisit *visit, Remains *remains, GError **error)
+{
+    g_auto(GStrv) names = spool_queue_names(spool, error);
+    for (char **name = names; name && *name; name++) {
+        Queue *queue = spool_queue(spool, *name, error);
+        if (!queue || !queue_visit(queue, visit, remains, error))
+            return false;
+    }
+    return names != NULL;
+}
+
+static bool sync_all(Spool *spool, GError **error)
+{
+    g_auto(GStrv) names = spool_queue_names(spool, error);
+    for (char **name = names; name && *name; name++) {
+        Queue *queue = spool_queue(spool, *name, error);
+        if (!queue || !fs_sync_dir(queue_fd(queue), error))
+            return false;
+    }
+    return names != NULL;
+}
+
+/* OR1 to OR3. */
+static bool settle_children(Remains *remains, GError **error)
+{
+    for (guint i = 0; i < remains->children->len; i++) {
+        Child *child = &g_array_index(remains->children, Child, i);
+        bool settled;
+        if (g_hash_table_contains(remains->decided, child->parent))
+            settled = suffix_publish(child->queue, &child->name, child->file, error);
+        else if (g_hash_table_contains(remains->known, child->parent))
+            settled = fs_unlink(queue_fd(child->queue), child->file, error);
+        else
+            settled = corrupt_set_stray_aside(child->queue, &child->name, child->file, error);
+        if (!settled)
+            return false;
+    }
+    return true;
+}
+
+static bool settle_parents(Spool *spool, Remains *remains, GError **error)
+{
+    char file[FILE_NAME_SIZE];
+    for (guint i = 0; i < remains->moved->len; i++) {
+        const Parent *parent = &g_array_index(remains->moved, Parent, i);
+        suffix_file(&parent->name, SUFFIX_MOVED, file);
+        if (!fs_unlink(queue_fd(parent->queue), file, error))
+            return false;
+    }
+    for (guint i = 0; i < remains->taken->len; i++) {
+        Parent *parent = &g_array_index(remains->taken, Parent, i);
+        suffix_file(&parent->name, SUFFIX_TAKEN, file);
+        if (!suffix_publish(parent->queue, &parent->name, file, error))
+            return false;
+    }
+    return (remains->moved->len == 0 && remains->taken->len == 0) || sync_all(spool, error);
+}
+
+static bool run(Spool *spool, Remains *remains, GError **error)
+{
+    if (!visit_all(spool, note, remains, error))
+        return false;
+    bool any = remains->moved->len > 0 || remains->children->len > 0;
+    /* What we saw as decided must be so on the disk before others see its children. */
+    if (any && !sync_all(spool, error))
+        return false;
+    if (remains->children->len > 0 && !visit_all(spool, note_known, remains, error))
+        return false;
+    if (!settle_children(remains, error) || (any && !sync_all(spool, error)))
+        return false;
+    return settle_parents(spool, remains, error);
+}
+
+bool operate_settle(Spool *spool, GHashTable *leftovers, GError **error)
+{
+    g_autoptr(GArray) taken = g_array_new(FALSE, FALSE, sizeof(Parent));
+    g_autoptr(GArray) moved = g_array_new(FALSE, FALSE, sizeof(Parent));
+    g_autoptr(GArray) children = g_array_new(FALSE, FALSE, sizeof(Child));
+    g_autoptr(GHashTable) decided = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GHashTable) known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    Remains remains = {taken, moved, children, decided, known, leftovers};
+    bool sound = run(spool, &remains, error);
+    for (guint i = 0; i < children->len; i++)
+        g_free(g_array_index(children, Child, i).parent);
+    if (!sound)
+        g_prefix_error(error, "bringing to its end what an operator's command left: ");
+    return sound;
+}
