@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/copy.h"
+
+#include <openssl/rand.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "mail/header.h"
+
+#define SECRET_OCTETS 16
+#define SECRET_LENGTH (2 * SECRET_OCTETS)
+G_STATIC_ASSERT(COPY_MARK_LENGTH == SECRET_LENGTH + 4);
+
+#define QP_LINE 76
+
+static const char *const field_names[COPY_FIELDS] = {
+    [COPY_ADDRESS] = "user_address",
+    [COPY_NAME] = "user_name",
+    [COPY_NAME_OR_ADDRESS] = "user_name_or_address",
+    [COPY_MAILBOX] = "user_mailbox",
+    [COPY_UNSUBSCRIBE] = "unsubscribe_token",
+};
+static const char *const encoding_names[COPY_ENCODINGS] = {
+    [COPY_ASCII] = "ascii",
+    [COPY_UTF8] = "utf8",
+    [COPY_QP] = "qp",
+    [COPY_HEADER] = "header",
+};
+
+const char *copy_field_name(CopyField field)
+{
+    return field_names[field];
+}
+
+/* --- making --------------------------------------------------------------- */
+
+char *copy_secret(void)
+{
+    unsigned char octets[SECRET_OCTETS];
+    if (RAND_bytes(octets, sizeof octets) != 1)
+        g_error("no random octets: OpenSSL's generator failed");
+    char *secret = g_malloc(SECRET_LENGTH + 1);
+    for (size_t at = 0; at < sizeof octets; at++)
+        g_snprintf(secret + 2 * at, 3, "%02x", octets[at]);
+    return secret;
+}
+
+/* secret, X, field, encoding, X: digits both, so that no encoder sees anything to change. */
+char *copy_mark(const char *secret, CopyField field, CopyEncoding encoding)
+{
+    return g_strdup_printf("%sX%u%uX", secret, (unsigned)field, (unsigned)encoding);
+}
+
+static bool read_mark(const char *secret, const char *text, size_t length, CopyField *field, CopyEncoding *encoding)
+{
+    if (length < COPY_MARK_LENGTH || memcmp(text, secret, SECRET_LENGTH) != 0)
+        return false;
+    const char *tail = text + SECRET_LENGTH;
+    int which = g_ascii_digit_value(tail[1]), how = g_ascii_digit_value(tail[2]);
+    if (tail[0] != 'X' || tail[3] != 'X' || which < 0 || which >= COPY_FIELDS || how < 0 || how >= COPY_ENCODINGS)
+        return false;
+    *field = (CopyField)which;
+    *encoding = (CopyEncoding)how;
+    return true;
+}
+
+bool copy_is_mark(const char *secret, const char *text, size_t length)
+{
+    CopyField field;
+    CopyEncoding encoding;
+    return read_mark(secret, text, length, &field, &encoding);
+}
+
+void copy_set_encoding(const char *secret, char *text, CopyEncoding encoding)
+{
+    for (char *at = text; (at = strstr(at, secret)) != NULL; at += SECRET_LENGTH)
+        if (copy_is_mark(secret, at, strlen(at)))
+            at[SECRET_LENGTH + 2] = (char)('0' + encoding);
+}
+
+GBytes *copy_cut(const char *secret, GBytes *octets, size_t base, GArray *holes)
+{
+    size_t length;
+    const char *at = g_bytes_get_data(octets, &length), *end = at + length;
+    GByteArray *kept = NULL;
+    const char *mark;
+    while (at < end && (mark = memmem(at, (size_t)(end - at), secret, SECRET_LENGTH)) != NULL) {
+        CopyHole hole;
+        bool is_mark = read_mark(secret, mark, (size_t)(end - mark), &hole.field, &hole.encoding);
+        if (!kept)
+            kept = g_byte_array_sized_new((guint)length);
+        const char *upto = is_mark ? mark : mark + SECRET_LENGTH;
+        g_byte_array_append(kept, (const guint8 *)at, (guint)(upto - at));
+        at = is_mark ? mark + COPY_MARK_LENGTH : upto;
+        hole.offset = base + kept->len;
+        if (is_mark)
+            g_array_append_val(holes, hole);
+    }
+    if (!kept)
+        return g_bytes_ref(octets);
+    g_byte_array_append(kept, (const guint8 *)at, (guint)(end - at));
+    return g_byte_array_free_to_bytes(kept);
+}
+
+char *copy_holes_write(const GArray *holes)
+{
+    GString *text = g_string_new(NULL);
+    for (guint at = 0; at < holes->len; at++) {
+        const CopyHole *hole = &g_array_index(holes, CopyHole, at);
+        g_string_append_printf(text, "%s%zu:%s:%s", at > 0 ? " " : "", hole->offset, field_names[hole->field],
+                               encoding_names[hole->encoding]);
+    }
+    return g_string_free(text, FALSE);
+}
+
+/* --- delivering ----------------------------------------------------------- */
+
+struct CopyPlan {
+    GArray *holes; /* of CopyHole */
+};
+
+static int find_name(const char *const *names, int count, const char *name)
+{
+    for (int at = 0; at < count; at++)
+        if (strcmp(names[at], name) == 0)
+            return at;
+    return -1;
+}
+
+static bool read_hole(const char *text, size_t least, size_t length, CopyHole *hole)
+{
+    g_auto(GStrv) parts = g_strsplit(text, ":", -1);
+    guint64 offset;
+    if (g_strv_length(parts) != 3 || !g_ascii_string_to_unsigned(parts[0], 10, least, length, &offset, NULL))
+        return false;
+    int field = find_name(field_names, COPY_FIELDS, parts[1]);
+    int encoding = find_name(encoding_names, COPY_ENCODINGS, parts[2]);
+    *hole = (CopyHole){(size_t)offset, (CopyField)field, (CopyEncoding)encoding};
+    return field >= 0 && encoding >= 0;
+}
+
+CopyPlan *copy_plan_new(const char *holes, size_t length, GError **error)
+{
+    g_autoptr(CopyPlan) plan = g_new0(CopyPlan, 1);
+    plan->holes = g_array_new(FALSE, FALSE, sizeof(CopyHole));
+    size_t least = 0;
+    g_auto(GStrv) words = g_strsplit(holes && *holes ? holes : "", " ", -1);
+    for (char **word = words; *word; word++) {
+        CopyHole hole;
+        if (!read_hole(*word, least, length, &hole)) {
+            fail(error, FAIL_NEVER, "\"%s\" is no hole of a message of %zu octets: OFFSET:FIELD:ENCODING, in order", *word,
+                 length);
+            return NULL;
+        }
+        least = hole.offset;
+        g_array_append_val(plan->holes, hole);
+    }
+    return g_steal_pointer(&plan);
+}
+
+void copy_plan_free(CopyPlan *plan)
+{
+    if (!plan)
+        return;
+    g_array_unref(plan->holes);
+    g_free(plan);
+}
+
+/* A value never brings a line end or another control character. */
+static char *clean(const char *text, size_t length)
+{
+    g_autofree char *valid = g_utf8_make_valid(text, (gssize)length);
+    for (char *at = valid; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 127)
+            *at = ' ';
+    return g_steal_pointer(&valid);
+}
+
+static char *mailbox(const char *name, const char *address)
+{
+    if (!*name)
+        return g_strdup(address);
+    g_autofree char *phrase = header_phrase(name, strlen("To: "));
+    return g_strdup_printf("%s\r\n <%s>", phrase, address);
+}
+
+static char *value_of(CopyField field, const CopyRecipient *recipient)
+{
+    g_autofree char *address = clean(recipient->address, recipient->address_length);
+    g_autofree char *name = clean(recipient->name ? recipient->name : "", recipient->name_length);
+    switch (field) {
+    case COPY_ADDRESS:
+        return g_steal_pointer(&address);
+    case COPY_NAME:
+        return g_steal_pointer(&name);
+    case COPY_NAME_OR_ADDRESS:
+        return *name ? g_steal_pointer(&name) : g_steal_pointer(&address);
+    case COPY_MAILBOX:
+        return mailbox(name, address);
+    case COPY_UNSUBSCRIBE:
+        return clean(recipient->token ? recipient->token : "", recipient->token_length);
+    case COPY_FIELDS:
+        break;
+    }
+    return g_strdup("");
+}
+
+static char *to_ascii(const char *text)
+{
+    GString *out = g_string_new(NULL);
+    for (const char *at = text; *at; at = g_utf8_next_char(at))
+        g_string_append_c(out, (unsigned char)*at < 128 ? *at : '?');
+    return g_string_free(out, FALSE);
+}
+
+/* Within a line that is already begun: each octet that must be is encoded, and a soft break
+ * comes before a value that could make the line too long. */
+static char *to_qp(const char *text)
+{
+    GString *out = g_string_new(NULL);
+    size_t column = QP_LINE;
+    for (const char *at = text; *at; at++) {
+        unsigned char octet = (unsigned char)*at;
+        bool plain = octet >= ' ' && octet < 127 && octet != '=';
+        if (column + 3 >= QP_LINE) {
+            g_string_append(out, "=\r\n");
+            column = 0;
+        }
+        plain = plain && !(octet == '.' && column == 0) && !(octet == ' ' && !at[1]);
+        if (plain)
+            g_string_append_c(out, *at);
+        else
+            g_string_append_printf(out, "=%02X", octet);
+        column += plain ? 1 : 3;
+    }
+    if (out->len > 0)
+        g_string_append(out, "=\r\n");
+    return g_string_free(out, FALSE);
+}
+
+static char *encode(const char *value, const CopyHole *hole)
+{
+    switch (hole->encoding) {
+    case COPY_ASCII:
+        return to_ascii(value);
+    case COPY_QP:
+        return to_qp(value);
+    case COPY_HEADER:
+        return hole->field == COPY_NAME || hole->field == COPY_NAME_OR_ADDRESS ? header_encode(value, 0)
+                                                                             : g_strdup(value);
+    case COPY_UTF8:
+    case COPY_ENCODINGS:
+        break;
+    }
+    return g_strdup(value);
+}
+
+static void fill_clear(void *data)
+{
+    g_free(((CopyFill *)data)->text);
+}
+
+GArray *copy_fill(const CopyPlan *plan, const CopyRecipient *recipient)
+{
+    GArray *fills = g_array_sized_new(FALSE, FALSE, sizeof(CopyFill), plan->holes->len);
+    g_array_set_clear_func(fills, fill_clear);
+    for (guint at = 0; at < plan->holes->len; at++) {
+        const CopyHole *hole = &g_array_index(plan->holes, CopyHole, at);
+        g_autofree char *value = value_of(hole->field, recipient);
+        CopyFill fill = {.offset = hole->offset, .text = encode(value, hole)};
+        fill.length = strlen(fill.text);
+        g_array_append_val(fills, fill);
+    }
+    return fills;
+}

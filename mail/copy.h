@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * A message of which each recipient gets a copy of its own: fixed octets, and
+ * holes that are filled for each. It is cut once, when it is made; a copy
+ * is then a list of pieces for writev(2), in which the fixed ones are
+ * borrowed from the message: nothing is read, copied or parsed again.
+ *
+ *   make     text is composed with copy_mark() where a hole shall be, whatever
+ *            composes it; copy_cut() takes the marks out and notes the holes
+ *   keep     copy_holes_write() beside the message
+ *   deliver  copy_plan_new() once, copy_fill() for each recipient
+ *
+ * A mark is made of letters and digits no one can guess, so nothing that a
+ * sender wrote is ever taken for one, and an encoding that leaves letters and digits alone
+ * leaves it whole.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum CopyField {
+    COPY_ADDRESS,         /* anne@example.org */
+    COPY_NAME,            /* Anne Person; "" when not known */
+    COPY_NAME_OR_ADDRESS,
+    COPY_MAILBOX,         /* Anne Person <anne@example.org>, for a header field */
+    COPY_UNSUBSCRIBE,     /* token that ends this membership and nothing else */
+    COPY_FIELDS,
+} CopyField;
+
+/* What the octets around a hole are, so what may be put into it. */
+typedef enum CopyEncoding {
+    COPY_ASCII,  /* text: anything else becomes "?" */
+    COPY_UTF8,   /* text */
+    COPY_QP,     /* text in UTF-8, quoted-printable */
+    COPY_HEADER, /* the value of a header field */
+    COPY_ENCODINGS,
+} CopyEncoding;
+
+const char *copy_field_name(CopyField field); /* "user_address", as templates call it */
+
+typedef struct CopyHole {
+    size_t offset; /* in the message without its marks */
+    CopyField field;
+    CopyEncoding encoding;
+} CopyHole;
+
+/* --- making --- */
+
+/* One secret word a message; g_free(). */
+char *copy_secret(void);
+
+/* What stands for a hole in text being composed; g_free(). Of COPY_MARK_LENGTH letters and digits. */
+#define COPY_MARK_LENGTH 36
+char *copy_mark(const char *secret, CopyField field, CopyEncoding encoding);
+
+/* Is there a mark at text, of which length octets are left? */
+bool copy_is_mark(const char *secret, const char *text, size_t length);
+
+/* Marks in text, of whatever encoding, become marks of this one. */
+void copy_set_encoding(const char *secret, char *text, CopyEncoding encoding);
+
+/* The octets without their marks; holes (of CopyHole) are appended, with
+ * their offsets in the result moved by base. A new reference to the same octets when there is no mark. */
+GBytes *copy_cut(const char *secret, GBytes *octets, size_t base, GArray *holes);
+
+/* "120:user_name:utf8 340:user_address:ascii"; g_free(). */
+char *copy_holes_write(const GArray *holes);
+
+/* --- delivering --- */
+
+typedef struct CopyPlan CopyPlan;
+
+/* For a message of length octets. FAIL_NEVER: those are no holes of it. */
+CopyPlan *copy_plan_new(const char *holes, size_t length, GError **error);
+void copy_plan_free(CopyPlan *plan);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CopyPlan, copy_plan_free)
+
+/* Who gets a copy. Nothing is NUL-terminated. */
+typedef struct CopyRecipient {
+    const char *address;
+    size_t address_length;
+    const char *name; /* UTF-8 */
+    size_t name_length;
+    const char *token; /* for COPY_UNSUBSCRIBE */
+    size_t token_length;
+} CopyRecipient;
+
+typedef struct CopyFill {
+    size_t offset; /* where it goes, in the message */
+    char *text;    /* owned by the array */
+    size_t length;
+} CopyFill;
+
+/* What goes into each hole, in order: an array of CopyFill, g_array_unref(). */
+GArray *copy_fill(const CopyPlan *plan, const CopyRecipient *recipient);

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/decorate.h"
+
+#include <string.h>
+
+#include "mail/mime.h"
+
+#define QP_LINE 76
+
+/* What the header says of the body. */
+typedef struct Content {
+    char *field;    /* the Content-Type as it stands, NULL: none */
+    char *type;     /* "text/plain" */
+    char *charset;  /* lower case, "us-ascii" when not given */
+    char *encoding; /* lower case, "7bit" when not given */
+    char *boundary; /* or NULL */
+} Content;
+
+static void content_clear(Content *content)
+{
+    g_free(content->field);
+    g_free(content->type);
+    g_free(content->charset);
+    g_free(content->encoding);
+    g_free(content->boundary);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Content, content_clear)
+
+static char *first_word(const char *value, const char *fallback)
+{
+    g_autofree char *word = g_strndup(value ? value : "", strcspn(value ? value : "", "; \t"));
+    return g_ascii_strdown(*word ? word : fallback, -1);
+}
+
+static void read_content(const Message *message, Content *content)
+{
+    g_autofree char *encoding = message_value(message, "Content-Transfer-Encoding");
+    content->field = message_value(message, "Content-Type");
+    content->type = first_word(content->field, "text/plain");
+    g_autofree char *charset = content->field ? mime_parameter(content->field, "charset") : NULL;
+    content->charset = g_ascii_strdown(charset && *charset ? charset : "us-ascii", -1);
+    content->encoding = first_word(encoding, "7bit");
+    content->boundary = content->field ? mime_parameter(content->field, "boundary") : NULL;
+}
+
+static void add(Decorated *result, GBytes *piece)
+{
+    if (g_bytes_get_size(piece) > 0)
+        g_ptr_array_add(result->pieces, g_bytes_ref(piece));
+}
+
+static void add_text(Decorated *result, const char *text)
+{
+    g_autoptr(GBytes) piece = g_bytes_new(text, strlen(text));
+    add(result, piece);
+}
+
+static void add_slice(Decorated *result, size_t from, size_t to)
+{
+    g_autoptr(GBytes) piece = g_bytes_new_from_bytes(result->body, from, to - from);
+    add(result, piece);
+}
+
+/* A message that ends with its header has no empty line behind it; what is
+ * added would be taken for a field. */
+static const char *missing_separator(GBytes *head)
+{
+    size_t length;
+    const char *octets = g_bytes_get_data(head, &length);
+    if (length == 0)
+        return "\r\n";
+    if (octets[length - 1] != '\n')
+        return "\r\n\r\n";
+    bool empty_line = length == 1 || octets[length - 2] == '\n' ||
+                      (octets[length - 2] == '\r' && (length == 2 || octets[length - 3] == '\n'));
+    return empty_line ? "" : "\r\n";
+}
+
+static void add_head(Decorated *result, const Message *message)
+{
+    g_autoptr(GBytes) head = message_head(message);
+    add(result, head);
+    add_text(result, missing_separator(head));
+}
+
+/* --- how text is written --------------------------------------------------- */
+
+/* CRLF, and one at the end. */
+static char *with_line_ends(const char *text)
+{
+    GString *out = g_string_new(NULL);
+    for (const char *at = text; *at; at++) {
+        if (*at == '\n')
+            g_string_append_c(out, '\r');
+        if (*at != '\r' && *at != '\0')
+            g_string_append_c(out, *at);
+    }
+    if (out->len > 0 && out->str[out->len - 1] != '\n')
+        g_string_append(out, "\r\n");
+    return g_string_free(out, FALSE);
+}
+
+/* Octets of a text with CRLF as quoted-printable. Marks stay in one piece. */
+static char *to_qp(const char *text, const char *secret)
+{
+    GString *out = g_string_new(NULL);
+    size_t column = 0;
+    for (const char *at = text; *at; at++) {
+        if (at[0] == '\r' && at[1] == '\n') {
+            g_string_append(out, "\r\n");
+            at++;
+            column = 0;
+            continue;
+        }
+        bool mark = secret && copy_is_mark(secret, at, strlen(at));
+        unsigned char octet = (unsigned char)*at;
+        bool last = at[1] == '\r' || at[1] == '\0';
+        bool plain = (octet > ' ' && octet < 127 && octet != '=') || (octet == ' ' && !last);
+        size_t width = mark ? COPY_MARK_LENGTH : plain ? 1 : 3;
+        if (column + width >= QP_LINE) {
+            g_string_append(out, "=\r\n");
+            column = 0;
+        }
+        if (mark)
+            g_string_append_len(out, at, COPY_MARK_LENGTH);
+        else if (plain && !(octet == '.' && column == 0))
+            g_string_append_c(out, *at);
+        else
+            g_string_append_printf(out, "=%02X", octet);
+        column += width;
+        at += mark ? COPY_MARK_LENGTH - 1 : 0;
+    }
+    return g_string_free(out, FALSE);
+}
+
+static char *prepared(const char *text, const Decoration *decoration, CopyEncoding encoding)
+{
+    char *lines = with_line_ends(text);
+    if (decoration->secret)
+        copy_set_encoding(decoration->secret, lines, encoding);
+    return lines;
+}
+
+/* --- a text of its own ------------------------------------------------------ */
+
+/* A charset in which ASCII octets are ASCII. */
+static bool holds_ascii(const char *charset)
+{
+    static const char *const prefixes[] = {"us-ascii", "ascii", "utf-8", "utf8", "iso-8859-", "windows-125", "koi8-"};
+    for (size_t at = 0; at < G_N_ELEMENTS(prefixes); at++)
+        if (g_str_has_prefix(charset, prefixes[at]))
+            return true;
+    return false;
+}
+
+static bool is_utf8(const Content *content)
+{
+    return strcmp(content->charset, "utf-8") == 0 || strcmp(content->charset, "utf8") == 0;
+}
+
+/* The text as it stands in this content; NULL when it cannot stand there. */
+static char *joinable(const char *text, const Decoration *decoration, const Content *content)
+{
+    bool qp = strcmp(content->encoding, "quoted-printable") == 0;
+    bool octets = strcmp(content->encoding, "8bit") == 0 || strcmp(content->encoding, "binary") == 0;
+    bool plain = octets || strcmp(content->encoding, "7bit") == 0;
+    if (!(qp || plain) || !holds_ascii(content->charset))
+        return NULL;
+    if (qp && !is_utf8(content) && decoration->secret && strstr(text, decoration->secret))
+        return NULL;
+    CopyEncoding encoding = !is_utf8(content) ? COPY_ASCII : qp ? COPY_QP : octets ? COPY_UTF8 : COPY_ASCII;
+    g_autofree char *lines = prepared(text, decoration, encoding);
+    if (!g_str_is_ascii(lines) && !is_utf8(content)) {
+        if (strcmp(content->charset, "us-ascii") == 0 || strcmp(content->charset, "ascii") == 0)
+            return NULL;
+        char *converted = g_convert(lines, -1, content->charset, "UTF-8", NULL, NULL, NULL);
+        if (!converted)
+            return NULL;
+        g_free(lines);
+        lines = converted;
+    }
+    if (!g_str_is_ascii(lines) && !qp && !octets)
+        return NULL;
+    return qp ? to_qp(lines, decoration->secret) : g_steal_pointer(&lines);
+}
+
+/* What the text needs before something is joined behind it. */
+static const char *missing_end(GBytes *body)
+{
+    size_t length;
+    const char *octets = g_bytes_get_data(body, &length);
+    return length == 0 || octets[length - 1] == '\n' ? "" : "\r\n";
+}
+
+static bool join(const Message *message, const Decoration *decoration, const Content *content, Decorated *result)
+{
+    if (strcmp(content->type, "text/plain") != 0)
+        return false;
+    g_autofree char *before = decoration->header ? joinable(decoration->header, decoration, content) : g_strdup("");
+    g_autofree char *after = decoration->footer ? joinable(decoration->footer, decoration, content) : g_strdup("");
+    if (!before || !after)
+        return false;
+    add_head(result, message);
+    add_text(result, before);
+    add(result, result->body);
+    if (*after)
+        add_text(result, missing_end(result->body));
+    add_text(result, after);
+    return true;
+}
+
+/* --- parts ------------------------------------------------------------------ */
+
+/* A part that holds the text, with its header. */
+static char *make_part(const char *text, const Decoration *decoration)
+{
+    bool personal = decoration->secret && strstr(text, decoration->secret);
+    bool ascii = g_str_is_ascii(text) && !personal;
+    g_autofree char *lines = prepared(text, decoration, ascii ? COPY_ASCII : COPY_QP);
+    g_autofree char *body = ascii ? g_strdup(lines) : to_qp(lines, decoration->secret);
+    return g_strdup_printf("Content-Type: text/plain; charset=\"%s\"\r\nContent-Transfer-Encoding: %s\r\n"
+                           "Content-Disposition: inline\r\n\r\n%s",
+                           ascii ? "us-ascii" : "utf-8", ascii ? "7bit" : "quoted-printable", body);
+}
+
+/* A line that begins with mark, at or after from; the offset of its first octet, or -1. */
+static gssize find_line(const char *octets, size_t length, size_t from, const char *mark)
+{
+    size_t size = strlen(mark);
+    for (size_t at = from; at + size <= length;) {
+        if (at == 0 || octets[at - 1] == '\n') {
+            if (memcmp(octets + at, mark, size) == 0)
+                return (gssize)at;
+        }
+        const char *feed = memchr(octets + at, '\n', length - at);
+        if (!feed)
+            break;
+        at = (size_t)(feed - octets) + 1;
+    }
+    return -1;
+}
+
+/* Does a delimiter line end after size octets at text? */
+static bool ends_line(const char *text, const char *end)
+{
+    while (text < end && (*text == ' ' || *text == '\t' || *text == '\r'))
+        text++;
+    return text == end || *text == '\n';
+}
+
+/* The offsets of the first delimiter and of the closing one; false: it is no whole multipart. */
+static bool find_delimiters(const Decorated *result, const char *boundary, size_t *first, size_t *last)
+{
+    size_t length;
+    const char *octets = g_bytes_get_data(result->body, &length);
+    g_autofree char *open = g_strconcat("--", boundary, NULL);
+    g_autofree char *close = g_strconcat(open, "--", NULL);
+    bool opened = false;
+    for (gssize at = find_line(octets, length, 0, open); at >= 0; at = find_line(octets, length, (size_t)at + 1, open)) {
+        const char *text = octets + at;
+        bool closing = (size_t)at + strlen(close) <= length && memcmp(text, close, strlen(close)) == 0 &&
+                       ends_line(text + strlen(close), octets + length);
+        if (closing && opened) {
+            *last = (size_t)at;
+            return true;
+        }
+        if (!opened && !closing && ends_line(text + strlen(open), octets + length)) {
+            *first = (size_t)at;
+            opened = true;
+        }
+    }
+    return false;
+}
+
+static bool extend_mixed(const Message *message, const Decoration *decoration, const Content *content,
+                         Decorated *result)
+{
+    size_t first, last;
+    if (strcmp(content->type, "multipart/mixed") != 0 || !content->boundary || !*content->boundary ||
+        !find_delimiters(result, content->boundary, &first, &last))
+        return false;
+    add_head(result, message);
+    add_slice(result, 0, first);
+    if (decoration->header && *decoration->header) {
+        g_autofree char *part = make_part(decoration->header, decoration);
+        g_autofree char *text = g_strdup_printf("--%s\r\n%s\r\n", content->boundary, part);
+        add_text(result, text);
+    }
+    add_slice(result, first, last);
+    if (decoration->footer && *decoration->footer) {
+        g_autofree char *part = make_part(decoration->footer, decoration);
+        g_autofree char *text = g_strdup_printf("--%s\r\n%s\r\n", content->boundary, part);
+        add_text(result, text);
+    }
+    add_slice(result, last, g_bytes_get_size(result->body));
+    return true;
+}
+
+/* A boundary that stands nowhere in the body. */
+static char *make_boundary(GBytes *body)
+{
+    size_t length;
+    const char *octets = g_bytes_get_data(body, &length);
+    g_autofree char *sum = g_compute_checksum_for_bytes(G_CHECKSUM_SHA256, body);
+    for (unsigned attempt = 0;; attempt++) {
+        char *boundary = g_strdup_printf("=_%.24s.%u", sum, attempt);
+        if (length == 0 || !memmem(octets, length, boundary, strlen(boundary)))
+            return boundary;
+        g_free(boundary);
+    }
+}
+
+/* Takes the fields that tell of the content out of the header, as they stand. */
+static GString *take_content(Message *message)
+{
+    GString *fields = g_string_new(NULL);
+    for (size_t at = 0; at < message_field_count(message);) {
+        const Field *field = message_field(message, at);
+        bool content = field->name_length > 8 && g_ascii_strncasecmp(field->text, "Content-", 8) == 0;
+        if (content) {
+            g_string_append_len(fields, field->text, (gssize)field->length);
+            message_remove_at(message, at);
+        } else {
+            at++;
+        }
+    }
+    return fields;
+}
+
+static void wrap(Message *message, const Decoration *decoration, Decorated *result)
+{
+    g_autofree char *boundary = make_boundary(result->body);
+    g_autofree char *type = g_strdup_printf("multipart/mixed; boundary=\"%s\"", boundary);
+    g_autoptr(GString) fields = take_content(message);
+    if (!message_has(message, "MIME-Version"))
+        message_append(message, "MIME-Version", "1.0");
+    message_append(message, "Content-Type", type);
+    add_head(result, message);
+    g_autoptr(GString) text = g_string_new(NULL);
+    if (decoration->header && *decoration->header) {
+        g_autofree char *part = make_part(decoration->header, decoration);
+        g_string_append_printf(text, "--%s\r\n%s\r\n", boundary, part);
+    }
+    g_string_append_printf(text, "--%s\r\n%s\r\n", boundary, fields->str);
+    add_text(result, text->str);
+    add(result, result->body);
+    g_string_truncate(text, 0);
+    if (decoration->footer && *decoration->footer) {
+        g_autofree char *part = make_part(decoration->footer, decoration);
+        g_string_append_printf(text, "\r\n--%s\r\n%s", boundary, part);
+    }
+    g_string_append_printf(text, "\r\n--%s--\r\n", boundary);
+    add_text(result, text->str);
+}
+
+void decorate(Message *message, const Decoration *decoration, Decorated *result)
+{
+    g_auto(Content) content = {0};
+    *result = (Decorated){g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref), message_body(message)};
+    bool any = (decoration->header && *decoration->header) || (decoration->footer && *decoration->footer);
+    read_content(message, &content);
+    if (!any) {
+        g_autoptr(GBytes) head = message_head(message);
+        add(result, head);
+        add(result, result->body);
+    } else if (!join(message, decoration, &content, result) &&
+               !extend_mixed(message, decoration, &content, result)) {
+        wrap(message, decoration, result);
+    }
+}
+
+void decorated_clear(Decorated *decorated)
+{
+    g_clear_pointer(&decorated->pieces, g_ptr_array_unref);
+    g_clear_pointer(&decorated->body, g_bytes_unref);
+}
+
+bool decorated_is_own(const Decorated *decorated, GBytes *piece)
+{
+    size_t all, length;
+    const char *body = g_bytes_get_data(decorated->body, &all), *octets = g_bytes_get_data(piece, &length);
+    return body && octets >= body && octets + length <= body + all;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Text of the list before and behind a message (Mailman's header and footer).
+ *
+ * A message that is one plain text in a charset that has the characters, not
+ * in base64, gets them joined to its text. A multipart/mixed gets them as its
+ * first and last part. Everything else, signed mail too, becomes the middle part of a new
+ * multipart/mixed. No octet of what the sender wrote is changed in
+ * any of these; only the fields of the header that tell of the content move with it.
+ */
+#include <glib.h>
+
+#include "mail/copy.h"
+#include "mail/message.h"
+
+typedef struct Decoration {
+    const char *header, *footer; /* UTF-8, lines end with LF; NULL or "": none. May hold marks (mail/copy.h) */
+    const char *secret;          /* of the marks; NULL: there are none */
+} Decoration;
+
+/* The message in pieces, in order: new references in an array that frees them. The header's
+ * fields of message may be edited. Marks stand only in pieces that are not
+ * the message's own body: decorate_is_own() tells. */
+typedef struct Decorated {
+    GPtrArray *pieces; /* of GBytes */
+    GBytes *body;      /* the sender's octets; pieces that are slices of it hold no marks */
+} Decorated;
+
+void decorate(Message *message, const Decoration *decoration, Decorated *result);
+void decorated_clear(Decorated *decorated);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Decorated, decorated_clear)
+
+/* Is the piece a part of the sender's body? */
+bool decorated_is_own(const Decorated *decorated, GBytes *piece);

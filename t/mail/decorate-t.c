@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/decorate.h"
+
+#include <string.h>
+
+static char *joined(const Decorated *decorated)
+{
+    GString *text = g_string_new(NULL);
+    for (guint at = 0; at < decorated->pieces->len; at++) {
+        size_t length;
+        const char *octets = g_bytes_get_data(decorated->pieces->pdata[at], &length);
+        g_string_append_len(text, octets, (gssize)length);
+    }
+    return g_string_free(text, FALSE);
+}
+
+static char *decorated_text(const char *mail, const char *header, const char *footer)
+{
+    g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
+    g_autoptr(Message) message = message_new(octets);
+    g_auto(Decorated) result = {0};
+    decorate(message, &(Decoration){.header = header, .footer = footer}, &result);
+    return joined(&result);
+}
+
+static void assert_decorated(const char *mail, const char *header, const char *footer, const char *expected)
+{
+    g_autofree char *text = decorated_text(mail, header, footer);
+    g_assert_cmpstr(text, ==, expected);
+}
+
+static void test_nothing(void)
+{
+    assert_decorated("A: b\n\nbody", NULL, "", "A: b\n\nbody");
+    assert_decorated("A: b\n", NULL, NULL, "A: b\n");
+}
+
+static void test_joined(void)
+{
+    assert_decorated("A: b\r\n\r\nbody\r\n", "top\n", "one\ntwo", "A: b\r\n\r\ntop\r\nbody\r\none\r\ntwo\r\n");
+    assert_decorated("A: b\r\n\r\nbody", NULL, "foot\n", "A: b\r\n\r\nbody\r\nfoot\r\n");
+    assert_decorated("A: b\r\n", NULL, "foot\n", "A: b\r\n\r\nfoot\r\n");
+    assert_decorated("A: b", NULL, "foot\n", "A: b\r\n\r\nfoot\r\n");
+    assert_decorated("Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\nb\r\n", NULL,
+                     "\xc3\xa9\n",
+                     "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\nb\r\n\xc3\xa9\r\n");
+    assert_decorated("Content-Type: text/plain; charset=ISO-8859-1\r\nContent-Transfer-Encoding: 8BIT\r\n\r\nb\r\n", NULL,
+                     "\xc3\xa9\n",
+                     "Content-Type: text/plain; charset=ISO-8859-1\r\nContent-Transfer-Encoding: 8BIT\r\n\r\nb\r\n\xe9\r\n");
+    assert_decorated(
+        "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nb=3D\r\n", NULL,
+        "\xc3\xa9=\n",
+        "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nb=3D\r\n"
+        "=C3=A9=3D\r\n");
+}
+
+/* What cannot be joined stands in a part of its own; the first part is what was sent, octet for octet. */
+static void assert_wrapped(const char *fields, const char *body, const char *footer)
+{
+    g_autofree char *mail = g_strconcat("A: b\r\n", fields, "\r\n", body, NULL);
+    g_autofree char *text = decorated_text(mail, NULL, footer);
+    g_assert_true(g_str_has_prefix(text, "A: b\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=\""));
+    g_autofree char *part = g_strconcat("\r\n", fields, "\r\n", body, "\r\n--", NULL);
+    g_assert_nonnull(strstr(text, part));
+    g_assert_true(g_str_has_suffix(text, "--\r\n"));
+    g_assert_nonnull(strstr(text, "Content-Disposition: inline\r\n\r\n"));
+}
+
+static void test_wrapped(void)
+{
+    assert_wrapped("Content-Type: text/html\r\n", "<p>x</p>", "foot");
+    assert_wrapped("Content-Type: text/plain\r\nContent-Transfer-Encoding: base64\r\n", "eA==", "foot");
+    assert_wrapped("Content-Type: text/plain; charset=us-ascii\r\n", "x", "\xc3\xa9");
+    assert_wrapped("Content-Type: text/plain; charset=iso-2022-jp\r\n", "x", "foot");
+    assert_wrapped("Content-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding: 8bit\r\n", "x",
+                   "\xe2\x82\xac");
+    assert_wrapped("Content-Type: multipart/signed; boundary=s\r\n", "--s\r\n\r\nx\r\n--s\r\n\r\ny\r\n--s--\r\n", "foot");
+    assert_wrapped("Content-Type: multipart/mixed; boundary=m\r\n", "--m\r\n\r\nnever closed", "foot");
+    assert_wrapped("Content-Type: multipart/mixed\r\n", "--m\r\n\r\nx\r\n--m--", "foot");
+}
+
+static void test_mixed(void)
+{
+    const char *mail = "Content-Type: multipart/mixed; boundary=\"m\"\r\n\r\npreamble\r\n--mm\r\n--m\r\n\r\nx\r\n--m--\r\nend";
+    assert_decorated(mail, "top", "foot",
+                     "Content-Type: multipart/mixed; boundary=\"m\"\r\n\r\npreamble\r\n--mm\r\n"
+                     "--m\r\nContent-Type: text/plain; charset=\"us-ascii\"\r\nContent-Transfer-Encoding: 7bit\r\n"
+                     "Content-Disposition: inline\r\n\r\ntop\r\n\r\n"
+                     "--m\r\n\r\nx\r\n"
+                     "--m\r\nContent-Type: text/plain; charset=\"us-ascii\"\r\nContent-Transfer-Encoding: 7bit\r\n"
+                     "Content-Disposition: inline\r\n\r\nfoot\r\n\r\n"
+                     "--m--\r\nend");
+}
+
+static void test_long_lines(void)
+{
+    g_autoptr(GString) footer = g_string_new(NULL);
+    for (int at = 0; at < 100; at++)
+        g_string_append(footer, "\xc3\xa9 x");
+    g_autofree char *text = decorated_text(
+        "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nx\r\n", NULL,
+        footer->str);
+    g_auto(GStrv) lines = g_strsplit(text, "\r\n", -1);
+    for (char **line = lines; *line; line++)
+        g_assert_cmpuint(strlen(*line), <=, 76);
+}
+
+static void test_marks(void)
+{
+    g_autofree char *secret = copy_secret();
+    g_autofree char *mark = copy_mark(secret, COPY_NAME, COPY_ASCII);
+    g_autofree char *footer = g_strdup_printf("\xc3\xa9 to %s, who is %s and %s\n", mark, mark, mark);
+    const char *mail = "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nx\r\n";
+    g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
+    g_autoptr(Message) message = message_new(octets);
+    g_auto(Decorated) result = {0};
+    decorate(message, &(Decoration){.footer = footer, .secret = secret}, &result);
+    g_autofree char *text = joined(&result);
+    g_autoptr(GBytes) whole = g_bytes_new(text, strlen(text));
+    g_autoptr(GArray) holes = g_array_new(FALSE, FALSE, sizeof(CopyHole));
+    g_autoptr(GBytes) cut = copy_cut(secret, whole, 0, holes);
+    g_assert_cmpuint(holes->len, ==, 3);
+    for (guint at = 0; at < holes->len; at++)
+        g_assert_cmpint(g_array_index(holes, CopyHole, at).encoding, ==, COPY_QP);
+    g_assert_true(decorated_is_own(&result, result.pieces->pdata[1]));
+    g_assert_false(decorated_is_own(&result, result.pieces->pdata[0]));
+    g_assert_false(decorated_is_own(&result, result.pieces->pdata[2]));
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/mail/decorate/nothing", test_nothing);
+    g_test_add_func("/mail/decorate/joined", test_joined);
+    g_test_add_func("/mail/decorate/wrapped", test_wrapped);
+    g_test_add_func("/mail/decorate/mixed", test_mixed);
+    g_test_add_func("/mail/decorate/long lines", test_long_lines);
+    g_test_add_func("/mail/decorate/marks", test_marks);
+    return g_test_run();
+}
