@@ -167,6 +167,45 @@ void copy_plan_free(CopyPlan *plan)
     g_free(plan);
 }
 
+static void append_part(GString *line, const char *part)
+{
+    for (; part && *part; part++)
+        g_string_append_c(line, (unsigned char)*part < ' ' ? ' ' : *part);
+}
+
+void copy_recipient_write(GString *line, const char *address, const char *sender, const char *token, const char *name)
+{
+    const char *const parts[] = {address, sender, token, name};
+    for (size_t at = 0; at < G_N_ELEMENTS(parts); at++) {
+        if (at > 0)
+            g_string_append_c(line, '\t');
+        append_part(line, parts[at]);
+    }
+    while (line->len > 0 && line->str[line->len - 1] == '\t')
+        g_string_truncate(line, line->len - 1);
+}
+
+/* The next part; what is missing is empty. */
+static const char *next_part(const char **at, const char *end, size_t *length)
+{
+    const char *part = *at;
+    const char *tab = part < end ? memchr(part, '\t', (size_t)(end - part)) : NULL;
+    *length = (size_t)((tab ? tab : end) - part);
+    *at = tab ? tab + 1 : end;
+    return part;
+}
+
+CopyRecipient copy_recipient_read(const char *line, size_t length)
+{
+    const char *at = line, *end = line + length;
+    CopyRecipient recipient;
+    recipient.address = next_part(&at, end, &recipient.address_length);
+    recipient.sender = next_part(&at, end, &recipient.sender_length);
+    recipient.token = next_part(&at, end, &recipient.token_length);
+    recipient.name = next_part(&at, end, &recipient.name_length);
+    return recipient;
+}
+
 /* A value never brings a line end or another control character. */
 static char *clean(const char *text, size_t length)
 {

@@ -78,15 +78,22 @@ CopyPlan *copy_plan_new(const char *holes, size_t length, GError **error);
 void copy_plan_free(CopyPlan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CopyPlan, copy_plan_free)
 
-/* Who gets a copy. Nothing is NUL-terminated. */
+/* Who gets a copy, and as a line of the entry "address TAB sender TAB token
+ * TAB name", of which all but the address may be empty or missing. Nothing is NUL-terminated. */
 typedef struct CopyRecipient {
     const char *address;
     size_t address_length;
-    const char *name; /* UTF-8 */
-    size_t name_length;
+    const char *sender; /* of the envelope; length 0: the message's */
+    size_t sender_length;
     const char *token; /* for COPY_UNSUBSCRIBE */
     size_t token_length;
+    const char *name; /* UTF-8 */
+    size_t name_length;
 } CopyRecipient;
+
+/* Appends the line, with tabs and line ends in the parts as blanks. NULL is "". */
+void copy_recipient_write(GString *line, const char *address, const char *sender, const char *token, const char *name);
+CopyRecipient copy_recipient_read(const char *line, size_t length);
 
 typedef struct CopyFill {
     size_t offset; /* where it goes, in the message */

@@ -28,6 +28,8 @@ void post_clear(Post *post)
     g_clear_pointer(&post->skip_sender, g_free);
     g_clear_pointer(&post->copied, g_strfreev);
     g_clear_pointer(&post->envelope_sender, g_free);
+    g_clear_pointer(&post->outgoing, g_ptr_array_unref);
+    g_clear_pointer(&post->holes, g_array_unref);
 }
 
 static void add_addresses(const Post *post, const char *name, GPtrArray *list)

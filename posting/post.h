@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "mail/copy.h"
 #include "mail/message.h"
 #include "store/store.h"
 
@@ -22,6 +23,13 @@ typedef struct PostArchiver {
     const char *list_url;  /* template, see mail/template.h */
     const char *permalink; /* template */
 } PostArchiver;
+
+/* How the site makes copies that differ by recipient. */
+typedef struct PostCopies {
+    int64_t verp_interval;       /* every so many posts get senders by which bounces tell the member; 0: none, 1: all */
+    bool verp_personalized;      /* and all that are personal anyway */
+    const char *unsubscribe_url; /* template with $token (RFC 8058), NULL or "": none */
+} PostCopies;
 
 typedef enum PostRecipients { POST_TO_NOBODY, POST_TO_MEMBERS, POST_TO_GIVEN } PostRecipients;
 
@@ -36,6 +44,7 @@ typedef struct Post {
     const char *trace;      /* of the entry, the same in every queue and at every try: who records a Message-ID */
     const char *site_owner; /* mailbox that gets what nobody else can; may be NULL */
     const PostArchiver *archivers; /* ended by one without name; may be NULL */
+    const PostCopies *copies;      /* may be NULL: all copies are the same */
     int64_t now;
     size_t size;    /* octets, as it came */
     bool moderated; /* a person let it pass */
@@ -56,6 +65,10 @@ typedef struct Post {
     char *skip_sender;      /* POST_TO_MEMBERS: who may not want a copy of what they wrote */
     char **copied;          /* POST_TO_MEMBERS: who has a copy from elsewhere */
     char *envelope_sender;  /* of the copies */
+    GPtrArray *outgoing;    /* of GBytes: what leaves in place of message; NULL: the message itself */
+    GArray *holes;          /* of CopyHole, in outgoing: filled for each recipient; NULL: none */
+    bool personal;          /* holes want the recipients' names */
+    bool verp;              /* each recipient has an envelope sender of their own */
 
     /* worked out when first asked for */
     GPtrArray *senders, *destinations;

@@ -29,6 +29,9 @@ typedef enum ReplyGoesTo {
     REPLY_EXPLICIT_HEADER_ONLY,
 } ReplyGoesTo;
 
+/* Mailman's personalize: no copy is anybody's own; each has its own text; its own To as well. */
+typedef enum Personalize { PERSONALIZE_NONE, PERSONALIZE_INDIVIDUAL, PERSONALIZE_FULL } Personalize;
+
 typedef struct List {
     char id[STORE_ID_SIZE];
     char *list_id;    /* RFC 2919: "test.example.com", for ever */
@@ -41,6 +44,7 @@ typedef struct List {
     /* settings (list_settings[]) */
     char *display_name, *description, *info, *subject_prefix, *preferred_language;
     char *reply_to_address;
+    char *msg_header, *msg_footer; /* templates */
     char **acceptable_aliases;
     char **accept_these_nonmembers, **hold_these_nonmembers, **reject_these_nonmembers, **discard_these_nonmembers;
     char **archivers; /* names of [archiver.NAME]; empty: all */
@@ -48,6 +52,7 @@ typedef struct List {
     int default_member_action, default_nonmember_action; /* Action */
     int archive_policy;                                  /* ArchivePolicy */
     int reply_goes_to_list;                              /* ReplyGoesTo */
+    int personalize;                                     /* Personalize */
     bool advertised, allow_list_posts, anonymous_list, emergency, administrivia;
     bool include_rfc2369_headers, first_strip_reply_to, require_explicit_destination;
     bool respond_to_post_requests, admin_immed_notify, admin_notify_mchanges;

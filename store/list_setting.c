@@ -49,6 +49,13 @@ const ListSetting list_settings[] = {
     SETTING(max_message_size, SETTING_INTEGER, "40", NULL, "Hold posts larger than this many KiB; 0: no limit."),
     SETTING(max_num_recipients, SETTING_INTEGER, "10", NULL,
             "Hold posts with as many recipients in To and Cc, or more; 0: no limit."),
+    SETTING(msg_footer, SETTING_TEXT, "", NULL,
+            "Text behind every copy of a post; $list_name, $display_name, $list_address, $list_id, $mail_host, "
+            "$description and, with personalize, $user_address, $user_name, $user_name_or_address are filled in."),
+    SETTING(msg_header, SETTING_TEXT, "", NULL, "The same before it."),
+    SETTING(personalize, SETTING_CHOICE, "none", "none|individual|full",
+            "Whether each member gets a copy of their own, with their name and address in msg_header and msg_footer; full: "
+            "also in To."),
     SETTING(preferred_language, SETTING_LINE, "en", NULL, "The language of what the list says."),
     SETTING(process_bounces, SETTING_BOOL, "yes", NULL, "Count bounces against members."),
     SETTING(reject_these_nonmembers, SETTING_WORDS, "", PATTERNS,

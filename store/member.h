@@ -115,6 +115,11 @@ bool member_add_user(Store *store, const char *list_id, Role role, const char *a
 typedef struct RecipientCursor RecipientCursor;
 RecipientCursor *recipient_cursor_open(Store *store, const char *list_id, const char *sender,
                                        const char *const *copied, GError **error);
+/* The same, and their names too: recipient_cursor_name() is that of the recipient who came last, the
+ * address's or else the user's, "" when none is known; borrowed until the next call. */
+RecipientCursor *recipient_cursor_open_named(Store *store, const char *list_id, const char *sender,
+                                             const char *const *copied, GError **error);
+const char *recipient_cursor_name(RecipientCursor *cursor);
 /* Borrowed until the next call; NULL at the end or with *error set. */
 const char *recipient_cursor_next(RecipientCursor *cursor, GError **error);
 void recipient_cursor_free(RecipientCursor *cursor);

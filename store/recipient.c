@@ -12,15 +12,18 @@ struct RecipientCursor {
     Query *query;
     GString *last;      /* key of the row before: an address twice in a row is one recipient */
     GHashTable *copied; /* keys; NULL: none */
+    bool names;
 };
 
 /* Every row is looked at once, in the order of member's own key: nothing is
  * sorted, nothing is kept. 0, 0 are MODE_REGULAR and DELIVERY_ENABLED. */
-#define RECIPIENTS \
-    "SELECT m.email, m.folded, " EFFECTIVE_RECEIVE_LIST_COPY MEMBER_JOINS \
+#define RECIPIENTS(columns, joins) \
+    "SELECT m.email, m.folded, " EFFECTIVE_RECEIVE_LIST_COPY columns MEMBER_JOINS joins \
     "WHERE m.list = $1 AND m.role = 0 AND " EFFECTIVE_DELIVERY_MODE " = 0 AND " EFFECTIVE_DELIVERY_STATUS " = 0 " \
     "AND (m.person <> $2 OR " EFFECTIVE_RECEIVE_OWN_POSTINGS " = 1) " \
     "ORDER BY m.list, m.role, m.folded"
+#define NAME_COLUMN ", COALESCE(d.display_name, u.display_name, '')"
+#define NAME_JOINS "JOIN address d ON d.key = m.address JOIN person u ON u.key = m.person "
 
 /* The person behind an address, 0 when there is none. */
 static bool person_of(Store *store, const char *email, int64_t *person, GError **error)
@@ -50,20 +53,34 @@ static GHashTable *keys_of(const char *const *addresses)
     return keys;
 }
 
-RecipientCursor *recipient_cursor_open(Store *store, const char *list_id, const char *sender, const char *const *copied,
-                                       GError **error)
+static RecipientCursor *open_cursor(Store *store, const char *list_id, const char *sender, const char *const *copied,
+                                    bool names, GError **error)
 {
     int64_t key, person;
     if (!list_key(store, list_id, &key, error) || !person_of(store, sender, &person, error))
         return NULL;
-    g_autoptr(Query) query = query_open(store, error, RECIPIENTS, INTEGER(key), INTEGER(person));
+    const char *text = names ? RECIPIENTS(NAME_COLUMN, NAME_JOINS) : RECIPIENTS("", "");
+    g_autoptr(Query) query = query_open(store, error, text, INTEGER(key), INTEGER(person));
     if (!query)
         return NULL;
     RecipientCursor *cursor = g_new0(RecipientCursor, 1);
     cursor->query = g_steal_pointer(&query);
     cursor->last = g_string_new(NULL);
     cursor->copied = keys_of(copied);
+    cursor->names = names;
     return cursor;
+}
+
+RecipientCursor *recipient_cursor_open(Store *store, const char *list_id, const char *sender, const char *const *copied,
+                                       GError **error)
+{
+    return open_cursor(store, list_id, sender, copied, false, error);
+}
+
+RecipientCursor *recipient_cursor_open_named(Store *store, const char *list_id, const char *sender,
+                                             const char *const *copied, GError **error)
+{
+    return open_cursor(store, list_id, sender, copied, true, error);
 }
 
 static bool wanted(RecipientCursor *cursor)
@@ -86,6 +103,11 @@ const char *recipient_cursor_next(RecipientCursor *cursor, GError **error)
             return query_text(cursor->query, 0);
     g_clear_pointer(&cursor->query, query_free); /* the end: a further step would start again */
     return NULL;
+}
+
+const char *recipient_cursor_name(RecipientCursor *cursor)
+{
+    return cursor->names && cursor->query ? query_text(cursor->query, 3) : "";
 }
 
 void recipient_cursor_free(RecipientCursor *cursor)

@@ -19,7 +19,9 @@ static char *compose(GBytes *octets, const char *holes, const char *address, con
     const char *text = g_bytes_get_data(octets, &length);
     g_autoptr(CopyPlan) plan = copy_plan_new(holes, length, &error);
     g_assert_no_error(error);
-    CopyRecipient who = {address, strlen(address), name, strlen(name), "token", 5};
+    g_autoptr(GString) line = g_string_new(NULL);
+    copy_recipient_write(line, address, "sender@example.com", "token", name);
+    CopyRecipient who = copy_recipient_read(line->str, line->len);
     g_autoptr(GArray) fills = copy_fill(plan, &who);
     GString *copy = g_string_new(NULL);
     for (guint at = 0; at < fills->len; at++) {
@@ -77,7 +79,7 @@ static void test_encodings(void)
 /* No name brings a line of its own. */
 static void test_injection(void)
 {
-    assert_copy("X: @@\r\n", COPY_NAME, COPY_HEADER, "a\r\nBcc: b", "X: a  Bcc: b\r\n");
+    assert_copy("X: @@\r\n", COPY_NAME, COPY_HEADER, "a\r\nBcc: b\tc", "X: a  Bcc: b c\r\n");
     assert_copy("@@", COPY_NAME, COPY_UTF8, "a\n.\nb\xff", "a . b\xef\xbf\xbd");
 }
 
@@ -133,6 +135,30 @@ static void test_bad_plans(void)
         assert_no_plan(bad[at]);
 }
 
+static void assert_part(const char *part, size_t length, const char *expected)
+{
+    g_autofree char *text = g_strndup(part, length);
+    g_assert_cmpstr(text, ==, expected);
+}
+
+static void test_recipients(void)
+{
+    g_autoptr(GString) line = g_string_new(NULL);
+    copy_recipient_write(line, "a@b", NULL, "", NULL);
+    g_assert_cmpstr(line->str, ==, "a@b");
+    g_string_truncate(line, 0);
+    copy_recipient_write(line, "a@b", NULL, "", "N");
+    g_assert_cmpstr(line->str, ==, "a@b\t\t\tN");
+    CopyRecipient who = copy_recipient_read("a@b\ts\t\tN\tmore", 13);
+    assert_part(who.address, who.address_length, "a@b");
+    assert_part(who.sender, who.sender_length, "s");
+    assert_part(who.token, who.token_length, "");
+    assert_part(who.name, who.name_length, "N");
+    who = copy_recipient_read("a@b", 3);
+    assert_part(who.address, who.address_length, "a@b");
+    g_assert_cmpuint(who.sender_length + who.token_length + who.name_length, ==, 0);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -140,6 +166,7 @@ int main(int argc, char **argv)
     g_test_add_func("/mail/copy/encodings", test_encodings);
     g_test_add_func("/mail/copy/injection", test_injection);
     g_test_add_func("/mail/copy/only marks are cut", test_only_marks_are_cut);
+    g_test_add_func("/mail/copy/recipients", test_recipients);
     g_test_add_func("/mail/copy/bad plans", test_bad_plans);
     return g_test_run();
 }

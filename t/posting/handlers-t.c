@@ -377,6 +377,71 @@ static void test_table(void)
     g_assert_null(handler_find("nothing"));
 }
 
+/* What leaves, with each hole written as <field encoding>. */
+static char *outgoing(const Post *post)
+{
+    g_autoptr(GString) all = g_string_new(NULL);
+    for (guint at = 0; at < post->outgoing->len; at++) {
+        size_t length;
+        const char *octets = g_bytes_get_data(post->outgoing->pdata[at], &length);
+        g_string_append_len(all, octets, (gssize)length);
+    }
+    for (guint at = post->holes->len; at > 0; at--) {
+        const CopyHole *hole = &g_array_index(post->holes, CopyHole, at - 1);
+        g_autofree char *mark = g_strdup_printf("<%s %d>", copy_field_name(hole->field), (int)hole->encoding);
+        g_string_insert(all, (gssize)hole->offset, mark);
+    }
+    return g_string_free(g_steal_pointer(&all), FALSE);
+}
+
+static void test_decorate_not_asked(Bench *bench, gconstpointer data)
+{
+    static const PostCopies copies = {.verp_interval = 3, .unsubscribe_url = ""};
+    Post *post = bench_post(bench, BASE "\r\nbody\r\n");
+    process(&handler_decorate, post);
+    g_assert_null(post->outgoing);
+    for (int number = 1; number <= 6; number++) {
+        post = bench_post(bench, BASE "\r\nbody\r\n");
+        post->copies = &copies;
+        post->post_id = number;
+        process(&handler_decorate, post);
+        g_assert_null(post->outgoing);
+        g_assert_true(post->verp == (number % 3 == 0));
+        g_assert_false(post->personal);
+    }
+}
+
+static void test_decorate_for_all(Bench *bench, gconstpointer data)
+{
+    set_text(&bench->list->msg_header, "$display_name:\n");
+    set_text(&bench->list->msg_footer, "-- \n$list_address $user_name");
+    Post *post = bench_post(bench, BASE "\r\nbody\r\n");
+    process(&handler_decorate, post);
+    g_autofree char *text = outgoing(post);
+    g_assert_cmpstr(text, ==, BASE "\r\nTest:\r\nbody\r\n-- \r\ntest@example.com $user_name\r\n");
+    g_assert_cmpuint(post->holes->len, ==, 0);
+    g_assert_false(post->verp);
+    assert_head(post, BASE "\r\n"); /* the archive's copy stays */
+}
+
+static void test_decorate_personal(Bench *bench, gconstpointer data)
+{
+    static const PostCopies copies = {.verp_personalized = true, .unsubscribe_url = "https://l.example.com/$token"};
+    set_text(&bench->list->msg_footer, "for $user_name <$user_address>\n");
+    bench->list->personalize = PERSONALIZE_FULL;
+    Post *post = bench_post(bench, BASE "List-Unsubscribe: <mailto:x>\r\nCc: bart@example.org\r\n\r\nbody\r\n");
+    post->copies = &copies;
+    process(&handler_decorate, post);
+    g_assert_true(post->verp && post->personal);
+    g_autofree char *text = outgoing(post);
+    g_assert_cmpstr(text, ==,
+                    "From: anne@example.org\r\nTo: <user_mailbox 3>\r\n"
+                    "List-Unsubscribe: <https://l.example.com/<unsubscribe_token 3>>,\r\n"
+                    " <mailto:test-leave@example.com>\r\nCc: bart@example.org,\r\n test@example.com\r\n"
+                    "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n\r\nbody\r\n"
+                    "for <user_name 0> <<user_address 0>>\r\n");
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -391,6 +456,9 @@ int main(int argc, char **argv)
     BENCH_TEST("/handlers/subject-prefix", test_subject_prefix);
     BENCH_TEST("/handlers/rfc-2369", test_rfc_2369);
     BENCH_TEST("/handlers/to-archive", test_to_archive);
+    BENCH_TEST("/handlers/decorate, not asked for", test_decorate_not_asked);
+    BENCH_TEST("/handlers/decorate, for all", test_decorate_for_all);
+    BENCH_TEST("/handlers/decorate, personal", test_decorate_personal);
     BENCH_TEST("/handlers/ours", test_ours);
     BENCH_TEST("/handlers/corpus lists", test_corpus_lists);
     BENCH_TEST("/handlers/corpus mime", test_corpus_mime);

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * The last of the handlers: the message as it leaves, with the list's own text
+ * around it and with holes where each recipient's copy differs. The archive keeps post->message.
+ */
+#include <string.h>
+
+#include "mail/address.h"
+#include "mail/decorate.h"
+#include "mail/template.h"
+#include "posting/handler.h"
+
+/* The marks of what is filled in for each recipient, or "" where nothing is. */
+typedef struct Marks {
+    char *secret;
+    char *fields[COPY_FIELDS];
+} Marks;
+
+static void marks_init(Marks *marks)
+{
+    marks->secret = copy_secret();
+    for (int field = 0; field < COPY_FIELDS; field++)
+        marks->fields[field] = copy_mark(marks->secret, (CopyField)field, COPY_HEADER);
+}
+
+static void marks_clear(Marks *marks)
+{
+    g_free(marks->secret);
+    for (int field = 0; field < COPY_FIELDS; field++)
+        g_free(marks->fields[field]);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Marks, marks_clear)
+
+/* A template of the list with its own words, and marks where those of the recipient go. */
+static char *fill(const Post *post, const char *template, const Marks *marks)
+{
+    const List *list = post->list;
+    if (!template || !*template)
+        return NULL;
+    const TemplateValue values[] = {
+        {"list_name", list->list_name},
+        {"display_name", list->display_name},
+        {"list_address", list->posting_address},
+        {"listname", list->posting_address},
+        {"list_id", list->list_id},
+        {"mail_host", list->mail_host},
+        {"domain", list->mail_host},
+        {"description", list->description},
+        {"info", list->info},
+        {post->personal ? "user_address" : "", marks->fields[COPY_ADDRESS]},
+        {post->personal ? "user_email" : "", marks->fields[COPY_ADDRESS]},
+        {post->personal ? "user_delivered_to" : "", marks->fields[COPY_ADDRESS]},
+        {post->personal ? "user_name" : "", marks->fields[COPY_NAME]},
+        {post->personal ? "user_name_or_address" : "", marks->fields[COPY_NAME_OR_ADDRESS]},
+        {0},
+    };
+    return template_fill(template, values);
+}
+
+/* RFC 8058: one POST to that URL ends this membership. Mail programs that know no URL still
+ * have the address. */
+static void set_unsubscribe(const Post *post, Message *message, const Marks *marks)
+{
+    const char *template = post->copies->unsubscribe_url;
+    if (!template || !*template || !post->list->include_rfc2369_headers)
+        return;
+    const TemplateValue values[] = {{"token", marks->fields[COPY_UNSUBSCRIBE]},
+                                    {"list_id", post->list->list_id},
+                                    {"list_name", post->list->list_name},
+                                    {"mail_host", post->list->mail_host},
+                                    {0}};
+    g_autofree char *url = template_fill(template, values);
+    g_autofree char *escaped = g_uri_escape_string(url, ":/?#[]@!$&'()*+,;=%", false);
+    g_autofree char *leave = post_list_address(post->list, "leave");
+    g_autofree char *address = g_uri_escape_string(leave, "@!$'*+-=_.~", true);
+    g_autofree char *value = g_strdup_printf("<%s>,\r\n <mailto:%s>", escaped, address);
+    message_set(message, "List-Unsubscribe", value);
+    message_set(message, "List-Unsubscribe-Post", "List-Unsubscribe=One-Click");
+}
+
+/* Each reads that the mail is for them; the list stays in sight, so that "reply to all" reaches it. */
+static void set_to(const Post *post, Message *message, const Marks *marks)
+{
+    static const char *const copied[] = {"Cc", NULL};
+    message_set(message, "To", marks->fields[COPY_MAILBOX]);
+    g_autoptr(GPtrArray) present = post_addresses(post, copied);
+    for (guint at = 0; at < present->len; at++)
+        if (address_same(((Address *)present->pdata[at])->mailbox, post->list->posting_address))
+            return;
+    g_autofree char *others = message_value(message, "Cc");
+    g_autofree char *value =
+        others && *others ? g_strdup_printf("%s,\r\n %s", others, post->list->posting_address) : NULL;
+    message_set(message, "Cc", value ? value : post->list->posting_address);
+}
+
+static Message *copy_message(const Message *message)
+{
+    g_autoptr(GBytes) head = message_head(message), body = message_body(message);
+    g_autoptr(GByteArray) octets = g_byte_array_sized_new((guint)message_length(message));
+    size_t length;
+    const guint8 *piece = g_bytes_get_data(head, &length);
+    g_byte_array_append(octets, piece, (guint)length);
+    piece = g_bytes_get_data(body, &length);
+    g_byte_array_append(octets, piece, (guint)length);
+    g_autoptr(GBytes) whole = g_byte_array_free_to_bytes(g_steal_pointer(&octets));
+    return message_new(whole);
+}
+
+/* Takes the marks out of all that is not the sender's own. */
+static void cut(Post *post, const Decorated *decorated, const Marks *marks)
+{
+    size_t offset = 0;
+    post->outgoing = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    post->holes = g_array_new(FALSE, FALSE, sizeof(CopyHole));
+    for (guint at = 0; at < decorated->pieces->len; at++) {
+        GBytes *piece = decorated->pieces->pdata[at];
+        bool own = decorated_is_own(decorated, piece);
+        GBytes *left = own ? g_bytes_ref(piece) : copy_cut(marks->secret, piece, offset, post->holes);
+        offset += g_bytes_get_size(left);
+        g_ptr_array_add(post->outgoing, left);
+    }
+}
+
+static bool wants_verp(const Post *post)
+{
+    int64_t interval = post->copies->verp_interval;
+    if (post->personal && post->copies->verp_personalized)
+        return true;
+    return interval == 1 || (interval > 1 && post->post_id > 0 && post->post_id % interval == 0);
+}
+
+static bool process(Post *post, GError **error)
+{
+    static const PostCopies all_alike = {0};
+    const List *list = post->list;
+    if (!post->copies)
+        post->copies = &all_alike;
+    post->personal = list->personalize != PERSONALIZE_NONE;
+    post->verp = wants_verp(post);
+    bool unsubscribe = (post->personal || post->verp) && post->copies->unsubscribe_url && *post->copies->unsubscribe_url;
+    bool framed = (list->msg_header && *list->msg_header) || (list->msg_footer && *list->msg_footer);
+    if (!framed && !unsubscribe && list->personalize != PERSONALIZE_FULL)
+        return true;
+    g_auto(Marks) marks = {0};
+    marks_init(&marks);
+    g_autoptr(Message) message = copy_message(post->message);
+    if (unsubscribe)
+        set_unsubscribe(post, message, &marks);
+    if (list->personalize == PERSONALIZE_FULL)
+        set_to(post, message, &marks);
+    g_autofree char *header = fill(post, list->msg_header, &marks), *footer = fill(post, list->msg_footer, &marks);
+    g_auto(Decorated) decorated = {0};
+    decorate(message, &(Decoration){header, footer, marks.secret}, &decorated);
+    cut(post, &decorated, &marks);
+    return true;
+}
+
+const Handler handler_decorate = {.name = "decorate", .process = process};
