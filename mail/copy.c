@@ -149,8 +149,8 @@ CopyPlan *copy_plan_new(const char *holes, size_t length, GError **error)
     for (char **word = words; *word; word++) {
         CopyHole hole;
         if (!read_hole(*word, least, length, &hole)) {
-            fail(error, FAIL_NEVER, "\"%s\" is no hole of a message of %zu octets: OFFSET:FIELD:ENCODING, in order", *word,
-                 length);
+            fail(error, FAIL_NEVER, "\"%s\" is no hole of a message of %zu octets: OFFSET:FIELD:ENCODING, in order",
+                 *word, length);
             return NULL;
         }
         least = hole.offset;

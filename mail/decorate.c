@@ -257,7 +257,8 @@ static bool find_delimiters(const Decorated *result, const char *boundary, size_
     g_autofree char *open = g_strconcat("--", boundary, NULL);
     g_autofree char *close = g_strconcat(open, "--", NULL);
     bool opened = false;
-    for (gssize at = find_line(octets, length, 0, open); at >= 0; at = find_line(octets, length, (size_t)at + 1, open)) {
+    gssize at = -1;
+    while ((at = find_line(octets, length, (size_t)(at + 1), open)) >= 0) {
         const char *text = octets + at;
         bool closing = (size_t)at + strlen(close) <= length && memcmp(text, close, strlen(close)) == 0 &&
                        ends_line(text + strlen(close), octets + length);

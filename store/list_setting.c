@@ -54,8 +54,8 @@ const ListSetting list_settings[] = {
             "$description and, with personalize, $user_address, $user_name, $user_name_or_address are filled in."),
     SETTING(msg_header, SETTING_TEXT, "", NULL, "The same before it."),
     SETTING(personalize, SETTING_CHOICE, "none", "none|individual|full",
-            "Whether each member gets a copy of their own, with their name and address in msg_header and msg_footer; full: "
-            "also in To."),
+            "Whether each member gets a copy of their own, with their name and address in msg_header and msg_footer; "
+            "full: also in To."),
     SETTING(preferred_language, SETTING_LINE, "en", NULL, "The language of what the list says."),
     SETTING(process_bounces, SETTING_BOOL, "yes", NULL, "Count bounces against members."),
     SETTING(reject_these_nonmembers, SETTING_WORDS, "", PATTERNS,

@@ -138,7 +138,8 @@ static bool process(Post *post, GError **error)
         post->copies = &all_alike;
     post->personal = list->personalize != PERSONALIZE_NONE;
     post->verp = wants_verp(post);
-    bool unsubscribe = (post->personal || post->verp) && post->copies->unsubscribe_url && *post->copies->unsubscribe_url;
+    const char *url = post->copies->unsubscribe_url;
+    bool unsubscribe = (post->personal || post->verp) && url && *url;
     bool framed = (list->msg_header && *list->msg_header) || (list->msg_footer && *list->msg_footer);
     if (!framed && !unsubscribe && list->personalize != PERSONALIZE_FULL)
         return true;

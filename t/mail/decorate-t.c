@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#define UTF8 "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: "
+#define LATIN1 "Content-Type: text/plain; charset=ISO-8859-1\r\nContent-Transfer-Encoding: "
+
 static char *joined(const Decorated *decorated)
 {
     GString *text = g_string_new(NULL);
@@ -42,16 +45,16 @@ static void test_joined(void)
     assert_decorated("A: b\r\n\r\nbody", NULL, "foot\n", "A: b\r\n\r\nbody\r\nfoot\r\n");
     assert_decorated("A: b\r\n", NULL, "foot\n", "A: b\r\n\r\nfoot\r\n");
     assert_decorated("A: b", NULL, "foot\n", "A: b\r\n\r\nfoot\r\n");
-    assert_decorated("Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\nb\r\n", NULL,
+    assert_decorated(UTF8 "8bit\r\n\r\nb\r\n", NULL,
                      "\xc3\xa9\n",
-                     "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\nb\r\n\xc3\xa9\r\n");
-    assert_decorated("Content-Type: text/plain; charset=ISO-8859-1\r\nContent-Transfer-Encoding: 8BIT\r\n\r\nb\r\n", NULL,
+                     UTF8 "8bit\r\n\r\nb\r\n\xc3\xa9\r\n");
+    assert_decorated(LATIN1 "8BIT\r\n\r\nb\r\n", NULL,
                      "\xc3\xa9\n",
-                     "Content-Type: text/plain; charset=ISO-8859-1\r\nContent-Transfer-Encoding: 8BIT\r\n\r\nb\r\n\xe9\r\n");
+                     LATIN1 "8BIT\r\n\r\nb\r\n\xe9\r\n");
     assert_decorated(
-        "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nb=3D\r\n", NULL,
+        UTF8 "quoted-printable\r\n\r\nb=3D\r\n", NULL,
         "\xc3\xa9=\n",
-        "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nb=3D\r\n"
+        UTF8 "quoted-printable\r\n\r\nb=3D\r\n"
         "=C3=A9=3D\r\n");
 }
 
@@ -75,14 +78,16 @@ static void test_wrapped(void)
     assert_wrapped("Content-Type: text/plain; charset=iso-2022-jp\r\n", "x", "foot");
     assert_wrapped("Content-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding: 8bit\r\n", "x",
                    "\xe2\x82\xac");
-    assert_wrapped("Content-Type: multipart/signed; boundary=s\r\n", "--s\r\n\r\nx\r\n--s\r\n\r\ny\r\n--s--\r\n", "foot");
+    assert_wrapped("Content-Type: multipart/signed; boundary=s\r\n",
+                   "--s\r\n\r\nx\r\n--s\r\n\r\ny\r\n--s--\r\n", "foot");
     assert_wrapped("Content-Type: multipart/mixed; boundary=m\r\n", "--m\r\n\r\nnever closed", "foot");
     assert_wrapped("Content-Type: multipart/mixed\r\n", "--m\r\n\r\nx\r\n--m--", "foot");
 }
 
 static void test_mixed(void)
 {
-    const char *mail = "Content-Type: multipart/mixed; boundary=\"m\"\r\n\r\npreamble\r\n--mm\r\n--m\r\n\r\nx\r\n--m--\r\nend";
+    const char *mail = "Content-Type: multipart/mixed; boundary=\"m\"\r\n\r\npreamble\r\n--mm\r\n"
+                       "--m\r\n\r\nx\r\n--m--\r\nend";
     assert_decorated(mail, "top", "foot",
                      "Content-Type: multipart/mixed; boundary=\"m\"\r\n\r\npreamble\r\n--mm\r\n"
                      "--m\r\nContent-Type: text/plain; charset=\"us-ascii\"\r\nContent-Transfer-Encoding: 7bit\r\n"
@@ -99,7 +104,7 @@ static void test_long_lines(void)
     for (int at = 0; at < 100; at++)
         g_string_append(footer, "\xc3\xa9 x");
     g_autofree char *text = decorated_text(
-        "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nx\r\n", NULL,
+        UTF8 "quoted-printable\r\n\r\nx\r\n", NULL,
         footer->str);
     g_auto(GStrv) lines = g_strsplit(text, "\r\n", -1);
     for (char **line = lines; *line; line++)
@@ -111,7 +116,7 @@ static void test_marks(void)
     g_autofree char *secret = copy_secret();
     g_autofree char *mark = copy_mark(secret, COPY_NAME, COPY_ASCII);
     g_autofree char *footer = g_strdup_printf("\xc3\xa9 to %s, who is %s and %s\n", mark, mark, mark);
-    const char *mail = "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nx\r\n";
+    const char *mail = UTF8 "quoted-printable\r\n\r\nx\r\n";
     g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
     g_autoptr(Message) message = message_new(octets);
     g_auto(Decorated) result = {0};

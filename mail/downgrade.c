@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/downgrade.h"
+
+#include <gmime/gmime.h>
+#include <stdbool.h>
+
+static bool is_7bit(const guint8 *octets, size_t length)
+{
+    for (size_t at = 0; at < length; at++)
+        if (octets[at] > 127)
+            return false;
+    return true;
+}
+
+static void initialize(void)
+{
+    static gsize done = 0;
+    if (!g_once_init_enter(&done))
+        return;
+    g_mime_init();
+    g_once_init_leave(&done, 1);
+}
+
+static GMimeMessage *parse(GBytes *octets)
+{
+    size_t length;
+    const char *data = g_bytes_get_data(octets, &length);
+    GMimeStream *stream = g_mime_stream_mem_new_with_buffer(data, length);
+    GMimeParser *parser = g_mime_parser_new_with_stream(stream);
+    GMimeMessage *message = g_mime_parser_construct_message(parser, NULL);
+    g_object_unref(parser);
+    g_object_unref(stream);
+    return message;
+}
+
+static void encode_leaf(GMimePart *part)
+{
+    GMimeContentEncoding now = g_mime_part_get_content_encoding(part);
+    if (now == GMIME_CONTENT_ENCODING_BASE64 || now == GMIME_CONTENT_ENCODING_QUOTEDPRINTABLE)
+        return;
+    GMimeContentEncoding best = g_mime_part_get_best_content_encoding(part, GMIME_ENCODING_CONSTRAINT_7BIT);
+    if (best == GMIME_CONTENT_ENCODING_BASE64 || best == GMIME_CONTENT_ENCODING_QUOTEDPRINTABLE)
+        g_mime_part_set_content_encoding(part, best);
+}
+
+/* A part is encoded by what it holds, whatever it says of itself. What
+ * holds parts has no encoding but theirs. The parser bounds the depth. */
+static void encode(GMimeObject *part)
+{
+    if (!part || GMIME_IS_MULTIPART_SIGNED(part))
+        return;
+    if (GMIME_IS_PART(part)) {
+        encode_leaf(GMIME_PART(part));
+        return;
+    }
+    g_mime_object_remove_header(part, "Content-Transfer-Encoding");
+    if (GMIME_IS_MULTIPART(part))
+        for (int at = 0; at < g_mime_multipart_get_count(GMIME_MULTIPART(part)); at++)
+            encode(g_mime_multipart_get_part(GMIME_MULTIPART(part), at));
+    if (GMIME_IS_MESSAGE_PART(part) && g_mime_message_part_get_message(GMIME_MESSAGE_PART(part)))
+        encode(g_mime_message_get_mime_part(g_mime_message_part_get_message(GMIME_MESSAGE_PART(part))));
+}
+
+static GBytes *write_out(GMimeMessage *message)
+{
+    GMimeStream *stream = g_mime_stream_mem_new();
+    GMimeStream *filtered = g_mime_stream_filter_new(stream);
+    GMimeFilter *line_ends = g_mime_filter_unix2dos_new(FALSE);
+    g_mime_stream_filter_add(GMIME_STREAM_FILTER(filtered), line_ends);
+    g_mime_object_write_to_stream(GMIME_OBJECT(message), NULL, filtered);
+    g_mime_stream_flush(filtered);
+    GByteArray *octets = g_mime_stream_mem_get_byte_array(GMIME_STREAM_MEM(stream));
+    GBytes *result = g_bytes_new(octets->data, octets->len);
+    g_object_unref(line_ends);
+    g_object_unref(filtered);
+    g_object_unref(stream);
+    return result;
+}
+
+GBytes *downgrade_to_7bit(GBytes *message)
+{
+    size_t length;
+    const guint8 *octets = g_bytes_get_data(message, &length);
+    if (is_7bit(octets, length))
+        return g_bytes_ref(message);
+    initialize();
+    GMimeMessage *parsed = parse(message);
+    if (!parsed)
+        return g_bytes_ref(message);
+    encode(g_mime_message_get_mime_part(parsed));
+    GBytes *result = write_out(parsed);
+    g_object_unref(parsed);
+    return result;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/downgrade.h"
+
+#include <string.h>
+
+static char *downgraded(const char *mail)
+{
+    g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
+    g_autoptr(GBytes) result = downgrade_to_7bit(octets);
+    size_t length;
+    const char *text = g_bytes_get_data(result, &length);
+    return g_strndup(text, length);
+}
+
+static void assert_downgraded(const char *mail, const char *expected)
+{
+    g_autofree char *text = downgraded(mail);
+    g_assert_cmpstr(text, ==, expected);
+}
+
+static void test_ascii(void)
+{
+    const char *mail = "Content-Transfer-Encoding: 8bit\n\nplain";
+    g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
+    g_autoptr(GBytes) result = downgrade_to_7bit(octets);
+    g_assert_true(result == octets);
+}
+
+static void test_text(void)
+{
+    assert_downgraded("A: b\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n"
+                      "Content-Transfer-Encoding: 8bit\r\n\r\n.caf\xc3\xa9 = ok \r\nlong enough to be quoted and not base64\r\n",
+                      "A: b\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n"
+                      "Content-Transfer-Encoding: quoted-printable\r\n\r\n.caf=C3=A9 =3D ok=20\r\n"
+                      "long enough to be quoted and not base64\r\n");
+}
+
+static void test_parts(void)
+{
+    g_autofree char *text = downgraded(
+        "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\nContent-Transfer-Encoding: 8bit\r\n\r\n"
+        "--b\r\nContent-Type: text/plain\r\n\r\nplain\r\n--b\r\nContent-Type: message/rfc822\r\n"
+        "Content-Transfer-Encoding: 8bit\r\n\r\nSubject: x\r\nContent-Type: text/plain; charset=utf-8\r\n"
+        "Content-Transfer-Encoding: 8bit\r\n\r\nna\xc3\xafve and some more of plain text\r\n--b--\r\n");
+    g_assert_null(strstr(text, "8bit"));
+    g_assert_nonnull(strstr(text, "na=C3=AFve and some more of plain text"));
+    g_assert_nonnull(strstr(text, "\r\n\r\nplain\r\n--b"));
+}
+
+/* The signature counts for more. */
+static void test_signed(void)
+{
+    g_autofree char *text =
+        downgraded("MIME-Version: 1.0\r\nContent-Type: multipart/signed; boundary=b; micalg=pgp-sha1; "
+                   "protocol=\"application/pgp-signature\"\r\n\r\n--b\r\nContent-Type: text/plain; charset=utf-8\r\n"
+                   "Content-Transfer-Encoding: 8bit\r\n\r\nna\xc3\xafve\r\n--b\r\n"
+                   "Content-Type: application/pgp-signature\r\n\r\nx\r\n--b--\r\n");
+    g_assert_nonnull(strstr(text, "na\xc3\xafve"));
+}
+
+static void test_broken(void)
+{
+    g_autofree char *header = downgraded("Subject: na\xc3\xafve\r\n\r\nbody\r\n");
+    g_assert_nonnull(strstr(header, "body"));
+    g_autofree char *lying = downgraded("Content-Transfer-Encoding: 7bit\r\n\r\nna\xc3\xafve and more of plain text\r\n");
+    g_assert_true(g_str_is_ascii(lying));
+    g_autofree char *nothing = downgraded("\xff\xfe");
+    g_assert_nonnull(nothing);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/mail/downgrade/ascii", test_ascii);
+    g_test_add_func("/mail/downgrade/text", test_text);
+    g_test_add_func("/mail/downgrade/parts", test_parts);
+    g_test_add_func("/mail/downgrade/signed", test_signed);
+    g_test_add_func("/mail/downgrade/broken", test_broken);
+    return g_test_run();
+}
