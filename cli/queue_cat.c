@@ -4,21 +4,18 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "cli/entry_word.h"
 #include "cli/listing.h"
 #include "cli/message_text.h"
 #include "cli/queue_files.h"
 #include "cli/queue_verbs.h"
 
-/* Fewer digits of a hash would name too many. */
-#define DIGITS_MIN 6
-
 static gboolean json, headers, body;
 
 typedef struct Search {
-    const char *digits; /* the beginning of a hash, or NULL */
-    EntryName name;     /* else the whole name */
-    Queue *queue;       /* being searched */
-    GArray *hits;       /* of Hit */
+    EntryWord word;
+    Queue *queue; /* being searched */
+    GArray *hits; /* of Hit */
 } Search;
 
 typedef struct Hit {
@@ -29,28 +26,13 @@ typedef struct Hit {
 static bool match_file(const QueueFile *found, const char *file, void *data)
 {
     Search *search = data;
-    char digits[HASH_DIGITS + 1];
-    if (found->state == QUEUE_FOREIGN || found->state == QUEUE_WRITING)
-        return true;
-    name_hash_format(found->name.hash, digits);
-    if (search->digits ? !g_str_has_prefix(digits, search->digits) : name_compare(&found->name, &search->name) != 0)
+    (void)file;
+    if (found->state == QUEUE_FOREIGN || found->state == QUEUE_WRITING ||
+        !entry_word_means(&search->word, &found->name))
         return true;
     Hit hit = {search->queue, *found};
     g_array_append_val(search->hits, hit);
     return true;
-}
-
-static bool search_begin(Search *search, const char *text, GError **error)
-{
-    if (name_parse(text, &search->name, NULL))
-        return true;
-    search->digits = text;
-    size_t length = strlen(text);
-    if (length >= DIGITS_MIN && length <= HASH_DIGITS && strspn(text, "0123456789abcdef") == length)
-        return true;
-    g_autofree char *shown = g_utf8_make_valid(text, -1);
-    command_usage(error, "'%s' is neither the name of an entry nor at least %d digits of its hash", shown, DIGITS_MIN);
-    return false;
 }
 
 /* The one entry meant by text. */
@@ -58,7 +40,7 @@ static bool search_run(Spool *spool, const char *text, Hit *hit, GError **error)
 {
     g_autoptr(GArray) hits = g_array_new(FALSE, FALSE, sizeof(Hit));
     Search search = {.hits = hits};
-    if (!search_begin(&search, text, error))
+    if (!entry_word_parse(text, &search.word, error))
         return false;
     g_auto(GStrv) names = spool_queue_names(spool, error);
     for (size_t i = 0; names && names[i]; i++) {

@@ -20,7 +20,7 @@ static const struct {
     [QUEUE_READY] = {"ready", ".msg"},         [QUEUE_WAITING] = {"waiting", ".msg"},
     [QUEUE_CLAIMED] = {"claimed", ".bak"},     [QUEUE_DECIDED] = {"decided", ".done"},
     [QUEUE_PRESERVED] = {"preserved", ".psv"}, [QUEUE_WRITING] = {"writing", ".tmp"},
-    [QUEUE_FOREIGN] = {"foreign", ""},
+    [QUEUE_TAKEN] = {"taken", ".opc"},         [QUEUE_FOREIGN] = {"foreign", ""},
 };
 
 const char *queue_state_text(QueueState state)
@@ -48,10 +48,12 @@ static QueueFile classify(const char *file, int64_t now)
     }
     if (strcmp(rest, ".msg") == 0)
         found.state = found.name.due > now ? QUEUE_WAITING : QUEUE_READY;
+    else if (strcmp(rest, ".opd") == 0)
+        found.state = QUEUE_TAKEN;
     else if (g_str_has_suffix(rest, ".tmp"))
         found.state = QUEUE_WRITING;
     else
-        for (QueueState each = QUEUE_CLAIMED; each < QUEUE_WRITING; each++)
+        for (QueueState each = QUEUE_CLAIMED; each < QUEUE_FOREIGN; each++)
             if (strcmp(rest, states[each].suffix) == 0)
                 found.state = each;
     return found;
@@ -111,8 +113,8 @@ Entry *queue_files_open(Queue *queue, const QueueFile *found, QueueState *state,
     char name[NAME_SIZE];
     name_format(&found->name, name);
     for (int try = 0; try < OPEN_TRIES; try++)
-        for (QueueState each = QUEUE_READY; each < QUEUE_WRITING; each++) {
-            if (each == QUEUE_WAITING)
+        for (QueueState each = QUEUE_READY; each < QUEUE_FOREIGN; each++) {
+            if (each == QUEUE_WAITING || each == QUEUE_WRITING)
                 continue;
             g_autoptr(GError) refusal = NULL;
             g_autofree char *file = g_strconcat(name, states[each].suffix, NULL);

@@ -21,11 +21,12 @@ typedef enum QueueState {
     QUEUE_DECIDED,   /* .done */
     QUEUE_PRESERVED, /* .psv */
     QUEUE_WRITING,   /* .tmp */
+    QUEUE_TAKEN,     /* .opc, .opd: a command moves it, or was killed while it did */
     QUEUE_FOREIGN,   /* no file of ours */
     QUEUE_STATES,
 } QueueState;
 
-#define QUEUE_STATE_CHOICES "ready|waiting|claimed|decided|preserved|writing"
+#define QUEUE_STATE_CHOICES "ready|waiting|claimed|decided|preserved|writing|taken"
 
 const char *queue_state_text(QueueState state);
 bool queue_state_parse(const char *text, QueueState *state); /* all but foreign */

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "cli/listing.h"
 #include "cli/queue_files.h"
+#include "cli/queue_select.h"
 #include "cli/queue_verbs.h"
 
 static gboolean json, names;
@@ -113,20 +114,6 @@ static bool show_queue(Queue *queue, const Gather *filter, Listing *listing, int
     return true;
 }
 
-/* --list may be a List-Id or, as people know it, an address. The store is not
- * asked: entries of a removed list can be shown too. */
-static void list_id_of_address(void)
-{
-    char *at = list_filter ? strrchr(list_filter, '@') : NULL;
-    if (at)
-        *at = '.';
-    if (list_filter) {
-        char *lower = g_ascii_strdown(list_filter, -1);
-        g_free(list_filter);
-        list_filter = lower;
-    }
-}
-
 static int run_ls(Site *site, int argc, char **argv, GError **error)
 {
     static const Column columns[] = {
@@ -137,7 +124,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     Gather filter = {.all = state_filter == NULL};
     if (state_filter && !queue_state_parse(state_filter, &filter.state))
         return command_usage(error, "--state: there is no state '%s', only " QUEUE_STATE_CHOICES, state_filter);
-    list_id_of_address();
+    queue_select_list_id(&list_filter);
     Spool *spool = site_spool(site, error);
     g_auto(GStrv) queues = spool ? queue_files_choose(spool, argc, argv, error) : NULL;
     if (!queues)

@@ -61,7 +61,8 @@ static int run_stat(Site *site, int argc, char **argv, GError **error)
         {"queue", "QUEUE", COLUMN_TEXT},          {"ready", "READY", COLUMN_NUMBER},
         {"waiting", "WAITING", COLUMN_NUMBER},    {"claimed", "CLAIMED", COLUMN_NUMBER},
         {"decided", "DECIDED", COLUMN_NUMBER},    {"preserved", "PRESERVED", COLUMN_NUMBER},
-        {"writing", "WRITING", COLUMN_NUMBER},    {"foreign", "FOREIGN", COLUMN_NUMBER},
+        {"writing", "WRITING", COLUMN_NUMBER},    {"taken", "TAKEN", COLUMN_NUMBER},
+        {"foreign", "FOREIGN", COLUMN_NUMBER},
         {"octets", "OCTETS", COLUMN_NUMBER},      {"oldest_age", "OLDEST", COLUMN_SPAN},
         {"next_due_in", "NEXT IN", COLUMN_SPAN},  {NULL, NULL, COLUMN_TEXT}};
     Spool *spool = site_spool(site, error);

@@ -5,3 +5,6 @@
 #include "cli/command.h"
 
 extern const Command queue_ls, queue_cat, queue_stat;
+
+/* These change something (queue_act.h). */
+extern const Command queue_hold, queue_release, queue_requeue, queue_delete, queue_expire, queue_edit_due;

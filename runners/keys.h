@@ -40,6 +40,7 @@
 /* Written by out into retry. */
 #define KEY_ATTEMPTS "attempts"     /* integer: deliveries tried so far */
 #define KEY_LAST_REPLY "last_reply" /* string: the last temporary refusal */
+#define KEY_EXPIRE "expire"         /* bool, by queue expire: the next attempt is the last */
 
 /* Written by out into bounces: one entry a transaction with refused recipients. */
 #define KEY_FAILURES "failures"     /* array of {address, status "5.1.1", reply "550 5.1.1 ...", relay} */

@@ -120,7 +120,8 @@ bool finish_job(Finish *finish, Job *job, GError **error)
         end_with(finish, job, NULL);
         return true;
     }
-    if (backoff_expired(&finish->backoff, clock_now() - entry_arrival(job->entry)))
+    if (meta_bool(entry_meta(job->entry), KEY_EXPIRE, false) ||
+        backoff_expired(&finish->backoff, clock_now() - entry_arrival(job->entry)))
         return expire(finish, job, error);
     if (job->source == SOURCE_OUT) {
         end_with(finish, job, retry_draft(finish, job));

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* ENTRY on the command line: the name of an entry, with or without suffix, or the first digits of its hash. */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "switchboard/name.h"
+
+/* Fewer digits of a hash would name too many. */
+#define ENTRY_WORD_DIGITS_MIN 6
+
+typedef struct EntryWord {
+    const char *text;
+    const char *digits; /* the beginning of a hash, or NULL */
+    EntryName name;     /* else the whole name */
+} EntryWord;
+
+/* Borrows text. A usage error when it is neither. */
+bool entry_word_parse(const char *text, EntryWord *word, GError **error);
+bool entry_word_means(const EntryWord *word, const EntryName *name);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What the verbs of `listrunner queue` and `listrunner shunt` that change something have in common: the
+ * entries meant (queue_select.h), --dry-run, --json, and one row that says what became
+ * of each. What a runner holds is not touched, and the row says so.
+ */
+#include "cli/command.h"
+#include "cli/queue_select.h"
+#include "switchboard/operate.h"
+
+extern gboolean queue_act_dry, queue_act_json;
+
+#define QUEUE_ACT_OPTIONS                                                                                    \
+    {"dry-run", 0, 0, G_OPTION_ARG_NONE, &queue_act_dry, "only say what would be done", NULL},               \
+    {                                                                                                        \
+        "json", 0, 0, G_OPTION_ARG_NONE, &queue_act_json, "one JSON object a line", NULL                     \
+    }
+
+typedef struct QueueAct QueueAct;
+
+/* A verb. The names of queues end with NULL. */
+typedef struct QueueVerb {
+    const char *name;               /* "hold" */
+    const char *past;               /* "held" */
+    const char *const *queues;      /* where it looks unless --queue says otherwise; NULL: all but `except` */
+    const char *const *except;
+    bool only;                      /* there is nothing to do in other queues than `queues` */
+    bool preserved;                 /* it works on preserved entries, too */
+    /* Does it to a ready entry. Consumes entry (claimed). False with error: this entry is put back by
+     * the callee or was moved; *fatal set when the command must end. */
+    Draft *(*draft)(Entry *entry, GError **error); /* the entry's successor; NULL without error: none */
+    /* Instead of draft: without a claim. name is the new one afterwards. */
+    bool (*in_place)(Operate *operate, Queue *queue, EntryName *name, GError **error);
+    /* What is preserved, when it is another function. */
+    bool (*in_place_preserved)(Operate *operate, Queue *queue, EntryName *name, GError **error);
+} QueueVerb;
+
+/* Runs it; an exit code, or error set. */
+int queue_act_run(const QueueVerb *verb, Site *site, int argc, char **argv, GError **error);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "cli/queue_act.h"
+#include "cli/queue_verbs.h"
+
+static const char *const queues[] = {"hold", NULL};
+
+static const QueueVerb verb = {
+    .name = "release", .past = "released", .queues = queues, .only = true, .draft = operate_draft_release};
+
+static int run_release(Site *site, int argc, char **argv, GError **error)
+{
+    return queue_act_run(&verb, site, argc, argv, error);
+}
+
+static const GOptionEntry options[] = {
+    QUEUE_SELECT_OPTIONS,
+    QUEUE_ACT_OPTIONS,
+    G_OPTION_ENTRY_NULL,
+};
+
+const Command queue_release = {
+    .name = "release",
+    .arguments = "[ENTRY...]",
+    .summary = "Put held entries back to where they were, due when they were due",
+    .details = "An entry that became due meanwhile is worked at once.",
+    .most = -1,
+    .options = options,
+    .run = run_release,
+};

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "cli/queue_select.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "cli/command.h"
+#include "runners/keys.h"
+
+char **queue_select_queues, *queue_select_list, *queue_select_sender, *queue_select_recipient, *queue_select_trace;
+
+void queue_select_list_id(char **list)
+{
+    char *at = *list ? strrchr(*list, '@') : NULL;
+    if (at)
+        *at = '.';
+    if (*list) {
+        char *lower = g_ascii_strdown(*list, -1);
+        g_free(*list);
+        *list = lower;
+    }
+}
+
+bool queue_select_by_content(void)
+{
+    return queue_select_list || queue_select_sender || queue_select_recipient || queue_select_trace;
+}
+
+bool queue_select_given(int count)
+{
+    return count > 0 || queue_select_queues || queue_select_by_content();
+}
+
+typedef struct Gather {
+    Queue *queue;
+    const EntryWord *words;
+    int count;
+    unsigned *meant; /* by word */
+    GArray *targets;
+} Gather;
+
+static bool gather_file(const QueueFile *found, const char *file, void *data)
+{
+    (void)file;
+    Gather *gather = data;
+    if (found->state == QUEUE_FOREIGN || found->state == QUEUE_WRITING)
+        return true;
+    bool wanted = gather->count == 0;
+    for (int i = 0; i < gather->count; i++)
+        if (entry_word_means(&gather->words[i], &found->name)) {
+            gather->meant[i]++;
+            wanted = true;
+        }
+    QueueTarget target = {gather->queue, *found};
+    if (wanted)
+        g_array_append_val(gather->targets, target);
+    return true;
+}
+
+static gint compare(gconstpointer a, gconstpointer b)
+{
+    const QueueTarget *one = a, *other = b;
+    int order = strcmp(queue_name(one->queue), queue_name(other->queue));
+    return order ? order : name_compare(&one->file.name, &other->file.name);
+}
+
+GArray *queue_select_targets(Spool *spool, char *const *queues, int count, char **words, GError **error)
+{
+    g_autofree EntryWord *parsed = g_new0(EntryWord, count + 1);
+    g_autofree unsigned *meant = g_new0(unsigned, count + 1);
+    for (int i = 0; i < count; i++)
+        if (!entry_word_parse(words[i], &parsed[i], error))
+            return NULL;
+    g_autoptr(GArray) targets = g_array_new(FALSE, FALSE, sizeof(QueueTarget));
+    Gather gather = {.words = parsed, .count = count, .meant = meant, .targets = targets};
+    for (; *queues; queues++) {
+        gather.queue = spool_queue(spool, *queues, error);
+        if (!gather.queue || !queue_files_each(gather.queue, gather_file, &gather, error))
+            return NULL;
+    }
+    for (int i = 0; i < count; i++) {
+        if (meant[i] == 0) {
+            fail(error, FAIL_MISSING, "there is no entry %s in these queues", words[i]);
+            return NULL;
+        }
+        if (meant[i] > 1) {
+            fail(error, FAIL_RACE, "%u entries are meant by %s; give more digits, or the whole name", meant[i],
+                 words[i]);
+            return NULL;
+        }
+    }
+    g_array_sort(targets, compare);
+    return g_steal_pointer(&targets);
+}
+
+static bool fits_pattern(const char *pattern, const char *text, size_t length)
+{
+    g_autofree char *lower = g_ascii_strdown(pattern, -1);
+    g_autofree char *folded = g_ascii_strdown(text, (gssize)length);
+    g_autofree char *valid = g_utf8_make_valid(folded, -1);
+    return g_pattern_match_simple(lower, valid);
+}
+
+const char *queue_select_sender_of(Entry *entry)
+{
+    const char *posting = meta_string(entry_meta(entry), KEY_SENDER, "");
+    return meta_string(entry_meta(entry), KEY_ENVELOPE_SENDER, posting);
+}
+
+static bool sender_fits(Entry *entry)
+{
+    const char *posting = meta_string(entry_meta(entry), KEY_SENDER, NULL);
+    const char *envelope = queue_select_sender_of(entry);
+    if (strcmp(queue_select_sender, "<>") == 0)
+        return *envelope == '\0';
+    return fits_pattern(queue_select_sender, envelope, strlen(envelope)) ||
+           (posting && fits_pattern(queue_select_sender, posting, strlen(posting)));
+}
+
+static bool recipient_fits(Entry *entry)
+{
+    Recipient recipient;
+    for (size_t at = 0; entry_next_recipient(entry, at, &recipient); at = recipient.next)
+        if (recipient.state == RECIPIENT_TODO &&
+            fits_pattern(queue_select_recipient, recipient.address, recipient.length))
+            return true;
+    const char *given = meta_string(entry_meta(entry), KEY_RECIPIENT, NULL);
+    return entry_recipients_length(entry) == 0 && given && fits_pattern(queue_select_recipient, given, strlen(given));
+}
+
+bool queue_select_fits(Entry *entry)
+{
+    return (!queue_select_list || strcmp(entry_list(entry), queue_select_list) == 0) &&
+           (!queue_select_trace || strcmp(entry_trace(entry), queue_select_trace) == 0) &&
+           (!queue_select_sender || sender_fits(entry)) && (!queue_select_recipient || recipient_fits(entry));
+}
