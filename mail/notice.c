@@ -130,10 +130,14 @@ GPtrArray *notice_compose(const Notice *notice)
         /* Made from the notice's own id, which nobody knew when the message was written. */
         g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, notice->id, -1);
         g_autofree char *boundary = g_strdup_printf("=_%.32s", sum);
-        g_string_append_printf(out, "Content-Type: multipart/mixed; boundary=\"%s\"\r\n\r\n", boundary);
+        const char *type = notice->delivery_status ? "report; report-type=delivery-status" : "mixed";
+        g_string_append_printf(out, "Content-Type: multipart/%s; boundary=\"%s\"\r\n\r\n", type, boundary);
         g_string_append_printf(out, "--%s\r\n", boundary);
         append_text(out, text);
         g_string_append_printf(out, "\r\n--%s\r\n", boundary);
+        if (notice->delivery_status)
+            g_string_append_printf(out, "Content-Type: message/delivery-status\r\n\r\n%s\r\n--%s\r\n",
+                                   notice->delivery_status, boundary);
         append_attached(pieces, out, notice);
         g_string_append_printf(out, "\r\n--%s--\r\n", boundary);
     }

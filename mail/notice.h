@@ -27,6 +27,7 @@ typedef struct Notice {
     bool replied; /* Auto-Submitted: auto-replied, else auto-generated */
     NoticeAttach attach;
     GBytes *about; /* the message, for NOTICE_HEADER and NOTICE_MESSAGE */
+    const char *delivery_status; /* makes it a report of RFC 3464 (mail/dsn.h); wants about. NULL: none */
 } Notice;
 
 /* The pieces of the message in their order, of GBytes; the octets of `about` are

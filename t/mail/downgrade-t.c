@@ -30,7 +30,8 @@ static void test_ascii(void)
 static void test_text(void)
 {
     assert_downgraded("A: b\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n"
-                      "Content-Transfer-Encoding: 8bit\r\n\r\n.caf\xc3\xa9 = ok \r\nlong enough to be quoted and not base64\r\n",
+                      "Content-Transfer-Encoding: 8bit\r\n\r\n.caf\xc3\xa9 = ok \r\n"
+                      "long enough to be quoted and not base64\r\n",
                       "A: b\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n"
                       "Content-Transfer-Encoding: quoted-printable\r\n\r\n.caf=C3=A9 =3D ok=20\r\n"
                       "long enough to be quoted and not base64\r\n");
@@ -63,7 +64,8 @@ static void test_broken(void)
 {
     g_autofree char *header = downgraded("Subject: na\xc3\xafve\r\n\r\nbody\r\n");
     g_assert_nonnull(strstr(header, "body"));
-    g_autofree char *lying = downgraded("Content-Transfer-Encoding: 7bit\r\n\r\nna\xc3\xafve and more of plain text\r\n");
+    g_autofree char *lying =
+        downgraded("Content-Transfer-Encoding: 7bit\r\n\r\nna\xc3\xafve and more of plain text\r\n");
     g_assert_true(g_str_is_ascii(lying));
     g_autofree char *nothing = downgraded("\xff\xfe");
     g_assert_nonnull(nothing);
