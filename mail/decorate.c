@@ -277,7 +277,7 @@ static bool find_delimiters(const Decorated *result, const char *boundary, size_
 static bool extend_mixed(const Message *message, const Decoration *decoration, const Content *content,
                          Decorated *result)
 {
-    size_t first, last;
+    size_t first = 0, last = 0;
     if (strcmp(content->type, "multipart/mixed") != 0 || !content->boundary || !*content->boundary ||
         !find_delimiters(result, content->boundary, &first, &last))
         return false;
