@@ -69,6 +69,7 @@ typedef struct SinkMail {
     unsigned count;
     const GString *message; /* NULL when nothing is stored */
     uint64_t octets;
+    uint64_t session; /* the number of its connection */
     const char *result; /* "accepted", "refused", "silent" */
 } SinkMail;
 

@@ -15,6 +15,7 @@ typedef enum State { STATE_COMMAND, STATE_DATA, STATE_STALLED, STATE_CLOSING } S
 
 typedef struct Session {
     Sink *sink;
+    uint64_t number; /* of the connection */
     int fd;
     State state;
     struct event *readable, *writable, *timer;
@@ -197,6 +198,7 @@ static void finish_message(Session *session)
     SinkMail mail = {
         .from = session->from, .helo = session->helo != NULL ? session->helo : "", .recipients = session->recipients,
         .count = session->count, .message = session->message, .octets = session->octets,
+        .session = session->number,
         .result = refused ? "refused" : wrong && session->output->len == said ? "silent" : "accepted",
     };
     sink_store_keep(sink, &mail);
@@ -346,7 +348,7 @@ void sink_session_start(Sink *sink, int fd)
     session->readable = event_new(sink->base, fd, EV_READ | EV_PERSIST, on_readable, session);
     session->writable = event_new(sink->base, fd, EV_WRITE, on_writable, session);
     session->timer = evtimer_new(sink->base, on_timer, session);
-    sink->stats.connections++;
+    session->number = ++sink->stats.connections;
     sink->open++;
     event_add(session->readable, NULL);
     if (!misbehave(session, STAGE_CONNECT, NULL))

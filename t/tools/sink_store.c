@@ -64,6 +64,7 @@ static char *envelope(const Sink *sink, const SinkMail *mail, int64_t now)
     g_autoptr(json_t) line = json_object();
     json_object_set_new(line, "n", json_integer((json_int_t)sink->serial));
     json_object_set_new(line, "time", json_integer(now));
+    json_object_set_new(line, "session", json_integer((json_int_t)mail->session));
     json_object_set_new(line, "helo", text(mail->helo, strlen(mail->helo)));
     json_object_set_new(line, "from", text(mail->from, strlen(mail->from)));
     json_t *to = json_array();
