@@ -50,6 +50,12 @@ class Sink:
                 self._read[path.name] = Transaction(json.loads(head), octets)
         return [self._read[name] for name in sorted(self._read)]
 
+    def purge(self):
+        """Forgets what was kept so far."""
+        for path in self.store.glob("*.mail"):
+            path.unlink()
+        self._read = {}
+
     def envelopes(self):
         """The log: what was received, whether it was kept or not."""
         if not self.log.exists():
