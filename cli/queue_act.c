@@ -8,15 +8,20 @@
 #include "base/fail.h"
 #include "cli/listing.h"
 
-gboolean queue_act_dry, queue_act_json;
+gboolean queue_act_dry, queue_act_json, queue_act_all;
 
-struct QueueAct {
+/* Entries changed in place that share a sync. */
+#define PENDING_MAX 100
+#define SHUNT_QUEUE "shunt"
+
+typedef struct QueueAct {
     const QueueVerb *verb;
     Spool *spool;
     Operate *operate; /* NULL: a dry run */
     Listing *listing;
+    GPtrArray *pending; /* rows of entries changed in place, not synced yet */
     int64_t done, left;
-};
+} QueueAct;
 
 static const Column columns[] = {{"queue", "QUEUE", COLUMN_TEXT},   {"name", "NAME", COLUMN_TEXT},
                                  {"result", "RESULT", COLUMN_TEXT}, {"reason", "REASON", COLUMN_TEXT},
@@ -74,7 +79,7 @@ static const char *not_for_us(const QueueVerb *verb, QueueState state)
     case QUEUE_TAKEN:
         return "held by another command, not touched";
     case QUEUE_PRESERVED:
-        return verb->preserved ? NULL : "preserved; see listrunner shunt";
+        return verb->aside ? NULL : "preserved; see listrunner shunt";
     default:
         return NULL;
     }
@@ -95,6 +100,17 @@ static bool is_row(QueueAct *act, json_t *row, GError **fault, GError **error)
     return true;
 }
 
+/* Nothing is said to be done before it is on the disk. */
+static bool flush_pending(QueueAct *act, GError **error)
+{
+    if (act->pending->len > 0 && !operate_sync(act->operate, error))
+        return false;
+    for (guint i = 0; i < act->pending->len; i++)
+        tell_done(act, json_incref(act->pending->pdata[i]));
+    g_ptr_array_set_size(act->pending, 0);
+    return true;
+}
+
 static bool change_in_place(QueueAct *act, const QueueTarget *target, bool preserved, json_t *row, GError **error)
 {
     const QueueVerb *verb = act->verb;
@@ -106,9 +122,10 @@ static bool change_in_place(QueueAct *act, const QueueTarget *target, bool prese
     if (!changed)
         return is_row(act, row, &fault, error);
     name_format(&name, text);
-    json_object_set_new(row, "new_name", json_string(text));
-    tell_done(act, row);
-    return true;
+    if (name.due != target->file.name.due)
+        json_object_set_new(row, "new_name", json_string(text));
+    g_ptr_array_add(act->pending, row);
+    return act->pending->len < PENDING_MAX || flush_pending(act, error);
 }
 
 static bool change_by_hop(QueueAct *act, const QueueTarget *target, bool preserved, json_t *row, GError **error)
@@ -136,8 +153,13 @@ static bool is_meant(const QueueTarget *target, bool named, Entry **entry, Queue
     *state = target->file.state;
     *entry = queue_files_open(target->queue, &target->file, state, NULL);
     if (!queue_select_by_content())
-        return *entry || named || queue_select_queues;
+        return *entry || named || queue_select_queues || queue_act_all;
     return *entry && queue_select_fits(*entry);
+}
+
+static bool in_shunt(const QueueTarget *target)
+{
+    return strcmp(queue_name(target->queue), SHUNT_QUEUE) == 0;
 }
 
 static bool act_on(QueueAct *act, QueueTarget *target, bool named, GError **error)
@@ -146,7 +168,7 @@ static bool act_on(QueueAct *act, QueueTarget *target, bool named, GError **erro
     QueueState state;
     bool meant = is_meant(target, named, &entry, &state);
     g_autoptr(Entry) owned = entry;
-    if (!meant)
+    if (!meant || (act->verb->aside && !in_shunt(target) && state != QUEUE_PRESERVED))
         return true;
     target->file.state = state;
     json_t *row = row_of(act, target, entry);
@@ -168,7 +190,8 @@ static bool act_on(QueueAct *act, QueueTarget *target, bool named, GError **erro
         return true;
     }
     bool preserved = state == QUEUE_PRESERVED;
-    if (preserved ? act->verb->in_place_preserved != NULL : act->verb->in_place != NULL)
+    bool hop = act->verb->draft && (!preserved || (act->verb->leaves_shunt && in_shunt(target)));
+    if (!hop)
         return change_in_place(act, target, preserved, row, error);
     return change_by_hop(act, target, preserved, row, error);
 }
@@ -183,7 +206,7 @@ static char **choose_queues(const QueueVerb *verb, Spool *spool, GError **error)
         return NULL;
     for (char **name = all; *name; name++) {
         bool fits = verb->queues ? g_strv_contains(verb->queues, *name)
-                                 : count > 0 || !g_strv_contains(verb->except, *name);
+                                 : !verb->except || !g_strv_contains(verb->except, *name);
         if (count > 0 && !verb->only)
             fits = true;
         if (count > 0 && !fits) {
@@ -208,7 +231,7 @@ static Operate *begin(QueueAct *act, GError **error)
         g_propagate_error(error, g_steal_pointer(&busy));
         return NULL;
     }
-    fprintf(stderr, "listrunner queue %s: %s; waiting\n", act->verb->name, busy->message);
+    fprintf(stderr, "listrunner %s %s: %s; waiting\n", act->verb->aside ? "shunt" : "queue", act->verb->name, busy->message);
     return operate_open(act->spool, true, on_done, act, error);
 }
 
@@ -221,13 +244,14 @@ static bool act_on_all(QueueAct *act, int argc, char **argv, GError **error)
     for (guint i = 0; i < targets->len; i++)
         if (!act_on(act, &g_array_index(targets, QueueTarget, i), argc > 0, error))
             return false;
-    return !act->operate || operate_end(act->operate, error);
+    return !act->operate || (flush_pending(act, error) && operate_end(act->operate, error));
 }
 
 int queue_act_run(const QueueVerb *verb, Site *site, int argc, char **argv, GError **error)
 {
-    if (!queue_select_given(argc))
-        return command_usage(error, "say which: ENTRY..., --queue, --list, --sender, --recipient or --trace");
+    if (!queue_select_given(argc) && !queue_act_all)
+        return command_usage(error, "say which: ENTRY..., --queue, --list, --sender, --recipient or --trace%s",
+                             verb->aside ? ", or --all" : "");
     queue_select_list_id(&queue_select_list);
     QueueAct act = {.verb = verb, .spool = site_spool(site, error)};
     if (!act.spool)
@@ -237,6 +261,8 @@ int queue_act_run(const QueueVerb *verb, Site *site, int argc, char **argv, GErr
         return TOOL_LATER;
     act.operate = operate;
     g_autoptr(Listing) listing = listing_new(columns, queue_act_json);
+    g_autoptr(GPtrArray) pending = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref);
+    act.pending = pending;
     act.listing = listing;
     bool sound = act_on_all(&act, argc, argv, error);
     g_clear_pointer(&listing, listing_free); /* the rows come before the sum */

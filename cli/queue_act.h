@@ -10,15 +10,13 @@
 #include "cli/queue_select.h"
 #include "switchboard/operate.h"
 
-extern gboolean queue_act_dry, queue_act_json;
+extern gboolean queue_act_dry, queue_act_json, queue_act_all;
 
 #define QUEUE_ACT_OPTIONS                                                                                    \
     {"dry-run", 0, 0, G_OPTION_ARG_NONE, &queue_act_dry, "only say what would be done", NULL},               \
     {                                                                                                        \
         "json", 0, 0, G_OPTION_ARG_NONE, &queue_act_json, "one JSON object a line", NULL                     \
     }
-
-typedef struct QueueAct QueueAct;
 
 /* A verb. The names of queues end with NULL. */
 typedef struct QueueVerb {
@@ -27,14 +25,13 @@ typedef struct QueueVerb {
     const char *const *queues;      /* where it looks unless --queue says otherwise; NULL: all but `except` */
     const char *const *except;
     bool only;                      /* there is nothing to do in other queues than `queues` */
-    bool preserved;                 /* it works on preserved entries, too */
-    /* Does it to a ready entry. Consumes entry (claimed). False with error: this entry is put back by
-     * the callee or was moved; *fatal set when the command must end. */
-    Draft *(*draft)(Entry *entry, GError **error); /* the entry's successor; NULL without error: none */
-    /* Instead of draft: without a claim. name is the new one afterwards. */
+    bool aside;                     /* it works on what was set aside: what is in shunt, or preserved anywhere */
+    bool leaves_shunt;              /* what is preserved in shunt moves, like what is ready there */
+    /* One of these: the entry's successor (NULL without error: none); or it is done in place, and *name is its name
+     * afterwards. FAIL_NEVER with a reason leaves the entry as it was. */
+    Draft *(*draft)(Entry *entry, GError **error);
     bool (*in_place)(Operate *operate, Queue *queue, EntryName *name, GError **error);
-    /* What is preserved, when it is another function. */
-    bool (*in_place_preserved)(Operate *operate, Queue *queue, EntryName *name, GError **error);
+    bool (*in_place_preserved)(Operate *operate, Queue *queue, EntryName *name, GError **error); /* with aside */
 } QueueVerb;
 
 /* Runs it; an exit code, or error set. */

@@ -5,15 +5,7 @@
 
 static const char *const except[] = {"shunt", "corrupt", NULL};
 
-/* Nothing comes after it. */
-static Draft *draft(Entry *entry, GError **error)
-{
-    (void)entry;
-    (void)error;
-    return NULL;
-}
-
-static const QueueVerb verb = {.name = "delete", .past = "deleted", .except = except, .draft = draft};
+static const QueueVerb verb = {.name = "delete", .past = "deleted", .except = except, .in_place = operate_delete};
 
 static int run_delete(Site *site, int argc, char **argv, GError **error)
 {

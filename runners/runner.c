@@ -14,6 +14,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "switchboard/claim.h"
+#include "switchboard/fault.h"
 #include "switchboard/recover.h"
 
 #define SHUNT_QUEUE "shunt"
@@ -154,12 +155,7 @@ static void shunt(Runner *runner, Outcome *outcome)
               outcome->error->message);
     g_ptr_array_set_size(outcome->drafts, 0);
     Draft *draft = draft_from_entry(SHUNT_QUEUE, entry);
-    json_t *fault = json_object();
-    meta_set_string(fault, "queue", from);
-    meta_set_string(fault, "reason", outcome->error->message);
-    meta_set_string(fault, "name", entry_text(entry));
-    meta_set_integer(fault, "time", clock_now());
-    json_object_set_new(draft_meta(draft), META_FAULT, fault);
+    fault_set(draft, entry, runner_name(runner), outcome->error->message);
     outcome_add(outcome, draft);
     g_clear_error(&outcome->error);
     g_autoptr(GError) error = NULL;

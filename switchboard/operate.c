@@ -190,14 +190,19 @@ bool operate_move(Operate *operate, Entry *entry, Draft *draft, void *token, GEr
     return operate->outcomes->len < BATCH_MAX || operate_flush(operate, error);
 }
 
-bool operate_end(Operate *operate, GError **error)
+bool operate_sync(Operate *operate, GError **error)
 {
-    if (!operate_flush(operate, error))
-        return false;
     for (guint i = 0; i < operate->touched->len; i++)
         if (!fs_sync_dir(queue_fd(operate->touched->pdata[i]), error))
             return false;
     g_ptr_array_set_size(operate->touched, 0);
+    return true;
+}
+
+bool operate_end(Operate *operate, GError **error)
+{
+    if (!operate_flush(operate, error) || !operate_sync(operate, error))
+        return false;
     if (operate->marked && !fs_truncate(operate->lock, 0, error))
         return false;
     operate->marked = false;
@@ -237,7 +242,16 @@ bool operate_retry_preserved(Operate *operate, Queue *queue, EntryName *name, GE
     return make_ready(operate, queue, name, file, error);
 }
 
-bool operate_delete_preserved(Operate *operate, Queue *queue, const EntryName *name, GError **error)
+bool operate_delete(Operate *operate, Queue *queue, EntryName *name, GError **error)
+{
+    char file[FILE_NAME_SIZE];
+    suffix_file(name, SUFFIX_TAKEN, file);
+    touch(operate, queue);
+    return take(operate, queue, name, SUFFIX_READY, error) && take_back_leftovers(operate, queue, name, error) &&
+           fs_unlink(queue_fd(queue), file, error);
+}
+
+bool operate_delete_preserved(Operate *operate, Queue *queue, EntryName *name, GError **error)
 {
     char file[FILE_NAME_SIZE];
     suffix_file(name, SUFFIX_PRESERVED, file);
@@ -292,6 +306,22 @@ Draft *operate_draft_release(Entry *entry, GError **error)
     json_object_del(draft_meta(draft), META_ORIGIN);
     int64_t due = meta_integer(origin, "due", 0);
     draft_set_due(draft, due > 0 ? due : clock_now());
+    return draft;
+}
+
+Draft *operate_draft_retry(Entry *entry, const char *to, GError **error)
+{
+    const json_t *fault = json_object_get(entry_meta(entry), META_FAULT);
+    const char *queue = to ? to : meta_string(fault, "queue", NULL);
+    if (!queue || !queue_name_valid(queue)) {
+        fail(error, FAIL_NEVER, "it does not say where it came from; name a queue with --to");
+        return NULL;
+    }
+    Draft *draft = operate_draft_again(entry, queue);
+    json_t *ordinal = json_object_get(fault, "ordinal");
+    if (ordinal)
+        json_object_set(draft_meta(draft), META_ORDINAL, ordinal);
+    json_object_del(draft_meta(draft), META_FAULT);
     return draft;
 }
 

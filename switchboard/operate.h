@@ -57,15 +57,19 @@ bool operate_flush(Operate *operate, GError **error);
 bool operate_put_back(Operate *operate, Entry *entry, GError **error);
 
 /* Sets the due time of a ready entry: one rename. *name is what it is called
- * then. FAIL_MISSING as above. Durable with operate_end(). */
+ * then. FAIL_MISSING as above. Durable after operate_sync(). */
 bool operate_set_due(Operate *operate, Queue *queue, EntryName *name, int64_t due, GError **error);
 
 /* A preserved entry becomes ready, due now, with a crash count of 0, under
  * its own hash. FAIL_NEVER when it is damaged. */
 bool operate_retry_preserved(Operate *operate, Queue *queue, EntryName *name, GError **error);
 
-/* Unlinks a preserved file, also one that is no entry. Durable with operate_end(). */
-bool operate_delete_preserved(Operate *operate, Queue *queue, const EntryName *name, GError **error);
+/* Unlinks a ready or preserved file, also one that is damaged. */
+bool operate_delete(Operate *operate, Queue *queue, EntryName *name, GError **error);
+bool operate_delete_preserved(Operate *operate, Queue *queue, EntryName *name, GError **error);
+
+/* Makes durable what the functions did that change an entry in place (set_due, retry_preserved, delete). */
+bool operate_sync(Operate *operate, GError **error);
 
 /* Brings a ready entry that is damaged into corrupt/, whole; or, when that cannot be, preserves it. */
 bool operate_set_corrupt(Operate *operate, Queue *queue, const EntryName *name, GError **error);
@@ -78,3 +82,6 @@ bool operate_set_stray_aside(Operate *operate, Queue *queue, const char *file, G
 Draft *operate_draft_hold(Entry *entry);                        /* into hold */
 Draft *operate_draft_release(Entry *entry, GError **error);     /* from hold; FAIL_NEVER: it has no origin */
 Draft *operate_draft_again(Entry *entry, const char *queue);    /* due now */
+
+/* From shunt back to where it was, or to the queue `to`, due now. FAIL_NEVER: to is NULL, and it has no fault. */
+Draft *operate_draft_retry(Entry *entry, const char *to, GError **error);

@@ -13,6 +13,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "runners/keys.h"
+#include "switchboard/fault.h"
 
 #define BACKOFF_MIN (5 * CLOCK_SECOND)
 #define BACKOFF_MAX (3600 * CLOCK_SECOND)
@@ -181,15 +182,9 @@ static void put_again(Outcome *outcome, const char *queue, json_t *names, const 
     meta_set_string(meta, KEY_ARCHIVE_KEY, key);
     meta_set_integer(meta, KEY_ATTEMPTS, attempts);
     bool again = strcmp(queue, queue_name(entry_queue(entry))) == 0;
-    if (!again) {
-        json_t *fault = json_object();
-        meta_set_string(fault, "queue", queue_name(entry_queue(entry)));
-        meta_set_string(fault, "reason", failure->message);
-        meta_set_integer(fault, "time", now);
-        meta_set_string(fault, "name", entry_text(entry));
-        json_object_set_new(meta, META_FAULT, fault);
-    }
-    if (again)
+    if (!again)
+        fault_set(draft, entry, "archive", failure->message);
+    else
         draft_set_due(draft, now + MIN(BACKOFF_MIN << MIN(attempts - 1, 16), BACKOFF_MAX));
     outcome_add(outcome, draft);
 }

@@ -10,6 +10,7 @@
 #include "runners/keys.h"
 #include "runners/out/bounce.h"
 #include "runners/out/report.h"
+#include "switchboard/fault.h"
 #include "switchboard/meta.h"
 
 #define SHUNT_QUEUE "shunt"
@@ -187,12 +188,7 @@ bool finish_shunt(Finish *finish, Entry *entry, unsigned source, const GError *w
     log_error("%s list=%s queue=%s to=" SHUNT_QUEUE " result=shunt (%s)", entry_trace(entry), entry_list(entry), from,
               why->message);
     Draft *draft = draft_from_entry(SHUNT_QUEUE, entry);
-    json_t *fault = json_object();
-    meta_set_string(fault, "queue", from);
-    meta_set_string(fault, "reason", why->message);
-    meta_set_string(fault, "name", entry_text(entry));
-    meta_set_integer(fault, "time", clock_now());
-    json_object_set_new(draft_meta(draft), META_FAULT, fault);
+    fault_set(draft, entry, "out", why->message);
     g_autoptr(Outcome) outcome = outcome_new(entry);
     outcome_add(outcome, draft);
     Outcome *batch[] = {outcome};

@@ -66,7 +66,7 @@ static unsigned to_do(const Entry *entry)
     return count;
 }
 
-typedef enum Verb { HOLD, AGAIN, DELETE, DUE, PSV_RETRY, PSV_DELETE, CORRUPT, VERBS } Verb;
+typedef enum Verb { HOLD, AGAIN, DELETE, UNLINK, DUE, PSV_RETRY, PSV_DELETE, CORRUPT, VERBS } Verb;
 
 /* One command on one entry; false when it stopped on the way. */
 static bool run(Fixture *fixture, Verb verb, EntryName name, unsigned *count)
@@ -82,7 +82,9 @@ static bool run(Fixture *fixture, Verb verb, EntryName name, unsigned *count)
                        : verb == HOLD           ? operate_draft_hold(entry)
                                                 : operate_draft_again(entry, "out");
         sound = entry && operate_move(operate, entry, draft, NULL, NULL);
-    } else if (verb == DUE)
+    } else if (verb == UNLINK)
+        sound = operate_delete(operate, queue, &name, NULL);
+    else if (verb == DUE)
         sound = operate_set_due(operate, queue, &name, 4000000000 * CLOCK_SECOND, NULL);
     else if (verb == PSV_RETRY)
         sound = operate_retry_preserved(operate, queue, &name, NULL);
@@ -121,11 +123,12 @@ static void judge(Fixture *fixture, Verb verb, bool ended)
     unsigned all = fixture_count(fixture, "out", "") + fixture_count(fixture, "hold", "") +
                    fixture_count(fixture, "corrupt", "") + fixture_count(fixture, "shunt", "");
     g_assert_cmpuint(all, ==, out + psv + hold + corrupt); /* nothing half done */
-    if (verb == DELETE || verb == PSV_DELETE)
+    bool deletes = verb == DELETE || verb == UNLINK || verb == PSV_DELETE;
+    if (deletes)
         g_assert_cmpuint(all, <=, ended ? 0 : 1);
     else
         g_assert_cmpuint(all, ==, 1);
-    if (ended && verb != DELETE && verb != PSV_DELETE)
+    if (ended && !deletes)
         g_assert_cmpuint(verb == HOLD ? hold : verb == CORRUPT ? corrupt : out, ==, 1);
     if (verb != CORRUPT && (out || hold)) {
         g_autoptr(Entry) entry = open_one(fixture, out ? "out" : "hold");
