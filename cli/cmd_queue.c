@@ -4,8 +4,8 @@
 #include "cli/queue_verbs.h"
 
 static const Command *const verbs[] = {
-    &queue_ls,      &queue_cat,    &queue_stat,   &queue_hold,     &queue_release,
-    &queue_requeue, &queue_delete, &queue_expire, &queue_edit_due, NULL,
+    &queue_ls,      &queue_cat,    &queue_stat,   &queue_shape,  &queue_hold,
+    &queue_release, &queue_requeue, &queue_delete, &queue_expire, &queue_edit_due, NULL,
 };
 
 const Command cmd_queue = {

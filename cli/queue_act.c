@@ -231,7 +231,8 @@ static Operate *begin(QueueAct *act, GError **error)
         g_propagate_error(error, g_steal_pointer(&busy));
         return NULL;
     }
-    fprintf(stderr, "listrunner %s %s: %s; waiting\n", act->verb->aside ? "shunt" : "queue", act->verb->name, busy->message);
+    fprintf(stderr, "listrunner %s %s: %s; waiting\n", act->verb->aside ? "shunt" : "queue",
+            act->verb->name, busy->message);
     return operate_open(act->spool, true, on_done, act, error);
 }
 

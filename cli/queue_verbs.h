@@ -4,7 +4,7 @@
 /* The verbs of `listrunner queue`, each in a file of its name. */
 #include "cli/command.h"
 
-extern const Command queue_ls, queue_cat, queue_stat;
+extern const Command queue_ls, queue_cat, queue_stat, queue_shape;
 
 /* These change something (queue_act.h). */
 extern const Command queue_hold, queue_release, queue_requeue, queue_delete, queue_expire, queue_edit_due;

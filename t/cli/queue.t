@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import time  # noqa: E402
 
 from harness import CONFIG, MISSING, NOT_SO, USAGE, main  # noqa: E402
+from spool import write_entry  # noqa: E402
 
 LIST = "test@example.com"
 
@@ -157,6 +158,31 @@ def test_many_names(site):
     assert site.run("queue", "stat", "--json").rows()[0]["ready"] == 20000
     assert time.monotonic() - began < 10
     assert len(site.run("queue", "ls", "--names", "--limit", "3").out.split()) == 3
+
+
+def test_shape(site):
+    """The bounds are those of qshape: below 5 minutes, below 10, 20 ... and the rest."""
+    now = time.time()
+    for minutes in (0, 4, 5.1, 9, 10.1, 19, 20.1, 40.1, 640.1, 1278, 1280.1, 100000):
+        write_entry(site, "out", arrival=now - 60 * minutes, recipients=b" a@Example.COM\n b@example.com\nDc@x.org\n")
+    write_entry(site, "retry", arrival=now, recipients=b" d@example.net\n", sender="", suffix=".bak")
+    write_entry(site, "hold", arrival=now)
+    rows = {row["domain"]: row for row in site.run("queue", "shape", "--json").rows()}
+    assert list(rows) == ["TOTAL", "example.com", "example.net"]
+    columns = ["5", "10", "20", "40", "80", "160", "320", "640", "1280", "1280+"]
+    assert [rows["example.com"][key] for key in columns] == [4, 4, 4, 2, 2, 0, 0, 0, 4, 4]
+    assert rows["TOTAL"]["total"] == 25 and rows["TOTAL"]["5"] == 5
+    table = site.run("queue", "shape").out.splitlines()
+    assert table[0].split() == ["T"] + columns and table[1].split()[:2] == ["TOTAL", "25"]
+    senders = {row["domain"]: row["total"] for row in site.run("queue", "shape", "-s", "--json").rows()}
+    assert senders == {"TOTAL": 13, "example.com": 12, "MAILER-DAEMON": 1}
+    few = site.run("queue", "shape", "-b", "3", "-t", "10", "-l", "-n", "1", "--json", "out").rows()
+    assert [row["domain"] for row in few] == ["TOTAL", "example.com"]
+    assert [few[1][key] for key in ("10", "20", "20+")] == [8, 4, 12]
+    assert site.run("queue", "shape", "--json", "hold").rows()[0]["total"] == 1
+    site.run("queue", "shape", "-b", "1", code=USAGE, says="--buckets")
+    site.run("queue", "shape", "-t", "0", code=USAGE, says="--tick")
+    site.run("queue", "shape", "nowhere", code=MISSING, says="'nowhere'")
 
 
 if __name__ == "__main__":
