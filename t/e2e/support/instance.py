@@ -202,10 +202,10 @@ class Instance:
         marks = [f"LISTRUNNER_CONFIG={path}".encode()
                  for path in (self.config, self.directory / "run" / "config-in-force")]
         found = []
-        for path in Path("/proc").glob("[0-9]*/environ"):
+        for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
-                if any(mark in path.read_bytes().split(b"\0") for mark in marks):
-                    found.append(int(path.parent.name))
+                if any(mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") for mark in marks):
+                    found.append(int(pid))
             except OSError:
                 continue
         return found
