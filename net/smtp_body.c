@@ -7,7 +7,8 @@
 struct SmtpBody {
     int references;
     GBytes *message;
-    bool plain; /* needs no change but perhaps its last line end */
+    size_t bare;  /* line feeds without CR before them */
+    bool dots;    /* one begins a line */
     bool eight_bit;
 };
 
@@ -27,19 +28,22 @@ static bool find_8bit(const char *data, size_t length)
     return false;
 }
 
-/* Whether each LF follows a CR and no dot begins a line. */
-static bool find_plain(const char *data, size_t length)
+static size_t count_bare(const char *data, size_t length)
 {
-    if (length > 0 && data[0] == '.')
-        return false;
+    size_t count = 0;
     const char *end = data + length;
     for (const char *at = data; (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++)
-        if (at == data || at[-1] != '\r' || (at + 1 < end && at[1] == '.'))
-            return false;
+        count += at == data || at[-1] != '\r';
+    return count;
+}
+
+static bool find_dots(const char *data, size_t length)
+{
+    const char *end = data + length;
     for (const char *at = data; (at = memchr(at, '.', (size_t)(end - at))) != NULL; at++)
-        if (at > data && at[-1] == '\r')
-            return false;
-    return true;
+        if (at == data || at[-1] == '\n' || at[-1] == '\r')
+            return true;
+    return false;
 }
 
 SmtpBody *smtp_body_new(GBytes *message)
@@ -49,8 +53,11 @@ SmtpBody *smtp_body_new(GBytes *message)
     const char *data = g_bytes_get_data(message, &length);
     body->references = 1;
     body->message = g_bytes_ref(message);
-    body->plain = length == 0 || find_plain(data, length);
-    body->eight_bit = find_8bit(data, length);
+    if (length > 0) {
+        body->bare = count_bare(data, length);
+        body->dots = find_dots(data, length);
+        body->eight_bit = find_8bit(data, length);
+    }
     return body;
 }
 
@@ -73,6 +80,20 @@ size_t smtp_body_size(const SmtpBody *body)
     return g_bytes_get_size(body->message);
 }
 
+/* What the last line lacks of its end. */
+static size_t end_size(const char *data, size_t length)
+{
+    char last = length > 0 ? data[length - 1] : '\n';
+    return last == '\n' ? 0 : last == '\r' ? 1 : 2;
+}
+
+size_t smtp_body_wire_size(const SmtpBody *body)
+{
+    size_t length;
+    const char *data = g_bytes_get_data(body->message, &length);
+    return length + body->bare + end_size(data, length);
+}
+
 bool smtp_body_8bit(const SmtpBody *body)
 {
     return body->eight_bit;
@@ -86,23 +107,21 @@ static void release_reference(const void *data, size_t length, void *message)
 }
 
 /* Every LF has its CR by now. */
-static void write_end(struct evbuffer *out, const char *data, size_t length)
+static void write_end(struct evbuffer *out, const char *data, size_t length, bool chunk)
 {
-    char last = length > 0 ? data[length - 1] : '\n';
-    if (last == '\r')
-        evbuffer_add(out, "\n", 1);
-    else if (last != '\n')
-        evbuffer_add(out, "\r\n", 2);
-    evbuffer_add(out, ".\r\n", 3);
+    size_t missing = end_size(data, length);
+    evbuffer_add(out, "\r\n" + 2 - missing, missing);
+    if (!chunk)
+        evbuffer_add(out, ".\r\n", 3);
 }
 
 /* Rewrites up to stop; returns where it stands. */
-static size_t write_changed(struct evbuffer *out, const char *data, size_t at, size_t stop)
+static size_t write_changed(struct evbuffer *out, const char *data, size_t at, size_t stop, bool chunk)
 {
     size_t from = at; /* what is not yet copied */
     for (; at < stop; at++) {
         char before = at > 0 ? data[at - 1] : '\n';
-        bool insert_dot = data[at] == '.' && (before == '\n' || before == '\r');
+        bool insert_dot = !chunk && data[at] == '.' && (before == '\n' || before == '\r');
         bool insert_cr = data[at] == '\n' && (at == 0 || before != '\r');
         if (!insert_dot && !insert_cr)
             continue;
@@ -118,15 +137,16 @@ void smtp_body_write(SmtpBody *body, SmtpBodyCursor *cursor, struct evbuffer *ou
 {
     size_t length;
     const char *data = g_bytes_get_data(body->message, &length);
-    if (body->plain) {
+    if (body->bare == 0 && (cursor->chunk || !body->dots)) {
         if (length > 0)
             evbuffer_add_reference(out, data, length, release_reference, g_bytes_ref(body->message));
         cursor->offset = length;
     } else {
-        cursor->offset = write_changed(out, data, cursor->offset, MIN(length, cursor->offset + limit));
+        cursor->offset = write_changed(out, data, cursor->offset, MIN(length, cursor->offset + limit),
+                                       cursor->chunk);
     }
     if (cursor->offset < length)
         return;
-    write_end(out, data, length);
+    write_end(out, data, length, cursor->chunk);
     cursor->ended = true;
 }

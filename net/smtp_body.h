@@ -3,7 +3,8 @@
 #pragma once
 /*
  * A message on its way through DATA: dots at the start of lines doubled, line
- * ends CRLF, the last line ended, and the lone dot behind it. The octets are looked through once, when
+ * ends CRLF, the last line ended, and the lone dot behind it; or through BDAT (RFC 3030): the
+ * same without the dots. The octets are looked through once, when
  * the body is made; one that needs no change (nearly all) is passed to
  * each connection by reference, whole and uncopied. The others are rewritten
  * piece by piece as the connection takes them.
@@ -25,18 +26,22 @@ SmtpBody *smtp_body_ref(SmtpBody *body);
 void smtp_body_unref(SmtpBody *body);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SmtpBody, smtp_body_unref)
 
-/* The message's own octets, for SIZE= and the log. */
+/* The message's own octets, for the log. */
 size_t smtp_body_size(const SmtpBody *body);
+
+/* Its octets on the wire without what DATA adds: for SIZE= and BDAT. */
+size_t smtp_body_wire_size(const SmtpBody *body);
 
 /* True when there is an octet above 127 in it. */
 bool smtp_body_8bit(const SmtpBody *body);
 
-/* How far one connection has come; starts as {0}. */
+/* How far one connection has come; starts as {0} or {.chunk = true}. */
 typedef struct SmtpBodyCursor {
+    bool chunk; /* for BDAT: no dots doubled, no lone dot */
     size_t offset;
     bool ended;
 } SmtpBodyCursor;
 
 /* Appends the next part of the body to out, about limit octets of a rewritten body or all of
- * an unchanged one; the last part brings the lone dot and sets ended. */
+ * an unchanged one; the last part brings what ends it and sets ended. */
 void smtp_body_write(SmtpBody *body, SmtpBodyCursor *cursor, struct evbuffer *out, size_t limit);

@@ -4,8 +4,10 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -14,30 +16,9 @@
 
 #define READ_PIECE (64 * 1024)
 
-/* Names, and the command that a reply of the phase answers. */
-static const struct {
-    const char *name;
-    const char *command;
-} phases[SMTP_PHASES] = {
-    [SMTP_CONNECT] = {"connecting", NULL},
-    [SMTP_GREETING] = {"waiting for the greeting", NULL},
-    [SMTP_HELO] = {"greeting the server", "EHLO"},
-    [SMTP_TLS] = {"starting TLS", "STARTTLS"},
-    [SMTP_AUTH] = {"authenticating", "AUTH"},
-    [SMTP_IDLE] = {"idle", NULL},
-    [SMTP_MAIL] = {"sending MAIL FROM", "MAIL FROM"},
-    [SMTP_RCPT] = {"sending RCPT TO", "RCPT TO"},
-    [SMTP_DATA] = {"sending DATA", "DATA"},
-    [SMTP_BODY] = {"sending the message", "message"},
-    [SMTP_DOT] = {"waiting for the reply to the end of data", "end of data"},
-    [SMTP_RSET] = {"sending RSET", "RSET"},
-    [SMTP_QUIT] = {"sending QUIT", "QUIT"},
-};
-
-const char *smtp_phase_name(SmtpPhase phase)
-{
-    return phases[phase].name;
-}
+/* A server that takes a message more slowly than this (octets a second, over the time-out of a block)
+ * keeps a session for nothing. */
+#define SLOWEST 500
 
 /* --- the clock ---------------------------------------------------------- */
 
@@ -52,12 +33,24 @@ void smtp_client_soon(SmtpClient *client)
     event_active(client->timer, EV_TIMEOUT, 0);
 }
 
+/* Octets that have left this host: what we wrote less what the kernel still keeps. */
+static uint64_t octets_gone(const SmtpClient *client)
+{
+    int kept = 0;
+    evutil_socket_t fd = bufferevent_getfd(client->connection);
+    if (fd < 0 || ioctl(fd, SIOCOUTQ, &kept) != 0 || kept < 0)
+        kept = 0;
+    return client->written - MIN(client->written, (uint64_t)kept);
+}
+
 /* The timer is set once a phase; when it fires, it looks how long ago the
  * last progress was. */
 void smtp_client_phase(SmtpClient *client, SmtpPhase phase)
 {
     client->phase = phase;
     client->progress = clock_monotonic();
+    if (phase == SMTP_BODY || phase == SMTP_DOT)
+        client->gone = octets_gone(client);
     if (client->settings->timeouts[phase] > 0)
         arm(client, client->settings->timeouts[phase]);
     else
@@ -68,69 +61,58 @@ static void on_output(struct evbuffer *buffer, const struct evbuffer_cb_info *in
 {
     (void)buffer;
     SmtpClient *client = data;
+    client->written += info->n_deleted;
     if (info->n_deleted > 0)
         client->progress = clock_monotonic();
 }
+
+/* While the message is on its way, the kernel's buffers hide whether the server takes it: a full
+ * one looks like a standstill, and the last octets like sent. True: it takes enough. */
+static bool flows(SmtpClient *client, int64_t limit)
+{
+    uint64_t before = client->gone;
+    client->gone = octets_gone(client);
+    return client->gone - before >= (uint64_t)(limit * SLOWEST / CLOCK_SECOND) && client->gone > before;
+}
+
+/* --- writing ------------------------------------------------------------ */
 
 void smtp_client_write(SmtpClient *client, const char *text, size_t length)
 {
     bufferevent_write(client->connection, text, length);
 }
 
-/* --- results ------------------------------------------------------------ */
-
-void smtp_client_judge_clear(SmtpVerdictText *judged)
+void smtp_client_say(SmtpClient *client, SmtpPhase phase, const char *command)
 {
-    g_free(judged->text);
-    g_free(judged->reply);
+    smtp_client_write(client, command, strlen(command));
+    smtp_client_phase(client, phase);
 }
 
-/* "552" to RCPT without better knowledge means too many recipients
- * (RFC 5321, 4.5.3.1.10). */
-static bool means_later(const SmtpClient *client)
+bool smtp_client_drained(const SmtpClient *client)
 {
-    const SmtpReply *reply = &client->reply;
-    if (smtp_reply_class(reply) == 4)
-        return true;
-    if (client->phase < SMTP_MAIL)
-        return true; /* the server refuses us, not the message */
-    return client->phase == SMTP_RCPT && reply->code == 552 &&
-           (!reply->has_status || strcmp(reply->status, "5.5.3") == 0);
-}
-
-void smtp_client_judge(SmtpClient *client, SmtpVerdictText *judged)
-{
-    const SmtpReply *reply = &client->reply;
-    judged->reply = smtp_reply_print(reply);
-    memcpy(judged->status, reply->status, sizeof(judged->status));
-    judged->result = (SmtpResult){.phase = client->phase, .code = reply->code, .status = judged->status,
-                                  .reply = judged->reply};
-    if (smtp_reply_class(reply) == 2) {
-        judged->result.verdict = SMTP_SENT;
-        judged->text = g_strdup(judged->reply);
-    } else {
-        bool later = means_later(client);
-        judged->result.verdict = later ? SMTP_LATER : SMTP_NEVER;
-        judged->result.connection = reply->code == 421 || client->phase < SMTP_MAIL;
-        judged->status[0] = later ? '4' : '5';
-        const char *command = phases[client->phase].command;
-        judged->text = g_strdup_printf("%s said: %s%s%s%s", client->peer, judged->reply,
-                                       command ? " (in reply to " : "", command ? command : "", command ? ")" : "");
-    }
-    judged->result.text = judged->text;
+    return evbuffer_get_length(bufferevent_get_output(client->connection)) == 0;
 }
 
 /* --- the end ------------------------------------------------------------ */
+
+static void drop_connection(SmtpClient *client)
+{
+    if (!client->connection)
+        return;
+    evbuffer_remove_cb(bufferevent_get_output(client->connection), on_output, client);
+    bufferevent_free(client->connection);
+    client->connection = NULL;
+    client->ssl = NULL; /* freed with the connection */
+}
 
 static void release(SmtpClient *client)
 {
     if (client->timer)
         event_free(client->timer);
-    if (client->connection) {
-        evbuffer_remove_cb(bufferevent_get_output(client->connection), on_output, client);
-        bufferevent_free(client->connection);
-    }
+    drop_connection(client);
     smtp_body_unref(client->active ? client->transaction.body : NULL);
+    smtp_body_unref(client->body);
+    smtp_auth_free(client->auth);
     g_byte_array_unref(client->fates);
     g_string_free(client->scratch, TRUE);
     g_free(client->peer);
@@ -159,6 +141,17 @@ static void leave(SmtpClient *client)
         release(client);
 }
 
+/* What the end means for a transaction that is not over. */
+static SmtpResult fate_of(const SmtpClient *client, const SmtpResult *why)
+{
+    SmtpResult fate = *why;
+    bool silent = why->code == 0;
+    bool in_one = client->bdat_ahead && client->phase >= SMTP_MAIL && smtp_client_drained(client);
+    fate.in_doubt = silent && (client->phase == SMTP_DOT || in_one);
+    fate.unstarted = client->phase == SMTP_MAIL && client->transactions > 1 && why->connection && !fate.in_doubt;
+    return fate;
+}
+
 void smtp_client_end(SmtpClient *client, const SmtpResult *why)
 {
     if (client->doomed)
@@ -166,9 +159,7 @@ void smtp_client_end(SmtpClient *client, const SmtpResult *why)
     client->doomed = true;
     bufferevent_disable(client->connection, EV_READ | EV_WRITE);
     event_del(client->timer);
-    SmtpResult fate = *why;
-    fate.in_doubt = client->phase == SMTP_DOT && why->code == 0;
-    fate.unstarted = client->phase == SMTP_MAIL && client->transactions > 1 && why->connection;
+    SmtpResult fate = fate_of(client, why);
     smtp_transaction_end(client, &fate);
     client->handler->closed(client, why, client->data);
 }
@@ -180,7 +171,7 @@ void smtp_client_end_by_reply(SmtpClient *client)
     smtp_client_end(client, &judged.result);
 }
 
-static void end_by_us(SmtpClient *client, const char *status, char *text)
+void smtp_client_end_by_us(SmtpClient *client, const char *status, char *text)
 {
     g_autofree char *owned = text;
     smtp_client_end(client, &(SmtpResult){.verdict = SMTP_LATER, .phase = client->phase, .status = status,
@@ -189,133 +180,64 @@ static void end_by_us(SmtpClient *client, const char *status, char *text)
 
 void smtp_client_end_confused(SmtpClient *client)
 {
-    end_by_us(client, "4.5.0", g_strdup_printf("%s broke the protocol while %s", client->peer,
-                                               phases[client->phase].name));
+    smtp_client_end_by_us(client, "4.5.0", g_strdup_printf("%s broke the protocol while %s", client->peer,
+                                                           smtp_phase_name(client->phase)));
 }
 
-static void end_orderly(SmtpClient *client)
+void smtp_client_end_orderly(SmtpClient *client)
 {
     smtp_client_end(client, &(SmtpResult){.verdict = SMTP_SENT, .phase = client->phase, .status = "2.0.0",
                                           .text = "closed", .reply = "closed"});
 }
 
-/* --- the conversation --------------------------------------------------- */
-
-static void say(SmtpClient *client, SmtpPhase phase, const char *command)
-{
-    smtp_client_write(client, command, strlen(command));
-    smtp_client_phase(client, phase);
-}
-
-void smtp_client_rest(SmtpClient *client)
-{
-    smtp_client_phase(client, SMTP_IDLE);
-    if (client->ending)
-        say(client, SMTP_QUIT, "QUIT\r\n");
-    else
-        client->handler->ready(client, client->data);
-}
-
-void smtp_client_reset(SmtpClient *client)
-{
-    say(client, SMTP_RSET, "RSET\r\n");
-}
-
-static void say_helo(SmtpClient *client, const char *verb)
-{
-    g_autofree char *command = g_strdup_printf("%s %s\r\n", verb, client->settings->helo_name);
-    say(client, SMTP_HELO, command);
-}
-
-static void take_extension(SmtpClient *client, const char *line)
-{
-    size_t length = strcspn(line, " =");
-    g_autofree char *keyword = g_ascii_strup(line, (gssize)length);
-    if (strcmp(keyword, "PIPELINING") == 0)
-        client->extensions |= SMTP_EXT_PIPELINING;
-    else if (strcmp(keyword, "8BITMIME") == 0)
-        client->extensions |= SMTP_EXT_8BITMIME;
-    else if (strcmp(keyword, "SMTPUTF8") == 0)
-        client->extensions |= SMTP_EXT_SMTPUTF8;
-    else if (strcmp(keyword, "SIZE") == 0) {
-        client->extensions |= SMTP_EXT_SIZE;
-        client->size_limit = line[length] ? g_ascii_strtoull(line + length + 1, NULL, 10) : 0;
-    }
-}
-
-static void helo_reply(SmtpClient *client)
-{
-    unsigned class = smtp_reply_class(&client->reply);
-    if (class == 5 && !client->helo_tried) {
-        client->helo_tried = true;
-        say_helo(client, "HELO");
-        return;
-    }
-    if (class != 2) {
-        smtp_client_end_by_reply(client);
-        return;
-    }
-    if (!client->helo_tried) {
-        g_auto(GStrv) lines = g_strsplit(client->reply.text, "\n", -1);
-        for (char **line = lines[0] ? lines + 1 : lines; *line; line++)
-            take_extension(client, *line);
-    }
-    smtp_client_rest(client);
-}
+/* --- what the loop calls ------------------------------------------------ */
 
 static void take_reply(SmtpClient *client)
 {
-    if (client->phase == SMTP_QUIT || client->phase == SMTP_IDLE) {
-        end_orderly(client); /* unasked for, it can only be a farewell */
-        return;
-    }
-    if (client->reply.code == 421) {
+    client->progress = clock_monotonic();
+    if (client->phase == SMTP_QUIT || client->phase == SMTP_IDLE)
+        smtp_client_end_orderly(client); /* unasked for, it can only be a farewell */
+    else if (client->reply.code == 421)
         smtp_client_end_by_reply(client);
-        return;
-    }
-    switch (client->phase) {
-    case SMTP_GREETING:
-        if (smtp_reply_class(&client->reply) == 2)
-            say_helo(client, "EHLO");
-        else
-            smtp_client_end_by_reply(client);
-        break;
-    case SMTP_HELO:
-        helo_reply(client);
-        break;
-    case SMTP_RSET:
-        if (smtp_reply_class(&client->reply) == 2)
-            smtp_client_rest(client);
-        else
-            smtp_client_end_by_reply(client);
-        break;
-    default:
+    else if (client->phase < SMTP_IDLE || client->phase == SMTP_RSET)
+        smtp_session_reply(client);
+    else
         smtp_transaction_reply(client);
-    }
 }
 
-/* --- what the loop calls ------------------------------------------------ */
+/* True when all of it was taken; what is behind the permission to start TLS is not. */
+static bool take_octets(SmtpClient *client, const char *octets, size_t length)
+{
+    size_t taken = 0;
+    while (!client->doomed && !client->upgrade && taken < length) {
+        size_t used;
+        SmtpReplyState state = smtp_reply_feed(&client->reply, octets + taken, length - taken, &used);
+        taken += used;
+        if (state == SMTP_REPLY_BROKEN)
+            smtp_client_end_confused(client);
+        else if (state == SMTP_REPLY_DONE)
+            take_reply(client);
+    }
+    return taken == length;
+}
 
 static void on_read(struct bufferevent *connection, void *data)
 {
     SmtpClient *client = data;
     struct evbuffer *in = bufferevent_get_input(connection);
-    client->progress = clock_monotonic();
     enter(client);
     size_t length;
-    while (!client->doomed && (length = evbuffer_get_contiguous_space(in)) > 0) {
-        const char *octets = (const char *)evbuffer_pullup(in, (ev_ssize_t)length);
-        size_t taken = 0;
-        while (!client->doomed && taken < length) {
-            size_t used;
-            SmtpReplyState state = smtp_reply_feed(&client->reply, octets + taken, length - taken, &used);
-            taken += used;
-            if (state == SMTP_REPLY_BROKEN)
-                smtp_client_end_confused(client);
-            else if (state == SMTP_REPLY_DONE)
-                take_reply(client);
-        }
-        evbuffer_drain(in, taken);
+    bool all = true;
+    while (!client->doomed && !client->upgrade && (length = evbuffer_get_contiguous_space(in)) > 0) {
+        all = take_octets(client, (const char *)evbuffer_pullup(in, (ev_ssize_t)length), length);
+        evbuffer_drain(in, length);
+    }
+    if (client->upgrade && !client->doomed) {
+        client->upgrade = false;
+        if (all && evbuffer_get_length(in) == 0)
+            smtp_handshake_start(client);
+        else /* somebody put words into the server's mouth, to be believed once TLS stands */
+            smtp_client_end_confused(client);
     }
     leave(client);
 }
@@ -329,6 +251,41 @@ static void on_write(struct bufferevent *connection, void *data)
     leave(client);
 }
 
+static void connected(SmtpClient *client)
+{
+    if (client->phase == SMTP_TLS)
+        smtp_handshake_done(client);
+    else
+        smtp_session_start(client);
+}
+
+/* Who refuses a message before it is whole often says why and closes; our writing fails before we read it. */
+static void hear_out(SmtpClient *client)
+{
+    char octets[4096];
+    int fd = bufferevent_getfd(client->connection);
+    ssize_t length;
+    while (!client->doomed && !client->upgrade && client->phase > SMTP_TLS &&
+           (length = client->ssl ? SSL_read(client->ssl, octets, sizeof(octets)) :
+                                   recv(fd, octets, sizeof(octets), MSG_DONTWAIT)) > 0)
+        take_octets(client, octets, (size_t)length);
+}
+
+static void lost(SmtpClient *client, short what)
+{
+    if (what & BEV_EVENT_WRITING)
+        hear_out(client);
+    if (client->doomed)
+        return;
+    if (client->phase == SMTP_IDLE || client->phase == SMTP_QUIT)
+        smtp_client_end_orderly(client);
+    else if (client->phase == SMTP_TLS)
+        smtp_session_tls_failed(client, smtp_handshake_problem(client));
+    else
+        smtp_client_end_by_us(client, "4.4.2", g_strdup_printf("lost connection with %s while %s", client->peer,
+                                                               smtp_phase_name(client->phase)));
+}
+
 static void on_event(struct bufferevent *connection, short what, void *data)
 {
     (void)connection;
@@ -336,26 +293,25 @@ static void on_event(struct bufferevent *connection, short what, void *data)
     int number = errno;
     enter(client);
     if (what & BEV_EVENT_CONNECTED)
-        smtp_client_phase(client, SMTP_GREETING);
+        connected(client);
     else if (client->phase == SMTP_CONNECT)
-        end_by_us(client, "4.4.1", g_strdup_printf("connect to %s: %s", client->peer, g_strerror(number)));
-    else if (client->phase == SMTP_IDLE || client->phase == SMTP_QUIT)
-        end_orderly(client);
+        smtp_client_end_by_us(client, "4.4.1", g_strdup_printf("connect to %s: %s", client->peer, g_strerror(number)));
     else
-        end_by_us(client, "4.4.2", g_strdup_printf("lost connection with %s while %s", client->peer,
-                                                   phases[client->phase].name));
+        lost(client, what);
     leave(client);
 }
 
 static void timed_out(SmtpClient *client)
 {
     if (client->phase == SMTP_IDLE)
-        say(client, SMTP_QUIT, "QUIT\r\n");
+        smtp_client_say(client, SMTP_QUIT, "QUIT\r\n");
     else if (client->phase == SMTP_QUIT)
-        end_orderly(client);
+        smtp_client_end_orderly(client);
+    else if (client->phase == SMTP_TLS)
+        smtp_session_tls_failed(client, g_strdup("time-out"));
     else
-        end_by_us(client, client->phase == SMTP_CONNECT ? "4.4.1" : "4.4.2",
-                  g_strdup_printf("%s timed out while %s", client->peer, phases[client->phase].name));
+        smtp_client_end_by_us(client, client->phase == SMTP_CONNECT ? "4.4.1" : "4.4.2",
+                              g_strdup_printf("%s timed out while %s", client->peer, smtp_phase_name(client->phase)));
 }
 
 static void on_timer(evutil_socket_t fd, short what, void *data)
@@ -366,14 +322,17 @@ static void on_timer(evutil_socket_t fd, short what, void *data)
     enter(client);
     int64_t limit = client->settings->timeouts[client->phase];
     int64_t waited = clock_monotonic() - client->progress;
+    bool sending = client->phase == SMTP_BODY || client->phase == SMTP_DOT;
     if (client->connect_error)
-        end_by_us(client, "4.4.1", g_strdup_printf("connect to %s: %s", client->peer,
-                                                   g_strerror(client->connect_error)));
+        smtp_client_end_by_us(client, "4.4.1", g_strdup_printf("connect to %s: %s", client->peer,
+                                                               g_strerror(client->connect_error)));
     else if (client->refusal)
         smtp_transaction_refuse(client);
     else if (client->ending && client->phase < SMTP_IDLE)
-        end_orderly(client);
-    else if (limit > 0 && waited < limit)
+        smtp_client_end_orderly(client);
+    else if (limit > 0 && sending && flows(client, limit))
+        arm(client, limit);
+    else if (limit > 0 && client->phase != SMTP_BODY && waited < limit)
         arm(client, limit - waited);
     else if (limit > 0)
         timed_out(client);
@@ -400,6 +359,7 @@ static char *name_peer(const char *host, const struct sockaddr *address)
 
 static SmtpClient *start(struct event_base *base, const SmtpSettings *settings, const SmtpHandler *handler, void *data)
 {
+    g_assert(settings->tls == SMTP_TLS_NONE || settings->tls_context);
     SmtpClient *client = g_new0(SmtpClient, 1);
     client->base = base;
     client->settings = settings;
@@ -412,15 +372,54 @@ static SmtpClient *start(struct event_base *base, const SmtpSettings *settings, 
     return client;
 }
 
+static void use(SmtpClient *client, struct bufferevent *connection)
+{
+    client->connection = connection;
+    bufferevent_set_max_single_read(connection, READ_PIECE);
+    bufferevent_set_max_single_write(connection, 4 * READ_PIECE);
+    bufferevent_setcb(connection, on_read, on_write, on_event, client);
+    evbuffer_add_cb(bufferevent_get_output(connection), on_output, client);
+}
+
 static void attach(SmtpClient *client, int fd)
 {
     int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* fails for UNIX sockets, which need it not */
-    client->connection = bufferevent_socket_new(client->base, fd, BEV_OPT_CLOSE_ON_FREE);
-    bufferevent_set_max_single_read(client->connection, READ_PIECE);
-    bufferevent_set_max_single_write(client->connection, 4 * READ_PIECE);
-    bufferevent_setcb(client->connection, on_read, on_write, on_event, client);
-    evbuffer_add_cb(bufferevent_get_output(client->connection), on_output, client);
+    use(client, bufferevent_socket_new(client->base, fd, BEV_OPT_CLOSE_ON_FREE));
+}
+
+void smtp_client_replace(SmtpClient *client, struct bufferevent *connection)
+{
+    bufferevent_setfd(client->connection, -1);
+    SSL *ssl = client->ssl;
+    drop_connection(client);
+    client->ssl = ssl;
+    use(client, connection);
+}
+
+static void open_connection(SmtpClient *client)
+{
+    const struct sockaddr *address = (const struct sockaddr *)&client->address;
+    smtp_client_phase(client, SMTP_CONNECT);
+    int fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0 || (connect(fd, address, client->address_length) != 0 && errno != EINPROGRESS)) {
+        client->connect_error = errno;
+        attach(client, fd);
+        smtp_client_soon(client);
+        return;
+    }
+    attach(client, fd);
+    bufferevent_enable(client->connection, EV_READ | EV_WRITE);
+    bufferevent_socket_connect(client->connection, NULL, 0); /* reports when the socket is connected */
+}
+
+void smtp_client_reconnect(SmtpClient *client)
+{
+    drop_connection(client);
+    smtp_reply_init(&client->reply);
+    client->written = 0;
+    client->helo_tried = false;
+    open_connection(client);
 }
 
 SmtpClient *smtp_client_adopt(struct event_base *base, int fd, const SmtpSettings *settings,
@@ -430,34 +429,20 @@ SmtpClient *smtp_client_adopt(struct event_base *base, int fd, const SmtpSetting
     client->peer = g_strdup(settings->server);
     evutil_make_socket_nonblocking(fd);
     attach(client, fd);
-    smtp_client_phase(client, SMTP_GREETING);
     bufferevent_enable(client->connection, EV_READ | EV_WRITE);
+    smtp_session_start(client);
     return client;
 }
 
 SmtpClient *smtp_client_new(struct event_base *base, const struct sockaddr *address, socklen_t length,
                             const SmtpSettings *settings, const SmtpHandler *handler, void *data)
 {
-    return smtp_client_new_to(base, settings->server, address, length, settings, handler, data);
-}
-
-SmtpClient *smtp_client_new_to(struct event_base *base, const char *host, const struct sockaddr *address,
-                               socklen_t length, const SmtpSettings *settings, const SmtpHandler *handler, void *data)
-{
-    g_assert(settings->tls == SMTP_TLS_NONE && !settings->auth_user);
     SmtpClient *client = start(base, settings, handler, data);
-    client->peer = name_peer(host, address);
-    smtp_client_phase(client, SMTP_CONNECT);
-    int fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0 || (connect(fd, address, length) != 0 && errno != EINPROGRESS)) {
-        client->connect_error = errno;
-        attach(client, fd);
-        smtp_client_soon(client);
-        return client;
-    }
-    attach(client, fd);
-    bufferevent_enable(client->connection, EV_READ | EV_WRITE);
-    bufferevent_socket_connect(client->connection, NULL, 0); /* reports when the socket is connected */
+    g_assert(length <= sizeof(client->address));
+    client->peer = name_peer(settings->server, address);
+    memcpy(&client->address, address, length);
+    client->address_length = length;
+    open_connection(client);
     return client;
 }
 
@@ -465,7 +450,7 @@ void smtp_client_quit(SmtpClient *client)
 {
     client->ending = true;
     if (client->phase == SMTP_IDLE)
-        say(client, SMTP_QUIT, "QUIT\r\n");
+        smtp_client_say(client, SMTP_QUIT, "QUIT\r\n");
     else if (client->phase < SMTP_IDLE)
         smtp_client_soon(client);
 }

@@ -31,6 +31,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "net/smtp_auth.h"
 #include "net/smtp_body.h"
 #include "net/smtp_reply.h"
 #include "net/smtp_tls.h"
@@ -68,13 +69,6 @@ typedef enum SmtpTlsLevel {
     SMTP_TLS_REQUIRE, /* no mail without it; whoever the server is */
     SMTP_TLS_VERIFY,  /* no mail unless the server has a valid certificate in its name */
 } SmtpTlsLevel;
-
-typedef enum SmtpAuthMechanism {
-    SMTP_AUTH_PLAIN = 1 << 0,
-    SMTP_AUTH_LOGIN = 1 << 1,
-    SMTP_AUTH_SCRAM_SHA_1 = 1 << 2,
-    SMTP_AUTH_SCRAM_SHA_256 = 1 << 3,
-} SmtpAuthMechanism;
 
 /* Shared by all connections to one server, must outlive them. What is 0 or NULL is not used. */
 typedef struct SmtpSettings {
@@ -129,10 +123,6 @@ typedef struct SmtpHandler {
 /* Connects to address. The handler, settings and data are borrowed. */
 SmtpClient *smtp_client_new(struct event_base *base, const struct sockaddr *address, socklen_t length,
                             const SmtpSettings *settings, const SmtpHandler *handler, void *data);
-
-/* The same to one of several hosts that share settings (MX): host, which is copied, stands for settings->server. */
-SmtpClient *smtp_client_new_to(struct event_base *base, const char *host, const struct sockaddr *address,
-                               socklen_t length, const SmtpSettings *settings, const SmtpHandler *handler, void *data);
 
 /* The same on a connected stream socket, which becomes the client's. */
 SmtpClient *smtp_client_adopt(struct event_base *base, int fd, const SmtpSettings *settings,

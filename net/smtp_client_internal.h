@@ -2,12 +2,14 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What smtp_client.c (the connection) and smtp_transaction.c (MAIL to dot)
- * share. A command's reply is handed to whoever the phase belongs to; the
- * phases of a protocol extension (STARTTLS, AUTH, LHLO) belong between
- * SMTP_HELO and SMTP_IDLE, BDAT beside SMTP_BODY.
+ * What the parts of the client share: smtp_client.c (the connection and its
+ * clock), smtp_session.c (from the greeting until it is ready, and between
+ * transactions), smtp_handshake.c (TLS), smtp_transaction.c (MAIL to dot),
+ * smtp_envelope.c (what its commands say). A command's reply is handed to
+ * whoever the phase belongs to.
  */
 #include <event2/bufferevent.h>
+#include <openssl/ssl.h>
 
 #include "net/smtp_client.h"
 
@@ -17,6 +19,9 @@ typedef enum SmtpExtension {
     SMTP_EXT_SIZE = 1 << 1,
     SMTP_EXT_8BITMIME = 1 << 2,
     SMTP_EXT_SMTPUTF8 = 1 << 3,
+    SMTP_EXT_CHUNKING = 1 << 4,
+    SMTP_EXT_DSN = 1 << 5,
+    SMTP_EXT_STARTTLS = 1 << 6,
 } SmtpExtension;
 
 /* What is known of a recipient of the transaction in progress. */
@@ -34,6 +39,8 @@ typedef struct SmtpRefusal {
     const char *text;
 } SmtpRefusal;
 
+extern const SmtpRefusal smtp_refuse_recipients; /* each for its own reason */
+
 struct SmtpClient {
     struct event_base *base;
     struct bufferevent *connection;
@@ -42,28 +49,45 @@ struct SmtpClient {
     const SmtpHandler *handler;
     void *data;
     char *peer;
-    char *tls;          /* what the log says of it; NULL: clear text */
+    struct sockaddr_storage address;
+    socklen_t address_length; /* 0: the socket was given */
     SmtpPhase phase;
-    int64_t progress;   /* monotonic time of the last octet in or out */
+    int64_t progress;   /* monotonic time of the last octet out or reply in */
+    uint64_t written;   /* octets given to the kernel in this connection */
+    uint64_t gone;      /* those the peer's side had when last looked at */
     int connect_error;  /* errno of a connect that failed at once */
     bool helo_tried;    /* EHLO was refused */
     bool ending;        /* quit when the transaction is over */
     bool in_callback;   /* the loop is inside one of our callbacks */
     bool doomed;        /* free when the callback is over */
-    unsigned extensions;
-    uint64_t size_limit; /* 0: none */
     unsigned transactions;
+
+    /* What the session has. */
+    unsigned extensions;
+    unsigned mechanisms; /* of AUTH that were offered */
+    uint64_t size_limit; /* 0: none */
+    bool pipelining;
+    bool upgrade;        /* STARTTLS was accepted: the handshake comes next */
+    bool in_clear;       /* TLS has failed and is not tried again */
+    char *tls;           /* what the log says of it; NULL: clear text */
+    SSL *ssl;            /* the connection's */
+    SmtpAuth *auth;      /* while it is going on */
+    bool authenticated;
 
     /* The transaction in progress. */
     bool active;         /* recipients are not all reported */
     SmtpTransaction transaction;
+    SmtpBody *body;      /* the transaction's, or its 7-bit version */
     SmtpBodyCursor cursor;
     const SmtpRefusal *refusal;
     GByteArray *fates;
     size_t next_rcpt;    /* whose reply is awaited */
     size_t awaited;      /* RCPT replies still to come after MAIL was refused */
     size_t accepted;
+    size_t next_dot;     /* LMTP: whose reply to the end of data is awaited */
     bool mail_accepted;
+    bool bdat_ahead;     /* the whole message was sent with the commands */
+    bool bdat_failed;    /* RSET is needed */
     bool utf8;           /* SMTPUTF8 is asked for */
     GString *scratch;
     SmtpReply reply;
@@ -72,18 +96,23 @@ struct SmtpClient {
 /* smtp_client.c */
 void smtp_client_phase(SmtpClient *client, SmtpPhase phase);
 void smtp_client_write(SmtpClient *client, const char *text, size_t length);
+void smtp_client_say(SmtpClient *client, SmtpPhase phase, const char *command);
+bool smtp_client_drained(const SmtpClient *client); /* all output is with the kernel */
 /* Wakes the timer as soon as the loop is reached. */
 void smtp_client_soon(SmtpClient *client);
+/* Puts a new bufferevent in the place of the old, which keeps its socket. */
+void smtp_client_replace(SmtpClient *client, struct bufferevent *connection);
+/* Drops the connection and makes a new one to the same address. */
+void smtp_client_reconnect(SmtpClient *client);
 /* The connection is of no more use: reports what is open, then closed. */
 void smtp_client_end(SmtpClient *client, const SmtpResult *why);
-/* The same because of what the server said or did. */
+/* The same because of what the server said or did, or for a reason of ours (text is taken over). */
 void smtp_client_end_by_reply(SmtpClient *client);
 void smtp_client_end_confused(SmtpClient *client);
-/* The connection is free for the next transaction (or quits). */
-void smtp_client_rest(SmtpClient *client);
-void smtp_client_reset(SmtpClient *client); /* RSET first */
+void smtp_client_end_by_us(SmtpClient *client, const char *status, char *text);
+void smtp_client_end_orderly(SmtpClient *client);
 
-/* What the reply in hand means in this phase. The strings live as long as the verdict. */
+/* smtp_judge.c: what the reply in hand means in this phase. The strings live as long as the verdict. */
 typedef struct SmtpVerdictText {
     SmtpResult result;
     char status[SMTP_STATUS_SIZE];
@@ -95,12 +124,34 @@ void smtp_client_judge(SmtpClient *client, SmtpVerdictText *judged);
 void smtp_client_judge_clear(SmtpVerdictText *judged);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SmtpVerdictText, smtp_client_judge_clear)
 
-/* smtp_tls.c: what OpenSSL means; g_free() */
-char *smtp_tls_problem(unsigned long code);
+/* smtp_session.c */
+void smtp_session_start(SmtpClient *client); /* the connection stands, in clear text or TLS */
+void smtp_session_reply(SmtpClient *client);
+void smtp_session_greet(SmtpClient *client); /* EHLO or LHLO */
+/* The connection is free for the next transaction (or quits). */
+void smtp_session_rest(SmtpClient *client);
+void smtp_session_reset(SmtpClient *client); /* RSET first */
+/* TLS did not come about, for the reason why (taken over): goes on in clear text over a new connection, or ends. */
+void smtp_session_tls_failed(SmtpClient *client, char *why);
+
+/* smtp_handshake.c */
+void smtp_handshake_start(SmtpClient *client);
+void smtp_handshake_done(SmtpClient *client);
+char *smtp_handshake_problem(const SmtpClient *client); /* g_free() */
+
+/* smtp_tls.c */
+SSL *smtp_tls_session(const SmtpTls *tls);
+char *smtp_tls_problem(unsigned long code); /* what OpenSSL means; g_free() */
 
 /* smtp_transaction.c */
 void smtp_transaction_reply(SmtpClient *client);
-void smtp_transaction_drained(SmtpClient *client); /* all output is with the kernel */
+void smtp_transaction_drained(SmtpClient *client);
 void smtp_transaction_refuse(SmtpClient *client);  /* acts on client->refusal */
 /* Reports every recipient not yet reported, and done. */
 void smtp_transaction_end(SmtpClient *client, const SmtpResult *result);
+
+/* smtp_envelope.c */
+/* The refusal to make without troubling the server, or NULL; sets fates, body and utf8. */
+const SmtpRefusal *smtp_envelope_check(SmtpClient *client);
+void smtp_envelope_mail(SmtpClient *client); /* appends to scratch */
+void smtp_envelope_rcpt(SmtpClient *client, size_t index);

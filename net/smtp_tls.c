@@ -41,6 +41,14 @@ SmtpTls *smtp_tls_new(const char *ca_file, GError **error)
     return g_steal_pointer(&tls);
 }
 
+SSL *smtp_tls_session(const SmtpTls *tls)
+{
+    SSL *ssl = SSL_new(tls->context);
+    if (!ssl)
+        g_error("no TLS session to be had");
+    return ssl;
+}
+
 void smtp_tls_free(SmtpTls *tls)
 {
     if (!tls)

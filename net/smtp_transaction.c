@@ -2,20 +2,21 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include <string.h>
 
+#include "base/clock.h"
 #include "net/smtp_client_internal.h"
 
 /* Octets of a rewritten body that wait for the kernel at a time. */
 #define BODY_PIECE (64 * 1024)
 
-/* RFC 5321 allows 256; more is passed to the server to judge, within reason. */
-#define ADDRESS_MAX 998
+/* A message of so many octets is sent with its commands (BDAT), before anybody is known to be accepted: one turn
+ * of the line instead of two. */
+#define AHEAD_MAX (64 * 1024)
 
-static const SmtpRefusal refuse_size = {"5.3.4", "the message is larger than the server takes"};
-static const SmtpRefusal refuse_8bit = {"5.6.3", "the message has 8-bit octets and the server takes none"};
-static const SmtpRefusal refuse_utf8 = {"5.6.7",
-                                        "the message has internationalised addresses and the server takes none"};
-static const SmtpRefusal refuse_sender = {"5.1.7", "the sender's address cannot be sent"};
-static const SmtpRefusal refuse_recipients = {"5.1.3", "no recipient can be sent"};
+/* But not on a connection that has rested so long that the server may be closing it: then it must be known
+ * that nothing was sent. */
+#define AHEAD_REST CLOCK_SECOND
+
+const SmtpRefusal smtp_refuse_recipients = {"5.1.3", "no recipient can be sent"};
 static const SmtpRefusal refuse_address = {"5.1.3", "the address cannot be sent"};
 static const SmtpRefusal refuse_address_utf8 = {"5.6.7", "the address is internationalised and the server takes none"};
 
@@ -41,85 +42,8 @@ void smtp_transaction_end(SmtpClient *client, const SmtpResult *result)
             report(client, i, result);
     client->active = false;
     smtp_body_unref(g_steal_pointer(&client->transaction.body));
+    g_clear_pointer(&client->body, smtp_body_unref);
     client->handler->done(client, client->data);
-}
-
-/* What an address needs: nothing that would end the command early may get
- * into it, whatever the spool holds. */
-static uint8_t classify(const char *address, size_t length, bool *utf8)
-{
-    if (length == 0 || length > ADDRESS_MAX)
-        return FATE_SYNTAX;
-    bool high = false;
-    for (size_t i = 0; i < length; i++) {
-        unsigned char octet = (unsigned char)address[i];
-        if (octet < ' ' || octet == 127)
-            return FATE_SYNTAX;
-        high |= octet > 127;
-    }
-    *utf8 |= high;
-    return high ? FATE_UTF8 : FATE_OPEN;
-}
-
-/* Looks at all recipients before the first command is sent; true when at least one can be sent. */
-static bool classify_all(SmtpClient *client)
-{
-    SmtpTransaction *transaction = &client->transaction;
-    bool offered = client->extensions & SMTP_EXT_SMTPUTF8;
-    bool any = false;
-    g_byte_array_set_size(client->fates, (guint)transaction->count);
-    for (size_t i = 0; i < transaction->count; i++) {
-        size_t length;
-        const char *address = transaction->recipient(transaction->data, i, &length);
-        uint8_t fate = classify(address, length, &client->utf8);
-        if (fate == FATE_UTF8 && offered)
-            fate = FATE_OPEN;
-        client->fates->data[i] = fate;
-        any |= fate == FATE_OPEN;
-    }
-    client->utf8 &= offered;
-    return any;
-}
-
-static const SmtpRefusal *find_refusal(SmtpClient *client)
-{
-    SmtpTransaction *transaction = &client->transaction;
-    size_t length = strlen(transaction->sender);
-    bool sender_utf8 = false;
-    if (length > 0 && classify(transaction->sender, length, &sender_utf8) == FATE_SYNTAX)
-        return &refuse_sender;
-    client->utf8 = transaction->smtputf8 || sender_utf8;
-    if (client->utf8 && !(client->extensions & SMTP_EXT_SMTPUTF8))
-        return &refuse_utf8;
-    if (smtp_body_8bit(transaction->body) && !(client->extensions & SMTP_EXT_8BITMIME))
-        return &refuse_8bit;
-    if (client->size_limit > 0 && smtp_body_size(transaction->body) > client->size_limit)
-        return &refuse_size;
-    return classify_all(client) ? NULL : &refuse_recipients;
-}
-
-static void compose_mail(SmtpClient *client)
-{
-    SmtpTransaction *transaction = &client->transaction;
-    g_string_append(client->scratch, "MAIL FROM:<");
-    g_string_append(client->scratch, transaction->sender);
-    g_string_append_c(client->scratch, '>');
-    if (client->extensions & SMTP_EXT_SIZE)
-        g_string_append_printf(client->scratch, " SIZE=%zu", smtp_body_size(transaction->body));
-    if (smtp_body_8bit(transaction->body))
-        g_string_append(client->scratch, " BODY=8BITMIME");
-    if (client->utf8)
-        g_string_append(client->scratch, " SMTPUTF8");
-    g_string_append(client->scratch, "\r\n");
-}
-
-static void compose_rcpt(SmtpClient *client, size_t index)
-{
-    size_t length;
-    const char *address = client->transaction.recipient(client->transaction.data, index, &length);
-    g_string_append_len(client->scratch, "RCPT TO:<", 9);
-    g_string_append_len(client->scratch, address, (gssize)length);
-    g_string_append_len(client->scratch, ">\r\n", 3);
 }
 
 static void flush(SmtpClient *client)
@@ -128,33 +52,72 @@ static void flush(SmtpClient *client)
     g_string_truncate(client->scratch, 0);
 }
 
+static bool uses_bdat(const SmtpClient *client)
+{
+    return client->cursor.chunk;
+}
+
+/* Appends to what is being written; the output's order is that of the calls. */
+static void write_body(SmtpClient *client)
+{
+    struct evbuffer *out = bufferevent_get_output(client->connection);
+    smtp_body_write(client->body, &client->cursor, out, BODY_PIECE);
+}
+
+/* One chunk, the last. */
+static void write_bdat(SmtpClient *client)
+{
+    g_string_append_printf(client->scratch, "BDAT %zu LAST\r\n", smtp_body_wire_size(client->body));
+    flush(client);
+    write_body(client);
+}
+
+/* Everything there is to say before the first reply. */
+static void write_ahead(SmtpClient *client)
+{
+    if (client->pipelining)
+        for (size_t i = 0; i < client->transaction.count; i++)
+            if (client->fates->data[i] == FATE_OPEN)
+                smtp_envelope_rcpt(client, i);
+    if (client->pipelining && !uses_bdat(client))
+        g_string_append(client->scratch, "DATA\r\n");
+    flush(client);
+    if (!client->bdat_ahead)
+        return;
+    write_bdat(client);
+    while (!client->cursor.ended)
+        write_body(client);
+}
+
 void smtp_client_send(SmtpClient *client, const SmtpTransaction *transaction)
 {
     g_assert(client->phase == SMTP_IDLE && !client->active && transaction->count > 0);
+    int64_t rested = clock_monotonic() - client->progress;
     client->active = true;
     client->transactions++;
     client->transaction = *transaction;
     client->transaction.body = smtp_body_ref(transaction->body);
-    client->cursor = (SmtpBodyCursor){0};
+    g_clear_pointer(&client->body, smtp_body_unref);
+    client->cursor = (SmtpBodyCursor){.chunk = client->settings->chunking && (client->extensions & SMTP_EXT_CHUNKING)};
     client->next_rcpt = 0;
+    client->next_dot = 0;
     client->accepted = 0;
     client->mail_accepted = false;
+    client->bdat_failed = false;
+    client->bdat_ahead = false;
     g_byte_array_set_size(client->fates, (guint)transaction->count);
     memset(client->fates->data, FATE_OPEN, transaction->count);
     smtp_client_phase(client, SMTP_MAIL);
-    client->refusal = find_refusal(client);
+    client->refusal = smtp_envelope_check(client);
     if (client->refusal) {
         smtp_client_soon(client);
         return;
     }
-    compose_mail(client);
-    if (client->extensions & SMTP_EXT_PIPELINING) {
-        for (size_t i = 0; i < transaction->count; i++)
-            if (client->fates->data[i] == FATE_OPEN)
-                compose_rcpt(client, i);
-        g_string_append(client->scratch, "DATA\r\n");
-    }
-    flush(client);
+    bool fresh = client->transactions == 1 || rested < AHEAD_REST;
+    client->bdat_ahead = uses_bdat(client) && client->pipelining && fresh &&
+                         smtp_body_wire_size(client->body) <= AHEAD_MAX;
+    smtp_envelope_mail(client);
+    write_ahead(client);
 }
 
 /* Recipients that were never sent are passed over, with their reason. */
@@ -174,26 +137,47 @@ static void pass_refused(SmtpClient *client)
 void smtp_transaction_refuse(SmtpClient *client)
 {
     const SmtpRefusal *refusal = g_steal_pointer(&client->refusal);
-    if (refusal == &refuse_recipients)
+    if (refusal == &smtp_refuse_recipients)
         pass_refused(client);
     smtp_transaction_end(client, &(SmtpResult){.verdict = SMTP_NEVER, .phase = SMTP_MAIL, .status = refusal->status,
                                                .text = refusal->text, .reply = refusal->text});
-    smtp_client_rest(client);
+    smtp_session_rest(client);
 }
 
-/* All recipients have their reply: what comes next. */
+/* The message is on its way, at the end of the output. */
+static void await_end(SmtpClient *client)
+{
+    bool sent = client->cursor.ended && smtp_client_drained(client);
+    smtp_client_phase(client, sent ? SMTP_DOT : SMTP_BODY);
+}
+
+static void start_body(SmtpClient *client)
+{
+    if (client->bdat_ahead) {
+        await_end(client);
+    } else if (!uses_bdat(client)) {
+        smtp_client_phase(client, SMTP_DATA);
+        if (!client->pipelining)
+            smtp_client_write(client, "DATA\r\n", 6);
+    } else {
+        smtp_client_phase(client, SMTP_BODY);
+        write_bdat(client);
+    }
+}
+
+/* All recipients have their reply: what comes next. What was said ahead has replies to come in any case. */
 static void after_recipients(SmtpClient *client)
 {
-    if (client->accepted == 0)
+    bool ahead = client->bdat_ahead || (client->pipelining && !uses_bdat(client));
+    bool any = client->accepted > 0;
+    if (!any)
         smtp_transaction_end(client, NULL); /* all were reported one by one */
-    if (client->extensions & SMTP_EXT_PIPELINING) {
-        smtp_client_phase(client, SMTP_DATA);
-    } else if (client->accepted > 0) {
-        smtp_client_phase(client, SMTP_DATA);
-        smtp_client_write(client, "DATA\r\n", 6);
-    } else {
-        smtp_client_reset(client);
-    }
+    if (any || ahead)
+        start_body(client);
+    else if (client->mail_accepted)
+        smtp_session_reset(client);
+    else
+        smtp_session_rest(client);
 }
 
 static void next_recipient(SmtpClient *client)
@@ -205,9 +189,9 @@ static void next_recipient(SmtpClient *client)
     }
     if (client->phase != SMTP_RCPT)
         smtp_client_phase(client, SMTP_RCPT);
-    if (client->extensions & SMTP_EXT_PIPELINING)
+    if (client->pipelining)
         return;
-    compose_rcpt(client, client->next_rcpt);
+    smtp_envelope_rcpt(client, client->next_rcpt);
     flush(client);
 }
 
@@ -222,10 +206,10 @@ static void refuse_all(SmtpClient *client)
         if (client->fates->data[i] == FATE_OPEN)
             client->awaited++;
     smtp_transaction_end(client, &judged.result);
-    if (client->extensions & SMTP_EXT_PIPELINING)
+    if (client->pipelining)
         smtp_client_phase(client, SMTP_RCPT);
     else
-        smtp_client_rest(client);
+        smtp_session_rest(client);
 }
 
 static void mail_reply(SmtpClient *client)
@@ -247,7 +231,7 @@ static void rcpt_reply(SmtpClient *client)
 {
     if (!client->active) {
         if (--client->awaited == 0)
-            smtp_client_phase(client, SMTP_DATA);
+            after_recipients(client);
         return;
     }
     switch (smtp_reply_class(&client->reply)) {
@@ -268,12 +252,6 @@ static void rcpt_reply(SmtpClient *client)
     next_recipient(client);
 }
 
-static void write_body(SmtpClient *client)
-{
-    struct evbuffer *out = bufferevent_get_output(client->connection);
-    smtp_body_write(client->transaction.body, &client->cursor, out, BODY_PIECE);
-}
-
 static void data_reply(SmtpClient *client)
 {
     if (client->reply.code == 354 && client->active) {
@@ -289,10 +267,31 @@ static void data_reply(SmtpClient *client)
         smtp_client_judge(client, &judged);
         smtp_transaction_end(client, &judged.result);
         if (client->mail_accepted)
-            smtp_client_reset(client);
+            smtp_session_reset(client);
         else
-            smtp_client_rest(client);
+            smtp_session_rest(client);
     }
+}
+
+/* The transaction is over. After a chunk that was refused the server's state is open (RFC 3030). */
+static void end_data(SmtpClient *client)
+{
+    if (client->bdat_failed)
+        smtp_session_reset(client);
+    else
+        smtp_session_rest(client);
+}
+
+/* LMTP: one reply for each recipient that was accepted, in their order. */
+static void dot_reply_each(SmtpClient *client, const SmtpResult *result)
+{
+    while (client->fates->data[client->next_dot] != FATE_ACCEPTED)
+        client->next_dot++;
+    report(client, client->next_dot, result);
+    if (--client->accepted > 0)
+        return;
+    smtp_transaction_end(client, NULL);
+    end_data(client);
 }
 
 static void dot_reply(SmtpClient *client)
@@ -303,12 +302,17 @@ static void dot_reply(SmtpClient *client)
     }
     g_auto(SmtpVerdictText) judged = {0};
     smtp_client_judge(client, &judged);
+    client->bdat_failed |= uses_bdat(client) && smtp_reply_class(&client->reply) != 2;
+    if (client->active && client->settings->protocol == SMTP_PROTOCOL_LMTP) {
+        dot_reply_each(client, &judged.result);
+        return;
+    }
     smtp_transaction_end(client, &judged.result);
-    smtp_client_rest(client);
+    end_data(client);
 }
 
-/* A reply before the end of data: a refusal ends the transaction, but where
- * the conversation stands then nobody can say. */
+/* A reply before the end of data is a refusal. What is left of a chunk is sent all the same if it is not much: then
+ * both sides know where they stand. Else, and in DATA, the connection is of no more use. */
 static void body_reply(SmtpClient *client)
 {
     if (smtp_reply_class(&client->reply) < 4) {
@@ -318,7 +322,11 @@ static void body_reply(SmtpClient *client)
     g_auto(SmtpVerdictText) judged = {0};
     smtp_client_judge(client, &judged);
     smtp_transaction_end(client, &judged.result);
-    smtp_client_end_by_reply(client);
+    size_t left = evbuffer_get_length(bufferevent_get_output(client->connection));
+    if (uses_bdat(client) && client->cursor.ended && left <= AHEAD_MAX)
+        smtp_session_reset(client);
+    else
+        smtp_client_end_by_reply(client);
 }
 
 void smtp_transaction_drained(SmtpClient *client)
@@ -333,8 +341,7 @@ void smtp_transaction_drained(SmtpClient *client)
 
 void smtp_transaction_reply(SmtpClient *client)
 {
-    if (client->phase == SMTP_BODY && client->cursor.ended &&
-        evbuffer_get_length(bufferevent_get_output(client->connection)) == 0)
+    if (client->phase == SMTP_BODY && client->cursor.ended && smtp_client_drained(client))
         smtp_client_phase(client, SMTP_DOT);
     switch (client->phase) {
     case SMTP_MAIL:

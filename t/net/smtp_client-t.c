@@ -1,180 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "net/smtp_client.h"
+#include "t/net/peer.h"
 
 #include <netinet/in.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/auto.h"
-#include "base/clock.h"
-
-/*
- * A peer that follows a script, in a thread of its own. Each line of the
- * script is "< TEXT" (this line must come), "> TEXT" (say this line), "close",
- * "reset" or "wait" (for the client to close).
- */
-typedef struct Peer {
-    int fd;
-    const char *const *script;
-    GThread *thread;
-} Peer;
-
-static void expect_line(FILE *stream, const char *wanted)
-{
-    char line[2048];
-    if (!fgets(line, sizeof(line), stream))
-        g_error("the client closed, expected: %s", wanted);
-    g_assert_true(g_str_has_suffix(line, "\r\n"));
-    line[strlen(line) - 2] = '\0';
-    g_assert_cmpstr(line, ==, wanted);
-}
-
-static gpointer peer_thread(gpointer data)
-{
-    Peer *peer = data;
-    FILE *stream = fdopen(peer->fd, "r+");
-    setvbuf(stream, NULL, _IONBF, 0);
-    for (const char *const *step = peer->script; *step; step++) {
-        if (g_str_has_prefix(*step, "< ")) {
-            expect_line(stream, *step + 2);
-        } else if (g_str_has_prefix(*step, "> ")) {
-            g_autofree char *line = g_strconcat(*step + 2, "\r\n", NULL);
-            g_assert_cmpint(write(peer->fd, line, strlen(line)), ==, (ssize_t)strlen(line));
-        } else if (strcmp(*step, "wait") == 0) {
-            g_assert_cmpint(fgetc(stream), ==, EOF);
-        } else {
-            break;
-        }
-    }
-    fclose(stream);
-    return NULL;
-}
-
-/* What was reported, as text: "0 sent 2.0.0 250 2.0.0 ok\n" a recipient. */
-typedef struct Owner {
-    struct event_base *base;
-    SmtpSettings settings;
-    const char *const *recipients; /* of each transaction */
-    const char *sender;
-    SmtpBody *body;
-    bool smtputf8;
-    unsigned transactions; /* to do */
-    GString *report;
-    Peer peer;
-    SmtpClient *client;
-} Owner;
-
-static const char *const verdicts[] = {[SMTP_SENT] = "sent", [SMTP_LATER] = "later", [SMTP_NEVER] = "never"};
-
-static const char *recipient_of(void *data, size_t index, size_t *length)
-{
-    Owner *owner = data;
-    *length = strlen(owner->recipients[index]);
-    return owner->recipients[index];
-}
-
-static void on_ready(SmtpClient *client, void *data)
-{
-    Owner *owner = data;
-    if (owner->transactions == 0) {
-        smtp_client_quit(client);
-        return;
-    }
-    owner->transactions--;
-    smtp_client_send(client, &(SmtpTransaction){.sender = owner->sender,
-                                                .count = g_strv_length((char **)owner->recipients),
-                                                .recipient = recipient_of,
-                                                .data = owner,
-                                                .body = owner->body,
-                                                .smtputf8 = owner->smtputf8});
-}
-
-static void on_result(SmtpClient *client, size_t index, const SmtpResult *result, void *data)
-{
-    (void)client;
-    Owner *owner = data;
-    g_assert_true(result->status[0] == (result->verdict == SMTP_SENT ? '2' :
-                                        result->verdict == SMTP_LATER ? '4' : '5'));
-    g_string_append_printf(owner->report, "%zu %s %s %s%s%s%s\n", index, verdicts[result->verdict], result->status,
-                           result->reply, result->connection ? " connection" : "", result->in_doubt ? " in doubt" : "",
-                           result->unstarted ? " unstarted" : "");
-}
-
-static void on_done(SmtpClient *client, void *data)
-{
-    (void)client;
-    Owner *owner = data;
-    g_string_append(owner->report, "done\n");
-}
-
-static void on_closed(SmtpClient *client, const SmtpResult *why, void *data)
-{
-    (void)client;
-    Owner *owner = data;
-    g_string_append_printf(owner->report, "closed %s %s\n", verdicts[why->verdict],
-                           why->verdict == SMTP_SENT ? "" : why->text);
-    owner->client = NULL;
-}
-
-static const SmtpHandler handler = {on_ready, on_result, on_done, on_closed};
-static const char *const two[] = {"a@example.com", "b@example.com", NULL};
-
-static Owner *owner_new(const char *message)
-{
-    Owner *owner = g_new0(Owner, 1);
-    owner->base = event_base_new();
-    owner->settings = (SmtpSettings){.server = "peer", .helo_name = "me.example"};
-    for (int i = 0; i < SMTP_PHASES; i++)
-        owner->settings.timeouts[i] = 20 * CLOCK_SECOND;
-    owner->recipients = two;
-    owner->sender = "list@example.com";
-    owner->transactions = 1;
-    owner->report = g_string_new(NULL);
-    g_autoptr(GBytes) octets = g_bytes_new(message, strlen(message));
-    owner->body = smtp_body_new(octets);
-    return owner;
-}
-
-static void owner_run(Owner *owner, const char *const *script)
-{
-    int pair[2];
-    g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), ==, 0);
-    owner->peer = (Peer){.fd = pair[1], .script = script};
-    owner->peer.thread = g_thread_new("peer", peer_thread, &owner->peer);
-    owner->client = smtp_client_adopt(owner->base, pair[0], &owner->settings, &handler, owner);
-    event_base_dispatch(owner->base);
-    g_thread_join(owner->peer.thread);
-    g_assert_null(owner->client);
-}
-
-static void owner_free(Owner *owner)
-{
-    smtp_body_unref(owner->body);
-    event_base_free(owner->base);
-    g_string_free(owner->report, TRUE);
-    g_free(owner);
-}
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Owner, owner_free)
-
-static void expect(const char *const *script, const char *report)
-{
-    g_autoptr(Owner) owner = owner_new("x\r\n.y\r\n");
-    owner_run(owner, script);
-    g_assert_cmpstr(owner->report->str, ==, report);
-}
-
-#define SCRIPT(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define HELLO "> 220 hi", "< EHLO me.example"
-#define PIPE HELLO, "> 250-peer", "> 250-SIZE 1000", "> 250-8bitmime", "> 250 PIPELINING"
-#define GROUP \
-    "< MAIL FROM:<list@example.com> SIZE=7", "< RCPT TO:<a@example.com>", "< RCPT TO:<b@example.com>", "< DATA"
-#define BODY "< x", "< ..y", "< ."
-#define BYE "< QUIT", "> 221 bye", "wait"
 
 static void pipelined(void)
 {
@@ -371,7 +205,7 @@ static void flood(void)
     g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), ==, 0);
     owner->peer.fd = pair[1];
     owner->peer.thread = g_thread_new("flood", flood_thread, &owner->peer);
-    owner->client = smtp_client_adopt(owner->base, pair[0], &owner->settings, &handler, owner);
+    owner->client = smtp_client_adopt(owner->base, pair[0], &owner->settings, &owner_handler, owner);
     event_base_dispatch(owner->base);
     g_assert_cmpuint(GPOINTER_TO_SIZE(g_thread_join(owner->peer.thread)), ==, LINES);
     g_autofree char *last = g_strdup_printf("%d sent 2.0.0 250 done\ndone\nclosed sent \n", RECIPIENTS - 1);
@@ -386,7 +220,7 @@ static void refused_connection(void)
     g_assert_cmpint(bind(holder, (struct sockaddr *)&address, length), ==, 0);
     g_assert_cmpint(getsockname(holder, (struct sockaddr *)&address, &length), ==, 0);
     g_autoptr(Owner) owner = owner_new("x\r\n");
-    owner->client = smtp_client_new(owner->base, (struct sockaddr *)&address, length, &owner->settings, &handler,
+    owner->client = smtp_client_new(owner->base, (struct sockaddr *)&address, length, &owner->settings, &owner_handler,
                                     owner);
     event_base_dispatch(owner->base);
     g_autofree char *wanted = g_strdup_printf("closed later connect to peer[127.0.0.1]:%u: Connection refused\n",

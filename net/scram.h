@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * SCRAM (RFC 5802) without channel binding, the client's side: the three
+ * messages as text.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+/* A server that asks for more rounds than this would keep us busy; for fewer, it or somebody between
+ * makes guessing the password cheap (RFC 7677). */
+#define SCRAM_ROUNDS_MIN 4096
+#define SCRAM_ROUNDS_MAX 1000000
+
+typedef struct Scram Scram;
+
+/* digest: OpenSSL's name, "SHA1" or "SHA256". nonce NULL: a random one. The strings are copied. */
+Scram *scram_new(const char *digest, const char *user, const char *password, const char *nonce);
+void scram_free(Scram *scram);
+
+/* All g_free(). */
+char *scram_first(const Scram *scram);
+/* Answers the server's first message; NULL with *problem (static) when that is not to be answered. */
+char *scram_final(Scram *scram, const char *server_first, const char **problem);
+/* Whether the server's last message proves that it knows the password. */
+bool scram_check(Scram *scram, const char *server_final, const char **problem);
+bool scram_checked(const Scram *scram);

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* LMTP, and what a server offers: BDAT, DSN, 8BITMIME, SMTPUTF8. */
+#include <string.h>
+
+#include "t/net/peer.h"
+
+static void expect_owner(Owner *owner, const char *const *script, const char *report)
+{
+    owner_run(owner, script);
+    g_assert_cmpstr(owner->report->str, ==, report);
+}
+
+static Owner *lmtp(void)
+{
+    Owner *owner = owner_new("x\r\n.y\r\n");
+    owner->settings.protocol = SMTP_PROTOCOL_LMTP;
+    return owner;
+}
+
+static Owner *chunking(void)
+{
+    Owner *owner = owner_new("x\r\n.y");
+    owner->settings.chunking = true;
+    return owner;
+}
+
+#define LHLO "> 220 hi", "< LHLO me.example", "> 250-peer", "> 250-SIZE 1000", "> 250 PIPELINING"
+
+static void lmtp_each(void)
+{
+    g_autoptr(Owner) owner = lmtp();
+    expect_owner(owner, SCRIPT(LHLO, GROUP, "> 250 ok", "> 250 ok", "> 250 ok", "> 354 go", BODY, "> 250 2.1.5 a",
+                               "> 452 4.2.2 full", BYE),
+                 "0 sent 2.1.5 250 2.1.5 a\n1 later 4.2.2 452 4.2.2 full\ndone\nclosed sent \n");
+    g_autoptr(Owner) same = lmtp(); /* a reply for each RCPT, also of the same address; none for those refused */
+    same->recipients = (const char *const[]){"a@x", "b@x", "a@x", NULL};
+    expect_owner(same, SCRIPT(LHLO, "< MAIL FROM:<list@example.com> SIZE=7", "< RCPT TO:<a@x>", "< RCPT TO:<b@x>",
+                              "< RCPT TO:<a@x>", "< DATA", "> 250", "> 250", "> 550 5.1.1 who", "> 250", "> 354", BODY,
+                              "> 250 one", "> 550 5.7.1 two", BYE),
+                 "1 never 5.1.1 550 5.1.1 who\n0 sent 2.0.0 250 one\n2 never 5.7.1 550 5.7.1 two\ndone\n"
+                 "closed sent \n");
+}
+
+static void lmtp_lost(void)
+{
+    g_autoptr(Owner) cut = lmtp();
+    expect_owner(cut, SCRIPT(LHLO, GROUP, "> 250", "> 250", "> 250", "> 354", BODY, "> 250 2.1.5 a", "close"),
+                 "0 sent 2.1.5 250 2.1.5 a\n"
+                 "1 later 4.4.2 lost connection with peer while waiting for the reply to the end of data connection in "
+                 "doubt\ndone\n"
+                 "closed later lost connection with peer while waiting for the reply to the end of data\n");
+    g_autoptr(Owner) down = lmtp();
+    expect_owner(down, SCRIPT(LHLO, GROUP, "> 250", "> 250", "> 250", "> 354", BODY, "> 250 2.1.5 a",
+                              "> 421 4.3.2 down", "wait"),
+                 "0 sent 2.1.5 250 2.1.5 a\n1 later 4.3.2 421 4.3.2 down connection\ndone\n"
+                 "closed later peer said: 421 4.3.2 down (in reply to end of data)\n");
+    g_autoptr(Owner) old = lmtp(); /* HELO is no LMTP */
+    expect_owner(old, SCRIPT("> 220 hi", "< LHLO me.example", "> 500 what", "wait"),
+                 "closed later peer said: 500 what (in reply to EHLO)\n");
+    g_autoptr(Owner) nobody = lmtp();
+    expect_owner(nobody, SCRIPT(LHLO, GROUP, "> 250", "> 550", "> 550", "> 503 nobody", "< RSET", "> 250", BYE),
+                 "0 never 5.0.0 550\n1 never 5.0.0 550\ndone\nclosed sent \n");
+}
+
+#define CHUNKS HELLO, "> 250-peer", "> 250-CHUNKING", "> 250 PIPELINING"
+#define ENVELOPE "< MAIL FROM:<list@example.com>", "< RCPT TO:<a@example.com>", "< RCPT TO:<b@example.com>"
+#define CHUNK "< BDAT 7 LAST", "= x\r\n.y\r\n"
+
+static void bdat(void)
+{
+    g_autoptr(Owner) owner = chunking();
+    owner->transactions = 2;
+    expect_owner(owner, SCRIPT(CHUNKS, ENVELOPE, CHUNK, "> 250", "> 250", "> 250", "> 250 1", ENVELOPE, CHUNK, "> 250",
+                               "> 250", "> 250", "> 250 2", BYE),
+                 "0 sent 2.0.0 250 1\n1 sent 2.0.0 250 1\ndone\n0 sent 2.0.0 250 2\n1 sent 2.0.0 250 2\ndone\n"
+                 "closed sent \n");
+    g_autoptr(Owner) slow = chunking(); /* without PIPELINING */
+    expect_owner(slow, SCRIPT(HELLO, "> 250-peer", "> 250 CHUNKING", "< MAIL FROM:<list@example.com>", "> 250",
+                              "< RCPT TO:<a@example.com>", "> 250", "< RCPT TO:<b@example.com>", "> 550", CHUNK,
+                              "> 250", BYE),
+                 "1 never 5.0.0 550\n0 sent 2.0.0 250\ndone\nclosed sent \n");
+    g_autoptr(Owner) each = chunking();
+    each->settings.protocol = SMTP_PROTOCOL_LMTP;
+    expect_owner(each, SCRIPT("> 220 hi", "< LHLO me.example", "> 250-peer", "> 250-CHUNKING", "> 250 PIPELINING",
+                              ENVELOPE, CHUNK, "> 250", "> 250", "> 250", "> 250 1", "> 250 2", BYE),
+                 "0 sent 2.0.0 250 1\n1 sent 2.0.0 250 2\ndone\nclosed sent \n");
+    g_autoptr(Owner) unwanted = owner_new("x\r\n.y\r\n");
+    expect_owner(unwanted, SCRIPT(CHUNKS, ENVELOPE, "< DATA", "> 250", "> 250", "> 250", "> 354", BODY, "> 250", BYE),
+                 "0 sent 2.0.0 250\n1 sent 2.0.0 250\ndone\nclosed sent \n");
+}
+
+/* After a chunk that was not taken nobody knows what the server still has: RSET. */
+static void bdat_refused(void)
+{
+    g_autoptr(Owner) all = chunking();
+    expect_owner(all, SCRIPT(CHUNKS, ENVELOPE, CHUNK, "> 250", "> 550 a", "> 550 b", "> 503 who", "< RSET", "> 250",
+                             BYE),
+                 "0 never 5.0.0 550 a\n1 never 5.0.0 550 b\ndone\nclosed sent \n");
+    g_autoptr(Owner) sender = chunking();
+    expect_owner(sender, SCRIPT(CHUNKS, ENVELOPE, CHUNK, "> 550 5.7.1 no", "> 503", "> 503", "> 503", "< RSET", "> 250",
+                                BYE),
+                 "0 never 5.7.1 550 5.7.1 no\n1 never 5.7.1 550 5.7.1 no\ndone\nclosed sent \n");
+    g_autoptr(Owner) message = chunking();
+    expect_owner(message, SCRIPT(CHUNKS, ENVELOPE, CHUNK, "> 250", "> 250", "> 250", "> 451 4.3.0 disk", "< RSET",
+                                 "> 250", BYE),
+                 "0 later 4.3.0 451 4.3.0 disk\n1 later 4.3.0 451 4.3.0 disk\ndone\nclosed sent \n");
+}
+
+/* Everything was sent, nothing was answered. */
+static void bdat_lost(void)
+{
+    g_autoptr(Owner) owner = chunking();
+    expect_owner(owner, SCRIPT(CHUNKS, ENVELOPE, CHUNK, "close"),
+                 "0 later 4.4.2 lost connection with peer while sending MAIL FROM connection in doubt\n"
+                 "1 later 4.4.2 lost connection with peer while sending MAIL FROM connection in doubt\n"
+                 "done\nclosed later lost connection with peer while sending MAIL FROM\n");
+    g_autoptr(Owner) later = chunking();
+    expect_owner(later, SCRIPT(CHUNKS, ENVELOPE, CHUNK, "> 250", "> 550 a", "close"),
+                 "0 never 5.0.0 550 a\n"
+                 "1 later 4.4.2 lost connection with peer while sending RCPT TO connection in doubt\n"
+                 "done\nclosed later lost connection with peer while sending RCPT TO\n");
+}
+
+/* What does not fit beside the commands waits for the recipients. */
+static void bdat_large(void)
+{
+    g_autoptr(GString) large = g_string_new(NULL);
+    while (large->len < 200000)
+        g_string_append(large, large->len < 100 ? ".bare\n" : "0123456789abcdef0123456789abcde\r\n");
+    g_autoptr(Owner) owner = owner_new(large->str);
+    owner->settings.chunking = true;
+    g_autoptr(GString) wire = g_string_new(large->str);
+    g_string_replace(wire, "e\n", "e\r\n", 0);
+    g_string_replace(wire, "e\r\r\n", "e\r\n", 0);
+    g_autofree char *command = g_strdup_printf("< BDAT %zu LAST", wire->len);
+    g_autofree char *octets = g_strconcat("= ", wire->str, NULL);
+    expect_owner(owner, SCRIPT(CHUNKS, ENVELOPE, "> 250", "> 250", "> 250", command, octets, "> 250 1", BYE),
+                 "0 sent 2.0.0 250 1\n1 sent 2.0.0 250 1\ndone\nclosed sent \n");
+    g_autoptr(Owner) none = owner_new(large->str);
+    none->settings.chunking = true;
+    expect_owner(none, SCRIPT(CHUNKS, ENVELOPE, "> 250", "> 550", "> 550", "< RSET", "> 250", BYE),
+                 "0 never 5.0.0 550\n1 never 5.0.0 550\ndone\nclosed sent \n");
+    g_autoptr(Owner) early = owner_new(large->str); /* the server has enough before it has all */
+    early->settings.chunking = true;
+    expect_owner(early, SCRIPT(CHUNKS, ENVELOPE, "> 250", "> 250", "> 250", command, "= .bare\r\n", "> 552 5.3.4 much",
+                               "close"),
+                 "0 never 5.3.4 552 5.3.4 much\n1 never 5.3.4 552 5.3.4 much\ndone\n"
+                 "closed never peer said: 552 5.3.4 much (in reply to message)\n");
+}
+
+static const char *original(void *data, size_t index)
+{
+    static const char *const addresses[] = {"A+b=c d@example.com", "j\xc3\xb6rg@example.com"};
+    (void)data;
+    return addresses[index];
+}
+
+static void dsn(void)
+{
+    g_autoptr(Owner) owner = owner_new("x\r\n.y\r\n");
+    owner->transaction = (SmtpTransaction){.ret = SMTP_RET_HDRS, .envid = "a+b 1", .orcpt = original,
+                                           .notify = SMTP_NOTIFY_FAILURE | SMTP_NOTIFY_DELAY};
+    owner->transactions = 1;
+    expect_owner(owner, SCRIPT(HELLO, "> 250-peer", "> 250 DSN",
+                               "< MAIL FROM:<list@example.com> RET=HDRS ENVID=a+2Bb+201", "> 250",
+                               "< RCPT TO:<a@example.com> NOTIFY=FAILURE,DELAY ORCPT=rfc822;A+2Bb+3Dc+20d@example.com",
+                               "> 250",
+                               "< RCPT TO:<b@example.com> NOTIFY=FAILURE,DELAY ORCPT=utf-8;j\\x{F6}rg@example.com",
+                               "> 250", "< DATA", "> 354", BODY, "> 250", BYE),
+                 "0 sent 2.0.0 250\n1 sent 2.0.0 250\ndone\nclosed sent \n");
+    g_autoptr(Owner) unknown = owner_new("x\r\n.y\r\n"); /* a server without DSN is not troubled with it */
+    unknown->transaction = owner->transaction;
+    expect_owner(unknown, SCRIPT(PIPE, GROUP, "> 250", "> 250", "> 250", "> 354", BODY, "> 250", BYE),
+                 "0 sent 2.0.0 250\n1 sent 2.0.0 250\ndone\nclosed sent \n");
+    g_autoptr(Owner) never = owner_new("x\r\n.y\r\n");
+    g_autofree char *overlong = g_strnfill(200, 'x');
+    never->transaction = (SmtpTransaction){.ret = SMTP_RET_FULL, .envid = overlong, .notify = SMTP_NOTIFY_NEVER};
+    expect_owner(never, SCRIPT(HELLO, "> 250-peer", "> 250 DSN", "< MAIL FROM:<list@example.com> RET=FULL", "> 550 no",
+                               BYE),
+                 "0 never 5.0.0 550 no\n1 never 5.0.0 550 no\ndone\nclosed sent \n");
+}
+
+static SmtpBody *seven(void *data)
+{
+    (void)data;
+    g_autoptr(GBytes) octets = g_bytes_new_static("seven\r\n", 7);
+    return smtp_body_new(octets);
+}
+
+static SmtpBody *no_body(void *data)
+{
+    (void)data;
+    return NULL;
+}
+
+static void downgrade(void)
+{
+    g_autoptr(Owner) owner = owner_new("\xc3\xa4\r\n");
+    owner->recipients = (const char *const[]){"a@x", NULL};
+    owner->transaction.body_7bit = seven;
+    expect_owner(owner, SCRIPT(HELLO, "> 250-peer", "> 250 SIZE", "< MAIL FROM:<list@example.com> SIZE=7", "> 250",
+                               "< RCPT TO:<a@x>", "> 250", "< DATA", "> 354", "< seven", "< .", "> 250", BYE),
+                 "0 sent 2.0.0 250\ndone\nclosed sent \n");
+    g_autoptr(Owner) able = owner_new("\xc3\xa4\r\n"); /* not where it is not needed */
+    able->recipients = (const char *const[]){"a@x", NULL};
+    able->transaction.body_7bit = seven;
+    expect_owner(able, SCRIPT(HELLO, "> 250-peer", "> 250 8BITMIME", "< MAIL FROM:<list@example.com> BODY=8BITMIME",
+                              "> 250", "< RCPT TO:<a@x>", "> 250", "< DATA", "> 354", "< \xc3\xa4", "< .", "> 250",
+                              BYE),
+                 "0 sent 2.0.0 250\ndone\nclosed sent \n");
+    g_autoptr(Owner) unable = owner_new("\xc3\xa4\r\n");
+    unable->recipients = (const char *const[]){"a@x", NULL};
+    unable->transaction.body_7bit = no_body;
+    expect_owner(unable, SCRIPT(HELLO, "> 250 peer", BYE),
+                 "0 never 5.6.3 the message has 8-bit octets and the server takes none\ndone\nclosed sent \n");
+}
+
+/* A local part in ASCII needs no SMTPUTF8, whatever the domain. */
+static void domains(void)
+{
+    g_autoptr(Owner) owner = owner_new("x\r\n");
+    owner->sender = "list@b\xc3\xbc" "cher.example";
+    owner->recipients = (const char *const[]){"a@B\xc3\x9c" "CHER.example", "\xc3\xb6@b\xc3\xbc" "cher.example",
+                                              "a@\xc3", NULL};
+    expect_owner(owner, SCRIPT(HELLO, "> 250 peer", "< MAIL FROM:<list@xn--bcher-kva.example>", "> 250",
+                               "< RCPT TO:<a@xn--bcher-kva.example>", "> 250", "< DATA", "> 354", "< x", "< .", "> 250",
+                               BYE),
+                 "1 never 5.6.7 the address is internationalised and the server takes none\n"
+                 "2 never 5.6.7 the address is internationalised and the server takes none\n"
+                 "0 sent 2.0.0 250\ndone\nclosed sent \n");
+    g_autoptr(Owner) offered = owner_new("x\r\n");
+    offered->recipients = (const char *const[]){"a@b\xc3\xbc" "cher.example", "\xc3\xb6@b\xc3\xbc" "cher.example",
+                                                NULL};
+    expect_owner(offered, SCRIPT(HELLO, "> 250-peer", "> 250 SMTPUTF8", "< MAIL FROM:<list@example.com> SMTPUTF8",
+                                 "> 250", "< RCPT TO:<a@xn--bcher-kva.example>", "> 250",
+                                 "< RCPT TO:<\xc3\xb6@b\xc3\xbc" "cher.example>", "> 250", "< DATA", "> 354", "< x",
+                                 "< .", "> 250", BYE),
+                 "0 sent 2.0.0 250\n1 sent 2.0.0 250\ndone\nclosed sent \n");
+}
+
+static void no_pipelining(void)
+{
+    g_autoptr(Owner) owner = owner_new("x\r\n.y\r\n");
+    owner->settings.no_pipelining = true;
+    owner->settings.chunking = true;
+    expect_owner(owner, SCRIPT(CHUNKS, "< MAIL FROM:<list@example.com>", "> 250", "< RCPT TO:<a@example.com>", "> 250",
+                               "< RCPT TO:<b@example.com>", "> 250", CHUNK, "> 250", BYE),
+                 "0 sent 2.0.0 250\n1 sent 2.0.0 250\ndone\nclosed sent \n");
+}
+
+/* A reply that comes octet by octet is no progress before it is whole. */
+static gpointer dribble(gpointer data)
+{
+    Peer *peer = data;
+    while (send(peer->fd, "2", 1, MSG_NOSIGNAL) == 1)
+        g_usleep(2000);
+    close(peer->fd);
+    return NULL;
+}
+
+static void dribbling(void)
+{
+    g_autoptr(Owner) owner = owner_new("x\r\n");
+    owner->settings.timeouts[SMTP_GREETING] = CLOCK_SECOND / 10;
+    int pair[2];
+    g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), ==, 0);
+    owner->peer.fd = pair[1];
+    GThread *thread = g_thread_new("dribble", dribble, &owner->peer);
+    owner->client = smtp_client_adopt(owner->base, pair[0], &owner->settings, &owner_handler, owner);
+    event_base_dispatch(owner->base);
+    g_thread_join(thread);
+    g_assert_cmpstr(owner->report->str, ==, "closed later peer timed out while waiting for the greeting\n");
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/smtp/lmtp/each", lmtp_each);
+    g_test_add_func("/smtp/lmtp/lost", lmtp_lost);
+    g_test_add_func("/smtp/bdat/taken", bdat);
+    g_test_add_func("/smtp/bdat/refused", bdat_refused);
+    g_test_add_func("/smtp/bdat/lost", bdat_lost);
+    g_test_add_func("/smtp/bdat/large", bdat_large);
+    g_test_add_func("/smtp/dsn", dsn);
+    g_test_add_func("/smtp/downgrade", downgrade);
+    g_test_add_func("/smtp/domains", domains);
+    g_test_add_func("/smtp/no pipelining", no_pipelining);
+    g_test_add_func("/smtp/dribbling", dribbling);
+    return g_test_run();
+}
