@@ -4,12 +4,26 @@
 
 #include <string.h>
 
+/* Octets between two cuts, or what fills one. What depends on the octet before it, which
+ * differs by copy, is told apart from what does not. */
+typedef struct Piece {
+    const char *data;
+    size_t length;
+    char before;  /* the octet before it; a line feed where the message begins */
+    size_t bare;  /* line feeds without CR before them, behind the first octet */
+    bool dots;    /* one begins a line, behind the first octet */
+} Piece;
+
 struct SmtpBody {
     int references;
     GBytes *message;
-    size_t bare;  /* line feeds without CR before them */
-    bool dots;    /* one begins a line */
+    SmtpBody *pattern; /* whose octets the pieces of a copy are; NULL: none */
+    char *fills;       /* the copy's own octets */
+    size_t size, wire_size;
+    char last; /* octet */
     bool eight_bit;
+    size_t count;
+    Piece pieces[];
 };
 
 /* Whether any octet has its top bit set, eight at a time. */
@@ -28,36 +42,108 @@ static bool find_8bit(const char *data, size_t length)
     return false;
 }
 
-static size_t count_bare(const char *data, size_t length)
+/* Looks through data, less what the first octet is together with the one before it. */
+static void scan(Piece *piece)
 {
-    size_t count = 0;
-    const char *end = data + length;
-    for (const char *at = data; (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++)
-        count += at == data || at[-1] != '\r';
-    return count;
+    const char *data = piece->data, *end = data + piece->length;
+    if (piece->length < 2)
+        return;
+    for (const char *at = data + 1; (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++)
+        piece->bare += at[-1] != '\r';
+    for (const char *at = data + 1; !piece->dots && (at = memchr(at, '.', (size_t)(end - at))) != NULL; at++)
+        piece->dots = at[-1] == '\n' || at[-1] == '\r';
 }
 
-static bool find_dots(const char *data, size_t length)
+static bool first_is_bare(const Piece *piece)
 {
-    const char *end = data + length;
-    for (const char *at = data; (at = memchr(at, '.', (size_t)(end - at))) != NULL; at++)
-        if (at == data || at[-1] == '\n' || at[-1] == '\r')
-            return true;
-    return false;
+    return piece->length > 0 && piece->data[0] == '\n' && piece->before != '\r';
+}
+
+static bool first_is_dot(const Piece *piece)
+{
+    return piece->length > 0 && piece->data[0] == '.' && (piece->before == '\n' || piece->before == '\r');
+}
+
+/* Does it go out as it is? */
+static bool is_clean(const Piece *piece, bool chunk)
+{
+    return piece->bare == 0 && !first_is_bare(piece) && (chunk || (!piece->dots && !first_is_dot(piece)));
+}
+
+/* What the last line lacks of its end. */
+static size_t end_size(char last)
+{
+    return last == '\n' ? 0 : last == '\r' ? 1 : 2;
+}
+
+static SmtpBody *new_body(size_t count)
+{
+    SmtpBody *body = g_malloc0(sizeof(SmtpBody) + count * sizeof(Piece));
+    body->references = 1;
+    body->count = count;
+    return body;
+}
+
+/* What follows from the pieces together. */
+static void add_up(SmtpBody *body)
+{
+    char before = '\n';
+    for (size_t at = 0; at < body->count; at++) {
+        Piece *piece = &body->pieces[at];
+        piece->before = before;
+        body->size += piece->length;
+        body->wire_size += piece->length + piece->bare + first_is_bare(piece);
+        if (piece->length > 0)
+            before = piece->data[piece->length - 1];
+    }
+    body->last = before;
+    body->wire_size += end_size(before);
+}
+
+SmtpBody *smtp_body_new_cut(GBytes *message, const size_t *cuts, size_t count)
+{
+    SmtpBody *body = new_body(count + 1);
+    size_t length, done = 0;
+    const char *data = g_bytes_get_data(message, &length);
+    body->message = g_bytes_ref(message);
+    for (size_t at = 0; at <= count; at++) {
+        size_t stop = at < count ? cuts[at] : length;
+        body->pieces[at] = (Piece){.data = data + done, .length = stop - done};
+        scan(&body->pieces[at]);
+        done = stop;
+    }
+    body->eight_bit = find_8bit(data, length);
+    add_up(body);
+    return body;
 }
 
 SmtpBody *smtp_body_new(GBytes *message)
 {
-    SmtpBody *body = g_new0(SmtpBody, 1);
-    size_t length;
-    const char *data = g_bytes_get_data(message, &length);
-    body->references = 1;
-    body->message = g_bytes_ref(message);
-    if (length > 0) {
-        body->bare = count_bare(data, length);
-        body->dots = find_dots(data, length);
-        body->eight_bit = find_8bit(data, length);
+    return smtp_body_new_cut(message, NULL, 0);
+}
+
+SmtpBody *smtp_body_new_copy(SmtpBody *pattern, const SmtpFill *fills)
+{
+    size_t own = 0, cuts = pattern->count - 1;
+    for (size_t at = 0; at < cuts; at++)
+        own += fills[at].length;
+    SmtpBody *body = new_body(pattern->count + cuts);
+    body->pattern = smtp_body_ref(pattern);
+    body->message = g_bytes_ref(pattern->message);
+    body->fills = g_malloc(own + 1);
+    char *place = body->fills;
+    for (size_t at = 0; at < pattern->count; at++) {
+        body->pieces[2 * at] = pattern->pieces[at];
+        if (at == cuts)
+            break;
+        Piece *fill = &body->pieces[2 * at + 1];
+        memcpy(place, fills[at].text, fills[at].length);
+        *fill = (Piece){.data = place, .length = fills[at].length};
+        scan(fill);
+        place += fill->length;
     }
+    body->eight_bit = pattern->eight_bit || find_8bit(body->fills, own);
+    add_up(body);
     return body;
 }
 
@@ -72,26 +158,19 @@ void smtp_body_unref(SmtpBody *body)
     if (!body || --body->references > 0)
         return;
     g_bytes_unref(body->message);
+    smtp_body_unref(body->pattern);
+    g_free(body->fills);
     g_free(body);
 }
 
 size_t smtp_body_size(const SmtpBody *body)
 {
-    return g_bytes_get_size(body->message);
-}
-
-/* What the last line lacks of its end. */
-static size_t end_size(const char *data, size_t length)
-{
-    char last = length > 0 ? data[length - 1] : '\n';
-    return last == '\n' ? 0 : last == '\r' ? 1 : 2;
+    return body->size;
 }
 
 size_t smtp_body_wire_size(const SmtpBody *body)
 {
-    size_t length;
-    const char *data = g_bytes_get_data(body->message, &length);
-    return length + body->bare + end_size(data, length);
+    return body->wire_size;
 }
 
 bool smtp_body_8bit(const SmtpBody *body)
@@ -99,30 +178,33 @@ bool smtp_body_8bit(const SmtpBody *body)
     return body->eight_bit;
 }
 
-static void release_reference(const void *data, size_t length, void *message)
+static void release_reference(const void *data, size_t length, void *body)
 {
     (void)data;
     (void)length;
-    g_bytes_unref(message);
+    smtp_body_unref(body);
 }
 
-/* Every LF has its CR by now. */
-static void write_end(struct evbuffer *out, const char *data, size_t length, bool chunk)
+/* Pieces below this are cheaper copied than referred to. */
+#define COPY_MAX 512
+
+static void write_clean(SmtpBody *body, const Piece *piece, struct evbuffer *out)
 {
-    size_t missing = end_size(data, length);
-    evbuffer_add(out, "\r\n" + 2 - missing, missing);
-    if (!chunk)
-        evbuffer_add(out, ".\r\n", 3);
+    if (piece->length > COPY_MAX)
+        evbuffer_add_reference(out, piece->data, piece->length, release_reference, smtp_body_ref(body));
+    else
+        evbuffer_add(out, piece->data, piece->length);
 }
 
-/* Rewrites up to stop; returns where it stands. */
-static size_t write_changed(struct evbuffer *out, const char *data, size_t at, size_t stop, bool chunk)
+/* Rewrites the piece up to stop; returns where it stands. */
+static size_t write_changed(struct evbuffer *out, const Piece *piece, size_t at, size_t stop, bool chunk)
 {
+    const char *data = piece->data;
     size_t from = at; /* what is not yet copied */
     for (; at < stop; at++) {
-        char before = at > 0 ? data[at - 1] : '\n';
+        char before = at > 0 ? data[at - 1] : piece->before;
         bool insert_dot = !chunk && data[at] == '.' && (before == '\n' || before == '\r');
-        bool insert_cr = data[at] == '\n' && (at == 0 || before != '\r');
+        bool insert_cr = data[at] == '\n' && before != '\r';
         if (!insert_dot && !insert_cr)
             continue;
         evbuffer_add(out, data + from, at - from);
@@ -133,20 +215,32 @@ static size_t write_changed(struct evbuffer *out, const char *data, size_t at, s
     return at;
 }
 
+/* Every LF has its CR by now. */
+static void write_end(const SmtpBody *body, struct evbuffer *out, bool chunk)
+{
+    size_t missing = end_size(body->last);
+    evbuffer_add(out, "\r\n" + 2 - missing, missing);
+    if (!chunk)
+        evbuffer_add(out, ".\r\n", 3);
+}
+
 void smtp_body_write(SmtpBody *body, SmtpBodyCursor *cursor, struct evbuffer *out, size_t limit)
 {
-    size_t length;
-    const char *data = g_bytes_get_data(body->message, &length);
-    if (body->bare == 0 && (cursor->chunk || !body->dots)) {
-        if (length > 0)
-            evbuffer_add_reference(out, data, length, release_reference, g_bytes_ref(body->message));
-        cursor->offset = length;
-    } else {
-        cursor->offset = write_changed(out, data, cursor->offset, MIN(length, cursor->offset + limit),
-                                       cursor->chunk);
+    while (cursor->piece < body->count) {
+        const Piece *piece = &body->pieces[cursor->piece];
+        if (is_clean(piece, cursor->chunk)) {
+            write_clean(body, piece, out);
+            cursor->offset = piece->length;
+        } else {
+            size_t stop = MIN(piece->length, cursor->offset + limit);
+            limit -= stop - cursor->offset;
+            cursor->offset = write_changed(out, piece, cursor->offset, stop, cursor->chunk);
+        }
+        if (cursor->offset < piece->length)
+            return;
+        cursor->piece++;
+        cursor->offset = 0;
     }
-    if (cursor->offset < length)
-        return;
-    write_end(out, data, length, cursor->chunk);
+    write_end(body, out, cursor->chunk);
     cursor->ended = true;
 }

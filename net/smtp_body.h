@@ -12,6 +12,9 @@
  * A bare LF becomes CRLF. A dot after a bare CR is doubled too: some servers
  * take a bare CR for a line end, and no message may end where its sender did not end it.
  *
+ * Copies that differ by recipient are made from one body that is cut where they do: what
+ * stands between the cuts is looked through once and borrowed by every copy.
+ *
  * A body is shared by reference count between connections of one thread.
  */
 #include <event2/buffer.h>
@@ -26,6 +29,18 @@ SmtpBody *smtp_body_ref(SmtpBody *body);
 void smtp_body_unref(SmtpBody *body);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SmtpBody, smtp_body_unref)
 
+/* The same, with cuts at these offsets (ascending): the pattern of copies. */
+SmtpBody *smtp_body_new_cut(GBytes *message, const size_t *cuts, size_t count);
+
+/* What stands at a cut of one copy. */
+typedef struct SmtpFill {
+    const char *text; /* borrowed during the call */
+    size_t length;
+} SmtpFill;
+
+/* A copy: fills has one for each cut of the pattern, which is referenced. */
+SmtpBody *smtp_body_new_copy(SmtpBody *pattern, const SmtpFill *fills);
+
 /* The message's own octets, for the log. */
 size_t smtp_body_size(const SmtpBody *body);
 
@@ -38,7 +53,7 @@ bool smtp_body_8bit(const SmtpBody *body);
 /* How far one connection has come; starts as {0} or {.chunk = true}. */
 typedef struct SmtpBodyCursor {
     bool chunk; /* for BDAT: no dots doubled, no lone dot */
-    size_t offset;
+    size_t piece, offset;
     bool ended;
 } SmtpBodyCursor;
 

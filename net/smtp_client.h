@@ -155,8 +155,12 @@ typedef struct SmtpTransaction {
     SmtpBody *body; /* a reference is taken */
     bool smtputf8;  /* the message itself needs it; for addresses the client sees for itself */
     /* Asked when body has octets above 127 and the server takes none: the same message in
-     * 7 bits (a reference for the client), or NULL: the message is refused. NULL itself: so, too. */
+     * 7 bits as far as that goes (a reference for the client), which is sent, or NULL: the message is
+     * refused. NULL itself: so, too. */
     SmtpBody *(*body_7bit)(void *data);
+    /* The delimiters with which a server that knows XVERP (Postfix) makes a sender for each recipient; NULL: not
+     * wanted. */
+    const char *xverp;
     SmtpRet ret;
     const char *envid; /* as it was given, not xtext; NULL: none */
     unsigned notify;   /* of SmtpNotify, for all recipients; 0: unset */

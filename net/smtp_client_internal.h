@@ -22,6 +22,7 @@ typedef enum SmtpExtension {
     SMTP_EXT_CHUNKING = 1 << 4,
     SMTP_EXT_DSN = 1 << 5,
     SMTP_EXT_STARTTLS = 1 << 6,
+    SMTP_EXT_XVERP = 1 << 7,
 } SmtpExtension;
 
 /* What is known of a recipient of the transaction in progress. */

@@ -153,10 +153,12 @@ void smtp_envelope_mail(SmtpClient *client)
     g_string_append_c(line, '>');
     if (client->extensions & SMTP_EXT_SIZE)
         g_string_append_printf(line, " SIZE=%zu", smtp_body_wire_size(client->body));
-    if (smtp_body_8bit(client->body))
+    if (smtp_body_8bit(client->body) && (client->extensions & SMTP_EXT_8BITMIME))
         g_string_append(line, " BODY=8BITMIME");
     if (client->utf8)
         g_string_append(line, " SMTPUTF8");
+    if (transaction->xverp && (client->extensions & SMTP_EXT_XVERP))
+        g_string_append_printf(line, " XVERP=%s", transaction->xverp);
     if (client->extensions & SMTP_EXT_DSN)
         append_mail_dsn(line, transaction);
     g_string_append(line, "\r\n");
@@ -190,10 +192,8 @@ static bool choose_body(SmtpClient *client)
     if (!smtp_body_8bit(client->body) || (client->extensions & SMTP_EXT_8BITMIME))
         return true;
     SmtpBody *seven = transaction->body_7bit ? transaction->body_7bit(transaction->data) : NULL;
-    if (!seven || smtp_body_8bit(seven)) {
-        smtp_body_unref(seven);
+    if (!seven)
         return false;
-    }
     smtp_body_unref(client->body);
     client->body = seven;
     return true;

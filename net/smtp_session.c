@@ -113,7 +113,7 @@ static void take_extension(SmtpClient *client, const char *line)
     } keywords[] = {
         {"PIPELINING", SMTP_EXT_PIPELINING}, {"8BITMIME", SMTP_EXT_8BITMIME}, {"SMTPUTF8", SMTP_EXT_SMTPUTF8},
         {"SIZE", SMTP_EXT_SIZE},             {"CHUNKING", SMTP_EXT_CHUNKING}, {"DSN", SMTP_EXT_DSN},
-        {"STARTTLS", SMTP_EXT_STARTTLS},
+        {"STARTTLS", SMTP_EXT_STARTTLS},     {"XVERP", SMTP_EXT_XVERP},
     };
     size_t length = strcspn(line, " =");
     for (size_t i = 0; i < G_N_ELEMENTS(keywords); i++)

@@ -6,12 +6,10 @@
 
 #include "base/auto.h"
 
-static char *written(const char *message, size_t limit)
+static char *drained(SmtpBody *body, bool chunk, size_t limit)
 {
-    g_autoptr(GBytes) octets = g_bytes_new(message, strlen(message));
-    g_autoptr(SmtpBody) body = smtp_body_new(octets);
     struct evbuffer *out = evbuffer_new();
-    SmtpBodyCursor cursor = {0};
+    SmtpBodyCursor cursor = {.chunk = chunk};
     while (!cursor.ended)
         smtp_body_write(body, &cursor, out, limit);
     size_t length = evbuffer_get_length(out);
@@ -20,6 +18,13 @@ static char *written(const char *message, size_t limit)
     text[length] = '\0';
     evbuffer_free(out);
     return text;
+}
+
+static char *written(const char *message, size_t limit)
+{
+    g_autoptr(GBytes) octets = g_bytes_new(message, strlen(message));
+    g_autoptr(SmtpBody) body = smtp_body_new(octets);
+    return drained(body, false, limit);
 }
 
 static const struct {
@@ -72,6 +77,54 @@ static void survives(void)
     }
 }
 
+/* A message out of which a slice was cut, and that as what fills the hole: the same on the wire as the message. */
+static void assert_same_as_whole(const char *message, size_t from, size_t to)
+{
+    size_t length = strlen(message);
+    g_autofree char *rest = g_strdup_printf("%.*s%s", (int)from, message, message + to);
+    g_autoptr(GBytes) octets = g_bytes_new(rest, strlen(rest)), all = g_bytes_new(message, length);
+    const size_t cuts[] = {from, from};
+    g_autoptr(SmtpBody) pattern = smtp_body_new_cut(octets, cuts, 2), whole = smtp_body_new(all);
+    const SmtpFill fills[] = {{message + from, to - from}, {"", 0}};
+    g_autoptr(SmtpBody) copy = smtp_body_new_copy(pattern, fills);
+    for (int chunk = 0; chunk < 2; chunk++) {
+        g_autofree char *is = drained(copy, chunk, 2), *wanted = drained(whole, chunk, 100);
+        g_assert_cmpstr(is, ==, wanted);
+    }
+    g_assert_cmpuint(smtp_body_size(copy), ==, length);
+    g_assert_cmpuint(smtp_body_wire_size(copy), ==, smtp_body_wire_size(whole));
+}
+
+static void copies(void)
+{
+    static const char alphabet[] = ".\r\na";
+    for (unsigned number = 0; number < 4 * 4 * 4 * 4 * 4; number++) {
+        char message[6] = "";
+        for (unsigned at = 0, rest = number; at < 5; at++, rest /= 4)
+            message[at] = alphabet[rest % 4];
+        for (size_t from = 0; from <= 5; from++)
+            for (size_t to = from; to <= 5; to++)
+                assert_same_as_whole(message, from, to);
+    }
+    g_autofree char *large = g_strnfill(2000, 'x');
+    assert_same_as_whole(large, 0, 1);
+    assert_same_as_whole(large, 1000, 1200);
+}
+
+/* A copy says whether it has octets over 127, wherever they stand. */
+static void copies_8bit(void)
+{
+    const size_t cut = 1;
+    g_autoptr(GBytes) plain = g_bytes_new_static("ab", 2), eight = g_bytes_new_static("a\xe4", 2);
+    g_autoptr(SmtpBody) pattern = smtp_body_new_cut(plain, &cut, 1), other = smtp_body_new_cut(eight, &cut, 1);
+    g_autoptr(SmtpBody) first = smtp_body_new_copy(pattern, &(SmtpFill){"x", 1});
+    g_autoptr(SmtpBody) second = smtp_body_new_copy(pattern, &(SmtpFill){"\xe4", 1});
+    g_autoptr(SmtpBody) third = smtp_body_new_copy(other, &(SmtpFill){"x", 1});
+    g_assert_false(smtp_body_8bit(first));
+    g_assert_true(smtp_body_8bit(second));
+    g_assert_true(smtp_body_8bit(third));
+}
+
 static void counts(void)
 {
     g_autoptr(GBytes) plain = g_bytes_new_static("abcdefghijk\r\n", 13);
@@ -110,6 +163,8 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/smtp_body/rewrites", rewrites);
     g_test_add_func("/smtp_body/survives", survives);
+    g_test_add_func("/smtp_body/copies", copies);
+    g_test_add_func("/smtp_body/copies, 8 bit", copies_8bit);
     g_test_add_func("/smtp_body/counts", counts);
     g_test_add_func("/smtp_body/outlives", outlives);
     return g_test_run();

@@ -216,6 +216,40 @@ static void downgrade(void)
                  "0 never 5.6.3 the message has 8-bit octets and the server takes none\ndone\nclosed sent \n");
 }
 
+/* What is still over 127 after the downgrade goes as it is, and nothing is claimed of it. */
+static SmtpBody *still_eight(void *data)
+{
+    (void)data;
+    g_autoptr(GBytes) octets = g_bytes_new_static("\xc3\xb6\r\n", 4);
+    return smtp_body_new(octets);
+}
+
+static void downgrade_in_part(void)
+{
+    g_autoptr(Owner) owner = owner_new("\xc3\xa4\r\n");
+    owner->recipients = (const char *const[]){"a@x", NULL};
+    owner->transaction.body_7bit = still_eight;
+    expect_owner(owner, SCRIPT(HELLO, "> 250 peer", "< MAIL FROM:<list@example.com>", "> 250", "< RCPT TO:<a@x>",
+                               "> 250", "< DATA", "> 354", "< \xc3\xb6", "< .", "> 250", BYE),
+                 "0 sent 2.0.0 250\ndone\nclosed sent \n");
+}
+
+static void xverp(void)
+{
+    g_autoptr(Owner) owner = owner_new("x\r\n");
+    owner->recipients = (const char *const[]){"a@x", NULL};
+    owner->transaction.xverp = "+=";
+    expect_owner(owner, SCRIPT(HELLO, "> 250-peer", "> 250 XVERP", "< MAIL FROM:<list@example.com> XVERP=+=", "> 250",
+                               "< RCPT TO:<a@x>", "> 250", "< DATA", "> 354", "< x", "< .", "> 250", BYE),
+                 "0 sent 2.0.0 250\ndone\nclosed sent \n");
+    g_autoptr(Owner) unable = owner_new("x\r\n");
+    unable->recipients = (const char *const[]){"a@x", NULL};
+    unable->transaction.xverp = "+=";
+    expect_owner(unable, SCRIPT(HELLO, "> 250 peer", "< MAIL FROM:<list@example.com>", "> 250", "< RCPT TO:<a@x>",
+                                "> 250", "< DATA", "> 354", "< x", "< .", "> 250", BYE),
+                 "0 sent 2.0.0 250\ndone\nclosed sent \n");
+}
+
 /* A local part in ASCII needs no SMTPUTF8, whatever the domain. */
 static void domains(void)
 {
@@ -284,6 +318,8 @@ int main(int argc, char **argv)
     g_test_add_func("/smtp/bdat/large", bdat_large);
     g_test_add_func("/smtp/dsn", dsn);
     g_test_add_func("/smtp/downgrade", downgrade);
+    g_test_add_func("/smtp/downgrade, in part", downgrade_in_part);
+    g_test_add_func("/smtp/xverp", xverp);
     g_test_add_func("/smtp/domains", domains);
     g_test_add_func("/smtp/no pipelining", no_pipelining);
     g_test_add_func("/smtp/dribbling", dribbling);
