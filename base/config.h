@@ -79,3 +79,7 @@ const char *config_extra(const Config *config, const char *section, const char *
 /* The configuration in force as an INI text with every key, those that are
  * defaults marked, secrets masked; g_free(). */
 char *config_print(const Config *config, bool defaults_too);
+
+/* The text of a duration ("36h", "5d", a number alone is seconds) and back, for who has such texts elsewhere. */
+bool config_duration_parse(const char *text, int64_t *us);
+char *config_duration_text(int64_t us); /* the shortest; g_free() */

@@ -23,7 +23,7 @@
 
 const char *const config_built_in[] = {
     "runner.lmtp", "runner.in",      "runner.pipeline", "runner.virgin",
-    "runner.out",  "runner.archive", "transport.relay", NULL,
+    "runner.out",  "runner.bounces", "runner.archive",  "transport.relay", NULL,
 };
 
 const ConfigOverride config_overrides[] = {
@@ -173,6 +173,19 @@ const ConfigKey config_schema[] = {
  "How long the answer to QUIT may take."},
 {"transport.*", "helo_name", STRING(CONFIG_TOKEN_HOSTNAME),
  "The name given in EHLO."},
+
+{"bounces", "probes", BOOL("yes"),
+ "Whether a member whose bounce score reaches the list's threshold gets a probe first, and no more mail only when that "
+ "comes back; else it gets no more mail at once."},
+{"bounces", "check_interval", DURATION("1m", SECOND / 10, DAY),
+ "How often members are looked for who are to be warned or removed, or whose score is too old to count."},
+{"bounces", "remember", DURATION("90d", DAY, 3650 * DAY),
+ "How long it is kept who bounced on which day and why."},
+{"bounces", "max_owner_notices_per_day", INTEGER("50", 0, 1000000, "mails"),
+ "The most mails about bounces that the owners of a list get on a day; 0 is no limit."},
+{"bounces", "max_unsigned_per_day", INTEGER("10000", 0, 1000000000, "mails"),
+ "The most mails to the plain -bounces address of a list that are looked at on a day, because anybody can send them; "
+ "further ones are discarded. Reports about copies with a signed sender do not count. 0 is no limit."},
 
 {"archive", "command_timeout", DURATION("5m", SECOND, DAY),
  "How long the program of an archiver may take for one message."},

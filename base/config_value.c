@@ -43,6 +43,16 @@ static char *number_text(int64_t number, const Unit *units)
                 : g_strdup_printf("%" G_GINT64_FORMAT, number);
 }
 
+bool config_duration_parse(const char *text, int64_t *us)
+{
+    return number_parse(text, durations, 1000000, us);
+}
+
+char *config_duration_text(int64_t us)
+{
+    return number_text(us, durations);
+}
+
 static char *range_text(const ConfigKey *key, const char *what, const Unit *units)
 {
     if (key->min == 0 && key->max == 0)

@@ -3,6 +3,7 @@
 /* listrunner bounce parse: what reports of failed delivery say; it needs neither configuration nor instance. */
 #include <stdio.h>
 
+#include "cli/bounce_records.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/listing.h"
@@ -101,11 +102,12 @@ static const Command cmd_bounce_parse = {
     .run = run_parse,
 };
 
-static const Command *const verbs[] = {&cmd_bounce_parse, NULL};
+static const Command *const verbs[] = {&bounce_ls,   &bounce_show, &bounce_stat, &bounce_reset_verb, &cmd_bounce_parse,
+                                       &bounce_rotate, NULL};
 
 const Command cmd_bounce = {
     .name = "bounce",
     .arguments = "",
-    .summary = "Read reports of failed delivery",
+    .summary = "Show whose mail comes back, begin anew, read reports of failed delivery",
     .verbs = verbs,
 };

@@ -127,3 +127,20 @@ const char *bounce_class_name(BounceClass class)
     static const char *const names[] = {"permanent", "temporary", "delayed", "complaint"};
     return names[class];
 }
+
+void bounce_judge(const char *status, const char *reply, BounceClass *class, const char **reason)
+{
+    char found[STATUS_SIZE];
+    status_scan(reply, found);
+    const char *best = *status && strcmp(status + 1, ".0.0") != 0 ? status : *found ? found : status;
+    *reason = reason_of(best, reply);
+    unsigned code = *best ? (unsigned)(*best - '0') : reply_scan(reply) / 100;
+    *class = code == 4 ? BOUNCE_TEMPORARY : BOUNCE_PERMANENT;
+}
+
+bool bounce_is_soft(BounceClass class, const char *reason)
+{
+    static const char *const soft[] = {"mailbox-full", "too-large", "expired", "network", "rate-limited",
+                                       "authentication", "blocked", "spam", "policy", "loop", "system", NULL};
+    return class != BOUNCE_PERMANENT || g_strv_contains(soft, reason);
+}

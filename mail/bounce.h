@@ -55,3 +55,9 @@ const char *bounce_class_name(BounceClass class);
 
 /* Every word that reason can be, ended by NULL. */
 extern const char *const bounce_reasons[];
+
+/* The same for a refusal that is known without a mail: its status ("5.1.1", may be "") and the reply's text. */
+void bounce_judge(const char *status, const char *reply, BounceClass *class, const char **reason);
+
+/* Does it say little about the address? It may pass, or it was this one mail that was not wanted. */
+bool bounce_is_soft(BounceClass class, const char *reason);

@@ -95,8 +95,9 @@ static void append_fields(GString *out, const Notice *notice, const char *subjec
     if (notice->in_reply_to && is_quotable(notice->in_reply_to))
         g_string_append_printf(out, "In-Reply-To: <%s>\r\nReferences: <%s>\r\n", notice->in_reply_to,
                                notice->in_reply_to);
-    g_string_append_printf(out, "Auto-Submitted: %s\r\nPrecedence: bulk\r\nMIME-Version: 1.0\r\n",
-                           notice->replied ? "auto-replied" : "auto-generated");
+    g_string_append_printf(out, "Auto-Submitted: %s\r\n%sMIME-Version: 1.0\r\n",
+                           notice->replied ? "auto-replied" : "auto-generated",
+                           notice->personal ? "" : "Precedence: bulk\r\n");
 }
 
 /* The attachment's own fields, and its octets as pieces. */

@@ -24,6 +24,7 @@ typedef struct Notice {
     const char *id;        /* Message-ID without brackets: the caller's, so that a repeat has the same */
     const char *in_reply_to; /* Message-ID without brackets; NULL: none */
     int64_t date;
+    bool personal; /* no Precedence: some systems send nothing back of what is "bulk" */
     bool replied; /* Auto-Submitted: auto-replied, else auto-generated */
     NoticeAttach attach;
     GBytes *about; /* the message, for NOTICE_HEADER and NOTICE_MESSAGE */

@@ -46,5 +46,8 @@
 #define KEY_FAILURES "failures"     /* array of {address, status "5.1.1", reply "550 5.1.1 ...", relay} */
 #define KEY_OF "of"                 /* string: name hash of the out entry they belong to */
 
+/* Written by bounces into its own queue: members for whom something is due. */
+#define KEY_DUE "due"               /* array of {member: id, address, at: when it was due, us} */
+
 /* Written by pipeline into archive. */
 #define KEY_ARCHIVERS "archivers"   /* array of strings: [archiver.NAME] still to be served */

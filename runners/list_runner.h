@@ -22,6 +22,7 @@ typedef struct ListRunner {
     const char *site_owner, *templates;
     int64_t answers_a_day; /* to one address; 0: no limit */
     int64_t expire_at;     /* monotonic */
+    void *more;            /* what one runner has besides */
 } ListRunner;
 
 bool list_runner_start(Runner *runner, GError **error);

@@ -31,6 +31,8 @@ typedef enum ReplyGoesTo {
 
 /* Mailman's personalize: no copy is anybody's own; each has its own text; its own To as well. */
 typedef enum Personalize { PERSONALIZE_NONE, PERSONALIZE_INDIVIDUAL, PERSONALIZE_FULL } Personalize;
+typedef enum ComplaintAction { COMPLAINT_UNSUBSCRIBE, COMPLAINT_DISABLE, COMPLAINT_IGNORE } ComplaintAction;
+typedef enum BounceForward { FORWARD_DISCARD, FORWARD_ADMINISTRATORS, FORWARD_SITE_OWNER } BounceForward;
 
 typedef struct List {
     char id[STORE_ID_SIZE];
@@ -59,6 +61,14 @@ typedef struct List {
     bool send_welcome_message, send_goodbye_message, process_bounces;
     int64_t max_message_size; /* KiB; 0: no limit */
     int64_t max_num_recipients; /* 0: no limit */
+    int64_t bounce_score_threshold; /* points; 0: nobody is disabled */
+    int64_t bounce_temporary_weight; /* hundredths of a point */
+    int64_t bounce_info_stale_after; /* us */
+    int64_t bounce_you_are_disabled_warnings;
+    int64_t bounce_you_are_disabled_warnings_interval; /* us */
+    bool bounce_notify_owner_on_bounce_increment, bounce_notify_owner_on_disable, bounce_notify_owner_on_removal;
+    int bounce_complaint_action;         /* ComplaintAction */
+    int forward_unrecognized_bounces_to; /* BounceForward */
 } List;
 
 void list_free(List *list);
@@ -67,6 +77,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(List, list_free)
 typedef enum SettingType {
     SETTING_BOOL,
     SETTING_INTEGER,
+    SETTING_INTERVAL,
     SETTING_TEXT,
     SETTING_LINE,
     SETTING_WORDS,
@@ -86,7 +97,7 @@ typedef struct ListSetting {
 extern const ListSetting list_settings[]; /* ended by an element without name */
 
 /* The value as text, g_free(); NULL with FAIL_MISSING: no such setting. BOOL:
- * yes or no. WORDS: separated by commas, a comma inside a word as "\,";
+ * yes or no. INTERVAL: "7d", "36h". WORDS: separated by commas, a comma inside a word as "\,";
  * list_set() takes that, and lines too. */
 char *list_get(const List *list, const char *name, GError **error);
 

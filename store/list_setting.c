@@ -2,12 +2,15 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include <string.h>
 
+#include "base/config.h"
 #include "base/fail.h"
 #include "store/email.h"
 #include "store/list.h"
 #include "store/store_internal.h"
 
 #define INTEGER_MAX_VALUE INT64_C(1000000000)
+#define DAY INT64_C(86400000000)
+#define INTERVAL_MAX (3650 * DAY)
 #define ACTIONS "hold|reject|discard|accept|defer"
 #define PATTERNS "patterns"
 
@@ -33,6 +36,24 @@ const ListSetting list_settings[] = {
             "Who may read the archive; never: there is none."),
     SETTING(archivers, SETTING_WORDS, "", NULL,
             "Names of the archivers that get the posts; empty: all that are configured."),
+    SETTING(bounce_complaint_action, SETTING_CHOICE, "unsubscribe", "unsubscribe|disable|ignore",
+            "What happens to members who report a post as spam."),
+    SETTING(bounce_info_stale_after, SETTING_INTERVAL, "7d", NULL,
+            "A member who did not bounce for so long has a clean slate."),
+    SETTING(bounce_notify_owner_on_bounce_increment, SETTING_BOOL, "no", NULL,
+            "Tell the owners each time a member's bounce score grows."),
+    SETTING(bounce_notify_owner_on_disable, SETTING_BOOL, "yes", NULL,
+            "Tell the owners when a member gets no more mail because of bounces."),
+    SETTING(bounce_notify_owner_on_removal, SETTING_BOOL, "yes", NULL,
+            "Tell the owners when a member is removed because of bounces."),
+    SETTING(bounce_score_threshold, SETTING_INTEGER, "5", NULL,
+            "At so many points (one a day at most) a member is probed and gets no more mail; 0: never."),
+    SETTING(bounce_temporary_weight, SETTING_INTEGER, "25", NULL,
+            "What a failure that may pass (a full mailbox) counts, in hundredths of a point; 0: nothing."),
+    SETTING(bounce_you_are_disabled_warnings, SETTING_INTEGER, "3", NULL,
+            "How often a member who gets no more mail is told so before being removed; 0: removed at once."),
+    SETTING(bounce_you_are_disabled_warnings_interval, SETTING_INTERVAL, "7d", NULL,
+            "The time between these warnings, and from the last one to the removal."),
     SETTING(default_member_action, SETTING_CHOICE, "defer", ACTIONS,
             "What happens to members' posts; defer: what the other rules say, in the end accepted."),
     SETTING(default_nonmember_action, SETTING_CHOICE, "hold", ACTIONS, "What happens to posts of others."),
@@ -42,6 +63,8 @@ const ListSetting list_settings[] = {
     SETTING(display_name, SETTING_LINE, "$Name", NULL, "The list's name for people."),
     SETTING(emergency, SETTING_BOOL, "no", NULL, "Hold every post."),
     SETTING(first_strip_reply_to, SETTING_BOOL, "no", NULL, "Remove the Reply-To that a post comes with."),
+    SETTING(forward_unrecognized_bounces_to, SETTING_CHOICE, "administrators", "discard|administrators|site_owner",
+            "Who gets bounces that name no recipient."),
     SETTING(hold_these_nonmembers, SETTING_WORDS, "", PATTERNS,
             "Addresses, or patterns that begin with ^, whose posts are held."),
     SETTING(include_rfc2369_headers, SETTING_BOOL, "yes", NULL, "Add List-Help, List-Post and the others of RFC 2369."),
@@ -164,6 +187,21 @@ static char *canonical_integer(const ListSetting *setting, const char *value, GE
     return NULL;
 }
 
+/* In days rather than weeks, as Mailman writes them. */
+static char *interval_text(int64_t us)
+{
+    return us > 0 && us % DAY == 0 ? g_strdup_printf("%" G_GINT64_FORMAT "d", us / DAY) : config_duration_text(us);
+}
+
+static char *canonical_interval(const ListSetting *setting, const char *value, GError **error)
+{
+    int64_t us;
+    if (config_duration_parse(value, &us) && us <= INTERVAL_MAX)
+        return interval_text(us);
+    refuse(setting, value, "a time such as 30m, 36h, 7d, at most 3650d (a number alone is seconds)", error);
+    return NULL;
+}
+
 static int choice_number(const ListSetting *setting, const char *value)
 {
     g_auto(GStrv) choices = g_strsplit(setting->choices, "|", -1);
@@ -243,6 +281,8 @@ char *list_setting_canonical(const List *list, const ListSetting *setting, const
         return canonical_bool(setting, value, error);
     case SETTING_INTEGER:
         return canonical_integer(setting, value, error);
+    case SETTING_INTERVAL:
+        return canonical_interval(setting, value, error);
     case SETTING_CHOICE:
         return canonical_choice(setting, value, error);
     case SETTING_WORDS:
@@ -263,6 +303,9 @@ static void put(List *list, const ListSetting *setting, const char *value)
         break;
     case SETTING_INTEGER:
         *(int64_t *)at = g_ascii_strtoll(value, NULL, 10);
+        break;
+    case SETTING_INTERVAL:
+        config_duration_parse(value, at);
         break;
     case SETTING_CHOICE:
         *(int *)at = MAX(choice_number(setting, value), 0);
@@ -314,6 +357,8 @@ char *list_get(const List *list, const char *name, GError **error)
         return g_strdup(*(const bool *)at ? "yes" : "no");
     case SETTING_INTEGER:
         return g_strdup_printf("%" G_GINT64_FORMAT, *(const int64_t *)at);
+    case SETTING_INTERVAL:
+        return interval_text(*(const int64_t *)at);
     case SETTING_CHOICE:
         return choice_text(setting, *(const int *)at);
     case SETTING_WORDS:

@@ -42,10 +42,11 @@ CREATE TABLE bounce_score (
 ) @table@;
 CREATE INDEX bounce_score_next_at ON bounce_score (next_at);
 
--- Mails to a list's owners about bounces on a day, for they are bounded.
-CREATE TABLE bounce_notice (
+-- What is bounded by list and day: mails to the owners, mails that nobody signed.
+CREATE TABLE bounce_count (
     day @integer@ NOT NULL,
     list @integer@ NOT NULL REFERENCES list (key) ON DELETE CASCADE,
-    notices @integer@ NOT NULL,
-    PRIMARY KEY (day, list)
+    what @text@ NOT NULL,
+    number @integer@ NOT NULL,
+    PRIMARY KEY (day, list, what)
 ) @clustered@;

@@ -114,8 +114,8 @@ typedef struct Refusal {
 
 #define DURATION_ALLOWED "a time such as 500ms, 30s, 5m, 36h, 5d (a number alone is seconds)"
 #define SECTIONS \
-    "[site], [spool], [store], [master], [runner.NAME], [lmtp], [pipeline], [out], [transport.NAME], [archive], " \
-    "[archiver.NAME]"
+    "[site], [spool], [store], [master], [runner.NAME], [lmtp], [pipeline], [out], [transport.NAME], [bounces], " \
+    "[archive], [archiver.NAME]"
 #define RUNNER_KEYS "start, instances, command, queue, listen"
 
 static const Refusal refusals[] = {

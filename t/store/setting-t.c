@@ -127,6 +127,22 @@ static void test_reset(Fixture *fixture, const void *data)
     g_assert_cmpstr(name, ==, "Test");
 }
 
+static void test_interval(Fixture *fixture, const void *data)
+{
+    set(fixture, "bounce_info_stale_after", "2w", "14d");
+    set(fixture, "bounce_info_stale_after", "36h", "36h");
+    set(fixture, "bounce_info_stale_after", "90", "90s");
+    set(fixture, "bounce_info_stale_after", "0", "0");
+    static const char *const bad[] = {"", "soon", "-1d", "1 fortnight", "3651d", "99999999999999999d"};
+    for (size_t at = 0; at < G_N_ELEMENTS(bad); at++) {
+        GError *error = NULL;
+        g_assert_false(list_set(fixture->store, LIST, "bounce_info_stale_after", bad[at], &error));
+        g_assert_nonnull(strstr(error->message, "bounce_info_stale_after: "));
+        g_assert_nonnull(strstr(error->message, "7d"));
+        assert_failed(FAIL_NEVER, error);
+    }
+}
+
 static void test_missing(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -172,6 +188,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/setting/bool", test_bool);
     TEST_WITH_LIST("/setting/integer", test_integer);
+    TEST_WITH_LIST("/setting/interval", test_interval);
     TEST_WITH_LIST("/setting/choice", test_choice);
     TEST_WITH_LIST("/setting/text", test_text);
     TEST_WITH_LIST("/setting/words", test_words);

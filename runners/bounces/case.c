@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/bounces/case.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "mail/address.h"
+#include "runners/bounces/letters.h"
+
+#define TEXT_MAX 300   /* octets of a reason that are kept */
+#define SAME_DAY_MAX 50 /* bounces of a member on a day that are told apart; more are dropped */
+
+VerpList case_verp_list(const Case *given, char **local)
+{
+    *local = g_strconcat(given->list->list_name, "-bounces", NULL);
+    return (VerpList){given->list->list_id, *local, given->list->mail_host, given->bounces->delimiter};
+}
+
+/* Can a probe be signed? A list's name may leave no room for it. */
+static bool can_probe(const Case *given, const char *address)
+{
+    g_autofree char *local = NULL;
+    VerpList list = case_verp_list(given, &local);
+    g_autoptr(GString) sender = g_string_new(NULL);
+    return given->bounces->probes && verp_make(given->bounces->keys, VERP_PROBE, &list, address, given->now, sender);
+}
+
+static char *effect_of(const Case *given, const char *address)
+{
+    g_autofree char *key = address_key(address);
+    return g_strconcat(given->key, ":", key, NULL);
+}
+
+/* Is there still room for a mail to the owners today? */
+static bool owner_room(Case *given, bool *room, GError **error)
+{
+    int64_t today = 0, most = given->bounces->notices_a_day;
+    if (!bounce_count(given->bounces->shared->store, given->list->list_id, "notice", given->now, &today, error))
+        return false;
+    *room = most == 0 || today <= most;
+    return true;
+}
+
+static bool owner_wants(const List *list, unsigned acts)
+{
+    return (acts & SCORE_REMOVE && list->bounce_notify_owner_on_removal) ||
+           (acts & SCORE_DISABLE && list->bounce_notify_owner_on_disable) ||
+           (acts & SCORE_GREW && !(acts & SCORE_DISABLE) && list->bounce_notify_owner_on_bounce_increment);
+}
+
+bool case_record(Case *given, const char *effect, unsigned *acts, GError **error)
+{
+    bool room = false;
+    if (owner_wants(given->list, *acts) && !owner_room(given, &room, error))
+        return false;
+    *acts |= room ? SCORE_TELL_OWNER : 0;
+    return store_record_effect(given->bounces->shared->store, effect, *acts, error);
+}
+
+static bool set_status(Case *given, const Member *member, DeliveryStatus status, GError **error)
+{
+    Preferences own = member->own;
+    own.delivery_status = status;
+    return member_set_preferences(given->bounces->shared->store, given->list->list_id, ROLE_MEMBER, member->address,
+                                  &own, error);
+}
+
+/* A member in hand. */
+typedef struct Fate {
+    const Member *member;
+    const char *effect; /* under which it is recorded */
+    BounceScore *score;
+    unsigned acts;
+} Fate;
+
+/* The first time: score and disable, in the batch's transaction. */
+static bool score_member(Case *given, const Failed *failed, Fate *fate, GError **error)
+{
+    const Member *member = fate->member;
+    BounceScore *score = fate->score;
+    unsigned *acts = &fate->acts;
+    Store *store = given->bounces->shared->store;
+    ScoreRules rules = score_rules(given->list, can_probe(given, member->address));
+    bool soft = bounce_is_soft(failed->class, failed->reason);
+    g_autofree char *text = g_utf8_make_valid(failed->text, (gssize)MIN(strlen(failed->text), TEXT_MAX));
+    BounceEvent event = {.list_id = given->list->list_id, .address = member->address, .at = given->now,
+                         .weight = soft ? given->list->bounce_temporary_weight : SCORE_POINT,
+                         .class = bounce_class_name(failed->class), .status = failed->status,
+                         .reason = failed->reason, .source = failed->probe ? "probe" : failed->source, .text = text};
+    int64_t added, number;
+    if (!bounce_note(store, &event, &added, &number, error))
+        return false;
+    if (score->disabled_at)
+        score_forgive(score);
+    *acts = failed->probe ? score_probe_bounced(&rules, score, given->now) : 0;
+    if (!*acts)
+        *acts = score_bounced(&rules, score, added, given->now);
+    if ((*acts & SCORE_DISABLE && !set_status(given, member, DELIVERY_BY_BOUNCES, error)) ||
+        (*acts && !bounce_score_write(store, score, error)))
+        return false;
+    return (*acts == 0 && number > SAME_DAY_MAX) || case_record(given, fate->effect, acts, error);
+}
+
+static void log_member(const Case *given, const Failed *failed, const BounceScore *score, unsigned acts,
+                       const char *result)
+{
+    char points[32] = "";
+    if (score)
+        g_snprintf(points, sizeof points, " score=%d.%02d", (int)(score->score / SCORE_POINT),
+                   (int)(score->score % SCORE_POINT));
+    list_runner_log(given->entry, "address=<%s> source=%s class=%s status=%s reason=%s%s result=%s", failed->address,
+                    failed->probe ? "probe" : failed->source, bounce_class_name(failed->class),
+                    *failed->status ? failed->status : "-", failed->reason, points,
+                    result                  ? result
+                    : acts & SCORE_REMOVE   ? "removed"
+                    : acts & SCORE_DISABLE  ? "disabled"
+                    : acts & SCORE_PROBE    ? "probed"
+                    : acts & SCORE_GREW     ? "scored"
+                                            : "not-counted");
+}
+
+/* NULL without an error: it is no member. */
+static Member *find_member(Case *given, const Failed *failed, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    Member *member = member_find(given->bounces->shared->store, given->list->list_id, ROLE_MEMBER, failed->address,
+                                 &fault);
+    if (!member && !g_error_matches(fault, FAIL, FAIL_MISSING))
+        g_propagate_error(error, g_steal_pointer(&fault));
+    return member;
+}
+
+static bool send(Case *given, const Failed *failed, const BounceScore *score, unsigned acts, GError **error)
+{
+    Letter letter = {.address = failed->address, .failed = failed, .score = score->score, .warnings = score->warnings,
+                     .next_at = score->next_at, .acts = acts};
+    return letters_send(given, &letter, error);
+}
+
+bool case_failed(Case *given, const Failed *failed, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    g_autofree char *effect = effect_of(given, failed->address);
+    bool before;
+    int64_t number;
+    if (!store_find_effect(given->bounces->shared->store, effect, &before, &number, error))
+        return false;
+    g_autoptr(Member) member = find_member(given, failed, &fault);
+    if (fault) {
+        g_propagate_error(error, g_steal_pointer(&fault));
+        return false;
+    }
+    if (!member) {
+        log_member(given, failed, NULL, 0, "no-member");
+        return true;
+    }
+    if (!before && member->effective.delivery_status != DELIVERY_ENABLED) {
+        log_member(given, failed, NULL, 0, "disabled-already");
+        return true;
+    }
+    g_auto(BounceScore) score = {0};
+    Fate fate = {.member = member, .effect = effect, .score = &score, .acts = (unsigned)number};
+    if (!bounce_score_read(given->bounces->shared->store, member->id, &score, error) ||
+        (!before && !score_member(given, failed, &fate, error)))
+        return false;
+    log_member(given, failed, &score, fate.acts, before ? "done-before" : NULL);
+    return send(given, failed, &score, fate.acts, error);
+}
+
+/* ---- complaints ---- */
+
+static bool part(Case *given, const Failed *failed, Fate *fate, GError **error)
+{
+    const Member *member = fate->member;
+    Store *store = given->bounces->shared->store;
+    BounceEvent event = {.list_id = given->list->list_id, .address = member->address, .at = given->now,
+                         .class = bounce_class_name(failed->class), .status = failed->status,
+                         .reason = failed->reason, .source = failed->source, .text = ""};
+    int64_t added, number;
+    if (!bounce_note(store, &event, &added, &number, error))
+        return false;
+    switch ((ComplaintAction)given->list->bounce_complaint_action) {
+    case COMPLAINT_UNSUBSCRIBE:
+        if (!member_remove(store, given->list->list_id, ROLE_MEMBER, member->address, error))
+            return false;
+        fate->acts = SCORE_REMOVE;
+        break;
+    case COMPLAINT_DISABLE: /* as if the member had: no warnings, which would be complained about, too */
+        if (!set_status(given, member, DELIVERY_BY_USER, error))
+            return false;
+        fate->acts = SCORE_DISABLE;
+        break;
+    default:
+        return number > SAME_DAY_MAX || case_record(given, fate->effect, &fate->acts, error);
+    }
+    return case_record(given, fate->effect, &fate->acts, error);
+}
+
+bool case_complained(Case *given, const Failed *failed, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    g_autofree char *effect = effect_of(given, failed->address);
+    bool before;
+    int64_t number;
+    if (!store_find_effect(given->bounces->shared->store, effect, &before, &number, error))
+        return false;
+    g_autoptr(Member) member = before ? NULL : find_member(given, failed, &fault);
+    if (fault) {
+        g_propagate_error(error, g_steal_pointer(&fault));
+        return false;
+    }
+    if (!before && !member) {
+        log_member(given, failed, NULL, 0, "no-member");
+        return true;
+    }
+    Fate fate = {.member = member, .effect = effect, .acts = (unsigned)number};
+    if (!before && !part(given, failed, &fate, error))
+        return false;
+    log_member(given, failed, NULL, fate.acts, before ? "done-before" : NULL);
+    return send(given, failed, &(BounceScore){0}, fate.acts, error);
+}
+
+/* ---- what names nobody ---- */
+
+#define FORWARDED 1
+#define FORWARDED_LAST 2
+
+static bool forward_today(Case *given, const char *effect, int64_t *how, GError **error)
+{
+    int64_t today = 0, most = given->bounces->notices_a_day;
+    Store *store = given->bounces->shared->store;
+    if (!bounce_count(store, given->list->list_id, "notice", given->now, &today, error))
+        return false;
+    *how = most > 0 && today > most ? 0 : most > 0 && today == most ? FORWARDED_LAST : FORWARDED;
+    return *how == 0 || store_record_effect(store, effect, *how, error);
+}
+
+bool case_forward(Case *given, const char *why, GError **error)
+{
+    g_autofree char *effect = effect_of(given, "forward");
+    bool before;
+    int64_t how;
+    if (given->list->forward_unrecognized_bounces_to == FORWARD_DISCARD) {
+        list_runner_log(given->entry, "result=discarded (%s)", why);
+        return true;
+    }
+    if (!store_find_effect(given->bounces->shared->store, effect, &before, &how, error) ||
+        (!before && !forward_today(given, effect, &how, error)))
+        return false;
+    if (how == 0) {
+        list_runner_log(given->entry, "result=discarded (%s; the owners got max_owner_notices_per_day today)", why);
+        return true;
+    }
+    list_runner_log(given->entry, "result=forwarded (%s)", why);
+    return letters_forward(given, why, how == FORWARDED_LAST, error);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/bounces/hashed.h"
+
+#include "base/clock.h"
+
+#define ROOM 1000000                 /* addresses of all lists together, about 100 MB */
+#define REREAD_US (60 * CLOCK_SECOND) /* a list is not read again sooner, whatever is asked for */
+
+/* A list's members, as they were read. */
+typedef struct Known {
+    GHashTable *addresses; /* guint64 -> GPtrArray of char */
+    unsigned count;
+    int64_t read_at, version;
+} Known;
+
+struct Hashed {
+    Store *store;
+    GHashTable *lists; /* List-Id -> Known */
+    unsigned count;
+};
+
+static void known_free(void *data)
+{
+    Known *known = data;
+    g_hash_table_unref(known->addresses);
+    g_free(known);
+}
+
+Hashed *hashed_new(Store *store)
+{
+    Hashed *hashed = g_new0(Hashed, 1);
+    hashed->store = store;
+    hashed->lists = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, known_free);
+    return hashed;
+}
+
+void hashed_free(Hashed *hashed)
+{
+    if (!hashed)
+        return;
+    g_hash_table_unref(hashed->lists);
+    g_free(hashed);
+}
+
+typedef struct Reading {
+    Known *known;
+    const VerpList *list;
+} Reading;
+
+static bool keep(const Member *member, void *data)
+{
+    Reading *reading = data;
+    if (!verp_is_hashed(reading->list, member->address))
+        return true;
+    uint64_t hash = verp_hash(member->address);
+    GPtrArray *same = g_hash_table_lookup(reading->known->addresses, &hash);
+    if (!same) {
+        same = g_ptr_array_new_with_free_func(g_free);
+        g_hash_table_insert(reading->known->addresses, g_memdup2(&hash, sizeof hash), same);
+    }
+    g_ptr_array_add(same, g_strdup(member->address));
+    reading->known->count++;
+    return true;
+}
+
+/* Reads the list's members; what is there of other lists goes when there is no room. */
+static Known *read_list(Hashed *hashed, const VerpList *list, GError **error)
+{
+    Known *known = g_new0(Known, 1);
+    known->addresses = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
+    known->version = store_version(hashed->store);
+    known->read_at = clock_monotonic();
+    if (!member_each(hashed->store, list->list_id, ROLE_MEMBER, keep, &(Reading){known, list}, error)) {
+        known_free(known);
+        return NULL;
+    }
+    const Known *before = g_hash_table_lookup(hashed->lists, list->list_id);
+    hashed->count -= before ? before->count : 0;
+    if (hashed->count + known->count > ROOM) {
+        g_hash_table_remove_all(hashed->lists);
+        hashed->count = 0;
+    }
+    hashed->count += known->count;
+    g_hash_table_replace(hashed->lists, g_strdup(list->list_id), known);
+    return known;
+}
+
+bool hashed_find(Hashed *hashed, const VerpList *list, uint64_t hash, const GPtrArray **addresses, GError **error)
+{
+    const Known *known = g_hash_table_lookup(hashed->lists, list->list_id);
+    *addresses = known ? g_hash_table_lookup(known->addresses, &hash) : NULL;
+    if (*addresses)
+        return true;
+    bool current = known && (known->version == store_version(hashed->store) ||
+                             clock_monotonic() - known->read_at < REREAD_US);
+    if (current)
+        return true;
+    known = read_list(hashed, list, error);
+    *addresses = known ? g_hash_table_lookup(known->addresses, &hash) : NULL;
+    return known != NULL;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * A mail to -bounces. An address that we signed says whom it is about, whatever the
+ * mail says; the mail says whether it was a failure. Without a signature the mail is believed
+ * as far as it goes: it costs a member points, never the membership.
+ */
+#include <string.h>
+
+#include "base/fail.h"
+#include "runners/bounces/case.h"
+#include "runners/keys.h"
+
+#define READ_MAX (1024 * 1024) /* octets of a mail that are looked at; a report stands before what it returns */
+#define PROOFS_MAX 50          /* addresses of ours that are tried in a complaint */
+
+/* ---- signatures ---- */
+
+/* Which member has the hash, and the tag? */
+static bool find_hashed(Case *given, VerpPurpose purpose, const VerpList *list, VerpRead *read, VerpResult *result,
+                        GError **error)
+{
+    const GPtrArray *addresses;
+    *result = VERP_FORGED;
+    if (!hashed_find(given->bounces->hashed, list, read->hash, &addresses, error))
+        return false;
+    for (unsigned i = 0; addresses && i < addresses->len && *result == VERP_FORGED; i++)
+        *result = verp_confirm(given->bounces->keys, purpose, list->list_id, addresses->pdata[i], given->now, read);
+    return true;
+}
+
+bool case_read_signature(Case *given, const char *detail, Signature *signature, GError **error)
+{
+    static const VerpPurpose purposes[] = {VERP_COPY, VERP_PROBE};
+    g_autofree char *local = NULL;
+    VerpList list = case_verp_list(given, &local);
+    *signature = (Signature){.result = VERP_ABSENT};
+    for (size_t i = 0; i < G_N_ELEMENTS(purposes); i++) {
+        g_auto(VerpRead) read = {0};
+        VerpResult result =
+            verp_parse(given->bounces->keys, purposes[i], &list, detail, given->now, &read);
+        if (result == VERP_HASHED && !find_hashed(given, purposes[i], &list, &read, &result, error))
+            return false;
+        signature->result = result;
+        if (result == VERP_VALID) {
+            signature->purpose = purposes[i];
+            signature->recipient = g_steal_pointer(&read.recipient);
+        }
+        if (result != VERP_FORGED)
+            break;
+    }
+    return true;
+}
+
+/* ---- complaints ---- */
+
+/* A detail we signed, wherever the mail has one behind mark ("test-bounces+"). */
+static bool search_proof(Case *given, const GString *text, const char *mark, bool leave, char **recipient,
+                         GError **error)
+{
+    g_autofree char *local = NULL;
+    VerpList list = case_verp_list(given, &local);
+    unsigned tried = 0;
+    const char *at = text->str;
+    while (!*recipient && tried++ < PROOFS_MAX && (at = strstr(at, mark))) {
+        at += strlen(mark);
+        g_autofree char *detail = g_strndup(at, strcspn(at, "@<> \t\r\n\"';,"));
+        if (leave) {
+            g_auto(VerpRead) read = {0};
+            VerpResult result =
+                verp_parse(given->bounces->keys, VERP_UNSUBSCRIBE, &list, detail, given->now, &read);
+            if (result == VERP_HASHED && !find_hashed(given, VERP_UNSUBSCRIBE, &list, &read, &result, error))
+                return false;
+            *recipient = result == VERP_VALID ? g_steal_pointer(&read.recipient) : NULL;
+            continue;
+        }
+        Signature signature;
+        if (!case_read_signature(given, detail, &signature, error))
+            return false;
+        *recipient = signature.recipient;
+    }
+    return true;
+}
+
+/* Anybody can write a complaint; one that has a copy of ours in it is believed. */
+static bool find_proof(Case *given, const char *octets, size_t length, char **recipient, GError **error)
+{
+    g_autoptr(GString) text = g_string_new_len(octets, (gssize)length);
+    for (size_t i = 0; i < text->len; i++)
+        text->str[i] = text->str[i] ? g_ascii_tolower(text->str[i]) : ' ';
+    g_autofree char *bounces = g_strdup_printf("%s-bounces%c", given->list->list_name, given->bounces->delimiter);
+    g_autofree char *leave = g_strdup_printf("%s-leave%c", given->list->list_name, given->bounces->delimiter);
+    return search_proof(given, text, bounces, false, recipient, error) &&
+           search_proof(given, text, leave, true, recipient, error);
+}
+
+static bool complained(Case *given, const char *address, GError **error)
+{
+    return case_complained(given,
+                           &(Failed){.address = address, .class = BOUNCE_COMPLAINT, .status = "", .reason = "spam",
+                                     .text = "", .source = "verp"},
+                           error);
+}
+
+/* ---- the mail ---- */
+
+/* The one that counts most: of this address before others, and the gravest. */
+static const BounceRecipient *gravest(const Bounce *bounce, const char *address)
+{
+    const BounceRecipient *best = NULL;
+    for (unsigned i = 0; i < bounce->recipients->len; i++) {
+        const BounceRecipient *one = bounce->recipients->pdata[i];
+        if (g_ascii_strcasecmp(one->address, address) == 0 && one->class != BOUNCE_DELAYED)
+            return one;
+        if (!best || one->class < best->class)
+            best = one;
+    }
+    return best;
+}
+
+static bool signed_failure(Case *given, const Signature *signature, const Bounce *bounce, GError **error)
+{
+    const BounceRecipient *one = gravest(bounce, signature->recipient);
+    if (one && one->class == BOUNCE_DELAYED) {
+        list_runner_log(given->entry, "address=<%s> result=not-counted (delayed)", signature->recipient);
+        return true;
+    }
+    Failed failed = {.address = signature->recipient, .source = "verp", .probe = signature->purpose == VERP_PROBE,
+                     .class = one ? one->class : BOUNCE_TEMPORARY, .status = one ? one->status : "",
+                     .reason = one ? one->reason : "undefined", .text = one ? one->text : ""};
+    return case_failed(given, &failed, error);
+}
+
+static bool signed_mail(Case *given, const Signature *signature, const Bounce *bounce, GError **error)
+{
+    switch (bounce->kind) {
+    case BOUNCE_FAILURE:
+    case BOUNCE_UNRECOGNISED: /* who failed is known from the address, only not how */
+        return signed_failure(given, signature, bounce, error);
+    case BOUNCE_FEEDBACK:
+        return complained(given, signature->recipient, error);
+    case BOUNCE_NONE:
+        return case_forward(given, "it is no report of failed delivery", error);
+    default:
+        list_runner_log(given->entry, "address=<%s> result=not-counted (%s)", signature->recipient,
+                        bounce_kind_name(bounce->kind));
+        return true;
+    }
+}
+
+static bool unsigned_failures(Case *given, const Bounce *bounce, GError **error)
+{
+    for (unsigned i = 0; i < bounce->recipients->len; i++) {
+        const BounceRecipient *one = bounce->recipients->pdata[i];
+        if (one->class == BOUNCE_DELAYED) {
+            list_runner_log(given->entry, "address=<%s> result=not-counted (delayed)", one->address);
+            continue;
+        }
+        Failed failed = {.address = one->address, .source = "report", .class = one->class, .status = one->status,
+                         .reason = one->reason, .text = one->text};
+        if (!case_failed(given, &failed, error))
+            return false;
+    }
+    return true;
+}
+
+static bool unsigned_mail(Case *given, const Bounce *bounce, const char *octets, size_t length, GError **error)
+{
+    switch (bounce->kind) {
+    case BOUNCE_FAILURE:
+        return unsigned_failures(given, bounce, error);
+    case BOUNCE_FEEDBACK: {
+        g_autofree char *recipient = NULL;
+        if (!find_proof(given, octets, length, &recipient, error))
+            return false;
+        return recipient ? complained(given, recipient, error)
+                         : case_forward(given, "it is a complaint that names no copy of ours", error);
+    }
+    case BOUNCE_NONE:
+        return case_forward(given, "it is no report of failed delivery", error);
+    case BOUNCE_UNRECOGNISED:
+        return case_forward(given, "it names no recipient", error);
+    default:
+        list_runner_log(given->entry, "result=not-counted (%s)", bounce_kind_name(bounce->kind));
+        return true;
+    }
+}
+
+/* Mail that nobody signed is bounded, for anybody can send it. */
+static bool unsigned_room(Case *given, bool *room, GError **error)
+{
+    int64_t today = 0, most = given->bounces->unsigned_a_day;
+    *room = true;
+    if (most == 0)
+        return true;
+    if (!bounce_count(given->bounces->shared->store, given->list->list_id, "unsigned", given->now, &today, error))
+        return false;
+    *room = today <= most;
+    if (!*room)
+        list_runner_log(given->entry, "result=discarded (the list got max_unsigned_per_day today)");
+    return true;
+}
+
+static bool read_mail(Case *given, const Signature *signature, GError **error)
+{
+    g_autoptr(GBytes) whole = entry_message(given->entry);
+    size_t length;
+    const char *octets = g_bytes_get_data(whole, &length);
+    length = MIN(length, READ_MAX);
+    g_autoptr(Bounce) bounce = bounce_parse(octets, length);
+    if (signature->result == VERP_VALID)
+        return signed_mail(given, signature, bounce, error);
+    return unsigned_mail(given, bounce, octets, length, error);
+}
+
+bool case_mail(Case *given, GError **error)
+{
+    const char *detail = meta_string(entry_meta(given->entry), KEY_DETAIL, NULL);
+    Signature signature;
+    bool room = true;
+    if (!case_read_signature(given, detail, &signature, error))
+        return false;
+    g_autofree char *recipient = signature.recipient;
+    switch (signature.result) {
+    case VERP_VALID:
+        return read_mail(given, &signature, error);
+    case VERP_STALE:
+    case VERP_FORGED:
+        list_runner_log(given->entry, "detail=%s result=discarded (%s)", detail,
+                        signature.result == VERP_STALE ? "we wrote that address too long ago"
+                                                       : "we did not write that address");
+        return true;
+    default:
+        return unsigned_room(given, &room, error) && (!room || read_mail(given, &signature, error));
+    }
+}

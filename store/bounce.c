@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/bounce.h"
+
+#include <string.h>
+
+#include "store/bounce_internal.h"
+#include "store/email.h"
+
+#define EXPIRE_ROWS 10000 /* a transaction, so that others are not kept waiting */
+
+/* ---- one bounce ---- */
+
+static bool find_day(Store *store, int64_t list, const char *folded, int64_t day, int64_t found[2], GError **error)
+{
+    g_autoptr(Query) query =
+        query_open(store, error, "SELECT weight, bounces FROM bounce WHERE list = $1 AND folded = $2 AND day = $3",
+                   INTEGER(list), TEXT(folded), INTEGER(day));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    found[0] = step == STEP_ROW ? query_integer(query, 0) : -1;
+    found[1] = step == STEP_ROW ? query_integer(query, 1) : 0;
+    return step != STEP_FAILED;
+}
+
+static bool add_day(Store *store, int64_t list, const char *folded, const BounceEvent *event, int64_t number,
+                    GError **error)
+{
+    return query_run(store, error, NULL,
+                     "INSERT INTO bounce (list, folded, day, email, bounces, weight, class, status, reason, source, "
+                     "text, last_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) "
+                     "ON CONFLICT (list, folded, day) DO UPDATE SET bounces = excluded.bounces, "
+                     "weight = excluded.weight, class = excluded.class, status = excluded.status, "
+                     "reason = excluded.reason, source = excluded.source, text = excluded.text, "
+                     "last_at = excluded.last_at",
+                     INTEGER(list), TEXT(folded), INTEGER(event->at / BOUNCE_DAY), TEXT(event->address),
+                     INTEGER(number), INTEGER(event->weight), TEXT(event->class), TEXT(event->status),
+                     TEXT(event->reason), TEXT(event->source), TEXT(event->text), INTEGER(event->at));
+}
+
+static bool note(Store *store, const BounceEvent *event, int64_t *added, int64_t *number, GError **error)
+{
+    int64_t list, found[2], day = event->at / BOUNCE_DAY;
+    g_autofree char *folded = email_folded(event->address);
+    if (!list_key(store, event->list_id, &list, error) || !find_day(store, list, folded, day, found, error))
+        return false;
+    *number = found[1] + 1;
+    *added = MAX(event->weight - MAX(found[0], 0), 0);
+    if (event->weight > found[0])
+        return add_day(store, list, folded, event, *number, error);
+    return query_run(store, error, NULL,
+                     "UPDATE bounce SET bounces = $4, last_at = $5 WHERE list = $1 AND folded = $2 AND day = $3",
+                     INTEGER(list), TEXT(folded), INTEGER(day), INTEGER(*number), INTEGER(event->at));
+}
+
+bool bounce_note(Store *store, const BounceEvent *event, int64_t *added, int64_t *number, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write, note(store, event, added, number, error), error);
+}
+
+/* ---- what is known ---- */
+
+/* A filter as parameters: '' is any. */
+typedef struct Wanted {
+    char *list_id, *folded, *domain;
+} Wanted;
+
+static void wanted_clear(Wanted *wanted)
+{
+    g_free(wanted->list_id);
+    g_free(wanted->folded);
+    g_free(wanted->domain);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Wanted, wanted_clear)
+
+static Wanted wanted_from(const BounceFilter *filter)
+{
+    g_autofree char *probe = filter->domain ? g_strconcat("@", filter->domain, NULL) : NULL;
+    return (Wanted){.list_id = g_strdup(filter->list_id ? filter->list_id : ""),
+                    .folded = filter->address ? email_folded(filter->address) : g_strdup(""),
+                    .domain = probe ? email_folded(probe) : g_strdup("")}; /* "example.org " */
+}
+
+#define DAY_COLUMNS "b.day, b.bounces, b.weight, b.last_at, b.class, b.status, b.reason, b.source, b.text"
+#define MATCHES(row) \
+    "($1 = '' OR l.list_id = $1) AND ($2 = '' OR " row ".folded = $2) " \
+    "AND ($3 = '' OR substr(" row ".folded, 1, length($3)) = $3) "
+
+static void read_day(Query *query, int column, BounceDay *day)
+{
+    day->day = query_integer(query, column);
+    day->bounces = query_integer(query, column + 1);
+    day->weight = query_integer(query, column + 2);
+    day->last_at = query_integer(query, column + 3);
+    day->class = query_text(query, column + 4);
+    day->status = query_text(query, column + 5);
+    day->reason = query_text(query, column + 6);
+    day->source = query_text(query, column + 7);
+    day->text = query_text(query, column + 8);
+}
+
+/* "example.com jo" begins with its domain. */
+static char *domain_of(const char *folded)
+{
+    return g_strndup(folded, strcspn(folded, " "));
+}
+
+bool bounce_day_each(Store *store, const BounceFilter *filter, BounceDayEach *each, void *data, GError **error)
+{
+    g_auto(Wanted) wanted = wanted_from(filter);
+    g_autoptr(Query) query = query_open(
+        store, error,
+        "SELECT l.list_id, b.email, b.folded, " DAY_COLUMNS " FROM bounce b JOIN list l ON l.key = b.list "
+        "WHERE " MATCHES("b") "AND ($4 = '' OR b.reason = $4) AND b.day >= $5 ORDER BY b.day, l.list_id, b.folded",
+        TEXT(wanted.list_id), TEXT(wanted.folded), TEXT(wanted.domain), TEXT(filter->reason ? filter->reason : ""),
+        INTEGER(filter->since / BOUNCE_DAY));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        BounceDay day = {.list_id = query_text(query, 0), .address = query_text(query, 1)};
+        g_autofree char *domain = domain_of(query_text(query, 2));
+        day.domain = domain;
+        read_day(query, 3, &day);
+        if (!each(&day, data))
+            return true;
+    }
+    return step == STEP_DONE;
+}
+
+/* The columns of bounce_score.c come first; the last day's begin at BOUNCE_SCORE_COLUMN_COUNT. */
+bool bounce_standing_each(Store *store, const BounceFilter *filter, BounceStandingEach *each, void *data,
+                          GError **error)
+{
+    g_auto(Wanted) wanted = wanted_from(filter);
+    g_autoptr(Query) query = query_open(
+        store, error,
+        "SELECT " BOUNCE_SCORE_COLUMNS ", " DAY_COLUMNS BOUNCE_SCORE_JOINS
+        "LEFT JOIN bounce b ON b.list = m.list AND b.folded = m.folded AND b.day = "
+        "(SELECT MAX(x.day) FROM bounce x WHERE x.list = m.list AND x.folded = m.folded) "
+        "WHERE " MATCHES("m") "AND ($4 = '' OR b.reason = $4) AND ($5 = 0 OR b.day >= $5) ORDER BY l.list_id, m.folded",
+        TEXT(wanted.list_id), TEXT(wanted.folded), TEXT(wanted.domain), TEXT(filter->reason ? filter->reason : ""),
+        INTEGER(filter->since / BOUNCE_DAY));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        g_auto(BounceScore) score = {0};
+        bounce_score_from(query, &score);
+        BounceDay day = {.list_id = score.list_id, .address = score.address};
+        bool known = !query_is_null(query, BOUNCE_SCORE_COLUMN_COUNT);
+        if (known)
+            read_day(query, BOUNCE_SCORE_COLUMN_COUNT, &day);
+        if (!each(&score, known ? &day : NULL, data))
+            return true;
+    }
+    return step == STEP_DONE;
+}
+
+/* ---- bounds, and forgetting ---- */
+
+static bool count(Store *store, const char *list_id, const char *what, int64_t now, int64_t *today, GError **error)
+{
+    int64_t list;
+    if (!list_key(store, list_id, &list, error))
+        return false;
+    g_autoptr(Query) query =
+        query_open(store, error,
+                   "INSERT INTO bounce_count (day, list, what, number) VALUES ($1, $2, $3, 1) "
+                   "ON CONFLICT (day, list, what) DO UPDATE SET number = bounce_count.number + 1 RETURNING number",
+                   INTEGER(now / BOUNCE_DAY), INTEGER(list), TEXT(what));
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *today = query_integer(query, 0);
+    return true;
+}
+
+bool bounce_count(Store *store, const char *list_id, const char *what, int64_t now, int64_t *today, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write, count(store, list_id, what, now, today, error), error);
+}
+
+static bool expire_days(Store *store, int64_t day, int64_t *removed, GError **error)
+{
+    return query_run(store, error, removed,
+                     "DELETE FROM bounce WHERE (list, folded, day) IN "
+                     "(SELECT list, folded, day FROM bounce WHERE day < $1 ORDER BY day LIMIT $2)",
+                     INTEGER(day), INTEGER(EXPIRE_ROWS)) &&
+           query_run(store, error, NULL, "DELETE FROM bounce_count WHERE day < $1", INTEGER(day));
+}
+
+bool bounce_expire(Store *store, int64_t time, GError **error)
+{
+    int64_t removed = 0;
+    do {
+        Write write;
+        if (!write_begin(store, &write, error) ||
+            !write_end(store, &write, expire_days(store, time / BOUNCE_DAY, &removed, error), error))
+            return false;
+    } while (removed == EXPIRE_ROWS);
+    return true;
+}

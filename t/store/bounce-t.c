@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/bounce.h"
+
+#include <string.h>
+
+#include "t/store/fixture.h"
+
+#define LIST "test.example.com"
+#define NOW (INT64_C(20000) * BOUNCE_DAY + 5)
+
+static const char *const members[] = {"anne@example.org", "bart@example.org", "cris@sub.example.org",
+                                      "dora@example.net"};
+
+static void open_with_members(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    fixture_open_list(fixture, data);
+    for (size_t i = 0; i < G_N_ELEMENTS(members); i++)
+        assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, members[i], NULL, &preferences_unset, &error), error);
+}
+
+static BounceEvent event_of(const char *address, int64_t at, int64_t weight)
+{
+    return (BounceEvent){.list_id = LIST, .address = address, .at = at, .weight = weight,
+                         .class = weight < 100 ? "temporary" : "permanent", .status = weight < 100 ? "4.2.2" : "5.1.1",
+                         .reason = weight < 100 ? "mailbox-full" : "user-unknown", .source = "report", .text = "no"};
+}
+
+static int64_t note(Store *store, const char *address, int64_t at, int64_t weight, int64_t expected_number)
+{
+    GError *error = NULL;
+    int64_t added = -1, number = -1;
+    BounceEvent event = event_of(address, at, weight);
+    assert_ok(bounce_note(store, &event, &added, &number, &error), error);
+    g_assert_cmpint(number, ==, expected_number);
+    return added;
+}
+
+static BounceScore score_of(Store *store, const char *address)
+{
+    GError *error = NULL;
+    g_autoptr(Member) member = member_find(store, LIST, ROLE_MEMBER, address, &error);
+    g_assert_no_error(error);
+    BounceScore score = {0};
+    assert_ok(bounce_score_read(store, member->id, &score, &error), error);
+    return score;
+}
+
+/* A day counts as much as its gravest bounce, in whatever order they come. */
+static void test_day(Fixture *fixture, const void *data)
+{
+    Store *store = fixture->store;
+    g_assert_cmpint(note(store, "anne@example.org", NOW, 25, 1), ==, 25);
+    g_assert_cmpint(note(store, "Anne@Example.org", NOW + 1, 25, 2), ==, 0);
+    g_assert_cmpint(note(store, "anne@example.org", NOW + 2, 100, 3), ==, 75);
+    g_assert_cmpint(note(store, "anne@example.org", NOW + 3, 25, 4), ==, 0);
+    g_assert_cmpint(note(store, "anne@example.org", NOW + BOUNCE_DAY, 25, 1), ==, 25);
+    g_assert_cmpint(note(store, "bart@example.org", NOW, 0, 1), ==, 0);
+}
+
+static bool gather(const BounceDay *day, void *data)
+{
+    g_string_append_printf(data, "%s %s %d %d %s %s;", day->address, day->domain, (int)(day->day - NOW / BOUNCE_DAY),
+                           (int)day->bounces, day->status, day->reason);
+    return true;
+}
+
+static void assert_days(Store *store, const BounceFilter *filter, const char *expected)
+{
+    GError *error = NULL;
+    g_autoptr(GString) found = g_string_new(NULL);
+    assert_ok(bounce_day_each(store, filter, gather, found, &error), error);
+    g_assert_cmpstr(found->str, ==, expected);
+}
+
+#define ANNE "anne@example.org example.org 0 2 5.1.1 user-unknown;"
+#define BART "bart@example.org example.org 1 1 4.2.2 mailbox-full;"
+#define CRIS "cris@sub.example.org sub.example.org 0 1 5.1.1 user-unknown;"
+
+static void test_filter(Fixture *fixture, const void *data)
+{
+    Store *store = fixture->store;
+    GError *error = NULL;
+    note(store, "anne@example.org", NOW, 25, 1);
+    note(store, "anne@example.org", NOW, 100, 2);
+    note(store, "cris@sub.example.org", NOW, 100, 1);
+    note(store, "bart@example.org", NOW + BOUNCE_DAY, 25, 1);
+    assert_days(store, &(BounceFilter){0}, ANNE CRIS BART);
+    assert_days(store, &(BounceFilter){.list_id = LIST}, ANNE CRIS BART);
+    assert_days(store, &(BounceFilter){.list_id = "x.example.com"}, "");
+    assert_days(store, &(BounceFilter){.address = "ANNE@example.org"}, ANNE);
+    assert_days(store, &(BounceFilter){.domain = "Example.org"}, ANNE BART);
+    assert_days(store, &(BounceFilter){.domain = "sub.example.org"}, CRIS);
+    assert_days(store, &(BounceFilter){.domain = "ample.org"}, "");
+    assert_days(store, &(BounceFilter){.reason = "mailbox-full"}, BART);
+    assert_days(store, &(BounceFilter){.since = NOW + BOUNCE_DAY}, BART);
+    assert_ok(bounce_expire(store, NOW + BOUNCE_DAY, &error), error);
+    assert_days(store, &(BounceFilter){0}, BART);
+    assert_ok(list_remove(store, LIST, &error), error);
+    assert_days(store, &(BounceFilter){0}, "");
+}
+
+static void set_score(Store *store, const char *address, int64_t points, int64_t disabled_at, int64_t next_at)
+{
+    GError *error = NULL;
+    g_auto(BounceScore) score = score_of(store, address);
+    score.score = points;
+    score.disabled_at = disabled_at;
+    score.last_bounce_at = NOW;
+    score.next_at = next_at;
+    assert_ok(bounce_score_write(store, &score, &error), error);
+    if (disabled_at) {
+        Preferences own = preferences_unset;
+        own.delivery_status = DELIVERY_BY_BOUNCES;
+        own.delivery_mode = MODE_REGULAR;
+        assert_ok(member_set_preferences(store, LIST, ROLE_MEMBER, address, &own, &error), error);
+    }
+}
+
+static bool forget(const BounceScore *score, void *data)
+{
+    GString *text = data;
+    g_string_append_printf(text, "%s;", score->address);
+    return true;
+}
+
+static void assert_due(Store *store, int64_t now, int limit, const char *expected, int64_t next)
+{
+    GError *error = NULL;
+    int64_t at;
+    g_autoptr(GString) found = g_string_new(NULL);
+    assert_ok(bounce_score_due(store, now, limit, forget, found, &error), error);
+    g_assert_cmpstr(found->str, ==, expected);
+    assert_ok(bounce_score_next(store, &at, &error), error);
+    g_assert_cmpint(at, ==, next);
+}
+
+static void test_due(Fixture *fixture, const void *data)
+{
+    Store *store = fixture->store;
+    GError *error = NULL;
+    assert_due(store, NOW, 10, "", 0);
+    set_score(store, "anne@example.org", 100, 0, NOW + 20);
+    set_score(store, "bart@example.org", 0, NOW, NOW + 10);
+    set_score(store, "dora@example.net", 25, 0, NOW + 30);
+    assert_due(store, NOW, 10, "", NOW + 10);
+    assert_due(store, NOW + 20, 10, "bart@example.org;anne@example.org;", NOW + 10);
+    assert_due(store, NOW + 30, 1, "bart@example.org;", NOW + 10);
+    set_score(store, "bart@example.org", 0, 0, 0); /* no row is left */
+    assert_due(store, NOW + 30, 10, "anne@example.org;dora@example.net;", NOW + 20);
+    g_auto(BounceScore) anne = score_of(store, "anne@example.org"), cris = score_of(store, "cris@sub.example.org");
+    g_assert_cmpint(anne.score, ==, 100);
+    g_assert_cmpstr(anne.list_id, ==, LIST);
+    g_assert_cmpint(cris.score, ==, 0);
+    g_assert_cmpint(cris.next_at, ==, 0);
+    assert_ok(member_remove(store, LIST, ROLE_MEMBER, "anne@example.org", &error), error);
+    assert_due(store, NOW + 30, 10, "dora@example.net;", NOW + 30);
+    g_assert_false(bounce_score_write(store, &anne, &error));
+    assert_failed(FAIL_MISSING, error);
+    g_auto(BounceScore) gone = {0};
+    g_assert_false(bounce_score_read(store, anne.member_id, &gone, &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+static bool stand(const BounceScore *score, const BounceDay *last, void *data)
+{
+    g_string_append_printf(data, "%s %d %s %s;", score->address, (int)score->score,
+                           delivery_status_text(score->status), last ? last->reason : "-");
+    return true;
+}
+
+static void test_standing(Fixture *fixture, const void *data)
+{
+    Store *store = fixture->store;
+    GError *error = NULL;
+    int64_t changed;
+    set_score(store, "anne@example.org", 100, 0, NOW);
+    set_score(store, "bart@example.org", 0, NOW, NOW);
+    set_score(store, "dora@example.net", 25, 0, NOW);
+    note(store, "anne@example.org", NOW, 25, 1);
+    note(store, "anne@example.org", NOW + BOUNCE_DAY, 100, 1);
+    note(store, "bart@example.org", NOW, 25, 1);
+    g_autoptr(GString) found = g_string_new(NULL);
+    assert_ok(bounce_standing_each(store, &(BounceFilter){.list_id = LIST}, stand, found, &error), error);
+    g_assert_cmpstr(found->str, ==, "dora@example.net 25 enabled -;anne@example.org 100 enabled user-unknown;"
+                                    "bart@example.org 0 by_bounces mailbox-full;");
+    g_string_truncate(found, 0);
+    assert_ok(bounce_standing_each(store, &(BounceFilter){.reason = "mailbox-full"}, stand, found, &error), error);
+    g_assert_cmpstr(found->str, ==, "bart@example.org 0 by_bounces mailbox-full;");
+    assert_ok(bounce_reset(store, &(BounceFilter){.domain = "example.org"}, &changed, &error), error);
+    g_assert_cmpint(changed, ==, 2);
+    g_autoptr(Member) bart = member_find(store, LIST, ROLE_MEMBER, "bart@example.org", &error);
+    g_assert_cmpint(bart->effective.delivery_status, ==, DELIVERY_ENABLED);
+    g_assert_cmpint(bart->own.delivery_mode, ==, MODE_REGULAR); /* what else was set stays */
+    assert_due(store, NOW, 10, "dora@example.net;", NOW);
+}
+
+static void test_count(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    int64_t today;
+    for (int i = 1; i <= 3; i++) {
+        assert_ok(bounce_count(fixture->store, LIST, "notice", NOW, &today, &error), error);
+        g_assert_cmpint(today, ==, i);
+    }
+    assert_ok(bounce_count(fixture->store, LIST, "unsigned", NOW, &today, &error), error);
+    g_assert_cmpint(today, ==, 1);
+    assert_ok(bounce_count(fixture->store, LIST, "notice", NOW + BOUNCE_DAY, &today, &error), error);
+    g_assert_cmpint(today, ==, 1);
+    g_assert_false(bounce_count(fixture->store, "gone.example.com", "notice", NOW, &today, &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add("/bounce/day", Fixture, NULL, open_with_members, test_day, fixture_close);
+    g_test_add("/bounce/filter", Fixture, NULL, open_with_members, test_filter, fixture_close);
+    g_test_add("/bounce/due", Fixture, NULL, open_with_members, test_due, fixture_close);
+    g_test_add("/bounce/standing", Fixture, NULL, open_with_members, test_standing, fixture_close);
+    g_test_add("/bounce/count", Fixture, NULL, open_with_members, test_count, fixture_close);
+    return g_test_run();
+}
