@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* What `listrunner spool check` finds, row by row. */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "cli/listing.h"
+
+typedef struct Findings {
+    Listing *listing;
+    unsigned notes, faults, repaired;
+} Findings;
+
+/* kind is one word for programs; queue and file may be NULL; text is consumed. */
+
+/* Worth knowing; nothing is wrong. */
+void findings_note(Findings *findings, const char *kind, const char *queue, const char *file, char *text);
+/* A person should do something. */
+void findings_fault(Findings *findings, const char *kind, const char *queue, const char *file, char *text);
+/* A fault that was mended just now. */
+void findings_repaired(Findings *findings, const char *kind, const char *queue, const char *file, char *text);
