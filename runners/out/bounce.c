@@ -34,13 +34,13 @@ static void begin(BounceMaker *maker)
     maker->octets = 0;
     maker->offsets = g_array_new(FALSE, FALSE, sizeof(size_t));
     maker->names = g_checksum_new(G_CHECKSUM_SHA1);
-    g_checksum_update(maker->names, entry_name(maker->job->entry)->hash, HASH_SIZE);
+    g_checksum_update(maker->names, entry_name(maker->delivery->entry)->hash, HASH_SIZE);
 }
 
-BounceMaker *bounce_maker_new(Job *job)
+BounceMaker *bounce_maker_new(Delivery *delivery)
 {
     BounceMaker *maker = g_new0(BounceMaker, 1);
-    maker->job = job;
+    maker->delivery = delivery;
     begin(maker);
     return maker;
 }
@@ -59,7 +59,7 @@ static int64_t ordinal_of(GChecksum *names)
 
 static Bounce *cut(BounceMaker *maker)
 {
-    Entry *entry = maker->job->entry;
+    Entry *entry = maker->delivery->entry;
     json_t *meta = json_object();
     json_t *from = entry_meta(entry);
     char of[HASH_DIGITS + 1];
@@ -76,7 +76,7 @@ static Bounce *cut(BounceMaker *maker)
     meta_set_string(meta, KEY_OF, of);
     json_object_set_new(meta, KEY_FAILURES, g_steal_pointer(&maker->failures));
     Bounce *bounce = g_new0(Bounce, 1);
-    bounce->job = maker->job;
+    bounce->delivery = maker->delivery;
     bounce->draft = draft_new(BOUNCES_QUEUE, meta);
     bounce->offsets = g_steal_pointer(&maker->offsets);
     g_autoptr(GBytes) header = header_only(entry);

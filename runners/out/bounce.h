@@ -9,14 +9,14 @@
  */
 #include <glib.h>
 
-#include "runners/out/job.h"
+#include "runners/out/delivery.h"
 #include "switchboard/draft.h"
 
 #define BOUNCES_QUEUE "bounces"
 
-/* Gathers failures of one job and cuts them into drafts of a size that metadata allows. */
+/* Gathers failures of one delivery and cuts them into drafts of a size that metadata allows. */
 typedef struct BounceMaker {
-    Job *job;
+    Delivery *delivery;
     json_t *failures;
     size_t octets;
     GChecksum *names;
@@ -25,7 +25,7 @@ typedef struct BounceMaker {
 
 /* One draft and whom it is about. */
 typedef struct Bounce {
-    Job *job;
+    Delivery *delivery;
     Draft *draft;
     GArray *offsets; /* of size_t */
 } Bounce;
@@ -36,7 +36,7 @@ typedef struct Failure {
     const char *relay;
 } Failure;
 
-BounceMaker *bounce_maker_new(Job *job);
+BounceMaker *bounce_maker_new(Delivery *delivery);
 /* Adds a recipient; returns a bounce when the one in hand is full, else NULL. */
 Bounce *bounce_maker_add(BounceMaker *maker, const Recipient *recipient, const Failure *failure);
 /* The last one, NULL when there is nothing left; frees the maker. */

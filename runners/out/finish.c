@@ -21,7 +21,7 @@ void finish_init(Finish *finish)
 {
     for (int i = 0; i < SOURCES; i++) {
         finish->outcomes[i] = g_ptr_array_new();
-        finish->jobs[i] = g_ptr_array_new();
+        finish->deliveries[i] = g_ptr_array_new();
     }
 }
 
@@ -29,64 +29,64 @@ void finish_clear(Finish *finish)
 {
     for (int i = 0; i < SOURCES; i++) {
         g_ptr_array_unref(finish->outcomes[i]);
-        g_ptr_array_unref(finish->jobs[i]);
+        g_ptr_array_unref(finish->deliveries[i]);
     }
 }
 
-static int64_t next_due(Finish *finish, const Job *job)
+static int64_t next_due(Finish *finish, const Delivery *delivery)
 {
     int64_t now = clock_now();
-    return now + backoff_delay(&finish->backoff, now - entry_arrival(job->entry), g_random_double());
+    return now + backoff_delay(&finish->backoff, now - entry_arrival(delivery->entry), g_random_double());
 }
 
 /* The entry waits again in its own queue. */
-static bool wait_again(Finish *finish, Job *job, int64_t due, GError **error)
+static bool wait_again(Finish *finish, Delivery *delivery, int64_t due, GError **error)
 {
-    if (!marks_sync_job(finish->marks, job, error))
+    if (!marks_sync_job(finish->marks, delivery, error))
         return false;
-    Inbox *inbox = finish->inboxes[job->source];
+    Inbox *inbox = finish->inboxes[delivery->source];
     marks_touch(finish->marks, inbox_queue(inbox));
-    Entry *entry = g_steal_pointer(&job->entry);
-    job_free(job);
+    Entry *entry = g_steal_pointer(&delivery->entry);
+    delivery_free(delivery);
     return inbox_release(inbox, entry, due, error);
 }
 
-bool finish_put_back(Finish *finish, Job *job, GError **error)
+bool finish_put_back(Finish *finish, Delivery *delivery, GError **error)
 {
-    return wait_again(finish, job, 0, error);
+    return wait_again(finish, delivery, 0, error);
 }
 
-static void end_with(Finish *finish, Job *job, Draft *draft)
+static void end_with(Finish *finish, Delivery *delivery, Draft *draft)
 {
-    marks_forget(finish->marks, job);
-    Outcome *outcome = outcome_new(job->entry);
+    marks_forget(finish->marks, delivery);
+    Outcome *outcome = outcome_new(delivery->entry);
     if (draft)
         outcome_add(outcome, draft);
-    g_ptr_array_add(finish->outcomes[job->source], outcome);
-    g_ptr_array_add(finish->jobs[job->source], job);
+    g_ptr_array_add(finish->outcomes[delivery->source], outcome);
+    g_ptr_array_add(finish->deliveries[delivery->source], delivery);
 }
 
-static Draft *retry_draft(Finish *finish, Job *job)
+static Draft *retry_draft(Finish *finish, Delivery *delivery)
 {
-    Draft *draft = draft_from_entry(RETRY_QUEUE, job->entry);
+    Draft *draft = draft_from_entry(RETRY_QUEUE, delivery->entry);
     json_t *meta = draft_meta(draft);
     meta_set_integer(meta, KEY_ATTEMPTS, meta_integer(meta, KEY_ATTEMPTS, 0) + 1);
-    meta_set_string(meta, KEY_LAST_REPLY, job->last_reply);
-    draft_set_due(draft, next_due(finish, job));
+    meta_set_string(meta, KEY_LAST_REPLY, delivery->last_reply);
+    draft_set_due(draft, next_due(finish, delivery));
     return draft;
 }
 
 /* Bounces from the recipient at *offset on, at most a group of them; *offset
  * is moved. */
-static void gather_expired(Finish *finish, Job *job, size_t *offset)
+static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset)
 {
-    const char *last = job->last_reply;
+    const char *last = delivery->last_reply;
     if (!last)
-        last = meta_string(entry_meta(job->entry), KEY_LAST_REPLY, "delivery was tried for too long");
+        last = meta_string(entry_meta(delivery->entry), KEY_LAST_REPLY, "delivery was tried for too long");
     Failure failure = {.status = "4.4.7", .reply = last};
-    BounceMaker *maker = bounce_maker_new(job);
+    BounceMaker *maker = bounce_maker_new(delivery);
     Recipient recipient;
-    while (finish->marks->bounces->len < EXPIRE_GROUP && entry_next_recipient(job->entry, *offset, &recipient)) {
+    while (finish->marks->bounces->len < EXPIRE_GROUP && entry_next_recipient(delivery->entry, *offset, &recipient)) {
         *offset = recipient.next;
         if (recipient.state != RECIPIENT_TODO)
             continue;
@@ -100,49 +100,49 @@ static void gather_expired(Finish *finish, Job *job, size_t *offset)
 }
 
 /* The last attempt was made: everybody who is left is bounced. */
-static bool expire(Finish *finish, Job *job, GError **error)
+static bool expire(Finish *finish, Delivery *delivery, GError **error)
 {
-    report_end(job, BOUNCES_QUEUE, "expired");
-    job->deferred = 0; /* counts those again that cannot be stored */
-    for (size_t offset = 0; offset < entry_recipients_length(job->entry);) {
-        gather_expired(finish, job, &offset);
+    report_end(delivery, BOUNCES_QUEUE, "expired");
+    delivery->deferred = 0; /* counts those again that cannot be stored */
+    for (size_t offset = 0; offset < entry_recipients_length(delivery->entry);) {
+        gather_expired(finish, delivery, &offset);
         if (!marks_store_bounces(finish->marks, finish->spool, error))
             return false;
     }
-    if (job->deferred > 0)
-        return wait_again(finish, job, next_due(finish, job), error);
-    end_with(finish, job, NULL);
+    if (delivery->deferred > 0)
+        return wait_again(finish, delivery, next_due(finish, delivery), error);
+    end_with(finish, delivery, NULL);
     return true;
 }
 
-bool finish_job(Finish *finish, Job *job, GError **error)
+bool finish_delivery(Finish *finish, Delivery *delivery, GError **error)
 {
-    if (job->deferred == 0) {
-        end_with(finish, job, NULL);
+    if (delivery->deferred == 0) {
+        end_with(finish, delivery, NULL);
         return true;
     }
-    if (meta_bool(entry_meta(job->entry), KEY_EXPIRE, false) ||
-        backoff_expired(&finish->backoff, clock_now() - entry_arrival(job->entry)))
-        return expire(finish, job, error);
-    if (job->source == SOURCE_OUT) {
-        end_with(finish, job, retry_draft(finish, job));
+    if (meta_bool(entry_meta(delivery->entry), KEY_EXPIRE, false) ||
+        backoff_expired(&finish->backoff, clock_now() - entry_arrival(delivery->entry)))
+        return expire(finish, delivery, error);
+    if (delivery->source == SOURCE_OUT) {
+        end_with(finish, delivery, retry_draft(finish, delivery));
         return true;
     }
-    report_end(job, RETRY_QUEUE, "deferred");
-    return wait_again(finish, job, next_due(finish, job), error);
+    report_end(delivery, RETRY_QUEUE, "deferred");
+    return wait_again(finish, delivery, next_due(finish, delivery), error);
 }
 
 /* A hop that could not be made: the entry keeps its marks and its place. */
-static bool settle_failure(Finish *finish, Job *job, const GError *why, GError **error)
+static bool settle_failure(Finish *finish, Delivery *delivery, const GError *why, GError **error)
 {
-    Inbox *inbox = finish->inboxes[job->source];
+    Inbox *inbox = finish->inboxes[delivery->source];
     bool later = why->code != FAIL_NEVER;
-    log_error("%s list=%s queue=%s %s: %s", entry_trace(job->entry), entry_list(job->entry),
+    log_error("%s list=%s queue=%s %s: %s", entry_trace(delivery->entry), entry_list(delivery->entry),
               queue_name(inbox_queue(inbox)), later ? "cannot be moved on and waits" : "is preserved", why->message);
-    if (!entry_sync_marks(job->entry, error))
+    if (!entry_sync_marks(delivery->entry, error))
         return false;
-    int64_t due = next_due(finish, job);
-    Entry *entry = g_steal_pointer(&job->entry);
+    int64_t due = next_due(finish, delivery);
+    Entry *entry = g_steal_pointer(&delivery->entry);
     marks_touch(finish->marks, inbox_queue(inbox));
     return later ? inbox_release(inbox, entry, due, error) : inbox_preserve(inbox, entry, error);
 }
@@ -150,7 +150,7 @@ static bool settle_failure(Finish *finish, Job *job, const GError *why, GError *
 static bool commit_source(Finish *finish, int source, GError **error)
 {
     GPtrArray *outcomes = finish->outcomes[source];
-    GPtrArray *jobs = finish->jobs[source];
+    GPtrArray *deliveries = finish->deliveries[source];
     if (outcomes->len == 0)
         return true;
     if (!hop_commit(finish->hop, (Outcome **)outcomes->pdata, outcomes->len, error))
@@ -159,21 +159,21 @@ static bool commit_source(Finish *finish, int source, GError **error)
     bool sound = true;
     for (guint i = 0; i < outcomes->len; i++) {
         Outcome *outcome = outcomes->pdata[i];
-        Job *job = jobs->pdata[i];
+        Delivery *delivery = deliveries->pdata[i];
         bool moved = outcome->drafts->len > 0;
         if (outcome->error) {
-            outcome->parent = NULL; /* the job's again */
-            sound = sound && settle_failure(finish, job, outcome->error, error);
+            outcome->parent = NULL; /* the delivery's again */
+            sound = sound && settle_failure(finish, delivery, outcome->error, error);
         } else {
-            report_end(job, moved ? RETRY_QUEUE : "-", moved ? "deferred" : "done");
+            report_end(delivery, moved ? RETRY_QUEUE : "-", moved ? "deferred" : "done");
             finish->done++;
-            job->entry = NULL; /* the outcome's */
+            delivery->entry = NULL; /* the outcome's */
         }
         outcome_free(outcome);
-        job_free(job);
+        delivery_free(delivery);
     }
     g_ptr_array_set_size(outcomes, 0);
-    g_ptr_array_set_size(jobs, 0);
+    g_ptr_array_set_size(deliveries, 0);
     return sound;
 }
 

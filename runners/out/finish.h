@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "runners/out/backoff.h"
-#include "runners/out/job.h"
+#include "runners/out/delivery.h"
 #include "runners/out/marks.h"
 #include "switchboard/claim.h"
 #include "switchboard/hop.h"
@@ -27,20 +27,20 @@ typedef struct Finish {
     Marks *marks;            /* borrowed */
     Backoff backoff;
     GPtrArray *outcomes[SOURCES]; /* of Outcome: committed together, by source */
-    GPtrArray *jobs[SOURCES];     /* of Job, without their entries: for the log */
+    GPtrArray *deliveries[SOURCES];     /* of Delivery, without their entries: for the log */
     uint64_t done;                /* entries that left */
 } Finish;
 
 void finish_init(Finish *finish);
 void finish_clear(Finish *finish);
 
-/* Takes a job that is over, and owns it; it leaves with finish_commit() at the latest. False:
+/* Takes a delivery that is over, and owns it; it leaves with finish_commit() at the latest. False:
  * the system failed in a way that only recovery can settle, the process must end. */
-bool finish_job(Finish *finish, Job *job, GError **error);
+bool finish_delivery(Finish *finish, Delivery *delivery, GError **error);
 bool finish_commit(Finish *finish, GError **error);
 
-/* Puts back a job that is not over, as it was, with its marks. */
-bool finish_put_back(Finish *finish, Job *job, GError **error);
+/* Puts back a delivery that is not over, as it was, with its marks. */
+bool finish_put_back(Finish *finish, Delivery *delivery, GError **error);
 
 /* Moves an entry that can never be delivered to shunt. Consumes entry. */
 bool finish_shunt(Finish *finish, Entry *entry, unsigned source, const GError *why, GError **error);

@@ -21,14 +21,14 @@ void marks_clear(Marks *marks)
     g_ptr_array_unref(marks->directories);
 }
 
-static bool mark(Marks *marks, Job *job, const GArray *offsets, char state, GError **error)
+static bool mark(Marks *marks, Delivery *delivery, const GArray *offsets, char state, GError **error)
 {
     if (offsets->len == 0)
         return true;
-    if (!job->dirty)
-        g_ptr_array_add(marks->dirty, job);
-    job->dirty = true;
-    return entry_mark(job->entry, (const size_t *)offsets->data, offsets->len, state, error);
+    if (!delivery->dirty)
+        g_ptr_array_add(marks->dirty, delivery);
+    delivery->dirty = true;
+    return entry_mark(delivery->entry, (const size_t *)offsets->data, offsets->len, state, error);
 }
 
 static void add_bounce(Marks *marks, Bounce *bounce)
@@ -39,9 +39,9 @@ static void add_bounce(Marks *marks, Bounce *bounce)
 
 bool marks_batch(Marks *marks, const Batch *batch, GError **error)
 {
-    Job *job = batch->job;
+    Delivery *delivery = batch->delivery;
     g_autoptr(GArray) sent = g_array_new(FALSE, FALSE, sizeof(size_t));
-    BounceMaker *maker = bounce_maker_new(job);
+    BounceMaker *maker = bounce_maker_new(delivery);
     for (size_t i = 0; i < batch->count; i++) {
         const Recipient *recipient = &batch->recipients[i];
         const Fate *fate = batch_fate(batch, i);
@@ -51,11 +51,11 @@ bool marks_batch(Marks *marks, const Batch *batch, GError **error)
             add_bounce(marks, bounce_maker_add(maker, recipient,
                                                &(Failure){fate->status, fate->reply, batch->relay}));
         else
-            job->deferred++;
+            delivery->deferred++;
     }
     add_bounce(marks, bounce_maker_end(maker));
-    job->sent += sent->len;
-    return mark(marks, job, sent, RECIPIENT_DONE, error);
+    delivery->sent += sent->len;
+    return mark(marks, delivery, sent, RECIPIENT_DONE, error);
 }
 
 bool marks_store_bounces(Marks *marks, Spool *spool, GError **error)
@@ -74,13 +74,13 @@ bool marks_store_bounces(Marks *marks, Spool *spool, GError **error)
         if (fault) {
             log_error("%s list=%s queue=" BOUNCES_QUEUE
                       " %u refusals cannot be stored, delivery will be tried again: %s",
-                      entry_trace(bounce->job->entry), entry_list(bounce->job->entry), bounce->offsets->len,
+                      entry_trace(bounce->delivery->entry), entry_list(bounce->delivery->entry), bounce->offsets->len,
                       fault->message);
-            bounce->job->deferred += bounce->offsets->len;
+            bounce->delivery->deferred += bounce->offsets->len;
             continue;
         }
-        bounce->job->refused += bounce->offsets->len;
-        sound = sound && mark(marks, bounce->job, bounce->offsets, RECIPIENT_BOUNCED, error);
+        bounce->delivery->refused += bounce->offsets->len;
+        sound = sound && mark(marks, bounce->delivery, bounce->offsets, RECIPIENT_BOUNCED, error);
     }
     g_ptr_array_set_size(marks->bounces, 0);
     return sound;
@@ -92,19 +92,19 @@ void marks_touch(Marks *marks, Queue *queue)
         g_ptr_array_add(marks->directories, queue);
 }
 
-void marks_forget(Marks *marks, Job *job)
+void marks_forget(Marks *marks, Delivery *delivery)
 {
-    if (job->dirty)
-        g_ptr_array_remove_fast(marks->dirty, job);
-    job->dirty = false;
+    if (delivery->dirty)
+        g_ptr_array_remove_fast(marks->dirty, delivery);
+    delivery->dirty = false;
 }
 
-bool marks_sync_job(Marks *marks, Job *job, GError **error)
+bool marks_sync_job(Marks *marks, Delivery *delivery, GError **error)
 {
-    if (!job->dirty)
+    if (!delivery->dirty)
         return true;
-    marks_forget(marks, job);
-    return entry_sync_marks(job->entry, error);
+    marks_forget(marks, delivery);
+    return entry_sync_marks(delivery->entry, error);
 }
 
 bool marks_sync(Marks *marks, GError **error)
@@ -115,9 +115,9 @@ bool marks_sync(Marks *marks, GError **error)
     g_autofree FsSync *group = g_new0(FsSync, count);
     size_t used = 0;
     for (guint i = 0; i < marks->dirty->len; i++) {
-        Job *job = marks->dirty->pdata[i];
-        job->dirty = false;
-        group[used++] = (FsSync){.fd = entry_fd(job->entry)};
+        Delivery *delivery = marks->dirty->pdata[i];
+        delivery->dirty = false;
+        group[used++] = (FsSync){.fd = entry_fd(delivery->entry)};
     }
     for (guint i = 0; i < marks->directories->len; i++)
         group[used++] = (FsSync){.fd = queue_fd(marks->directories->pdata[i]), .directory = true};

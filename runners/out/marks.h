@@ -15,11 +15,11 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "runners/out/job.h"
+#include "runners/out/delivery.h"
 #include "switchboard/spool.h"
 
 typedef struct Marks {
-    GPtrArray *dirty;       /* of Job: have marks that are not synced */
+    GPtrArray *dirty;       /* of Delivery: have marks that are not synced */
     GPtrArray *bounces;     /* of Bounce: to be stored */
     GPtrArray *directories; /* of Queue: touched since the last sync */
 } Marks;
@@ -34,7 +34,7 @@ bool marks_batch(Marks *marks, const Batch *batch, GError **error);
 bool marks_store_bounces(Marks *marks, Spool *spool, GError **error);
 
 void marks_touch(Marks *marks, Queue *queue);
-/* The job is leaving: its marks need no sync any more, or it is made now. */
-void marks_forget(Marks *marks, Job *job);
-bool marks_sync_job(Marks *marks, Job *job, GError **error);
+/* The delivery is leaving: its marks need no sync any more, or it is made now. */
+void marks_forget(Marks *marks, Delivery *delivery);
+bool marks_sync_job(Marks *marks, Delivery *delivery, GError **error);
 bool marks_sync(Marks *marks, GError **error);

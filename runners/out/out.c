@@ -6,28 +6,22 @@
  * bookkeeping (turn()): what was delivered is made safe, what is over leaves, new
  * entries are claimed, and only then do free connections get new work.
  */
+#include "runners/out/out.h"
+
 #include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/child.h"
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/contract.h"
 #include "base/fail.h"
-#include "base/fs.h"
 #include "base/log.h"
 #include "runners/keys.h"
-#include "runners/out/finish.h"
-#include "runners/out/job.h"
-#include "runners/out/marks.h"
 #include "runners/out/report.h"
-#include "runners/out/scheduler.h"
 #include "runners/out/transport.h"
-#include "switchboard/claim.h"
 #include "switchboard/recover.h"
 
-#define OUT_QUEUE "out"
 /* Entries claimed in one turn: sessions wait while they are read. */
 #define CLAIM_MAX 64
 #define SWEEP_INTERVAL (3600 * CLOCK_SECOND)
@@ -35,31 +29,6 @@
 #define BEAT_MIN (CLOCK_SECOND / 10)
 /* How long the farewells of connections may take when stopping. */
 #define FAREWELL (2 * CLOCK_SECOND)
-
-typedef struct Out {
-    struct event_base *base;
-    const Child *child;
-    Config *config;
-    Slice slice;
-    Spool *spool;
-    Inbox *inboxes[SOURCES];
-    struct event *watches[SOURCES];
-    struct event *wake, *master, *timer;
-    Hop *hop;
-    GPtrArray *transports;
-    Scheduler scheduler;
-    Marks marks;
-    Finish finish;
-    GQueue held;        /* of Job, oldest first */
-    GQueue over;        /* of Job: to be finished in the next turn */
-    size_t entries_max; /* held at a time */
-    unsigned first;     /* the source that claims first in the next turn */
-    bool every_recipient;
-    bool stopping;
-    int64_t stop_at;    /* monotonic */
-    uint64_t progress;
-    int64_t heartbeat_us, beat_at, beaten, sweep_at;
-} Out;
 
 /* What is on the disk is no longer what we think: the next start recovers. */
 G_NORETURN static void die(const char *doing, const GError *error)
@@ -81,151 +50,143 @@ static void beat(Out *out)
         if (first > 0 && (oldest == 0 || first < oldest))
             oldest = first;
     }
-    const Job *job = out->held.head ? out->held.head->data : NULL;
+    const Delivery *oldest_held = out->held.head ? out->held.head->data : NULL;
     out->beaten = clock_monotonic();
     out->beat_at = out->beaten + out->heartbeat_us;
-    child_beat(++out->progress, out->finish.done, backlog, oldest, job ? entry_text(job->entry) : NULL);
+    child_beat(++out->progress, out->finish.done, backlog, oldest, oldest_held ? entry_text(oldest_held->entry) : NULL);
 }
 
-/* --- jobs --------------------------------------------------------------- */
+/* --- deliveries --------------------------------------------------------- */
 
-static Transport *find_transport(Out *out, Entry *entry)
+static void delivery_ends(void *data, Delivery *delivery)
 {
-    const char *fallback = config_string(out->config, "out", "default_transport");
-    const char *name = meta_string(entry_meta(entry), KEY_TRANSPORT, fallback);
-    for (guint i = 0; i < out->transports->len; i++)
-        if (strcmp(transport_name(out->transports->pdata[i]), name) == 0)
-            return out->transports->pdata[i];
-    return NULL;
+    Out *out = data;
+    reader_forget(&out->reader, delivery);
+    for (guint i = 0; i < delivery->jobs->len; i++) {
+        Job *job = delivery->jobs->pdata[i];
+        if (job->scheduler)
+            scheduler_retire(job);
+    }
+    g_queue_push_tail(&out->over, delivery);
 }
 
-static void job_ends(Out *out, Job *job)
+/* The transport that its list chose is gone: nothing can be tried now. */
+static void defer_all(Out *out, Delivery *delivery, const char *reason)
 {
-    scheduler_remove(&out->scheduler, job);
-    g_queue_push_tail(&out->over, job);
+    Recipient recipient;
+    while (delivery_next(delivery, &recipient))
+        delivery->deferred++;
+    delivery->last_reply = g_strdup(reason);
+    report_deferral(delivery, delivery->deferred, reason);
+    delivery_ends(out, delivery);
 }
 
-/* The rest of the job is not tried now. */
-static void defer_job(Out *out, Job *job, const char *reason)
-{
-    size_t before = job->deferred;
-    job_defer_rest(job, reason);
-    report_deferral(job, job->deferred - before, reason);
-    if (job_over(job))
-        job_ends(out, job);
-}
-
-/* Makes a job of a claimed entry. The crash count covers what looks into the
- * octets. */
 /* Before an entry is tried again that the system would not let us work on. */
 #define UNREADABLE_DELAY (60 * CLOCK_SECOND)
 
+static void refuse_entry(Out *out, Entry *entry, unsigned source, const GError *error)
+{
+    g_autoptr(GError) fault = NULL;
+    bool never = g_error_matches(error, FAIL, FAIL_NEVER);
+    if (!never)
+        log_error("%s queue=%s result=later (%s)", entry_trace(entry), queue_name(entry_queue(entry)),
+                  error->message);
+    if (never ? !finish_shunt(&out->finish, entry, source, error, &fault)
+              : !inbox_release(out->inboxes[source], entry, clock_now() + UNREADABLE_DELAY, &fault))
+        die("set an entry aside", fault);
+}
+
+/* Makes a delivery of a claimed entry. The crash count covers what looks into the octets. */
 static void adopt(Out *out, Entry *entry, unsigned source)
 {
     g_autoptr(GError) error = NULL;
-    Job *job = entry_begin_work(entry, &error) ? job_new(entry, source, &error) : NULL;
+    Delivery *delivery = entry_begin_work(entry, &error) ? delivery_new(entry, source, &error) : NULL;
     entry_end_work(entry, NULL);
-    if (!job) {
-        g_autoptr(GError) fault = NULL;
-        bool never = g_error_matches(error, FAIL, FAIL_NEVER);
-        if (!never)
-            log_error("%s queue=%s result=later (%s)", entry_trace(entry), queue_name(entry_queue(entry)),
-                      error->message);
-        if (never ? !finish_shunt(&out->finish, entry, source, error, &fault)
-                  : !inbox_release(out->inboxes[source], entry, clock_now() + UNREADABLE_DELAY, &fault))
-            die("set an entry aside", fault);
+    if (!delivery) {
+        refuse_entry(out, entry, source, error);
         return;
     }
-    g_queue_push_tail_link(&out->held, &job->held);
-    job->transport = find_transport(out, entry);
-    if (job_over(job))
-        job_ends(out, job); /* a crash came between its last mark and its end */
-    else if (!job->transport)
-        defer_job(out, job, "its transport is not configured");
-    else if (transport_closed_for(job->transport) > 0)
-        defer_job(out, job, transport_trouble(job->transport));
-    else
-        scheduler_add(&out->scheduler, job);
+    g_queue_push_tail_link(&out->held, &delivery->held);
+    const char *chosen = meta_string(entry_meta(entry), KEY_TRANSPORT, NULL);
+    delivery->chosen = chosen ? out_find_transport(out, chosen) : out->standard;
+    if (!delivery->chosen) {
+        defer_all(out, delivery, "its transport is not configured");
+        return;
+    }
+    reader_begin(&out->reader, delivery);
+    if (delivery_over(delivery)) /* or a crash came between its last mark and its end */
+        delivery_ends(out, delivery);
 }
 
-/* --- what transports ask ------------------------------------------------ */
+/* --- what transports say ------------------------------------------------ */
 
-static Batch *on_next(void *data, Transport *transport, size_t limit)
-{
-    Out *out = data;
-    return out->stopping ? NULL : scheduler_next(&out->scheduler, transport, limit);
-}
-
-static size_t on_waiting(void *data, Transport *transport, size_t limit, size_t enough)
-{
-    Out *out = data;
-    return out->stopping ? 0 : scheduler_waiting(&out->scheduler, transport, limit, enough);
-}
-
-static void keep_last_reply(Job *job, const Batch *batch)
+static void keep_last_reply(Delivery *delivery, const Batch *batch)
 {
     for (guint i = 0; i < batch->fates->len; i++) {
         const Fate *fate = &g_array_index(batch->fates, Fate, i);
         if (fate->verdict != SMTP_LATER)
             continue;
-        g_free(job->last_reply);
-        job->last_reply = g_strdup(fate->text);
+        g_free(delivery->last_reply);
+        delivery->last_reply = g_strdup(fate->text);
     }
+}
+
+static void end_batch(Out *out, Batch *batch)
+{
+    Delivery *delivery = batch->delivery;
+    reader_ended(&out->reader, batch);
+    batch_free(batch);
+    if (delivery_over(delivery))
+        delivery_ends(out, delivery);
 }
 
 static void on_finished(void *data, Batch *batch)
 {
     Out *out = data;
-    Job *job = batch->job;
     g_autoptr(GError) error = NULL;
     out->progress++;
-    job->batches--;
-    if (batch->unstarted) {
-        job_requeue(job, batch);
-        scheduler_returned(&out->scheduler, batch);
-        return;
-    }
     if (!marks_batch(&out->marks, batch, &error))
         die("mark recipients", error);
-    keep_last_reply(job, batch);
+    keep_last_reply(batch->delivery, batch);
     report_batch(batch, out->every_recipient);
-    scheduler_returned(&out->scheduler, batch);
-    batch_free(batch);
-    if (job_over(job))
-        job_ends(out, job);
+    end_batch(out, batch);
 }
 
-static void on_failed(void *data, Transport *transport, const char *reason)
+/* What it holds goes back as it was, when what is out has come back. */
+static void on_withdrawn(void *data, Batch *batch)
 {
     Out *out = data;
-    for (GList *link = out->held.head, *next; link; link = next) {
-        next = link->next;
-        Job *job = link->data;
-        if (job->transport == transport && !job_over(job))
-            defer_job(out, job, reason);
-    }
+    batch->delivery->withdrawn = true;
+    reader_forget(&out->reader, batch->delivery);
+    end_batch(out, batch);
 }
 
-static const TransportOwner transport_owner = {on_next, on_waiting, on_finished, on_failed};
+static const TransportOwner transport_owner = {on_finished, on_withdrawn};
 
 /* --- the turn ----------------------------------------------------------- */
 
-/* How many entries may be claimed now. While no connection stands, one at a time, and none
- * until a connection may be tried: what waits for a server that is away is
- * best left where it is. */
+/* The default transport is a relay, and no other one has anything to do with what is claimed. */
+static bool alone(const Out *out)
+{
+    if (!transport_is_relay(out->standard))
+        return false;
+    for (guint i = 0; i < out->transports->len; i++)
+        if (out->transports->pdata[i] != out->standard && transport_used(out->transports->pdata[i]))
+            return false;
+    return true;
+}
+
+/* How many entries may be claimed now. While the relay that takes nearly everything has not answered, one at a time,
+ * and none while it is dead: what waits for a server that is away is best left where it is. */
 static size_t claim_quota(const Out *out)
 {
     if (out->stopping || out->held.length >= out->entries_max)
         return 0;
-    bool connected = false;
-    bool open = false;
-    for (guint i = 0; i < out->transports->len; i++) {
-        connected |= transport_connected(out->transports->pdata[i]);
-        open |= transport_closed_for(out->transports->pdata[i]) == 0;
-    }
-    if (!connected)
-        return open && out->held.length == 0 ? 1 : 0;
-    return MIN(out->entries_max - out->held.length, CLAIM_MAX);
+    size_t room = MIN(out->entries_max - out->held.length, CLAIM_MAX);
+    if (!alone(out) || !transport_unproven(out->standard))
+        return room;
+    bool trying = transport_busy(out->standard) > 0 || transport_scheduler(out->standard)->waiting > 0;
+    return transport_dead(out->standard) || trying ? 0 : 1;
 }
 
 static void claim_from(Out *out, unsigned source, size_t limit, GPtrArray *entries)
@@ -266,14 +227,24 @@ static void finish_all(Out *out)
     g_autoptr(GError) error = NULL;
     if (!marks_store_bounces(&out->marks, out->spool, &error))
         die("mark recipients", error);
-    Job *job;
-    while ((job = g_queue_pop_head(&out->over)) != NULL) {
-        g_queue_unlink(&out->held, &job->held);
-        if (!finish_job(&out->finish, job, &error))
+    Delivery *delivery;
+    while ((delivery = g_queue_pop_head(&out->over)) != NULL) {
+        g_queue_unlink(&out->held, &delivery->held);
+        bool back = delivery->withdrawn && delivery->deferred == 0;
+        if (back ? !finish_put_back(&out->finish, delivery, &error)
+                 : !finish_delivery(&out->finish, delivery, &error))
             die("end an entry", error);
     }
     if (!finish_commit(&out->finish, &error))
         die("commit", error);
+}
+
+/* Transports in turn, another one first each time. */
+static void feed(Out *out)
+{
+    for (guint i = 0; i < out->transports->len; i++)
+        transport_feed(out->transports->pdata[(i + out->turns) % out->transports->len]);
+    out->turns++;
 }
 
 static void turn(Out *out)
@@ -290,9 +261,10 @@ static void turn(Out *out)
     bool moved = out->marks.directories->len > 0;
     if (!marks_sync(&out->marks, &error))
         die("sync", error);
+    transport_set_withdraws(out->standard, alone(out));
     adopt_all(out, claimed);
-    for (guint i = 0; i < out->transports->len; i++)
-        transport_feed(out->transports->pdata[i]);
+    reader_refill(&out->reader, delivery_ends, out);
+    feed(out);
     int64_t now = clock_monotonic();
     if (now >= out->beat_at || (moved && now >= out->beaten + BEAT_MIN))
         beat(out);
@@ -321,11 +293,15 @@ static int64_t next_wake(const Out *out)
     int64_t wait = out->beat_at - clock_monotonic();
     if (!g_queue_is_empty((GQueue *)&out->over))
         return 0;
+    int64_t now = clock_now();
     for (guint i = 0; i < out->transports->len; i++) {
-        int64_t closed = transport_closed_for(out->transports->pdata[i]);
-        if (closed > 0)
-            wait = MIN(wait, closed);
+        int64_t wake = transport_wake(out->transports->pdata[i]);
+        if (wake > 0)
+            wait = MIN(wait, MAX(wake - now, 0));
     }
+    int64_t more = reader_wait(&out->reader);
+    if (more >= 0 && !out->stopping)
+        wait = MIN(wait, more);
     for (int i = 0; claim_quota(out) > 0 && i < SOURCES; i++) {
         int64_t due = inbox_wait(out->inboxes[i], clock_now());
         if (due >= 0)
@@ -374,6 +350,21 @@ static size_t connections(const Out *out, size_t *busy)
     return count;
 }
 
+/* Batches that wait are forgotten: their recipients stand in the file. */
+static void drop_waiting(Out *out, Delivery *delivery)
+{
+    reader_forget(&out->reader, delivery);
+    for (guint i = 0; i < delivery->jobs->len; i++) {
+        Job *job = delivery->jobs->pdata[i];
+        Destination *destination;
+        Batch *batch;
+        while (job->scheduler && (batch = scheduler_take_of(job, &destination, clock_now())) != NULL)
+            batch_free(batch);
+        if (job->scheduler)
+            scheduler_retire(job);
+    }
+}
+
 /* Transactions in progress come to their end, the rest goes back. */
 static void leave(Out *out)
 {
@@ -390,146 +381,18 @@ static void leave(Out *out)
     }
     if (connections(out, &busy) > 0 && busy > 0)
         log_warn("stopping: %zu transactions are broken off", busy);
-    g_ptr_array_set_size(out->transports, 0);
-    turn(out);
+    for (guint i = 0; i < out->transports->len; i++)
+        transport_drop(out->transports->pdata[i]);
+    finish_all(out);
     GList *link;
-    while ((link = g_queue_pop_head_link(&out->held)) != NULL)
+    while ((link = g_queue_pop_head_link(&out->held)) != NULL) {
+        drop_waiting(out, link->data);
         if (!finish_put_back(&out->finish, link->data, &error))
             die("put an entry back", error);
+    }
+    g_ptr_array_set_size(out->transports, 0);
     if (!marks_sync(&out->marks, &error) || !hop_settle(out->hop, &error))
         die("settle", error);
-}
-
-/* --- start and end ------------------------------------------------------ */
-
-static void on_readable(evutil_socket_t fd, short what, void *data)
-{
-    (void)fd;
-    (void)what;
-    (void)data; /* the turn looks */
-}
-
-static void on_wake(evutil_socket_t fd, short what, void *data)
-{
-    (void)fd;
-    (void)what;
-    (void)data;
-    child_reopen();
-}
-
-static void on_master(evutil_socket_t fd, short what, void *data)
-{
-    (void)fd;
-    (void)what;
-    (void)data;
-    child_stop();
-}
-
-static struct event *watch(Out *out, int fd, event_callback_fn callback)
-{
-    if (fd < 0)
-        return NULL;
-    struct event *event = event_new(out->base, fd, EV_READ | EV_PERSIST, callback, out);
-    event_add(event, NULL);
-    return event;
-}
-
-static void set_up_events(Out *out)
-{
-    out->timer = evtimer_new(out->base, on_readable, out);
-    out->wake = watch(out, out->child->wake_fd, on_wake);
-    out->master = watch(out, out->child->status_fd, on_master);
-    for (int i = 0; i < SOURCES; i++)
-        out->watches[i] = watch(out, inbox_fd(out->inboxes[i]), on_readable);
-}
-
-static void read_settings(Out *out)
-{
-    const Config *config = out->config;
-    out->entries_max = (size_t)config_integer(config, "spool", "batch_limit");
-    out->heartbeat_us = config_duration(config, "master", "heartbeat_interval");
-    out->every_recipient = config_bool(config, "out", "log_recipients");
-    out->finish.backoff = (Backoff){
-        .min_us = config_duration(config, "out", "minimal_backoff_time"),
-        .max_us = config_duration(config, "out", "maximal_backoff_time"),
-        .lifetime_us = config_duration(config, "out", "maximal_queue_lifetime"),
-        .jitter = (unsigned)config_integer(config, "out", "backoff_jitter"),
-    };
-    scheduler_init(&out->scheduler, (size_t)config_integer(config, "out", "recipient_limit"));
-    const char *const *names = config_family(config, "transport");
-    out->transports = g_ptr_array_new_with_free_func((GDestroyNotify)transport_free);
-    for (; *names; names++)
-        g_ptr_array_add(out->transports,
-                        transport_new(out->base, config, *names, out->slice.count, &transport_owner, out));
-}
-
-static bool open_spool(Out *out, GError **error)
-{
-    g_autofree char *section = g_strdup_printf("runner.%s", out->child->runner);
-    const char *queue = config_string(out->config, section, "queue");
-    const char *queues[SOURCES] = {queue ? queue : OUT_QUEUE, RETRY_QUEUE};
-    bool polling = g_strcmp0(config_string(out->config, "spool", "wakeup"), "poll") == 0;
-    int64_t poll_us = polling ? config_duration(out->config, "spool", "poll_interval") : 0;
-    fs_use_syncfs(g_strcmp0(config_string(out->config, "spool", "sync"), "syncfs") == 0);
-    out->spool = spool_open(config_string(out->config, "spool", "directory"), error);
-    for (int i = 0; out->spool && i < SOURCES; i++) {
-        out->inboxes[i] = inbox_open(out->spool, queues[i], out->slice, poll_us, error);
-        if (!out->inboxes[i])
-            return false;
-        out->finish.inboxes[i] = out->inboxes[i];
-    }
-    if (!out->spool)
-        return false;
-    out->hop = hop_new(out->spool);
-    out->finish.spool = out->spool;
-    out->finish.hop = out->hop;
-    out->finish.marks = &out->marks;
-    return true;
-}
-
-static bool set_up(Out *out, GError **error)
-{
-    out->child = child_init("out", error);
-    if (!out->child)
-        return false;
-    out->config = config_load(config_default_path(out->child->config), true, error);
-    if (!out->config)
-        return false;
-    g_autofree char *label = g_strdup_printf("%s[%u]", out->child->runner, out->child->instance);
-    bool to_syslog = g_strcmp0(config_string(out->config, "site", "log"), "syslog") == 0;
-    log_open(label, to_syslog ? LOG_TARGET_SYSLOG : LOG_TARGET_STDERR);
-    log_set_verbose(config_bool(out->config, "site", "verbose"));
-    out->slice = (Slice){out->child->instance, out->child->instances};
-    if (!open_spool(out, error))
-        return false;
-    read_settings(out);
-    set_up_events(out);
-    return true;
-}
-
-static void free_event(struct event *event)
-{
-    if (event)
-        event_free(event);
-}
-
-static void tear_down(Out *out)
-{
-    g_clear_pointer(&out->transports, g_ptr_array_unref);
-    for (int i = 0; i < SOURCES; i++)
-        free_event(out->watches[i]);
-    free_event(out->wake);
-    free_event(out->master);
-    free_event(out->timer);
-    event_base_loop(out->base, EVLOOP_NONBLOCK); /* connections are freed from the loop */
-    event_base_free(out->base);
-    g_clear_pointer(&out->hop, hop_free);
-    for (int i = 0; i < SOURCES; i++)
-        g_clear_pointer(&out->inboxes[i], inbox_free);
-    g_clear_pointer(&out->spool, spool_free);
-    g_clear_pointer(&out->config, config_free);
-    finish_clear(&out->finish);
-    marks_clear(&out->marks);
 }
 
 int main(int argc, char **argv)
@@ -544,7 +407,7 @@ int main(int argc, char **argv)
     int code = CHILD_EXIT_OK;
     marks_init(&out.marks);
     finish_init(&out.finish);
-    if (set_up(&out, &error)) {
+    if (out_set_up(&out, &transport_owner, &error)) {
         child_ready();
         beat(&out);
         work(&out);
@@ -553,6 +416,6 @@ int main(int argc, char **argv)
         log_error("cannot start: %s", error->message);
         code = g_error_matches(error, FAIL, FAIL_CONFIG) ? CHILD_EXIT_CONFIG : CHILD_EXIT_LATER;
     }
-    tear_down(&out);
+    out_tear_down(&out);
     return code;
 }

@@ -15,16 +15,16 @@ static void add_seconds(GString *text, int64_t interval)
 
 static char *print_delays(const Batch *batch)
 {
-    const Job *job = batch->job;
+    const Delivery *delivery = batch->delivery;
     int64_t now = clock_now();
     int64_t transmission = batch->finished - batch->begun;
-    int64_t arrival = entry_arrival(job->entry);
+    int64_t arrival = entry_arrival(delivery->entry);
     GString *text = g_string_new("delay=");
     add_seconds(text, now - arrival);
     g_string_append(text, " delays=");
-    add_seconds(text, job->claimed - arrival);
+    add_seconds(text, delivery->claimed - arrival);
     g_string_append_c(text, '/');
-    add_seconds(text, now - job->claimed - transmission - batch->connect_us);
+    add_seconds(text, now - delivery->claimed - transmission - batch->connect_us);
     g_string_append_c(text, '/');
     add_seconds(text, batch->connect_us);
     g_string_append_c(text, '/');
@@ -34,7 +34,7 @@ static char *print_delays(const Batch *batch)
 
 static void report_line(const Batch *batch, const char *whom, const char *delays, const Fate *fate)
 {
-    const Entry *entry = batch->job->entry;
+    const Entry *entry = batch->delivery->entry;
     char use[24] = "";
     if (batch->conn_use > 1)
         g_snprintf(use, sizeof(use), " conn_use=%u", batch->conn_use);
@@ -63,19 +63,20 @@ void report_batch(const Batch *batch, bool every_recipient)
     }
 }
 
-void report_deferral(const Job *job, size_t recipients, const char *reason)
+void report_deferral(const Delivery *delivery, size_t recipients, const char *reason)
 {
     GString *delay = g_string_new(NULL);
-    add_seconds(delay, clock_now() - entry_arrival(job->entry));
+    add_seconds(delay, clock_now() - entry_arrival(delivery->entry));
     log_info("%s list=%s queue=%s nrcpt=%zu relay=none delay=%s dsn=4.4.1 status=deferred (%s)",
-             entry_trace(job->entry), entry_list(job->entry), queue_name(entry_queue(job->entry)), recipients,
-             delay->str, reason);
+             entry_trace(delivery->entry), entry_list(delivery->entry), queue_name(entry_queue(delivery->entry)),
+             recipients, delay->str, reason);
     g_string_free(delay, TRUE);
 }
 
-void report_end(const Job *job, const char *to, const char *result)
+void report_end(const Delivery *delivery, const char *to, const char *result)
 {
-    log_info("%s list=%s queue=%s to=%s sent=%zu bounced=%zu deferred=%zu result=%s", entry_trace(job->entry),
-             entry_list(job->entry), queue_name(entry_queue(job->entry)), to, job->sent, job->refused, job->deferred,
+    log_info("%s list=%s queue=%s to=%s sent=%zu bounced=%zu deferred=%zu result=%s", entry_trace(delivery->entry),
+             entry_list(delivery->entry), queue_name(entry_queue(delivery->entry)), to, delivery->sent,
+             delivery->refused, delivery->deferred,
              result);
 }

@@ -13,12 +13,12 @@
  */
 #include <stdbool.h>
 
-#include "runners/out/job.h"
+#include "runners/out/delivery.h"
 
 void report_batch(const Batch *batch, bool every_recipient);
 
 /* Recipients that were not tried, because no connection can be had. */
-void report_deferral(const Job *job, size_t recipients, const char *reason);
+void report_deferral(const Delivery *delivery, size_t recipients, const char *reason);
 
 /* The line of the hop: where the entry went, "-" when it ended. */
-void report_end(const Job *job, const char *to, const char *result);
+void report_end(const Delivery *delivery, const char *to, const char *result);

@@ -2,34 +2,103 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Who is next. Jobs stand in a ring for each transport and are served in turn, a batch at a
- * time, so that an entry of a million recipients keeps nobody waiting; a
- * transport asks for work when it has a free session.
+ * Who is next on one transport. A job is what one delivery has for it; a peer, what a job has for one destination: a
+ * queue of batches. Jobs stand in a list by age, except that one that preempts another stands right before it. Each
+ * destination keeps its peers in the order of their jobs, and the destinations that have room stand in the order of
+ * their first peers' jobs. So the next batch is that of the oldest job for which any destination has room, and among
+ * that job's destinations the one served longest ago; it is found without looking at what cannot go, however much
+ * that is.
  *
- * This is the place of the full scheduler (destinations, windows, feedback,
- * preemption): it will answer the same questions.
+ * Preemption, as the Postfix queue manager does it: each batch of a job earns it one delivery slot; for slot_cost of
+ * them a younger, small job may go first, with slot_loan on credit and slot_discount percent off the price asked in
+ * advance (it is paid in full afterwards). Jobs of fewer than minimum_slots * slot_cost batches are not preempted.
+ *
+ * Pure: times are passed in, and what a batch holds is not looked at but for its count.
  */
 #include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-#include "runners/out/job.h"
+#include "runners/out/batch.h"
+#include "runners/out/destination.h"
+
+typedef struct SchedulerSettings {
+    unsigned slot_cost;     /* 0, 1: no preemption */
+    unsigned slot_loan;
+    unsigned slot_discount; /* percent */
+    unsigned minimum_slots;
+} SchedulerSettings;
 
 typedef struct Scheduler {
-    GQueue ring;          /* of Job, those that have recipients to be cut */
-    size_t in_flight;     /* recipients in batches that are out */
-    size_t recipient_limit;
+    SchedulerSettings settings;
+    GQueue jobs;        /* of Job, in order */
+    GSequence *ready;   /* of Destination: with room and batches */
+    GSequence *asleep;  /* of Destination: dead, or with batches for which room comes with time */
+    GHashTable *alive;  /* set of Job: for candidates that were remembered */
+    uint64_t turns;
+    size_t waiting;     /* batches */
 } Scheduler;
 
-void scheduler_init(Scheduler *scheduler, size_t recipient_limit);
+typedef struct Job {
+    Scheduler *scheduler;
+    void *owner;        /* the delivery */
+    struct Transport *transport; /* not looked at */
+    uint64_t rank;      /* order in the list */
+    GList link;
+    GQueue peers;       /* of Peer: with batches waiting */
+    size_t read;        /* batches made of recipients in memory so far */
+    size_t unread;      /* batches that the recipients not yet read may make: an upper bound */
+    size_t selected;
+    int64_t available, used; /* slots */
+    struct Job *parent; /* whom it preempted */
+    GQueue children;    /* of Job */
+    GList child;        /* in parent's */
+    bool adopted;       /* its parent is not the one it preempted */
+    unsigned level;
+    int64_t queued;     /* wall clock */
+    struct Job *candidate; /* as found at `looked` */
+    int64_t looked;
+} Job;
 
-/* The job's recipients want to be sent. */
-void scheduler_add(Scheduler *scheduler, Job *job);
-void scheduler_remove(Scheduler *scheduler, Job *job);
+typedef struct Peer {
+    Job *job;
+    Destination *destination;
+    GSequenceIter *place; /* in the destination */
+    GList link;           /* in the job */
+    GQueue batches;       /* of Batch, waiting */
+} Peer;
 
-/* The next batch for a session of transport, NULL when there is none or the limit is reached. */
-Batch *scheduler_next(Scheduler *scheduler, const Transport *transport, size_t limit);
+void scheduler_init(Scheduler *scheduler, const SchedulerSettings *settings);
+void scheduler_clear(Scheduler *scheduler);
 
-/* The batch is no longer out; its job may have more to send. */
-void scheduler_returned(Scheduler *scheduler, const Batch *batch);
+/* The job's place is by `queued`; it must have none yet. */
+void scheduler_add_job(Scheduler *scheduler, Job *job, void *owner, int64_t queued);
+/* Takes it out; no batch of it may wait. */
+void scheduler_retire(Job *job);
 
-/* How many batches of limit recipients wait for transport, counted to enough at most. */
-size_t scheduler_waiting(const Scheduler *scheduler, const Transport *transport, size_t limit, size_t enough);
+/* The batch waits for its destination. new: it counts as one more of the job (else it was out and comes back, to
+ * be the next). */
+void scheduler_add_batch(Job *job, Destination *destination, Batch *batch, bool new, int64_t now);
+
+/* The last batch of the job for the destination that still has room, NULL when there is none: more recipients of
+ * the same kind may be added to it. */
+Batch *scheduler_open_batch(const Job *job, const Destination *destination);
+
+/* One more for such a batch. */
+void scheduler_extend(Batch *batch, Destination *destination, const Recipient *recipient);
+
+/* The next batch to go, with its destination; counted as busy there. NULL when nothing can go. */
+Batch *scheduler_next(Scheduler *scheduler, Destination **destination, int64_t now);
+
+/* Something about the destination has changed: looks whether it has room. */
+void scheduler_look(Scheduler *scheduler, Destination *destination, int64_t now);
+
+/* Looks at those whose time has come; returns when to come again, 0: no time is known. */
+int64_t scheduler_wake(Scheduler *scheduler, int64_t now);
+
+/* Takes a batch that waits for the destination (of nexthop alone, unless that is NULL) away from it; NULL at the
+ * end. */
+Batch *scheduler_take(Scheduler *scheduler, Destination *destination, const struct Nexthop *nexthop, int64_t now);
+
+/* Any batch of the job that waits; NULL when none does. */
+Batch *scheduler_take_of(Job *job, Destination **destination, int64_t now);

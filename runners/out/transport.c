@@ -2,95 +2,52 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/out/transport.h"
 
-#include <netinet/in.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "net/resolve.h"
 #include "runners/out/backoff.h"
+#include "runners/out/transport_internal.h"
 
 /* How long an address that was looked up is used without asking again. */
 #define ADDRESS_LIFETIME (60 * CLOCK_SECOND)
+/* A next hop or a destination that nobody used for so long is forgotten. */
+#define UNUSED_LIFETIME (600 * CLOCK_SECOND)
+/* How often a batch that found no connection is tried again at once, while others work. */
+#define TRIES_MAX 5
 
-typedef struct Session {
-    Transport *transport;
-    SmtpClient *client;
-    Batch *batch;
-    const struct addrinfo *address;
-    bool ready;          /* waits for work */
-    bool established;    /* was ready once */
-    int64_t opened;      /* monotonic */
-    int64_t connect_us;  /* until it was ready; counted to the first batch */
-} Session;
-
-struct Transport {
-    struct event_base *base;
-    char *name;
-    const char *host;
-    char port[8];
-    SmtpSettings settings;
-    size_t limit;        /* connections */
-    size_t per_transaction;
-    unsigned per_connection;
-    const TransportOwner *owner;
-    void *data;
-
-    GPtrArray *sessions; /* of Session, owned */
-    size_t busy;
-    size_t opening;      /* sessions not yet established */
-    bool stopping;
-
-    Resolve *resolve;
-    struct addrinfo *addresses;
-    const struct addrinfo *address; /* the one in use */
-    int64_t resolved;    /* monotonic */
-
-    unsigned refusals;   /* of further connections, in a row, while others work */
-    int64_t full_until;  /* monotonic */
-    unsigned failures;   /* in a row */
-    int64_t closed_until; /* monotonic */
-    char *trouble;
-};
-
-static int64_t duration(const Config *config, const char *section, const char *key)
+static Destination *make_destination(Transport *transport, const char *name)
 {
-    return config_duration(config, section, key);
+    Destination *destination = g_hash_table_lookup(transport->destinations, name);
+    if (destination)
+        return destination;
+    destination = destination_new(name, &transport->limits, clock_now());
+    destination->transport = transport;
+    g_hash_table_insert(transport->destinations, destination->name, destination);
+    return destination;
 }
 
-Transport *transport_new(struct event_base *base, const Config *config, const char *name, unsigned instances,
-                         const TransportOwner *owner, void *data)
+Transport *transport_new(const TransportShared *shared, const char *name, GError **error)
 {
-    g_autofree char *section = g_strdup_printf("transport.%s", name);
     Transport *transport = g_new0(Transport, 1);
-    transport->base = base;
+    transport->shared = shared;
     transport->name = g_strdup(name);
-    transport->host = config_string(config, section, "host");
-    g_snprintf(transport->port, sizeof(transport->port), "%d", (int)config_integer(config, section, "port"));
-    transport->limit = MAX((size_t)config_integer(config, section, "concurrency") / instances, 1);
-    transport->per_transaction = (size_t)config_integer(config, section, "recipients_per_transaction");
-    transport->per_connection = (unsigned)config_integer(config, section, "transactions_per_connection");
-    transport->owner = owner;
-    transport->data = data;
-    transport->sessions = g_ptr_array_new_with_free_func(g_free);
-    int64_t data_block = duration(config, section, "data_block_timeout");
-    transport->settings = (SmtpSettings){
-        .server = transport->host,
-        .helo_name = config_string(config, section, "helo_name"),
-        .timeouts = {
-            [SMTP_CONNECT] = duration(config, section, "connect_timeout"),
-            [SMTP_GREETING] = duration(config, section, "helo_timeout"),
-            [SMTP_HELO] = duration(config, section, "helo_timeout"),
-            [SMTP_IDLE] = MAX(duration(config, section, "connection_idle"), 1),
-            [SMTP_MAIL] = duration(config, section, "mail_timeout"),
-            [SMTP_RCPT] = duration(config, section, "rcpt_timeout"),
-            [SMTP_DATA] = duration(config, section, "data_init_timeout"),
-            [SMTP_BODY] = data_block,
-            [SMTP_DOT] = duration(config, section, "data_done_timeout"),
-            [SMTP_RSET] = duration(config, section, "rset_timeout"),
-            [SMTP_QUIT] = duration(config, section, "quit_timeout"),
-        },
-    };
+    transport->nexthops = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)nexthop_free);
+    transport->destinations = g_hash_table_new_full(g_str_hash, g_str_equal, NULL,
+                                                    (GDestroyNotify)destination_free);
+    transport->sessions = g_ptr_array_new_with_free_func((GDestroyNotify)session_free);
+    g_queue_init(&transport->idle);
+    bool good = transport_read_settings(transport, error);
+    scheduler_init(&transport->scheduler, &transport->scheduling);
+    if (!good) {
+        transport_free(transport);
+        return NULL;
+    }
+    if (!transport->mx) {
+        transport->relay = nexthop_new(transport, transport->host);
+        transport->relay->destination = make_destination(transport, transport->name);
+        g_hash_table_insert(transport->nexthops, transport->relay->name, transport->relay);
+    }
     return transport;
 }
 
@@ -98,17 +55,10 @@ void transport_free(Transport *transport)
 {
     if (!transport)
         return;
-    for (guint i = 0; i < transport->sessions->len; i++) {
-        Session *session = transport->sessions->pdata[i];
-        smtp_client_free(session->client);
-        batch_free(session->batch);
-    }
     g_ptr_array_unref(transport->sessions);
-    if (transport->resolve)
-        resolve_cancel(transport->resolve);
-    if (transport->addresses)
-        freeaddrinfo(transport->addresses);
-    g_free(transport->trouble);
+    g_hash_table_unref(transport->nexthops);
+    scheduler_clear(&transport->scheduler);
+    g_hash_table_unref(transport->destinations);
     g_free(transport->name);
     g_free(transport);
 }
@@ -118,22 +68,42 @@ const char *transport_name(const Transport *transport)
     return transport->name;
 }
 
-int64_t transport_closed_for(const Transport *transport)
+Scheduler *transport_scheduler(Transport *transport)
 {
-    return transport->failures > 0 ? MAX(transport->closed_until - clock_monotonic(), 0) : 0;
+    return &transport->scheduler;
 }
 
-const char *transport_trouble(const Transport *transport)
+size_t transport_per_transaction(const Transport *transport)
 {
-    return transport->failures > 0 ? transport->trouble : NULL;
+    return transport->per_transaction;
 }
 
-bool transport_connected(const Transport *transport)
+bool transport_is_relay(const Transport *transport)
 {
-    for (guint i = 0; i < transport->sessions->len; i++)
-        if (((const Session *)transport->sessions->pdata[i])->established)
-            return true;
-    return false;
+    return transport->relay != NULL;
+}
+
+bool transport_used(const Transport *transport)
+{
+    return transport->scheduler.waiting > 0 || transport->sessions->len > 0;
+}
+
+bool transport_unproven(const Transport *transport)
+{
+    if (!transport->relay)
+        return false;
+    const Destination *destination = transport->relay->destination;
+    return destination->deaths > 0 || (destination->counts.connections == 0);
+}
+
+bool transport_dead(const Transport *transport)
+{
+    return transport->relay && destination_dead(transport->relay->destination);
+}
+
+void transport_set_withdraws(Transport *transport, bool withdraws)
+{
+    transport->withdraws = withdraws;
 }
 
 size_t transport_busy(const Transport *transport)
@@ -146,203 +116,422 @@ size_t transport_connections(const Transport *transport)
     return transport->sessions->len;
 }
 
-/* --- the server's health ------------------------------------------------ */
+/* --- giving batches back ------------------------------------------------ */
 
-static void recover(Transport *transport)
+static void give_back(Transport *transport, Batch *batch)
 {
-    transport->refusals = 0;
-    if (transport->failures == 0)
-        return;
-    log_info("transport %s: %s answers again", transport->name, transport->host);
-    transport->failures = 0;
+    batch->nexthop->batches--;
+    transport->shared->owner->finished(transport->shared->data, batch);
 }
 
-/* No connection came about, and no other is on its way. Another address is
- * tried at once; when all failed and no session works, the owner is told. */
-static void suffer(Transport *transport, const struct addrinfo *address, const char *reason)
+/* Without having been tried, all recipients get this fate. */
+static void put_off(Transport *transport, Batch *batch, const SmtpResult *result)
 {
-    if (address && address == transport->address)
-        transport->address = address->ai_next;
-    if (transport->opening > 0 || (address && transport->address))
-        return;
-    transport->address = transport->addresses;
-    if (transport_connected(transport)) { /* it is at its limit, not away */
-        transport->full_until = clock_monotonic() + backoff_reconnect(++transport->refusals);
-        return;
-    }
-    transport->failures++;
-    int64_t pause = backoff_reconnect(transport->failures);
-    transport->closed_until = clock_monotonic() + pause;
-    g_free(transport->trouble);
-    transport->trouble = g_strdup(reason);
-    log_warn("transport %s: %s; the next connection is tried in %d s", transport->name, reason,
-             (int)(pause / CLOCK_SECOND));
-    transport->owner->failed(transport->data, transport, transport->trouble);
+    batch_begin(batch);
+    batch_set_rest(batch, result);
+    batch->begun = batch->finished = clock_monotonic();
+    give_back(transport, batch);
 }
 
-/* --- sessions ----------------------------------------------------------- */
-
-static const char *recipient_of(void *data, size_t index, size_t *length)
+static void put_off_dead(Transport *transport, Batch *batch)
 {
-    const Batch *batch = data;
-    *length = batch->recipients[index].length;
-    return batch->recipients[index].address;
+    const Destination *destination = batch->nexthop->destination;
+    const char *reason = destination->reason ? destination->reason : "it does not answer";
+    g_autofree char *text = g_strconcat("delivery temporarily suspended: ", reason, NULL);
+    put_off(transport, batch, &(SmtpResult){.verdict = SMTP_LATER,
+                                            .status = destination->status ? destination->status : "4.4.1",
+                                            .text = text, .reply = reason, .connection = true});
 }
 
-static void send_batch(Session *session, Batch *batch)
+static void put_off_refused(Transport *transport, Batch *batch)
 {
-    session->batch = batch;
-    session->ready = false;
-    session->transport->busy++;
-    batch->begun = clock_monotonic();
-    batch->connect_us = session->connect_us;
-    session->connect_us = 0;
-    batch->conn_use = smtp_client_transactions(session->client) + 1;
-    batch->relay = g_strdup(smtp_client_peer(session->client));
-    smtp_client_send(session->client, &(SmtpTransaction){.sender = batch->job->sender,
-                                                         .count = batch->count,
-                                                         .recipient = recipient_of,
-                                                         .data = batch,
-                                                         .body = batch->job->body,
-                                                         .smtputf8 = batch->job->smtputf8});
+    const Nexthop *nexthop = batch->nexthop;
+    g_autofree char *reply = nexthop->code ? g_strdup_printf("%u %s %s", nexthop->code, nexthop->status, nexthop->text)
+                                           : g_strdup(nexthop->text);
+    put_off(transport, batch, &(SmtpResult){.verdict = nexthop->never ? SMTP_NEVER : SMTP_LATER,
+                                            .code = nexthop->code, .status = nexthop->status, .text = nexthop->text,
+                                            .reply = reply});
 }
 
-/* Work is given by transport_feed(), not here: what was just delivered is
- * made safe first. */
-static void on_ready(SmtpClient *client, void *data)
+static void withdraw(Transport *transport, Batch *batch)
 {
-    Session *session = data;
-    Transport *transport = session->transport;
-    if (!session->established) {
-        session->established = true;
-        session->connect_us = clock_monotonic() - session->opened;
-        transport->opening--;
-        recover(transport);
-    }
-    session->ready = true;
-    if (transport->stopping ||
-        (transport->per_connection > 0 && smtp_client_transactions(client) >= transport->per_connection)) {
-        session->ready = false;
-        smtp_client_quit(client);
+    batch->nexthop->batches--;
+    transport->shared->owner->withdrawn(transport->shared->data, batch);
+}
+
+/* Everything that waits for a destination that died. */
+static void clear_dead(Transport *transport, Destination *destination)
+{
+    Batch *batch;
+    while ((batch = scheduler_take(&transport->scheduler, destination, NULL, clock_now())) != NULL) {
+        if (transport->withdraws)
+            withdraw(transport, batch);
+        else
+            put_off_dead(transport, batch);
     }
 }
 
-static void on_result(SmtpClient *client, size_t index, const SmtpResult *result, void *data)
+static void say_dead(const Transport *transport, const Destination *destination)
 {
-    (void)client;
-    batch_set_fate(((Session *)data)->batch, index, result);
+    log_warn("transport %s: destination %s is dead for %d s: %s", transport->name, destination->name,
+             (int)((destination->dead_until - clock_now()) / CLOCK_SECOND), destination->reason);
 }
 
-static void on_done(SmtpClient *client, void *data)
+bool transport_refuses(const Nexthop *nexthop)
 {
-    (void)client;
-    Session *session = data;
-    session->batch->finished = clock_monotonic();
-    session->transport->busy--;
-    session->transport->owner->finished(session->transport->data, g_steal_pointer(&session->batch));
+    return nexthop_refused(nexthop, clock_monotonic()) || destination_dead(nexthop->destination);
 }
 
-static void on_closed(SmtpClient *client, const SmtpResult *why, void *data)
+void transport_accept(Transport *transport, Job *job, Batch *batch, bool new)
 {
-    (void)client;
-    Session *session = data;
-    Transport *transport = session->transport;
-    bool established = session->established;
-    const struct addrinfo *address = session->address;
-    transport->opening -= established ? 0 : 1;
-    g_ptr_array_remove_fast(transport->sessions, session);
-    if (!established && why->verdict != SMTP_SENT)
-        suffer(transport, address, why->text);
+    Nexthop *nexthop = batch->nexthop;
+    nexthop->batches++;
+    nexthop->last_used = clock_monotonic();
+    if (nexthop_refused(nexthop, nexthop->last_used))
+        put_off_refused(transport, batch);
+    else if (destination_dead(nexthop->destination) && transport->withdraws)
+        withdraw(transport, batch);
+    else if (destination_dead(nexthop->destination))
+        put_off_dead(transport, batch);
+    else
+        scheduler_add_batch(job, nexthop->destination, batch, new, clock_now());
 }
 
-static const SmtpHandler handler = {on_ready, on_result, on_done, on_closed};
+/* --- what became of batches --------------------------------------------- */
 
-static void open_session(Transport *transport)
+static SiteNews judge_fate(const Transport *transport, Batch *batch, const Fate *fate)
 {
-    Session *session = g_new0(Session, 1);
-    session->transport = transport;
-    session->opened = clock_monotonic();
-    session->address = transport->address;
-    transport->opening++;
-    g_ptr_array_add(transport->sessions, session);
-    session->client = smtp_client_new(transport->base, transport->address->ai_addr, transport->address->ai_addrlen,
-                                      &transport->settings, &handler, session);
+    if (fate->connection && fate->code == 0)
+        return SITE_FAILED;
+    switch (reply_table_look(transport->shared->replies, fate->reply)) {
+    case REPLY_SITE:
+        return SITE_FAILED;
+    case REPLY_GROUP:
+        return SITE_THROTTLED;
+    case REPLY_SESSION:
+        batch->unstarted |= batch->conn_use > 1 && batch->fates->len == 1;
+        return batch->conn_use > 1 ? SITE_UNKNOWN : SITE_GOOD;
+    default:
+        return SITE_GOOD;
+    }
 }
 
-/* --- addresses ---------------------------------------------------------- */
+/* The worst that any of the fates says of the destination. */
+static SiteNews judge(const Transport *transport, Batch *batch, const Fate **worst)
+{
+    SiteNews news = SITE_GOOD;
+    for (guint i = 0; i < batch->fates->len; i++) {
+        const Fate *fate = &g_array_index(batch->fates, Fate, i);
+        SiteNews one = fate->verdict == SMTP_LATER ? judge_fate(transport, batch, fate) : SITE_GOOD;
+        if (one > news || !*worst) {
+            *worst = fate;
+            news = MAX(one, news);
+        }
+    }
+    return news;
+}
+
+static void count(Destination *destination, const Batch *batch)
+{
+    DestinationCounts *counts = &destination->counts;
+    for (guint i = 0; i < batch->fates->len; i++) {
+        const Fate *fate = &g_array_index(batch->fates, Fate, i);
+        uint64_t *sum = fate->verdict == SMTP_SENT    ? &counts->sent
+                        : fate->verdict == SMTP_LATER ? &counts->deferred
+                                                      : &counts->bounced;
+        *sum += fate->count;
+        if (fate->verdict != SMTP_SENT) {
+            g_free(destination->last_reply);
+            destination->last_reply = g_strdup(fate->text);
+        }
+    }
+    destination_observe(destination, (double)(batch->finished - batch->begun) / CLOCK_SECOND);
+}
+
+/* Tells the destination, which may die of it. */
+static void tell(Transport *transport, Destination *destination, SiteNews news, const Batch *batch,
+                 const char *status, const char *reason)
+{
+    if (news == SITE_FAILED || news == SITE_THROTTLED)
+        destination_set_reason(destination, status, reason);
+    bool was_down = destination->deaths > 0;
+    bool died = destination_tell(destination, news, batch->count, clock_now(), g_random_double());
+    destination_end(destination);
+    transport->busy--;
+    if (was_down && destination->deaths == 0)
+        log_info("transport %s: destination %s answers again", transport->name, destination->name);
+    if (died) {
+        say_dead(transport, destination);
+        clear_dead(transport, destination);
+    }
+}
+
+/* It was not tried: it goes again, or back as it was. */
+static void again(Transport *transport, Destination *destination, Batch *batch)
+{
+    batch->nexthop->batches--;
+    if (transport->stopping || (destination_dead(destination) && transport->withdraws)) {
+        transport->shared->owner->withdrawn(transport->shared->data, batch);
+        return;
+    }
+    Job *job = batch->job;
+    if (!job->scheduler)
+        scheduler_add_job(&transport->scheduler, job, batch->delivery, batch->delivery->claimed);
+    transport_accept(transport, job, batch, false);
+}
+
+void transport_batch_done(Transport *transport, Destination *destination, Batch *batch)
+{
+    const Fate *worst = NULL;
+    bool untried = batch->unstarted;
+    SiteNews news = untried ? SITE_UNKNOWN : judge(transport, batch, &worst);
+    if (!untried && !batch->unstarted)
+        count(destination, batch);
+    tell(transport, destination, news, batch, worst ? worst->status : NULL, worst ? worst->text : NULL);
+    if (batch->unstarted)
+        again(transport, destination, batch);
+    else
+        give_back(transport, batch);
+    scheduler_look(&transport->scheduler, destination, clock_now());
+}
+
+void transport_no_connection(Transport *transport, Destination *destination, Batch *batch, const SmtpResult *why)
+{
+    destination->counts.refused_connections++;
+    bool others = destination->sessions > 0; /* connected or about to be */
+    bool full = destination->established > 0;
+    bool was_dead = destination_dead(destination);
+    tell(transport, destination, SITE_FAILED, batch, why->status, why->text);
+    if (others) /* it is at its limit, not away */
+        destination->full_until = clock_now() + backoff_reconnect(++destination->refusals);
+    bool dead = destination_dead(destination);
+    if ((!dead && (full || (others && batch->tries++ < TRIES_MAX))) || (was_dead && transport->withdraws)) {
+        again(transport, destination, batch);
+    } else {
+        batch_set_rest(batch, why);
+        batch->begun = batch->finished = clock_monotonic();
+        destination->counts.deferred += batch->count;
+        give_back(transport, batch);
+    }
+    scheduler_look(&transport->scheduler, destination, clock_now());
+}
+
+/* --- next hops ---------------------------------------------------------- */
+
+/* What waits for the next hop waits for another destination from now on. */
+static void move_batches(Transport *transport, Nexthop *nexthop, Destination *to)
+{
+    Destination *from = nexthop->destination;
+    nexthop->destination = to;
+    Batch *batch;
+    while ((batch = scheduler_take(&transport->scheduler, from, nexthop, clock_now())) != NULL) {
+        nexthop->batches--;
+        batch->job->read--;
+        transport_accept(transport, batch->job, batch, true);
+    }
+}
+
+static void refuse_waiting(Transport *transport, Nexthop *nexthop)
+{
+    Batch *batch;
+    while ((batch = scheduler_take(&transport->scheduler, nexthop->destination, nexthop, clock_now())) != NULL)
+        put_off_refused(transport, batch);
+}
+
+static void on_mx(const MxAnswer *answer, void *data)
+{
+    Nexthop *nexthop = data;
+    Transport *transport = nexthop->transport;
+    nexthop->lookup = NULL;
+    int64_t now = clock_monotonic();
+    if (answer->outcome == MX_FOUND) {
+        nexthop_take_mx(nexthop, answer);
+        g_autofree char *key = g_strdup(transport->group_by_mx ? answer->key : nexthop->name);
+        Destination *destination = make_destination(transport, key);
+        destination->unresolved = false;
+        if (destination != nexthop->destination)
+            move_batches(transport, nexthop, destination);
+        scheduler_look(&transport->scheduler, destination, clock_now());
+        return;
+    }
+    if (answer->outcome == MX_LATER && nexthop->hosts->len > 0) {
+        nexthop->expires = now + ADDRESS_LIFETIME;
+        log_warn("transport %s: %s: %s; what was known before is used", transport->name, nexthop->name, answer->text);
+        return;
+    }
+    int64_t until = answer->outcome == MX_NEVER ? answer->expires : now + transport->limits.dead_min;
+    nexthop_refuse(nexthop, answer, MAX(until, now + CLOCK_SECOND));
+    log_info("transport %s: %s: %s", transport->name, nexthop->name, answer->text);
+    refuse_waiting(transport, nexthop);
+}
+
+/* A relay whose name cannot be found is as good as dead. */
+static void relay_lost(Transport *transport, const char *reason)
+{
+    Destination *destination = transport->relay->destination;
+    destination_set_reason(destination, "4.4.3", reason);
+    destination_kill(destination, clock_now(), g_random_double());
+    say_dead(transport, destination);
+    clear_dead(transport, destination);
+    scheduler_look(&transport->scheduler, destination, clock_now());
+}
 
 static void on_resolved(struct addrinfo *addresses, const GError *error, void *data)
 {
-    Transport *transport = data;
-    transport->resolve = NULL;
-    if (!addresses && transport->addresses) {
+    Nexthop *nexthop = data;
+    Transport *transport = nexthop->transport;
+    int64_t now = clock_monotonic();
+    nexthop->resolve = NULL;
+    nexthop->destination->unresolved = false;
+    if (addresses) {
+        nexthop_take_addresses(nexthop, addresses, transport->host, now + ADDRESS_LIFETIME);
+        freeaddrinfo(addresses);
+        scheduler_look(&transport->scheduler, nexthop->destination, clock_now());
+    } else if (nexthop->hosts->len > 0) {
         log_warn("transport %s: %s; the address known before is used", transport->name, error->message);
-        transport->resolved = clock_monotonic();
-        return;
+        nexthop->expires = now + ADDRESS_LIFETIME;
+    } else {
+        relay_lost(transport, error->message);
     }
-    if (!addresses) {
-        suffer(transport, NULL, error->message);
-        return;
-    }
-    if (transport->addresses)
-        freeaddrinfo(transport->addresses);
-    transport->addresses = addresses;
-    transport->address = addresses;
-    transport->resolved = clock_monotonic();
 }
 
-/* True when there is an address to connect to; else one is on its way. */
-static bool know_address(Transport *transport)
+/* Asks for its hosts, unless they are known or asked for. */
+static void know_hosts(Transport *transport, Nexthop *nexthop)
 {
-    bool stale = !transport->addresses || clock_monotonic() - transport->resolved > ADDRESS_LIFETIME;
-    if (stale && !transport->resolve)
-        transport->resolve = resolve_start(transport->base, transport->host, transport->port, on_resolved, transport);
-    return transport->address != NULL;
+    int64_t now = clock_monotonic();
+    if (nexthop->lookup || nexthop->resolve || (nexthop->hosts->len > 0 && now < nexthop->expires) ||
+        nexthop_refused(nexthop, now))
+        return;
+    if (nexthop->hosts->len == 0)
+        nexthop->destination->unresolved = true;
+    if (transport->mx)
+        nexthop->lookup = mx_lookup(transport->shared->resolver, nexthop->name, transport->port_number, on_mx, nexthop);
+    else
+        nexthop->resolve = resolve_start(transport->shared->base, transport->host, transport->port, on_resolved,
+                                         nexthop);
+}
+
+Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t length)
+{
+    if (transport->relay) {
+        know_hosts(transport, transport->relay);
+        return transport->relay;
+    }
+    char name[256];
+    size_t used = MIN(length, sizeof(name) - 1);
+    for (size_t i = 0; i < used; i++)
+        name[i] = g_ascii_tolower(domain[i]);
+    name[used] = '\0';
+    Nexthop *nexthop = g_hash_table_lookup(transport->nexthops, name);
+    if (!nexthop) {
+        nexthop = nexthop_new(transport, name);
+        nexthop->destination = make_destination(transport, name);
+        g_hash_table_insert(transport->nexthops, nexthop->name, nexthop);
+    }
+    know_hosts(transport, nexthop);
+    return nexthop;
 }
 
 /* --- feeding ------------------------------------------------------------ */
 
-static void feed_ready(Transport *transport)
+bool transport_feed(Transport *transport)
 {
-    for (guint i = 0; i < transport->sessions->len; i++) {
-        Session *session = transport->sessions->pdata[i];
-        if (!session->ready)
-            continue;
-        Batch *batch = transport->owner->next(transport->data, transport, transport->per_transaction);
-        if (!batch)
-            return;
-        send_batch(session, batch);
-    }
-}
-
-static void open_more(Transport *transport)
-{
-    if (transport->sessions->len >= transport->limit || transport_closed_for(transport) > 0)
-        return;
-    if (transport->sessions->len > 0 && clock_monotonic() < transport->full_until)
-        return;
-    size_t room = transport->limit - transport->sessions->len;
-    if (transport->failures > 0)
-        room = transport->opening > 0 ? 0 : 1;
-    size_t wanted = transport->owner->waiting(transport->data, transport, transport->per_transaction,
-                                              room + transport->opening);
-    if (wanted <= transport->opening || !know_address(transport))
-        return;
-    for (size_t more = MIN(wanted - transport->opening, room); more > 0; more--)
-        open_session(transport);
-}
-
-void transport_feed(Transport *transport)
-{
+    int64_t now = clock_now();
+    bool any = false;
     if (transport->stopping)
-        return;
-    feed_ready(transport);
-    open_more(transport);
+        return false;
+    scheduler_wake(&transport->scheduler, now);
+    while (transport->busy < transport->sessions_max) {
+        Destination *destination;
+        Batch *batch = scheduler_next(&transport->scheduler, &destination, now);
+        if (!batch)
+            break;
+        session_send(transport, destination, batch);
+        scheduler_look(&transport->scheduler, destination, now); /* it may have no idle session left */
+        any = true;
+    }
+    return any;
+}
+
+int64_t transport_wake(Transport *transport)
+{
+    return transport->stopping ? 0 : scheduler_wake(&transport->scheduler, clock_now());
 }
 
 void transport_stop(Transport *transport)
 {
     transport->stopping = true;
     for (guint i = 0; i < transport->sessions->len; i++)
-        smtp_client_quit(((Session *)transport->sessions->pdata[i])->client);
+        session_quit(transport->sessions->pdata[i]);
+}
+
+void transport_drop(Transport *transport)
+{
+    while (transport->sessions->len > 0) {
+        Session *session = transport->sessions->pdata[transport->sessions->len - 1];
+        Batch *batch = session_steal_batch(session);
+        g_ptr_array_remove_index_fast(transport->sessions, transport->sessions->len - 1);
+        if (batch)
+            withdraw(transport, batch);
+    }
+}
+
+/* --- from outside ------------------------------------------------------- */
+
+static gboolean forget_nexthop(gpointer key, gpointer value, gpointer data)
+{
+    (void)key;
+    const Nexthop *nexthop = value;
+    const Transport *transport = data;
+    return nexthop != transport->relay && nexthop->batches == 0 && !nexthop->lookup && !nexthop->resolve &&
+           clock_monotonic() - nexthop->last_used > UNUSED_LIFETIME;
+}
+
+static gboolean forget_destination(gpointer key, gpointer value, gpointer data)
+{
+    (void)key;
+    Destination *destination = value;
+    int64_t now = clock_now();
+    if (g_hash_table_contains(data, destination) || destination->busy > 0 || destination->waiting > 0 ||
+        destination->sessions > 0 || destination_dead(destination) || destination->suspended ||
+        destination->ordered.per_second >= 0 || pace_rate(&destination->pace, now).per_second > 0)
+        return FALSE;
+    return now - destination->last_used > UNUSED_LIFETIME;
+}
+
+void transport_tidy(Transport *transport)
+{
+    g_hash_table_foreach_remove(transport->nexthops, forget_nexthop, transport);
+    g_autoptr(GHashTable) used = g_hash_table_new(NULL, NULL);
+    GHashTableIter iter;
+    gpointer value;
+    g_hash_table_iter_init(&iter, transport->nexthops);
+    while (g_hash_table_iter_next(&iter, NULL, &value))
+        g_hash_table_add(used, ((Nexthop *)value)->destination);
+    g_hash_table_foreach_remove(transport->destinations, forget_destination, used);
+}
+
+GPtrArray *transport_destinations(Transport *transport)
+{
+    GPtrArray *all = g_ptr_array_sized_new(g_hash_table_size(transport->destinations));
+    GHashTableIter iter;
+    gpointer value;
+    g_hash_table_iter_init(&iter, transport->destinations);
+    while (g_hash_table_iter_next(&iter, NULL, &value))
+        g_ptr_array_add(all, value);
+    return all;
+}
+
+Destination *transport_find(Transport *transport, const char *name, bool make)
+{
+    Destination *found = g_hash_table_lookup(transport->destinations, name);
+    const Nexthop *nexthop = found ? NULL : g_hash_table_lookup(transport->nexthops, name);
+    if (nexthop)
+        return nexthop->destination;
+    return found || !make ? found : make_destination(transport, name);
+}
+
+void transport_look(Transport *transport, Destination *destination)
+{
+    scheduler_look(&transport->scheduler, destination, clock_now());
 }

@@ -2,55 +2,86 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A transport: how mail leaves, as [transport.NAME] says. It keeps its
- * connections (at most its share of `concurrency`), gives each one batch after
- * another, and keeps away from a server that does not answer: after a failed
- * connection, the next is tried when backoff_reconnect() says so, one at a time until one
- * succeeds.
- *
- * It asks its owner for work and hands back every batch it got, with the
- * fates of its recipients.
+ * A way out, of one [transport.NAME]: its next hops, destinations and sessions. It finds out where next hops are,
+ * takes one batch after another from its scheduler, gives each to a session of the batch's destination, a kept one
+ * or a new one, and tells the destination what became of it. What comes back is its owner's, with the fates of the
+ * recipients.
  */
 #include <event2/event.h>
 #include <glib.h>
 #include <stdbool.h>
 
 #include "base/config.h"
-#include "runners/out/job.h"
+#include "runners/out/delivery.h"
+#include "runners/out/nexthop.h"
+#include "runners/out/reply_table.h"
 
 typedef struct TransportOwner {
-    /* The next batch of at most limit recipients, or NULL. */
-    Batch *(*next)(void *data, Transport *transport, size_t limit);
-    /* How many batches wait, counted to enough at most. */
-    size_t (*waiting)(void *data, Transport *transport, size_t limit, size_t enough);
-    /* A batch comes back; it is the owner's again. */
+    /* A batch comes back with a fate for each recipient; it is the owner's again. */
     void (*finished)(void *data, Batch *batch);
-    /* No connection can be had. reason is for the log and the recipients. */
-    void (*failed)(void *data, Transport *transport, const char *reason);
+    /* A batch comes back untried, not to be tried now: its recipients stay as they are. */
+    void (*withdrawn)(void *data, Batch *batch);
 } TransportOwner;
 
-/* instances: how many processes share the limits. owner and data are borrowed. */
-Transport *transport_new(struct event_base *base, const Config *config, const char *name, unsigned instances,
-                         const TransportOwner *owner, void *data);
+typedef struct TransportShared {
+    struct event_base *base;
+    const Config *config;
+    const ReplyTable *replies;
+    MxResolver *resolver; /* NULL: no transport needs one */
+    unsigned instances;   /* processes that share the limits of a relay */
+    const TransportOwner *owner;
+    void *data;
+} TransportShared;
+
+/* shared is borrowed. FAIL_CONFIG, naming section and key. */
+Transport *transport_new(const TransportShared *shared, const char *name, GError **error);
 /* Drops every connection at once: what is in flight stays undone. */
 void transport_free(Transport *transport);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Transport, transport_free)
 
 const char *transport_name(const Transport *transport);
+Scheduler *transport_scheduler(Transport *transport);
+size_t transport_per_transaction(const Transport *transport);
+/* One relay takes everything. */
+bool transport_is_relay(const Transport *transport);
 
-/* Gives work to idle connections and opens new ones where there is more. Called by the owner
- * when it has work and the results so far are safe. */
-void transport_feed(Transport *transport);
+/* The next hop for a recipient of this domain (not NUL-terminated, any case); made, and looked up, if it is new. */
+Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t length);
 
-/* Whether any connection has come about and stands. */
-bool transport_connected(const Transport *transport);
+/* Gives batch, which waits nowhere yet, its place: with its destination, or straight back to the owner when
+ * nothing can be sent there now. new: scheduler_add_batch(). */
+void transport_accept(Transport *transport, Job *job, Batch *batch, bool new);
+/* Whether transport_accept() would give it straight back. */
+bool transport_refuses(const Nexthop *nexthop);
 
-/* Microseconds until a connection may be tried again; 0: now. */
-int64_t transport_closed_for(const Transport *transport);
-/* The last failure while the server cannot be reached, else NULL. */
-const char *transport_trouble(const Transport *transport);
+/* Starts what can go. Called by the owner when the results so far are safe. True when anything was started. */
+bool transport_feed(Transport *transport);
+
+/* When, by the wall clock, it wants to be fed again though nothing happens; 0: no such time. */
+int64_t transport_wake(Transport *transport);
+
+/* A relay that has not answered yet, or not since it was dead. */
+bool transport_unproven(const Transport *transport);
+/* A relay that is dead. */
+bool transport_dead(const Transport *transport);
+/* Whether batches for a dead relay are given back untried (withdrawn) and not put off. */
+void transport_set_withdraws(Transport *transport, bool withdraws);
+
+/* Something went its way lately. */
+bool transport_used(const Transport *transport);
 
 /* Takes no more work and says QUIT where it can. */
 void transport_stop(Transport *transport);
-size_t transport_busy(const Transport *transport);        /* batches that are out */
+size_t transport_busy(const Transport *transport); /* batches that are out */
 size_t transport_connections(const Transport *transport);
+/* Breaks off what is still out; its batches are withdrawn. */
+void transport_drop(Transport *transport);
+
+/* Forgets next hops and destinations about which there is nothing to know. */
+void transport_tidy(Transport *transport);
+
+/* All its destinations. The list is the caller's (g_ptr_array_unref), its elements are borrowed. */
+GPtrArray *transport_destinations(Transport *transport);
+/* By name, or by the name of a next hop; NULL. make: made if it is not there. */
+Destination *transport_find(Transport *transport, const char *name, bool make);
+/* Something about it was changed from outside. */
+void transport_look(Transport *transport, Destination *destination);

@@ -1,159 +1,365 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
+/* Who is next: the worked schedules, and what destinations without room do to them. */
 #include "runners/out/scheduler.h"
 
 #include <string.h>
-#include <unistd.h>
 
-#include "runners/keys.h"
-#include "switchboard/intake.h"
-#include "t/runners/out/site.h"
+#include "base/clock.h"
 
-/* Two transports, told apart by address alone. */
-static char relay_place, other_place;
-static Transport *const relay = (Transport *)&relay_place;
-static Transport *const other = (Transport *)&other_place;
+#define START (1000 * CLOCK_SECOND)
+#define DEFAULTS {5, 3, 50, 3}
 
-/* A job of count recipients for transport. */
-static Job *new_job(Site *site, size_t count, Transport *transport)
+typedef struct Rig {
+    Scheduler scheduler;
+    DestinationLimits limits;
+    GPtrArray *destinations;
+    GString *order;
+    int64_t now;
+} Rig;
+
+static Rig *rig_new(SchedulerSettings settings)
 {
-    g_autoptr(GError) error = NULL;
-    Queue *queue = spool_queue(site->spool, "out", &error);
-    g_assert_no_error(error);
-    g_autofree char *path = g_build_filename(spool_path(site->spool), "out", NULL);
-    site_post(site, &(SitePost){.count = count});
-    g_autoptr(GDir) directory = g_dir_open(path, 0, &error);
-    g_assert_no_error(error);
-    g_autofree char *file = g_strdup(g_dir_read_name(directory));
-    Entry *entry = entry_open(queue, file, &error);
-    g_assert_no_error(error);
-    g_autofree char *full = g_build_filename(path, file, NULL);
-    g_assert_cmpint(unlink(full), ==, 0); /* the next job finds its own */
-    Job *job = job_new(entry, 0, &error);
-    g_assert_no_error(error);
-    job->transport = transport;
+    Rig *rig = g_new0(Rig, 1);
+    rig->limits = (DestinationLimits){.window = {.initial = 1000000, .positive = {1, 0}, .negative = {1, 0}},
+                                      .burst = 1, .share = 1};
+    rig->destinations = g_ptr_array_new_with_free_func((GDestroyNotify)destination_free);
+    rig->order = g_string_new(NULL);
+    rig->now = START;
+    scheduler_init(&rig->scheduler, &settings);
+    return rig;
+}
+
+static void rig_free(Rig *rig)
+{
+    g_ptr_array_unref(rig->destinations);
+    scheduler_clear(&rig->scheduler);
+    g_string_free(rig->order, TRUE);
+    g_free(rig);
+}
+
+static Destination *add_destination(Rig *rig, const char *name)
+{
+    Destination *destination = destination_new(name, &rig->limits, rig->now);
+    g_ptr_array_add(rig->destinations, destination);
+    return destination;
+}
+
+static void add_batches(Rig *rig, Job *job, Destination *destination, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        Batch *batch = batch_new(NULL, NULL, 1);
+        batch->count = 1;
+        scheduler_add_batch(job, destination, batch, true, rig->now);
+    }
+}
+
+/* A job of count batches, known by a letter. */
+static Job *add_job(Rig *rig, char letter, Destination *destination, size_t count)
+{
+    Job *job = g_new0(Job, 1);
+    scheduler_add_job(&rig->scheduler, job, GINT_TO_POINTER(letter), rig->now);
+    add_batches(rig, job, destination, count);
     return job;
 }
 
-static void give_back(Scheduler *scheduler, Batch *batch)
+static void add_to_order(GString *order, char letter)
 {
-    batch->job->batches--;
-    scheduler_returned(scheduler, batch);
-    batch_free(batch);
+    g_string_append_c(order, letter);
 }
 
-/* A large job and a small one are served in turn, and each recipient once. */
-static void in_turn(void)
+/* Sends one batch; false when nothing can go. keep: it stays under way. */
+static bool step(Rig *rig, bool keep)
 {
-    g_autoptr(Site) site = site_new(NULL);
-    Scheduler scheduler;
-    scheduler_init(&scheduler, 1000);
-    Job *large = new_job(site, 25, relay);
-    Job *small = new_job(site, 10, relay);
-    scheduler_add(&scheduler, large);
-    scheduler_add(&scheduler, small);
-    g_assert_cmpuint(scheduler_waiting(&scheduler, relay, 10, 100), >=, 4);
-    g_assert_cmpuint(scheduler_waiting(&scheduler, relay, 10, 2), ==, 2);
-    g_assert_cmpuint(scheduler_waiting(&scheduler, other, 10, 100), ==, 0);
-    g_assert_null(scheduler_next(&scheduler, other, 10));
-    Job *const order[] = {large, small, large, large};
-    static const size_t counts[] = {10, 10, 10, 5};
-    size_t next_of_large = 0;
-    Batch *batches[4];
-    for (int i = 0; i < 4; i++) {
-        batches[i] = scheduler_next(&scheduler, relay, 10);
-        g_assert_nonnull(batches[i]);
-        g_assert_true(batches[i]->job == order[i]);
-        g_assert_cmpuint(batches[i]->count, ==, counts[i]);
-        if (batches[i]->job == large) {
-            g_autofree char *wanted = g_strdup_printf("r%06zu@example.com", next_of_large);
-            const Recipient *first = &batches[i]->recipients[0];
-            g_assert_cmpmem(first->address, first->length, wanted, strlen(wanted));
-            next_of_large += counts[i];
-        }
+    Destination *destination;
+    Batch *batch = scheduler_next(&rig->scheduler, &destination, rig->now);
+    if (!batch)
+        return false;
+    Job *job = batch->job;
+    add_to_order(rig->order, (char)GPOINTER_TO_INT(job->owner));
+    batch_free(batch);
+    if (!keep) {
+        destination_end(destination);
+        scheduler_look(&rig->scheduler, destination, rig->now);
     }
-    g_assert_null(scheduler_next(&scheduler, relay, 10));
-    g_assert_false(job_over(large));
+    if (job->selected == job->read && job->unread == 0) {
+        scheduler_retire(job);
+        g_free(job);
+    }
+    return true;
+}
+
+/* "3L1a" for LLLa. */
+static char *in_runs(const char *order)
+{
+    GString *runs = g_string_new(NULL);
+    for (const char *at = order; *at;) {
+        size_t length = strspn(at, (char[]){*at, '\0'});
+        g_string_append_printf(runs, "%s%zu%c", runs->len ? " " : "", length, *at);
+        at += length;
+    }
+    return g_string_free(runs, FALSE);
+}
+
+typedef struct Schedule {
+    SchedulerSettings settings;
+    const char *jobs;  /* letter and count */
+    const char *order; /* runs */
+} Schedule;
+
+static void check_schedule(gconstpointer data)
+{
+    const Schedule *schedule = data;
+    Rig *rig = rig_new(schedule->settings);
+    Destination *destination = add_destination(rig, "relay");
+    for (const char *at = schedule->jobs; *at;) {
+        char letter = *at++;
+        char *end;
+        add_job(rig, letter, destination, g_ascii_strtoull(at, &end, 10));
+        at = end + (*end == ' ');
+    }
+    while (step(rig, false))
+        continue;
+    g_autofree char *runs = in_runs(rig->order->str);
+    g_assert_cmpstr(runs, ==, schedule->order);
+    rig_free(rig);
+}
+
+static const Schedule schedules[] = {
+    {{2, 0, 0, 3}, "x10 y2 z2", "4x 2y 4x 2z 2x"},
+    {{2, 0, 50, 3}, "x10 y2 z2", "2x 2y 4x 2z 4x"},
+    {{0, 3, 50, 3}, "x10 y2 z2", "10x 2y 2z"},
+    {{1, 3, 50, 3}, "x10 y2 z2", "10x 2y 2z"},
+    {DEFAULTS, "L30 a1 b1 c1 d1 e1 f1", "1L 1a 5L 1b 5L 1c 5L 1d 5L 1e 5L 1f 4L"},
+    {DEFAULTS, "L14 a1", "14L 1a"},
+    {DEFAULTS, "L15 a1", "1L 1a 14L"},
+    {DEFAULTS, "L100 M10 s1", "1L 1s 14L 10M 85L"},
+    {DEFAULTS, "L1000 M100", "235L 100M 765L"},
+    {DEFAULTS, "L1000 M100 S10 t1", "1L 1t 14L 10S 275L 100M 710L"},
+    {DEFAULTS, "L40 M6", "1L 6M 39L"},
+    {DEFAULTS, "L40 M7", "5L 7M 35L"},
+    {DEFAULTS, "L40 M8", "5L 8M 35L"},
+    {DEFAULTS, "L40 M9", "40L 9M"},
+};
+
+/* With always two singles waiting, a list of 1000 ends after 1200 slots. */
+static void slow_down(void)
+{
+    Rig *rig = rig_new((SchedulerSettings)DEFAULTS);
+    Destination *destination = add_destination(rig, "relay");
+    add_job(rig, 'L', destination, 1000);
+    size_t singles = 0, lists = 0, slots = 0;
+    for (size_t waiting = 0; lists < 1000; slots++) {
+        for (; waiting < 2; waiting++)
+            add_job(rig, 's', destination, 1);
+        g_assert_true(step(rig, false));
+        bool list = rig->order->str[rig->order->len - 1] == 'L';
+        lists += list;
+        singles += !list;
+        waiting -= !list;
+    }
+    g_assert_cmpuint(slots, ==, 1200);
+    g_assert_cmpuint(singles, ==, 200);
+    while (step(rig, false))
+        continue;
+    rig_free(rig);
+}
+
+/* A job whose destination is full keeps nobody waiting, and gets its turn when there is room. */
+static void blocked(void)
+{
+    Rig *rig = rig_new((SchedulerSettings)DEFAULTS);
+    rig->limits.window.initial = 2;
+    Destination *slow = add_destination(rig, "slow");
+    Destination *quick = add_destination(rig, "quick");
+    add_job(rig, 'A', slow, 4);
+    add_job(rig, 'b', quick, 1);
+    add_job(rig, 'c', slow, 1);
+    add_job(rig, 'd', quick, 1);
+    while (step(rig, true))
+        continue;
+    g_assert_cmpstr(rig->order->str, ==, "AAbd");
+    destination_end(slow);
+    scheduler_look(&rig->scheduler, slow, rig->now);
+    while (step(rig, true))
+        continue;
+    g_assert_cmpstr(rig->order->str, ==, "AAbdA");
+    g_assert_cmpuint(slow->waiting, ==, 2);
+    destination_end(slow);
+    destination_end(slow);
+    scheduler_look(&rig->scheduler, slow, rig->now);
+    while (step(rig, true))
+        continue;
+    g_assert_cmpstr(rig->order->str, ==, "AAbdAAc");
+    g_assert_cmpuint(rig->scheduler.waiting, ==, 0);
+    rig_free(rig);
+}
+
+/* Destinations of one job are served in turn. */
+static void round_robin(void)
+{
+    Rig *rig = rig_new((SchedulerSettings)DEFAULTS);
+    Destination *three[] = {add_destination(rig, "one"), add_destination(rig, "two"), add_destination(rig, "three")};
+    Job *job = add_job(rig, 'A', three[0], 3);
+    add_batches(rig, job, three[1], 3);
+    add_batches(rig, job, three[2], 3);
+    Destination *last[3] = {NULL};
+    for (int i = 0; i < 9; i++) {
+        Destination *destination;
+        Batch *batch = scheduler_next(&rig->scheduler, &destination, rig->now);
+        g_assert_nonnull(batch);
+        if (i >= 3)
+            g_assert_true(last[i % 3] == destination);
+        last[i % 3] = destination;
+        batch_free(batch);
+    }
+    g_assert_true(last[0] != last[1] && last[1] != last[2] && last[0] != last[2]);
+    scheduler_retire(job);
+    g_free(job);
+    rig_free(rig);
+}
+
+/* A single that could overtake, but whose destination is full, is no candidate; the next is. */
+static void candidate_needs_room(void)
+{
+    Rig *rig = rig_new((SchedulerSettings)DEFAULTS);
+    Destination *wide = add_destination(rig, "wide");
+    rig->limits.window.initial = 1;
+    Destination *full = add_destination(rig, "full");
+    add_job(rig, 'x', full, 1);
+    g_assert_true(step(rig, true));
+    add_job(rig, 'L', wide, 30);
+    add_job(rig, 'f', full, 1);
+    add_job(rig, 'w', wide, 1);
     for (int i = 0; i < 4; i++)
-        give_back(&scheduler, batches[i]);
-    g_assert_true(job_over(large));
-    g_assert_true(job_over(small));
-    g_assert_cmpuint(scheduler.in_flight, ==, 0);
-    job_free(large);
-    job_free(small);
+        g_assert_true(step(rig, false));
+    g_assert_cmpstr(rig->order->str, ==, "xLwLL");
+    while (step(rig, false))
+        continue;
+    Destination *gone;
+    for (Batch *batch; (batch = scheduler_take(&rig->scheduler, full, NULL, rig->now)) != NULL; gone = full) {
+        Job *job = batch->job;
+        batch_free(batch);
+        scheduler_retire(job);
+        g_free(job);
+    }
+    g_assert_true(gone == full);
+    rig_free(rig);
 }
 
-static void recipient_limit(void)
+/* Suspended, dead, without a token, without a further connection: no room, and known when to look again. */
+static void sleeps(void)
 {
-    g_autoptr(Site) site = site_new(NULL);
-    Scheduler scheduler;
-    scheduler_init(&scheduler, 20);
-    Job *job = new_job(site, 100, relay);
-    scheduler_add(&scheduler, job);
-    Batch *first = scheduler_next(&scheduler, relay, 10);
-    Batch *second = scheduler_next(&scheduler, relay, 10);
-    g_assert_nonnull(second);
-    g_assert_null(scheduler_next(&scheduler, relay, 10));
-    give_back(&scheduler, first);
-    Batch *third = scheduler_next(&scheduler, relay, 10);
-    g_assert_nonnull(third);
-    give_back(&scheduler, second);
-    give_back(&scheduler, third);
-    /* A transaction larger than the limit is sent alone rather than never. */
-    Batch *large = scheduler_next(&scheduler, relay, 50);
-    g_assert_cmpuint(large->count, ==, 50);
-    give_back(&scheduler, large);
-    scheduler_remove(&scheduler, job);
-    job_free(job);
+    Rig *rig = rig_new((SchedulerSettings)DEFAULTS);
+    rig->limits.rate.per_second = 2;
+    Destination *paced = add_destination(rig, "paced");
+    add_job(rig, 'p', paced, 3);
+    g_assert_true(step(rig, false));
+    g_assert_false(step(rig, false));
+    int64_t at = scheduler_wake(&rig->scheduler, rig->now);
+    g_assert_cmpint(at, ==, START + CLOCK_SECOND / 2);
+    rig->now = at;
+    g_assert_cmpint(scheduler_wake(&rig->scheduler, rig->now), ==, 0);
+    g_assert_true(step(rig, false));
+    paced->dead_until = rig->now + 60 * CLOCK_SECOND;
+    paced->window.size = 0;
+    rig->now += CLOCK_SECOND;
+    scheduler_look(&rig->scheduler, paced, rig->now);
+    g_assert_false(step(rig, false));
+    g_assert_cmpint(scheduler_wake(&rig->scheduler, rig->now), ==, paced->dead_until);
+    rig->now = paced->dead_until;
+    scheduler_wake(&rig->scheduler, rig->now);
+    g_assert_false(destination_dead(paced));
+    paced->suspended = true;
+    scheduler_look(&rig->scheduler, paced, rig->now);
+    g_assert_false(step(rig, false));
+    g_assert_cmpint(scheduler_wake(&rig->scheduler, rig->now), ==, 0);
+    paced->suspended = false;
+    scheduler_look(&rig->scheduler, paced, rig->now);
+    g_assert_true(step(rig, false));
+    g_assert_cmpstr(rig->order->str, ==, "ppp");
+    rig_free(rig);
 }
 
-/* What a closed connection never took goes out again, before anything else of its job. */
-static void requeued(void)
+/* What a closed connection never took goes out again, before the rest of its job. */
+static void comes_back(void)
 {
-    g_autoptr(Site) site = site_new(NULL);
-    Scheduler scheduler;
-    scheduler_init(&scheduler, 1000);
-    Job *job = new_job(site, 10, relay);
-    scheduler_add(&scheduler, job);
-    Batch *batch = scheduler_next(&scheduler, relay, 10);
-    g_assert_null(scheduler_next(&scheduler, relay, 10));
-    for (size_t i = 0; i < batch->count; i++)
-        batch_set_fate(batch, i, &(SmtpResult){.verdict = SMTP_LATER, .status = "4.4.2", .text = "lost",
-                                               .reply = "lost", .unstarted = true});
-    g_assert_true(batch->unstarted);
-    job->batches--;
-    job_requeue(job, batch);
-    scheduler_returned(&scheduler, batch);
-    g_assert_false(job_over(job));
-    Batch *again = scheduler_next(&scheduler, relay, 10);
-    g_assert_true(again == batch);
-    g_assert_cmpuint(again->fates->len, ==, 0);
-    give_back(&scheduler, again);
-    g_assert_true(job_over(job));
-    job_free(job);
-}
-
-static void deferred(void)
-{
-    g_autoptr(Site) site = site_new(NULL);
-    Job *job = new_job(site, 30, relay);
-    Batch *batch = job_cut(job, 10);
-    job_defer_rest(job, "no connection");
-    g_assert_cmpuint(job->deferred, ==, 20);
-    g_assert_true(job_drained(job));
-    g_assert_false(job_over(job));
-    job->batches--;
+    Rig *rig = rig_new((SchedulerSettings)DEFAULTS);
+    Destination *relay = add_destination(rig, "relay");
+    Job *job = add_job(rig, 'A', relay, 3);
+    Destination *destination;
+    Batch *batch = scheduler_next(&rig->scheduler, &destination, rig->now);
+    destination_end(destination);
+    scheduler_add_batch(job, destination, batch, false, rig->now);
+    g_assert_cmpuint(job->selected, ==, 0);
+    g_assert_true(scheduler_next(&rig->scheduler, &destination, rig->now) == batch);
     batch_free(batch);
-    g_assert_true(job_over(job));
-    job_free(job);
+    while ((batch = scheduler_take_of(job, &destination, rig->now)) != NULL)
+        batch_free(batch);
+    g_assert_cmpuint(relay->waiting_recipients, ==, 0);
+    scheduler_retire(job);
+    g_free(job);
+    rig_free(rig);
+}
+
+/* Many jobs and destinations at random: the next is always that of the first job that can go, its
+ * destination one that has room; and what went in comes out, once. */
+static void at_random(void)
+{
+    enum { DESTINATIONS = 20, JOBS = 400 };
+    Rig *rig = rig_new((SchedulerSettings){0, 0, 0, 0});
+    rig->limits.window = (WindowLimits){.initial = 3, .limit = 3, .positive = {1, 0}, .negative = {1, 0}};
+    Destination *all[DESTINATIONS];
+    for (int i = 0; i < DESTINATIONS; i++)
+        all[i] = add_destination(rig, "d");
+    size_t added = 0, taken = 0;
+    for (int round = 0; taken < added || round < JOBS; round++) {
+        if (round < JOBS) {
+            Job *job = add_job(rig, 'j', all[g_test_rand_int_range(0, DESTINATIONS)], 1);
+            for (int i = g_test_rand_int_range(0, 10); i > 0; i--)
+                add_batches(rig, job, all[g_test_rand_int_range(0, DESTINATIONS)], 1);
+            added += job->read;
+        }
+        for (int i = g_test_rand_int_range(0, 12); i > 0; i--) {
+            Job *wanted = NULL;
+            for (GList *link = rig->scheduler.jobs.head; link && !wanted; link = link->next)
+                for (GList *at = ((Job *)link->data)->peers.head; at && !wanted; at = at->next)
+                    if (((Peer *)at->data)->destination->busy < 3)
+                        wanted = link->data;
+            Destination *destination;
+            Batch *batch = scheduler_next(&rig->scheduler, &destination, rig->now);
+            g_assert_true((batch ? batch->job : NULL) == wanted);
+            if (!batch)
+                break;
+            taken++;
+            batch_free(batch);
+            if (wanted->selected == wanted->read) {
+                scheduler_retire(wanted);
+                g_free(wanted);
+            }
+        }
+        Destination *some = all[g_test_rand_int_range(0, DESTINATIONS)];
+        while (some->busy > 0)
+            destination_end(some);
+        scheduler_look(&rig->scheduler, some, rig->now);
+    }
+    g_assert_cmpuint(taken, ==, added);
+    rig_free(rig);
 }
 
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/scheduler/in turn", in_turn);
-    g_test_add_func("/scheduler/recipient limit", recipient_limit);
-    g_test_add_func("/scheduler/requeued", requeued);
-    g_test_add_func("/scheduler/deferred", deferred);
+    for (size_t i = 0; i < G_N_ELEMENTS(schedules); i++) {
+        g_autofree char *name = g_strdup_printf("/scheduler/schedule %zu: %s", i + 1, schedules[i].jobs);
+        g_test_add_data_func(name, &schedules[i], check_schedule);
+    }
+    g_test_add_func("/scheduler/slow-down", slow_down);
+    g_test_add_func("/scheduler/blocked", blocked);
+    g_test_add_func("/scheduler/round robin", round_robin);
+    g_test_add_func("/scheduler/candidate needs room", candidate_needs_room);
+    g_test_add_func("/scheduler/sleeps", sleeps);
+    g_test_add_func("/scheduler/comes back", comes_back);
+    g_test_add_func("/scheduler/at random", at_random);
     return g_test_run();
 }

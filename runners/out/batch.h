@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * A batch: recipients of one delivery that one transaction takes, all of one domain (or all for one relay). It waits in
+ * memory with its peer (scheduler.h), goes out over a session, and comes back with a fate for each
+ * recipient. Between the two it counts as busy for its destination.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "net/smtp_client.h"
+#include "switchboard/entry.h"
+
+/* Recipients that met the same fate in one batch, for the log. */
+typedef struct Fate {
+    SmtpVerdict verdict;
+    char *status;
+    char *text;
+    char *reply;
+    size_t count;
+    unsigned code;
+    bool in_doubt;
+    bool connection; /* the connection is to blame */
+} Fate;
+
+typedef struct Batch {
+    struct Delivery *delivery;
+    struct Job *job;
+    struct Nexthop *nexthop;
+    GList link;              /* in its peer */
+    size_t count, room;
+    Recipient *recipients;   /* their octets belong to the entry */
+    uint32_t *fate_of;       /* index into fates, by recipient; NULL until it goes out for the first time */
+    GArray *fates;           /* of Fate */
+    bool unstarted;          /* nothing was tried: to be sent again at once */
+    unsigned tries;          /* of a connection, in vain */
+    char *relay;             /* where it went, for the log */
+    unsigned conn_use;
+    int64_t begun, connect_us, finished; /* monotonic; how long the connection took */
+} Batch;
+
+/* Empty, with room for so many recipients. */
+Batch *batch_new(struct Delivery *delivery, struct Nexthop *nexthop, size_t room);
+void batch_free(Batch *batch);
+static inline void batch_add(Batch *batch, const Recipient *recipient)
+{
+    batch->recipients[batch->count++] = *recipient;
+}
+
+/* Ready to be told fates, perhaps again. */
+void batch_begin(Batch *batch);
+void batch_set_fate(Batch *batch, size_t index, const SmtpResult *result);
+/* The same fate for all that have none. */
+void batch_set_rest(Batch *batch, const SmtpResult *result);
+const Fate *batch_fate(const Batch *batch, size_t index);

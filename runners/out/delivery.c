@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/out/delivery.h"
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "runners/keys.h"
+
+/* Octets of a recipient line, for estimates as long as none was read. */
+#define LINE_ESTIMATE 24
+
+bool delivery_next(Delivery *delivery, Recipient *recipient)
+{
+    while (!delivery->exhausted && entry_next_recipient(delivery->entry, delivery->cursor, recipient)) {
+        delivery->cursor = recipient->next;
+        if (recipient->state == RECIPIENT_TODO)
+            return true;
+    }
+    delivery->exhausted = true;
+    return false;
+}
+
+Delivery *delivery_new(Entry *entry, unsigned source, GError **error)
+{
+    const char *sender = meta_string(entry_meta(entry), KEY_ENVELOPE_SENDER, NULL);
+    if (!sender) {
+        fail(error, FAIL_NEVER, "the entry has no envelope sender (metadata \"" KEY_ENVELOPE_SENDER "\")");
+        return NULL;
+    }
+    Delivery *delivery = g_new0(Delivery, 1);
+    delivery->entry = entry;
+    delivery->source = source;
+    delivery->sender = sender;
+    delivery->smtputf8 = meta_bool(entry_meta(entry), KEY_SMTPUTF8, false);
+    delivery->claimed = clock_now();
+    delivery->held.data = delivery;
+    delivery->jobs = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GBytes) message = entry_message(entry);
+    delivery->body = smtp_body_new(message);
+    return delivery;
+}
+
+void delivery_free(Delivery *delivery)
+{
+    if (!delivery)
+        return;
+    g_ptr_array_unref(delivery->jobs);
+    smtp_body_unref(delivery->body);
+    entry_free(delivery->entry);
+    g_free(delivery->last_reply);
+    g_free(delivery);
+}
+
+bool delivery_over(const Delivery *delivery)
+{
+    return (delivery->exhausted || delivery->withdrawn) && delivery->batches == 0;
+}
+
+size_t delivery_unread(const Delivery *delivery)
+{
+    if (delivery->exhausted || delivery->withdrawn)
+        return 0;
+    size_t line = delivery->read > 0 ? MAX(delivery->cursor / delivery->read, 5) : LINE_ESTIMATE;
+    return (entry_recipients_length(delivery->entry) - delivery->cursor) / line + 1;
+}
+
+void delivery_content(const Batch *batch, const char **sender, SmtpBody **body)
+{
+    *sender = batch->delivery->sender;
+    *body = batch->delivery->body;
+}

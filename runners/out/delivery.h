@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * A delivery is one claimed entry while it is delivered. Its recipients are read from the entry some at a time
+ * (reader.h) and made into batches; what it has for one transport is a job of the scheduler's. So of a
+ * million recipients only a bounded number is in memory.
+ *
+ * It is over (delivery_over) when every recipient has been read and no batch waits or is out. Recipients that were
+ * deferred still stand as "to do" in the file then, and the delivery has counted them.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "net/smtp_body.h"
+#include "runners/out/batch.h"
+#include "runners/out/scheduler.h"
+#include "switchboard/entry.h"
+
+typedef struct Transport Transport;
+
+typedef struct Delivery {
+    Entry *entry;
+    unsigned source;    /* index of the inbox it came from */
+    const char *sender; /* of the entry's metadata */
+    bool smtputf8;
+    SmtpBody *body;
+    Transport *chosen;  /* by the list, or the default */
+    size_t cursor;      /* offset of the next unread recipient */
+    bool exhausted;     /* all are read */
+    bool withdrawn;     /* no more is read or sent in this attempt; what is left goes back as it was */
+    GPtrArray *jobs;    /* of Job, owned: one for each transport it uses */
+    size_t batches;     /* waiting or out */
+    size_t in_core;     /* recipients of those */
+    size_t read;        /* recipients read so far, done ones not counted */
+    size_t slots;       /* recipients that it may have in memory beyond the minimum (pool.h) */
+    int64_t last_read;  /* wall clock */
+    GList reading, hunger; /* in the reader */
+    bool listed, hungry;
+    size_t sent, refused, deferred;
+    bool dirty;         /* marks were written since the last sync */
+    char *last_reply;   /* of the last deferral */
+    int64_t claimed;    /* wall clock */
+    GList held;         /* in the list of all deliveries, in the order of claiming */
+} Delivery;
+
+/* Consumes entry. Fails (FAIL_NEVER) when it is nothing that could be delivered; the entry
+ * stays the caller's then. */
+Delivery *delivery_new(Entry *entry, unsigned source, GError **error);
+void delivery_free(Delivery *delivery);
+
+/* The next recipient that is still to do; false at the end. */
+bool delivery_next(Delivery *delivery, Recipient *recipient);
+
+bool delivery_over(const Delivery *delivery);
+
+/* Recipients not yet read, estimated from their octets. */
+size_t delivery_unread(const Delivery *delivery);
+
+/* The envelope sender and the message of a batch. This is the place where copies of one's own would be made. */
+void delivery_content(const Batch *batch, const char **sender, SmtpBody **body);

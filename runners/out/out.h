@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The runner's parts in one place: what out.c (the loop) and setup.c (start and end) share.
+ */
+#include <event2/event.h>
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/child.h"
+#include "base/config.h"
+#include "runners/out/finish.h"
+#include "runners/out/marks.h"
+#include "runners/out/reader.h"
+#include "runners/out/transport.h"
+#include "switchboard/claim.h"
+
+typedef struct Out {
+    struct event_base *base;
+    const Child *child;
+    Config *config;
+    Slice slice;
+    Spool *spool;
+    Inbox *inboxes[SOURCES];
+    struct event *watches[SOURCES];
+    struct event *wake, *master, *timer;
+    Hop *hop;
+    MxResolver *resolver;
+    ReplyTable *replies;
+    TransportShared shared;
+    GPtrArray *transports;  /* the first is picked from first in this turn */
+    Transport *standard;    /* the default */
+    Routes *routes;
+    Reader reader;
+    Marks marks;
+    Finish finish;
+    GQueue held;        /* of Delivery, oldest first */
+    GQueue over;        /* of Delivery: to be finished in the next turn */
+    size_t entries_max; /* held at a time */
+    unsigned first;     /* the source that claims first in the next turn */
+    unsigned turns;
+    bool every_recipient;
+    bool stopping;
+    int64_t stop_at;    /* monotonic */
+    uint64_t progress;
+    int64_t heartbeat_us, beat_at, beaten, sweep_at, tidy_at;
+} Out;
+
+/* setup.c. owner is what transports call. False: nothing can be done; out_tear_down() is due all the same. */
+bool out_set_up(Out *out, const TransportOwner *owner, GError **error);
+void out_tear_down(Out *out);
+
+Transport *out_find_transport(const Out *out, const char *name);

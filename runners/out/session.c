@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * Sessions: one connection each, which belongs to a destination. A session is made for a batch, tries the hosts of the
+ * batch's next hop one after another until one lets it in, sends, and then waits a moment for
+ * another batch for the same host. Feeding it is the transport's: what was just delivered is made safe first.
+ */
+#include "base/clock.h"
+#include "runners/out/transport_internal.h"
+
+/* A host that could not be reached is tried after the others for so long. */
+#define BAD_HOST_TIME (60 * CLOCK_SECOND)
+
+struct Session {
+    Transport *transport;
+    Destination *destination;
+    Nexthop *nexthop;     /* whose hosts are tried; not to be looked at later: it may be gone */
+    SmtpClient *client;
+    SmtpSettings settings; /* the transport's, with the host's name */
+    char *host;
+    Batch *batch;
+    unsigned *order;      /* of hosts to be tried */
+    unsigned hosts, next;
+    bool established;     /* was ready once */
+    bool waits;           /* among the idle */
+    int64_t opened;       /* monotonic, of the first try */
+    int64_t connected;    /* monotonic */
+    int64_t connect_us;   /* until it was ready; counted to the first batch */
+    GList idle, idle_all; /* in the destination, in the transport */
+};
+
+static const SmtpHandler handler;
+
+static void set_idle(Session *session, bool idle)
+{
+    if (session->waits == idle)
+        return;
+    session->waits = idle;
+    if (idle) {
+        g_queue_push_head_link(&session->destination->idle, &session->idle);
+        g_queue_push_tail_link(&session->transport->idle, &session->idle_all);
+    } else {
+        g_queue_unlink(&session->destination->idle, &session->idle);
+        g_queue_unlink(&session->transport->idle, &session->idle_all);
+    }
+}
+
+void session_free(Session *session)
+{
+    set_idle(session, false);
+    session->destination->sessions--;
+    session->destination->established -= session->established;
+    smtp_client_free(session->client);
+    batch_free(session->batch);
+    g_free(session->order);
+    g_free(session->host);
+    g_free(session);
+}
+
+void session_quit(Session *session)
+{
+    set_idle(session, false);
+    smtp_client_quit(session->client);
+}
+
+Batch *session_steal_batch(Session *session)
+{
+    return g_steal_pointer(&session->batch);
+}
+
+/* --- sending ------------------------------------------------------------ */
+
+static const char *recipient_of(void *data, size_t index, size_t *length)
+{
+    const Batch *batch = data;
+    *length = batch->recipients[index].length;
+    return batch->recipients[index].address;
+}
+
+static void send_batch(Session *session)
+{
+    Batch *batch = session->batch;
+    const char *sender;
+    SmtpBody *body;
+    delivery_content(batch, &sender, &body);
+    batch->begun = clock_monotonic();
+    batch->connect_us = session->connect_us;
+    session->connect_us = 0;
+    batch->conn_use = smtp_client_transactions(session->client) + 1;
+    batch->relay = g_strdup(smtp_client_peer(session->client));
+    smtp_client_send(session->client, &(SmtpTransaction){.sender = sender,
+                                                         .count = batch->count,
+                                                         .recipient = recipient_of,
+                                                         .data = batch,
+                                                         .body = body,
+                                                         .smtputf8 = batch->delivery->smtputf8});
+}
+
+static bool worn_out(const Session *session)
+{
+    const Transport *transport = session->transport;
+    unsigned used = smtp_client_transactions(session->client);
+    return transport->stopping || (transport->per_connection > 0 && used >= transport->per_connection) ||
+           (transport->reuse_time > 0 && clock_monotonic() - session->connected >= transport->reuse_time) ||
+           session->destination->suspended;
+}
+
+static void welcome(Session *session)
+{
+    session->established = true;
+    session->destination->established++;
+    session->destination->refusals = 0;
+    session->destination->counts.connections++;
+    session->connected = clock_monotonic();
+    session->connect_us = session->connected - session->opened;
+}
+
+static void on_ready(SmtpClient *client, void *data)
+{
+    Session *session = data;
+    if (!session->established)
+        welcome(session);
+    if (session->batch) {
+        send_batch(session);
+    } else if (worn_out(session)) {
+        smtp_client_quit(client);
+    } else {
+        set_idle(session, true);
+        scheduler_look(&session->transport->scheduler, session->destination, clock_now());
+    }
+}
+
+static void on_result(SmtpClient *client, size_t index, const SmtpResult *result, void *data)
+{
+    (void)client;
+    batch_set_fate(((Session *)data)->batch, index, result);
+}
+
+static void on_done(SmtpClient *client, void *data)
+{
+    (void)client;
+    Session *session = data;
+    Batch *batch = g_steal_pointer(&session->batch);
+    batch->finished = clock_monotonic();
+    transport_batch_done(session->transport, session->destination, batch);
+}
+
+/* --- connecting --------------------------------------------------------- */
+
+/* The next host of those to be tried; false when there is none. */
+static bool connect_next(Session *session)
+{
+    const GArray *hosts = session->nexthop->hosts;
+    while (session->next < session->hosts) {
+        unsigned index = session->order[session->next++];
+        if (index >= hosts->len) /* they were looked up again meanwhile */
+            continue;
+        const Host *host = &g_array_index(hosts, Host, index);
+        g_free(session->host);
+        session->host = g_strdup(host->name);
+        session->settings.server = session->host;
+        session->client = smtp_client_new(session->transport->shared->base, (const struct sockaddr *)&host->address,
+                                          host->length, &session->settings, &handler, session);
+        return true;
+    }
+    return false;
+}
+
+static void remember_bad_host(const Session *session)
+{
+    unsigned index = session->order[session->next - 1];
+    const GArray *hosts = session->nexthop->hosts;
+    if (index < hosts->len && hosts->len > 1)
+        g_array_index(hosts, Host, index).bad_until = clock_monotonic() + BAD_HOST_TIME;
+}
+
+static void on_closed(SmtpClient *client, const SmtpResult *why, void *data)
+{
+    (void)client;
+    Session *session = data;
+    Transport *transport = session->transport;
+    Destination *destination = session->destination;
+    bool failed = !session->established && why->verdict != SMTP_SENT;
+    session->client = NULL; /* it frees itself */
+    if (failed && session->batch) {
+        remember_bad_host(session);
+        if (!transport->stopping && connect_next(session))
+            return;
+    }
+    Batch *batch = g_steal_pointer(&session->batch);
+    bool stopped = batch && !failed; /* before it was connected */
+    g_ptr_array_remove_fast(transport->sessions, session);
+    if (stopped) {
+        batch_begin(batch);
+        batch->unstarted = true;
+        transport_batch_done(transport, destination, batch);
+    } else if (batch) {
+        transport_no_connection(transport, destination, batch, why);
+    }
+    scheduler_look(&transport->scheduler, destination, clock_now());
+}
+
+static const SmtpHandler handler = {on_ready, on_result, on_done, on_closed};
+
+static void open_session(Transport *transport, Destination *destination, Batch *batch)
+{
+    Session *session = g_new0(Session, 1);
+    session->transport = transport;
+    session->destination = destination;
+    session->nexthop = batch->nexthop;
+    session->settings = transport->settings;
+    session->batch = batch;
+    session->opened = clock_monotonic();
+    session->idle.data = session;
+    session->idle_all.data = session;
+    session->order = nexthop_order(batch->nexthop, session->opened, &session->hosts);
+    destination->sessions++;
+    g_ptr_array_add(transport->sessions, session);
+    connect_next(session); /* a batch waits only while hosts are known */
+}
+
+void session_send(Transport *transport, Destination *destination, Batch *batch)
+{
+    Session *session = destination->idle.head ? destination->idle.head->data : NULL;
+    transport->busy++;
+    batch_begin(batch);
+    if (session) {
+        set_idle(session, false);
+        session->batch = batch;
+        send_batch(session);
+        return;
+    }
+    if (transport->sessions->len >= transport->sessions_max && !g_queue_is_empty(&transport->idle))
+        session_quit(transport->idle.head->data);
+    open_session(transport, destination, batch);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* How the runner starts, from its configuration to its transports, and ends. */
+#include <string.h>
+
+#include "base/contract.h"
+#include "base/fail.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "runners/out/out.h"
+
+#define OUT_QUEUE "out"
+
+static void on_readable(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    (void)data; /* the turn looks */
+}
+
+static void on_wake(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    (void)data;
+    child_reopen();
+}
+
+static void on_master(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    (void)data;
+    child_stop();
+}
+
+Transport *out_find_transport(const Out *out, const char *name)
+{
+    for (guint i = 0; i < out->transports->len; i++)
+        if (strcmp(transport_name(out->transports->pdata[i]), name) == 0)
+            return out->transports->pdata[i];
+    return NULL;
+}
+
+static struct event *watch(Out *out, int fd, event_callback_fn callback)
+{
+    if (fd < 0)
+        return NULL;
+    struct event *event = event_new(out->base, fd, EV_READ | EV_PERSIST, callback, out);
+    event_add(event, NULL);
+    return event;
+}
+
+static void set_up_events(Out *out)
+{
+    out->timer = evtimer_new(out->base, on_readable, out);
+    out->wake = watch(out, out->child->wake_fd, on_wake);
+    out->master = watch(out, out->child->status_fd, on_master);
+    for (int i = 0; i < SOURCES; i++)
+        out->watches[i] = watch(out, inbox_fd(out->inboxes[i]), on_readable);
+}
+
+static void read_settings(Out *out)
+{
+    const Config *config = out->config;
+    out->entries_max = (size_t)config_integer(config, "out", "message_active_limit");
+    out->heartbeat_us = config_duration(config, "master", "heartbeat_interval");
+    out->every_recipient = config_bool(config, "out", "log_recipients");
+    out->finish.backoff = (Backoff){
+        .min_us = config_duration(config, "out", "minimal_backoff_time"),
+        .max_us = config_duration(config, "out", "maximal_backoff_time"),
+        .lifetime_us = config_duration(config, "out", "maximal_queue_lifetime"),
+        .jitter = (unsigned)config_integer(config, "out", "backoff_jitter"),
+    };
+    reader_init(&out->reader, config);
+}
+
+static void *find_route(void *data, const char *name)
+{
+    return out_find_transport(data, name);
+}
+
+static bool open_transports(Out *out, GError **error)
+{
+    const char *const *names = config_family(out->config, "transport");
+    out->transports = g_ptr_array_new_with_free_func((GDestroyNotify)transport_free);
+    out->replies = reply_table_new(out->config, error);
+    out->resolver = out->replies ? mx_resolver_new(out->base, &(MxSettings){0}, error) : NULL;
+    if (!out->resolver)
+        return false;
+    out->shared = (TransportShared){out->base, out->config, out->replies, out->resolver, out->slice.count,
+                                    out->shared.owner, out};
+    for (; *names; names++) {
+        Transport *transport = transport_new(&out->shared, *names, error);
+        if (!transport)
+            return false;
+        g_ptr_array_add(out->transports, transport);
+    }
+    out->standard = out_find_transport(out, config_string(out->config, "out", "default_transport"));
+    out->routes = routes_new(out->config, find_route, out, error);
+    out->reader.routes = out->routes;
+    return out->routes != NULL;
+}
+
+static bool open_spool(Out *out, GError **error)
+{
+    g_autofree char *section = g_strdup_printf("runner.%s", out->child->runner);
+    const char *queue = config_string(out->config, section, "queue");
+    const char *queues[SOURCES] = {queue ? queue : OUT_QUEUE, RETRY_QUEUE};
+    bool polling = g_strcmp0(config_string(out->config, "spool", "wakeup"), "poll") == 0;
+    int64_t poll_us = polling ? config_duration(out->config, "spool", "poll_interval") : 0;
+    fs_use_syncfs(g_strcmp0(config_string(out->config, "spool", "sync"), "syncfs") == 0);
+    out->spool = spool_open(config_string(out->config, "spool", "directory"), error);
+    for (int i = 0; out->spool && i < SOURCES; i++) {
+        out->inboxes[i] = inbox_open(out->spool, queues[i], out->slice, poll_us, error);
+        if (!out->inboxes[i])
+            return false;
+        out->finish.inboxes[i] = out->inboxes[i];
+    }
+    if (!out->spool)
+        return false;
+    out->hop = hop_new(out->spool);
+    out->finish.spool = out->spool;
+    out->finish.hop = out->hop;
+    out->finish.marks = &out->marks;
+    return true;
+}
+
+bool out_set_up(Out *out, const TransportOwner *owner, GError **error)
+{
+    out->child = child_init("out", error);
+    if (!out->child)
+        return false;
+    out->config = config_load(config_default_path(out->child->config), true, error);
+    if (!out->config)
+        return false;
+    g_autofree char *label = g_strdup_printf("%s[%u]", out->child->runner, out->child->instance);
+    bool to_syslog = g_strcmp0(config_string(out->config, "site", "log"), "syslog") == 0;
+    log_open(label, to_syslog ? LOG_TARGET_SYSLOG : LOG_TARGET_STDERR);
+    log_set_verbose(config_bool(out->config, "site", "verbose"));
+    out->slice = (Slice){out->child->instance, out->child->instances};
+    if (!open_spool(out, error))
+        return false;
+    read_settings(out);
+    set_up_events(out);
+    out->shared.owner = owner;
+    return open_transports(out, error);
+}
+
+static void free_event(struct event *event)
+{
+    if (event)
+        event_free(event);
+}
+
+void out_tear_down(Out *out)
+{
+    g_clear_pointer(&out->transports, g_ptr_array_unref);
+    g_clear_pointer(&out->resolver, mx_resolver_free);
+    g_clear_pointer(&out->replies, reply_table_free);
+    g_clear_pointer(&out->routes, routes_free);
+    reader_clear(&out->reader);
+    for (int i = 0; i < SOURCES; i++)
+        free_event(out->watches[i]);
+    free_event(out->wake);
+    free_event(out->master);
+    free_event(out->timer);
+    event_base_loop(out->base, EVLOOP_NONBLOCK); /* connections are freed from the loop */
+    event_base_free(out->base);
+    g_clear_pointer(&out->hop, hop_free);
+    for (int i = 0; i < SOURCES; i++)
+        g_clear_pointer(&out->inboxes[i], inbox_free);
+    g_clear_pointer(&out->spool, spool_free);
+    g_clear_pointer(&out->config, config_free);
+    finish_clear(&out->finish);
+    marks_clear(&out->marks);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What the files of the transport share: transport.c (next hops, destinations, feeding), transport_settings.c
+ * (what the configuration says), session.c (connections).
+ */
+#include "net/smtp_client.h"
+#include "runners/out/transport.h"
+
+typedef struct Session Session;
+
+struct Transport {
+    const TransportShared *shared;
+    char *name;
+    const char *host;
+    char port[8];
+    uint16_t port_number;
+    bool mx;              /* next hops are looked up */
+    bool group_by_mx;
+    SmtpSettings settings;
+    DestinationLimits limits;
+    SchedulerSettings scheduling;
+    size_t sessions_max;
+    size_t per_transaction;
+    unsigned per_connection;
+    int64_t reuse_time;   /* us; 0: no limit */
+
+    Scheduler scheduler;
+    GHashTable *nexthops;     /* name -> Nexthop, owned */
+    GHashTable *destinations; /* name -> Destination, owned */
+    Nexthop *relay;           /* NULL with MX */
+    GPtrArray *sessions;      /* of Session, owned */
+    GQueue idle;              /* of Session: that used longest ago first */
+    size_t busy;              /* batches that are out */
+    bool withdraws;
+    bool stopping;
+};
+
+/* transport_settings.c. FAIL_CONFIG, naming section and key. */
+bool transport_read_settings(Transport *transport, GError **error);
+
+/* session.c */
+
+/* Sends batch over a connection of its next hop, a kept one or a new one. There must be room for one. */
+void session_send(Transport *transport, Destination *destination, Batch *batch);
+void session_free(Session *session);
+void session_quit(Session *session);
+Batch *session_steal_batch(Session *session); /* NULL: it has none */
+
+/* transport.c: what sessions tell. */
+
+/* The batch has its fates, or is unstarted. Still counted as busy. */
+void transport_batch_done(Transport *transport, Destination *destination, Batch *batch);
+/* No connection came about for batch; why is what the last address said. */
+void transport_no_connection(Transport *transport, Destination *destination, Batch *batch, const SmtpResult *why);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* What [transport.NAME] says, in the form that the transport uses. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "runners/out/transport_internal.h"
+
+typedef struct Section {
+    const Config *config;
+    const char *name;
+} Section;
+
+static int64_t duration(const Section *section, const char *key)
+{
+    return config_duration(section->config, section->name, key);
+}
+
+static unsigned number(const Section *section, const char *key)
+{
+    return (unsigned)config_integer(section->config, section->name, key);
+}
+
+static bool read_feedback(const Section *section, const char *key, Feedback *feedback, GError **error)
+{
+    if (feedback_parse(config_string(section->config, section->name, key), feedback, error))
+        return true;
+    g_prefix_error(error, "[%s] %s: ", section->name, key);
+    return false;
+}
+
+/* A relay is asked again soon: everything waits for it. Others are left alone as Postfix does. */
+static void read_dead_times(const Section *section, Transport *transport)
+{
+    DestinationLimits *limits = &transport->limits;
+    limits->dead_min = duration(section, "destination_dead_min");
+    limits->dead_max = duration(section, "destination_dead_max");
+    if (limits->dead_min == 0)
+        limits->dead_min = transport->mx ? config_duration(section->config, "out", "minimal_backoff_time")
+                                         : CLOCK_SECOND;
+    if (limits->dead_max == 0)
+        limits->dead_max = transport->mx ? config_duration(section->config, "out", "maximal_backoff_time")
+                                         : 60 * CLOCK_SECOND;
+}
+
+/* Instances share one relay; a destination found by MX lives in one of them. */
+static bool read_limits(const Section *section, Transport *transport, GError **error)
+{
+    DestinationLimits *limits = &transport->limits;
+    unsigned share = transport->mx ? 1 : transport->shared->instances;
+    limits->share = share;
+    limits->window.limit = MAX(number(section, "concurrency") / share, 1);
+    limits->window.initial = number(section, "initial_destination_concurrency");
+    limits->window.cohorts = number(section, "destination_concurrency_failed_cohort_limit");
+    transport->sessions_max = MAX(number(section, "process_limit") / transport->shared->instances, 1);
+    limits->burst = number(section, "destination_burst");
+    read_dead_times(section, transport);
+    if (!rate_parse(config_string(section->config, section->name, "destination_rate"), &limits->rate, error)) {
+        g_prefix_error(error, "[%s] destination_rate: ", section->name);
+        return false;
+    }
+    return read_feedback(section, "destination_concurrency_positive_feedback", &limits->window.positive, error) &&
+           read_feedback(section, "destination_concurrency_negative_feedback", &limits->window.negative, error);
+}
+
+static void read_protocol(const Section *section, Transport *transport)
+{
+    transport->host = config_string(section->config, section->name, "host");
+    transport->port_number = (uint16_t)number(section, "port");
+    g_snprintf(transport->port, sizeof(transport->port), "%u", transport->port_number);
+    transport->per_transaction = number(section, "recipients_per_transaction");
+    transport->per_connection = number(section, "transactions_per_connection");
+    transport->reuse_time = duration(section, "connection_reuse_time_limit");
+    transport->settings = (SmtpSettings){
+        .server = transport->host,
+        .helo_name = config_string(section->config, section->name, "helo_name"),
+        .timeouts = {
+            [SMTP_CONNECT] = duration(section, "connect_timeout"),
+            [SMTP_GREETING] = duration(section, "helo_timeout"),
+            [SMTP_HELO] = duration(section, "helo_timeout"),
+            [SMTP_IDLE] = MAX(duration(section, "connection_idle"), 1),
+            [SMTP_MAIL] = duration(section, "mail_timeout"),
+            [SMTP_RCPT] = duration(section, "rcpt_timeout"),
+            [SMTP_DATA] = duration(section, "data_init_timeout"),
+            [SMTP_BODY] = duration(section, "data_block_timeout"),
+            [SMTP_DOT] = duration(section, "data_done_timeout"),
+            [SMTP_RSET] = duration(section, "rset_timeout"),
+            [SMTP_QUIT] = duration(section, "quit_timeout"),
+        },
+    };
+}
+
+bool transport_read_settings(Transport *transport, GError **error)
+{
+    g_autofree char *name = g_strdup_printf("transport.%s", transport->name);
+    Section section = {transport->shared->config, name};
+    transport->mx = strcmp(config_string(section.config, name, "type"), "mx") == 0;
+    transport->group_by_mx = config_bool(section.config, name, "group_by_mx");
+    transport->scheduling = (SchedulerSettings){
+        .slot_cost = number(&section, "delivery_slot_cost"),
+        .slot_loan = number(&section, "delivery_slot_loan"),
+        .slot_discount = number(&section, "delivery_slot_discount"),
+        .minimum_slots = number(&section, "minimum_delivery_slots"),
+    };
+    read_protocol(&section, transport);
+    return read_limits(&section, transport, error);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The concurrency window of a destination: how many deliveries may be under way to it at once, learnt
+ * from what became of the earlier ones, and whether it is dead. Pure arithmetic; who calls says what happened.
+ *
+ * A success adds the positive feedback to a sum, and the window grows when the sum has reached 1; so it changes at
+ * the end of its cycle. A failure takes the negative feedback away, and the window shrinks at once,
+ * then again after each full 1; a change to one side forgets the sum of the other. Each failure also adds
+ * 1/window to the cohorts: a measure of how many full windows failed in a row. At the limit of cohorts the
+ * destination is dead. Sums are compared with a tolerance of 1e-9, so that ten tenths make one.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+typedef enum FeedbackIndex { FEEDBACK_CONSTANT, FEEDBACK_CONCURRENCY, FEEDBACK_SQRT_CONCURRENCY } FeedbackIndex;
+
+/* "x", "x/y", "x/concurrency" or "x/sqrt_concurrency", 0 <= x <= 1. */
+typedef struct Feedback {
+    double value;
+    FeedbackIndex index;
+} Feedback;
+
+/* FAIL_CONFIG, with what would be right. */
+bool feedback_parse(const char *text, Feedback *feedback, GError **error);
+double feedback_at(const Feedback *feedback, unsigned window);
+
+typedef struct WindowLimits {
+    unsigned initial;
+    unsigned limit; /* 0: none */
+    Feedback positive, negative;
+    unsigned cohorts; /* failed cohorts that make it dead; 0: it never dies */
+} WindowLimits;
+
+typedef struct Window {
+    unsigned size; /* 0: dead */
+    double success, failure, cohorts;
+} Window;
+
+void window_init(Window *window, const WindowLimits *limits);
+
+/* A delivery ended well; busy counts those under way, this one included. True when a dead
+ * destination is alive again. */
+bool window_success(Window *window, const WindowLimits *limits, unsigned busy);
+
+/* A delivery failed for the destination's sake. True when it died of that. */
+bool window_failure(Window *window, const WindowLimits *limits);
+
+/* It wants less, but works: the window shrinks as after a failure, and nobody dies. */
+void window_shrink(Window *window, const WindowLimits *limits);
+
+/* The time of a dead one is over. */
+void window_revive(Window *window, const WindowLimits *limits, unsigned busy);
+
+static inline bool window_dead(const Window *window)
+{
+    return window->size == 0;
+}
