@@ -55,6 +55,13 @@ static FailCode code_of(int number)
     }
 }
 
+/* Of a rename or an unlink. What the file itself stands in the way of (a
+ * directory, one that is immutable) will not pass by waiting. */
+static FailCode code_of_change(int number)
+{
+    return number == EPERM || number == EISDIR ? FAIL_NEVER : code_of(number);
+}
+
 /* For messages: the path of an open file as the kernel knows it. Keeps errno. */
 static char *name_of(int fd)
 {
@@ -201,14 +208,14 @@ bool fs_rename(int dir_fd, const char *from, const char *to, GError **error)
 {
     if (!permitted(&(FsEvent){.call = FS_RENAME, .fd = dir_fd, .name = from, .to = to}) ||
         renameat(dir_fd, from, dir_fd, to) != 0)
-        return fail_errno(error, code_of(errno), "rename %s to %s", from, to);
+        return fail_errno(error, code_of_change(errno), "rename %s to %s", from, to);
     return true;
 }
 
 bool fs_rename_new(int dir_fd, const char *from, const char *to, GError **error)
 {
     if (!permitted(&(FsEvent){.call = FS_RENAME, .fd = dir_fd, .name = from, .to = to}))
-        return fail_errno(error, code_of(errno), "rename %s to %s", from, to);
+        return fail_errno(error, code_of_change(errno), "rename %s to %s", from, to);
     if (renameat2(dir_fd, from, dir_fd, to, RENAME_NOREPLACE) == 0)
         return true;
     if (errno == EINVAL || errno == ENOSYS) { /* NFS: look, then rename; names are unique anyway */
@@ -217,13 +224,13 @@ bool fs_rename_new(int dir_fd, const char *from, const char *to, GError **error)
         else if (renameat(dir_fd, from, dir_fd, to) == 0)
             return true;
     }
-    return fail_errno(error, code_of(errno), "rename %s to %s", from, to);
+    return fail_errno(error, code_of_change(errno), "rename %s to %s", from, to);
 }
 
 bool fs_unlink(int dir_fd, const char *name, GError **error)
 {
     if (!permitted(&(FsEvent){.call = FS_UNLINK, .fd = dir_fd, .name = name}) || unlinkat(dir_fd, name, 0) != 0)
-        return fail_errno(error, code_of(errno), "unlink %s", name);
+        return fail_errno(error, code_of_change(errno), "unlink %s", name);
     return true;
 }
 

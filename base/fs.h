@@ -42,11 +42,12 @@ bool fs_truncate(int fd, off_t length, GError **error);
 
 /* Renames within one directory. fs_rename_new fails with FAIL_RACE when the
  * new name is taken and changes nothing then; fs_rename replaces. Both fail
- * with FAIL_MISSING when the old name is gone. */
+ * with FAIL_MISSING when the old name is gone, with FAIL_NEVER when the file is in the
+ * way itself (immutable). */
 bool fs_rename(int dir_fd, const char *from, const char *to, GError **error);
 bool fs_rename_new(int dir_fd, const char *from, const char *to, GError **error);
 
-/* FAIL_MISSING when there is none. */
+/* FAIL_MISSING when there is none, FAIL_NEVER for a directory and what is immutable. */
 bool fs_unlink(int dir_fd, const char *name, GError **error);
 
 bool fs_sync_file(int fd, GError **error); /* data and size */

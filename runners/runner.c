@@ -190,7 +190,9 @@ static void handle_one(Runner *runner, Outcome *outcome)
     if (!handled) {
         g_ptr_array_set_size(outcome->drafts, 0);
         outcome->error = error ? g_steal_pointer(&error) : g_error_new(FAIL, FAIL_NEVER, "failed without saying why");
-        entry_end_work(entry, NULL);
+        g_autoptr(GError) fault = NULL;
+        if (!entry_end_work(entry, &fault)) /* it is charged a crash that was none */
+            log_warn("%s queue=%s %s", entry_trace(entry), queue_name(entry_queue(entry)), fault->message);
     }
     runner_progress(runner);
 }

@@ -204,6 +204,10 @@ static bool claim_one(Inbox *inbox, const EntryName *name, GPtrArray *entries, G
     if (!fs_rename_new(queue_fd(inbox->queue), ready, claimed, &fault)) {
         if (g_error_matches(fault, FAIL, FAIL_MISSING))
             return true; /* an operator was faster, or it was known twice */
+        if (g_error_matches(fault, FAIL, FAIL_NEVER)) {
+            log_error("queue %s: %s; it stays there", queue_name(inbox->queue), fault->message);
+            return true;
+        }
         g_propagate_prefixed_error(error, g_steal_pointer(&fault), "queue %s: ", queue_name(inbox->queue));
         return false;
     }
@@ -248,10 +252,11 @@ bool inbox_preserve(Inbox *inbox, Entry *entry, GError **error)
 {
     EntryName name = *entry_name(entry);
     entry_free(entry);
-    char claimed[FILE_NAME_SIZE], preserved[FILE_NAME_SIZE];
+    char claimed[FILE_NAME_SIZE];
     suffix_file(&name, SUFFIX_CLAIMED, claimed);
-    suffix_file(&name, SUFFIX_PRESERVED, preserved);
-    if (fs_rename(queue_fd(inbox->queue), claimed, preserved, error) && fs_sync_dir(queue_fd(inbox->queue), error))
+    if (!suffix_move(inbox->queue, &name, claimed, SUFFIX_PRESERVED, error))
+        return false;
+    if (fs_sync_dir(queue_fd(inbox->queue), error))
         return true;
     g_prefix_error(error, "queue %s: ", queue_name(inbox->queue));
     return false;

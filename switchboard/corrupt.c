@@ -47,10 +47,10 @@ bool corrupt_copy(Queue *from, const char *file, Queue *into, const char *to, GE
 
 static bool preserve(Queue *queue, const Hand *hand, const EntryName *name, GError **error)
 {
-    char claimed[FILE_NAME_SIZE], preserved[FILE_NAME_SIZE];
+    EntryName kept = *name;
+    char claimed[FILE_NAME_SIZE];
     suffix_file(name, hand->claimed, claimed);
-    suffix_file(name, SUFFIX_PRESERVED, preserved);
-    return fs_rename(queue_fd(queue), claimed, preserved, error) && fs_sync_dir(queue_fd(queue), error);
+    return suffix_move(queue, &kept, claimed, SUFFIX_PRESERVED, error) && fs_sync_dir(queue_fd(queue), error);
 }
 
 bool corrupt_set_aside(Queue *queue, const Hand *hand, const EntryName *name, GError **error)

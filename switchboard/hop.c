@@ -99,7 +99,8 @@ static int64_t child_ordinal(const Outcome *outcome)
     uint8_t seed[HASH_SIZE + sizeof(guint)];
     memcpy(seed, entry_name(outcome->parent)->hash, HASH_SIZE);
     memcpy(seed + HASH_SIZE, &outcome->drafts->len, sizeof(guint));
-    EVP_Digest(seed, sizeof seed, digest, NULL, EVP_sha1(), NULL);
+    if (EVP_Digest(seed, sizeof seed, digest, NULL, EVP_sha1(), NULL) != 1)
+        g_error("SHA-1 is not available in OpenSSL");
     int64_t ordinal = 0;
     for (int i = 0; i < ORDINAL_OCTETS; i++)
         ordinal = ordinal << 8 | digest[i];

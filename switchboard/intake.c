@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "switchboard/intake.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,8 @@ typedef struct Progress {
     bool published;
 } Progress;
 
-static bool stored_before(Queue *queue, const char *name)
+/* False, with an error when nobody can say. */
+static bool stored_before(Queue *queue, const char *name, GError **error)
 {
     static const char *const suffixes[] = {".msg", ".bak", ".done", ".psv", ".opc", ".opd"};
     for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++) {
@@ -28,6 +30,8 @@ static bool stored_before(Queue *queue, const char *name)
         g_snprintf(file, sizeof file, "%s%s", name, suffixes[i]);
         if (faccessat(queue_fd(queue), file, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
             return true;
+        if (errno != ENOENT)
+            return fail_errno(error, FAIL_LATER, "queue %s: look for %s", queue_name(queue), file);
     }
     return false;
 }
@@ -40,10 +44,10 @@ static void write_member(Spool *spool, Intake *member, Progress *progress, bool 
     if (!progress->queue)
         return;
     name_format(draft_name(member->draft), name);
-    if (once && stored_before(progress->queue, name)) {
+    if (once && stored_before(progress->queue, name, &member->error))
         progress->published = true;
+    if (progress->published || member->error)
         return;
-    }
     g_snprintf(progress->temporary, sizeof progress->temporary, "%s.tmp", name);
     if (once) /* a crash may have left a part of it */
         fs_unlink(queue_fd(progress->queue), progress->temporary, NULL);

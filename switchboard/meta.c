@@ -6,6 +6,14 @@
 
 #include "base/fail.h"
 
+/* Without memory jansson would return NULL, and a sound entry would look
+ * damaged. By GLib's rule (base/fail.h) the process ends instead, and whatever JSON was
+ * made before main() is freed by the same free(). */
+__attribute__((constructor)) static void end_without_memory(void)
+{
+    json_set_alloc_funcs(g_malloc, g_free);
+}
+
 const char *meta_string(const json_t *meta, const char *key, const char *fallback)
 {
     const char *value = json_string_value(json_object_get(meta, key));

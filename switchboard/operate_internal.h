@@ -18,7 +18,7 @@
 int operate_lock(Spool *spool, bool wait, GError **error);
 
 /* For recovery: takes the lock shared and, when a killed command left something, brings that to its
- * end. *lock is -1 when a command is at work, which is no failure. */
+ * end. *lock is -1 when a command is at work or the lock cannot be had (then the log says so), which is no failure. */
 bool operate_look(Spool *spool, int *lock, GError **error);
 
 /* Brings to its end what is left. The lock is held exclusively. leftovers,

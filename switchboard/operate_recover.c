@@ -69,9 +69,16 @@ bool operate_look(Spool *spool, int *lock, GError **error)
 {
     struct stat status;
     *lock = -1;
-    auto_fd fd = open_lock(spool, NULL);
-    if (fd < 0 || !set_lock(fd, F_RDLCK, false) || fstat(fd, &status) != 0)
+    g_autoptr(GError) fault = NULL;
+    auto_fd fd = open_lock(spool, &fault);
+    if (fd >= 0 && !set_lock(fd, F_RDLCK, false))
         return true;
+    if (fd >= 0 && fstat(fd, &status) != 0)
+        fail_errno(&fault, FAIL_LATER, "stat %s/" OPERATE_LOCK_FILE, spool_path(spool));
+    if (fault) {
+        log_warn("%s; what an operator's command may have left waits", fault->message);
+        return true;
+    }
     if (status.st_size > 0) {
         if (!set_lock(fd, F_WRLCK, false))
             return true;

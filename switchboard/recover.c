@@ -56,16 +56,25 @@ static bool set_has(GHashTable *set, const uint8_t *hash)
     return g_hash_table_contains(set, key);
 }
 
+/* What bears one of our names and is no file, nobody here made; it would stand in the way
+ * for ever. */
+static bool is_file(Queue *queue, const char *file)
+{
+    struct stat status;
+    if (fstatat(queue_fd(queue), file, &status, AT_SYMLINK_NOFOLLOW) != 0 || S_ISREG(status.st_mode))
+        return true; /* or what follows will tell */
+    log_error("queue %s: %s is not a regular file; it is left alone", queue_name(queue), file);
+    return false;
+}
+
 static void note_state(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
 {
-    (void)queue;
-    (void)file;
     Recovery *recovery = data;
     if (!slice_owns(recovery->slice, name->hash))
         return;
     if (strcmp(rest, SUFFIX_CLAIMED) == 0)
         g_array_append_val(recovery->claimed, *name);
-    else if (strcmp(rest, SUFFIX_DECIDED) == 0)
+    else if (strcmp(rest, SUFFIX_DECIDED) == 0 && is_file(queue, file))
         g_array_append_val(recovery->decided, *name);
     else if (strcmp(rest, SUFFIX_READY) == 0 || strcmp(rest, SUFFIX_TAKEN) == 0)
         recovery->ready = true;
@@ -85,7 +94,8 @@ static void note_orphan(void *data, Queue *queue, const char *file, const EntryN
     Recovery *recovery = data;
     Tag tag;
     if (strlen(file) >= FILE_NAME_SIZE || !suffix_parse_tag(&hand_runner, rest, &tag) ||
-        strcmp(tag.queue, queue_name(recovery->queue)) != 0 || !slice_owns(recovery->slice, tag.hash))
+        strcmp(tag.queue, queue_name(recovery->queue)) != 0 || !slice_owns(recovery->slice, tag.hash) ||
+        !is_file(queue, file))
         return;
     Orphan orphan = {.queue = queue, .name = *name};
     g_strlcpy(orphan.file, file, sizeof orphan.file);
@@ -184,26 +194,28 @@ static bool sync_all(Recovery *recovery, GError **error)
  * when it is claimed. */
 static unsigned read_crashes(Queue *queue, const char *file)
 {
-    auto_fd fd = fs_open(queue_fd(queue), file, false, NULL);
+    g_autoptr(GError) error = NULL;
+    auto_fd fd = fs_open(queue_fd(queue), file, false, &error);
     char digit = '0';
-    if (fd < 0 || pread(fd, &digit, 1, FORMAT_CRASHES_OFFSET) != 1 || digit < '0' || digit > '9')
-        return 0;
-    return (unsigned)(digit - '0');
+    if (fd >= 0 && TEMP_FAILURE_RETRY(pread(fd, &digit, 1, FORMAT_CRASHES_OFFSET)) < 0)
+        fail_errno(&error, FAIL_LATER, "read %s", file);
+    if (g_error_matches(error, FAIL, FAIL_LATER))
+        log_warn("queue %s: %s: its crash count is taken for 0", queue_name(queue), error->message);
+    return digit >= '0' && digit <= '9' ? (unsigned)(digit - '0') : 0;
 }
 
 static bool put_back_claimed(Recovery *recovery, GError **error)
 {
     for (guint i = 0; i < recovery->claimed->len; i++) {
         EntryName name = g_array_index(recovery->claimed, EntryName, i);
-        char claimed[FILE_NAME_SIZE], preserved[FILE_NAME_SIZE];
+        char claimed[FILE_NAME_SIZE];
         suffix_file(&name, SUFFIX_CLAIMED, claimed);
-        suffix_file(&name, SUFFIX_PRESERVED, preserved);
         unsigned crashes = read_crashes(recovery->queue, claimed);
         if (crashes >= RECOVER_CRASHES_LIMIT) {
-            log_error("queue %s: %s crashed its runner %u times; it is set aside as %s", queue_name(recovery->queue),
-                      claimed, crashes, preserved);
+            log_error("queue %s: %s crashed its runner %u times; it is set aside as " SUFFIX_PRESERVED,
+                      queue_name(recovery->queue), claimed, crashes);
             recovery->report->preserved++;
-            if (!fs_rename(queue_fd(recovery->queue), claimed, preserved, error))
+            if (!suffix_move(recovery->queue, &name, claimed, SUFFIX_PRESERVED, error))
                 return false;
             continue;
         }
@@ -270,10 +282,14 @@ static void sweep_file(void *data, Queue *queue, const char *file, const EntryNa
 {
     Sweep *sweep = data;
     struct stat status;
-    if (strcmp(rest, SUFFIX_TMP) == 0 && slice_owns(sweep->slice, name->hash) &&
-        fstatat(queue_fd(queue), file, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mtime < sweep->before &&
-        fs_unlink(queue_fd(queue), file, NULL))
+    if (strcmp(rest, SUFFIX_TMP) != 0 || !slice_owns(sweep->slice, name->hash) ||
+        fstatat(queue_fd(queue), file, &status, AT_SYMLINK_NOFOLLOW) != 0 || status.st_mtime >= sweep->before)
+        return;
+    g_autoptr(GError) error = NULL;
+    if (fs_unlink(queue_fd(queue), file, &error))
         sweep->swept++;
+    else if (!g_error_matches(error, FAIL, FAIL_MISSING))
+        log_warn("queue %s: sweep: %s", queue_name(queue), error->message);
 }
 
 bool recover_sweep(Queue *queue, Slice slice, int64_t age_us, unsigned *swept, GError **error)

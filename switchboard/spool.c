@@ -40,11 +40,18 @@ bool queue_name_valid(const char *name)
     return length > 0 && length <= QUEUE_NAME_MAX && name[length] == '\0' && name[0] >= 'a' && name[length - 1] != '-';
 }
 
+/* Whether a directory that cannot be opened is the person's matter who gave
+ * its path; else it is the system's, and may pass. */
+static bool is_wrong_path(int number)
+{
+    return number == ENOENT || number == ENOTDIR || number == EACCES || number == ELOOP || number == ENAMETOOLONG;
+}
+
 Spool *spool_open(const char *path, GError **error)
 {
     auto_fd fd = fs_open_dir(AT_FDCWD, path, false, error);
     if (fd < 0) {
-        if (error && *error)
+        if (is_wrong_path(errno) && error)
             (*error)->code = FAIL_CONFIG;
         g_prefix_error(error, "spool: ");
         return NULL;
@@ -91,12 +98,22 @@ Queue *spool_queue(Spool *spool, const char *name, GError **error)
         fail(error, FAIL_CONFIG, "\"%s\" is no queue name; lower-case letters, digits and '-' are allowed", name);
         return NULL;
     }
+    struct stat status;
+    bool there = fstatat(spool->fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!there && errno != ENOENT) {
+        fail_errno(error, FAIL_LATER, "queue %s: stat", name);
+        return NULL;
+    }
+    if (there && !S_ISDIR(status.st_mode)) { /* a link would lead out of the spool, and recovery would not see it */
+        fail(error, FAIL_CONFIG, "queue directory %s/%s is no directory%s", spool->path, name,
+             S_ISLNK(status.st_mode) ? " but a symbolic link" : "");
+        return NULL;
+    }
     auto_fd fd = fs_open_dir(spool->fd, name, true, error);
     if (fd < 0) {
         g_prefix_error(error, "queue %s: ", name);
         return NULL;
     }
-    struct stat status;
     if (fstat(fd, &status) != 0) {
         fail_errno(error, FAIL_LATER, "queue %s: stat", name);
         return NULL;
@@ -121,7 +138,7 @@ static gint compare_names(gconstpointer a, gconstpointer b)
 /* A listing of an open directory; NULL with errno set. */
 static DIR *open_listing(int dir_fd)
 {
-    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = TEMP_FAILURE_RETRY(openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
     if (!directory && fd >= 0) {
         int saved = errno;
@@ -139,6 +156,23 @@ static const char *next_name(DIR *directory)
     return found ? found->d_name : NULL;
 }
 
+/* Whether a name in the spool is that of a queue; false with errno set when
+ * nobody can say. What has gone meanwhile is none. */
+static bool is_queue(Spool *spool, const char *name)
+{
+    struct stat status;
+    errno = 0;
+    if (!queue_name_valid(name))
+        return false;
+    if (fstatat(spool->fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+        return S_ISDIR(status.st_mode);
+    if (errno == ENOENT)
+        errno = 0;
+    return false;
+}
+
+/* Recovery must not take a part for the whole: one name that cannot be looked
+ * at, and there is no list. */
 char **spool_queue_names(Spool *spool, GError **error)
 {
     DIR *directory = open_listing(spool->fd);
@@ -147,15 +181,16 @@ char **spool_queue_names(Spool *spool, GError **error)
         return NULL;
     }
     g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-    for (const char *name; (name = next_name(directory)) != NULL;) {
-        struct stat status;
-        if (queue_name_valid(name) && fstatat(spool->fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISDIR(status.st_mode))
+    int fault = 0;
+    for (const char *name; fault == 0 && (name = next_name(directory)) != NULL;)
+        if (is_queue(spool, name))
             g_ptr_array_add(names, g_strdup(name));
-    }
-    int fault = errno;
+        else
+            fault = errno;
+    if (fault == 0)
+        fault = errno;
     closedir(directory);
-    if (fault != 0) { /* recovery must not take a part for the whole */
+    if (fault != 0) {
         errno = fault;
         fail_errno(error, FAIL_LATER, "list %s", spool->path);
         return NULL;

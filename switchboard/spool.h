@@ -20,7 +20,7 @@ typedef struct Queue Queue; /* one queue directory */
 #define QUEUE_NAME_MAX 32
 bool queue_name_valid(const char *name);
 
-/* FAIL_CONFIG when there is no such directory. path is absolute. */
+/* FAIL_CONFIG when there is no such directory, or none that we may enter. path is absolute. */
 Spool *spool_open(const char *path, GError **error);
 void spool_free(Spool *spool);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Spool, spool_free)
@@ -29,7 +29,7 @@ const char *spool_path(const Spool *spool);
 int spool_fd(const Spool *spool);
 
 /* Borrowed from the spool. Refuses (FAIL_CONFIG) a directory that is on
- * another file system than the spool. */
+ * another file system than the spool, and what is no directory but a link to one. */
 Queue *spool_queue(Spool *spool, const char *name, GError **error);
 
 /* Names of all queue directories present, sorted; g_strfreev(). */

@@ -43,17 +43,22 @@ bool suffix_parse_tag(const Hand *hand, const char *rest, Tag *tag)
     return queue_name_valid(tag->queue);
 }
 
-bool suffix_publish(Queue *queue, EntryName *name, const char *tagged, GError **error)
+bool suffix_move(Queue *queue, EntryName *name, const char *from, const char *suffix, GError **error)
 {
     for (;; name->due++) {
         char file[FILE_NAME_SIZE];
-        suffix_file(name, SUFFIX_READY, file);
+        suffix_file(name, suffix, file);
         g_autoptr(GError) fault = NULL;
-        if (fs_rename_new(queue_fd(queue), tagged, file, &fault))
+        if (fs_rename_new(queue_fd(queue), from, file, &fault))
             return true;
         if (!g_error_matches(fault, FAIL, FAIL_RACE)) {
             g_propagate_prefixed_error(error, g_steal_pointer(&fault), "queue %s: ", queue_name(queue));
             return false;
         }
     }
+}
+
+bool suffix_publish(Queue *queue, EntryName *name, const char *tagged, GError **error)
+{
+    return suffix_move(queue, name, tagged, SUFFIX_READY, error);
 }

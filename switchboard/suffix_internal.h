@@ -46,6 +46,9 @@ void suffix_tagged(const Hand *hand, const EntryName *name, const Queue *parents
 /* Reads ".QUEUE-HASH.tmp", what name_parse() left over; false when it is no tag of that hand. */
 bool suffix_parse_tag(const Hand *hand, const char *rest, Tag *tag);
 
-/* Publishes (T7): renames the tagged file to .msg; a taken name is settled by
- * a microsecond. Sets name->due accordingly. */
+/* Renames the file to NAME and suffix; a taken name is settled by a
+ * microsecond, so that nothing is ever replaced. Sets name->due accordingly. */
+bool suffix_move(Queue *queue, EntryName *name, const char *from, const char *suffix, GError **error);
+
+/* Publishes (T7): the tagged file becomes .msg. */
 bool suffix_publish(Queue *queue, EntryName *name, const char *tagged, GError **error);

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * Every system call of the queue-runner skeleton and the switchboard fails
+ * once, each in every way it can (faultcalls.h); then it and all after it.
+ * Each time: what was in hand is kept, the log says what failed and whose,
+ * the entries behind it go on; and drained without faults, each comes once.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/child.h"
+#include "base/contract.h"
+#include "base/log.h"
+#include "t/runners/faultcalls.h"
+#include "t/runners/faultworld.h"
+
+#define LASTING_ERRORS 4 /* the first of fault_errors */
+
+/* Of calls and allocations, unless -m thorough is said. */
+#define ONCE_STEP 13
+#define LASTING_STEP 41
+#define MEMORY_SAMPLES 20
+
+#ifdef __SANITIZE_ADDRESS__
+#define MEMORY_WAYS 1 /* see faultalloc.c */
+#else
+#define MEMORY_WAYS 2
+#endif
+
+static FaultReport *report; /* shared with the process in which calls fail */
+static unsigned usual_lines; /* of the log, without faults */
+
+/* What is there is done: leave. */
+static int64_t leave(Runner *runner)
+{
+    (void)runner;
+    child_stop();
+    return 0;
+}
+
+/* A phase is what one process does. */
+typedef struct Phase {
+    const char *name;
+    RunnerSpec spec;
+} Phase;
+
+#define RUNNER_OF(queue_name) {.name = queue_name, .queue = queue_name, .handle = faultworld_handle, .idle = leave}
+#define SENDER_OF(queue_name) \
+    {.name = queue_name, .queue = queue_name, .handle = faultworld_handle, .idle = leave, .durable_claim = true}
+
+static const Phase phases[] = {
+    {"intake", {0}},
+    {"in", RUNNER_OF("in")},
+    {"out", SENDER_OF("out")},
+    {"retry", SENDER_OF("retry")},
+    {"archive", RUNNER_OF("archive")},
+};
+
+/* What a process did. */
+typedef struct Life {
+    int status;
+    char *log; /* g_free() */
+} Life;
+
+/* One process of the phase; in is worked by the first of two slices. */
+static Life live(const Phase *phase, const FaultPlan *plan)
+{
+    auto_fd log = memfd_create("log", MFD_CLOEXEC);
+    pid_t pid = fork();
+    g_assert_cmpint(pid, >=, 0);
+    if (pid == 0) {
+        dup2(log, STDERR_FILENO);
+        setenv(CHILD_ENV_INSTANCES, strcmp(phase->name, "in") == 0 ? "2" : "1", 1);
+        char *arguments[] = {(char *)phase->name, NULL};
+        int code = 0;
+        faults_begin(plan, report);
+        if (phase->spec.name)
+            code = runner_main(&phase->spec, 1, arguments);
+        else
+            faultworld_intake();
+        _exit(code);
+    }
+    Life life = {0};
+    g_assert_cmpint(waitpid(pid, &life.status, 0), ==, pid);
+    off_t length = lseek(log, 0, SEEK_END);
+    life.log = g_malloc0((gsize)length + 1);
+    g_assert_cmpint(pread(log, life.log, (size_t)length, 0), ==, length);
+    return life;
+}
+
+static bool ended_well(const Life *life)
+{
+    return WIFEXITED(life->status) && WEXITSTATUS(life->status) == CHILD_EXIT_OK;
+}
+
+/* Calls whose failure need not be told: nothing is given up for it. */
+typedef struct Silent {
+    const char *call, *why;
+} Silent;
+
+static const Silent silent[] = {
+    {"faccessat */*-*.tmp", "what an undone run left is met again when the child is created"},
+    {"fstatat in/*.tmp", "the next sweep looks again"},
+};
+
+static bool may_be_silent(const char *call)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(silent); i++)
+        if (g_pattern_match_simple(silent[i].call, call))
+            return true;
+    return false;
+}
+
+/* The text of a line of the log, without the time. */
+static const char *text_of(const char *line)
+{
+    const char *space = strchr(line, ' ');
+    return space ? space + 1 : line;
+}
+
+/* The log tells the error, each time of something else, and of what: an entry or a queue. */
+static char *judge_log(const char *log, int error)
+{
+    g_auto(GStrv) lines = g_strsplit(log, "\n", -1);
+    unsigned told = 0;
+    for (char **line = lines; *line; line++) {
+        bool tells = strstr(*line, g_strerror(error)) != NULL;
+        told += tells;
+        for (char **other = lines; tells && other < line; other++)
+            if (strcmp(text_of(*line), text_of(*other)) == 0)
+                return g_strdup_printf("it is told twice: %s", *line);
+        if (tells && !g_regex_match_simple("[0-9a-f]{12}|queue [a-z]|spool|inotify|archived", *line, 0, 0))
+            return g_strdup_printf("it is not told of what: %s", *line);
+    }
+    return told == 0 && !may_be_silent(report->call) ? g_strdup("the log does not tell") : NULL;
+}
+
+static unsigned count_lines(const char *text)
+{
+    unsigned count = 0;
+    for (; *text; text++)
+        count += *text == '\n';
+    return count;
+}
+
+/* What is left of the first process, or of the next if the first ended. */
+static char *judge_going_on(const Phase *phase, const Life *first, const FaultError *fault)
+{
+    bool unseen = fault->error == EINTR || fault->error == FAULT_SHORT;
+    if (ended_well(first)) {
+        if (unseen && count_lines(first->log) != usual_lines)
+            return g_strdup("it is seen");
+    } else {
+        if (!WIFEXITED(first->status) || WEXITSTATUS(first->status) != CHILD_EXIT_LATER || unseen)
+            return g_strdup_printf("wait status %#x", (unsigned)first->status);
+        faultworld.in_flight = 2; /* no more than a batch */
+        Life next = live(phase, &(FaultPlan){0});
+        g_autofree char *log = next.log;
+        if (!ended_well(&next))
+            return g_strdup_printf("the next process ends with %#x: %s", (unsigned)next.status, log);
+    }
+    if (!phase->spec.name)
+        return NULL;
+    g_autofree char *left = faultworld_unfinished(phase->name);
+    return left ? g_strdup_printf("%s is left unfinished", left) : NULL;
+}
+
+/* One fault. Returns false when there was no such call. */
+static bool suffer(const Phase *phase, const FaultError *fault, unsigned at, bool lasting)
+{
+    faultworld_restore();
+    FaultPlan plan = {.at = at, .error = fault->error, .lasting = lasting};
+    Life life = live(phase, &plan);
+    g_autofree char *log = life.log;
+    FaultReport seen = *report;
+    if (seen.injected == 0) {
+        g_assert_true(ended_well(&life));
+        return false;
+    }
+    g_autofree char *problem = judge_going_on(phase, &life, fault);
+    *report = seen;
+    if (!problem && !lasting && fault->error != EINTR && fault->error != FAULT_SHORT)
+        problem = judge_log(log, fault->error);
+    if (!problem)
+        problem = faultworld_judge();
+    if (problem) {
+        g_test_message("%s: %s%s at call %u, %s: %s\n%s", phase->name, fault->name, lasting ? " from then on" : "",
+                       seen.hit, seen.call, problem, log);
+        g_test_fail();
+    }
+    return true;
+}
+
+/* Every call, or of a long row some, by turns so that other errors fall on others. */
+static unsigned suffer_all(const Phase *phase, bool lasting)
+{
+    unsigned count = 0, step = g_test_thorough() ? 1 : lasting ? LASTING_STEP : ONCE_STEP;
+    for (unsigned i = 0; i < (lasting ? LASTING_ERRORS : FAULT_ERRORS); i++)
+        for (unsigned at = 1 + i % step; suffer(phase, &fault_errors[i], at, lasting); count++)
+            at = report->hit + step;
+    return count;
+}
+
+/* Memory ends at this allocation, or only this one finds none; the next process has
+ * memory. False when it was enough. */
+static bool run_out(const Phase *phase, unsigned at, bool alone)
+{
+    faultworld_restore();
+    Life life = live(phase, &(FaultPlan){.allocation = at, .alone = alone});
+    g_autofree char *log = life.log;
+    bool enough = report->allocations < at, ended = ended_well(&life);
+    g_autofree char *problem = NULL;
+    faultworld.in_flight = ended ? 0 : 2;
+    if (phase->spec.name) {
+        Life next = live(phase, &(FaultPlan){0});
+        g_free(next.log);
+        problem = ended_well(&next) ? NULL : g_strdup("the next process does not work");
+    }
+    if (!problem)
+        problem = faultworld_judge();
+    if (!problem && !enough && ended && !alone)
+        problem = g_strdup("it worked without memory");
+    if (problem) {
+        g_test_message("%s: allocation %u%s, wait status %#x: %s\n%s", phase->name, at,
+                       alone ? "" : " and all after it", (unsigned)life.status, problem, log);
+        g_test_fail();
+    }
+    return !enough;
+}
+
+static void test_memory(gconstpointer data)
+{
+    const Phase *phase = data;
+    faultworld_prepare(phase->name);
+    faultworld_restore();
+    g_free(live(phase, &(FaultPlan){0}).log);
+    unsigned total = report->allocations, step = g_test_thorough() ? 1 : total / MEMORY_SAMPLES + 1, count = 0;
+    for (unsigned i = 0; i < MEMORY_WAYS; i++)
+        for (unsigned at = 1 + i * step / 2; run_out(phase, at, i > 0); at += step)
+            count++;
+    g_test_message("%s: %u allocations; %u times without memory", phase->name, total, count);
+    g_assert_cmpuint(count, >, 10);
+}
+
+static void test_phase(gconstpointer data)
+{
+    const Phase *phase = data;
+    faultworld_prepare(phase->name);
+    faultworld_restore();
+    Life life = live(phase, &(FaultPlan){0});
+    unsigned calls = report->calls;
+    g_autofree char *log = life.log;
+    g_assert_true(ended_well(&life));
+    usual_lines = count_lines(log);
+    g_autofree char *fault = faultworld_judge();
+    g_assert_cmpstr(fault, ==, NULL);
+    unsigned once = suffer_all(phase, false), lasting = suffer_all(phase, true);
+    g_test_message("%s: %u calls; %u faults, %u that lasted", phase->name, calls, once, lasting);
+    g_assert_cmpuint(once, >, 10);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    g_assert_true(report != MAP_FAILED);
+    faultworld_open();
+    for (size_t i = 0; i < G_N_ELEMENTS(phases); i++) {
+        g_autofree char *path = g_strdup_printf("/faults/%s", phases[i].name);
+        g_test_add_data_func(path, &phases[i], test_phase);
+        g_autofree char *memory = g_strdup_printf("/faults/%s, memory", phases[i].name);
+        g_test_add_data_func(memory, &phases[i], test_memory);
+    }
+    int failed = g_test_run();
+    faultworld_close();
+    return failed;
+}
