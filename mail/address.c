@@ -254,7 +254,7 @@ static bool valid_domain(const char *domain)
 {
     size_t length = strlen(domain);
     if (domain[0] == '[')
-        return length > 2 && strpbrk(domain + 1, "[]\\ \t") == domain + length - 1;
+        return length > 2 && strpbrk(domain + 1, "[]\\<>, \t") == domain + length - 1 && domain[length - 1] == ']';
     if (length == 0 || domain[0] == '.' || domain[0] == '-')
         return false;
     for (const char *at = domain; *at; at++) {

@@ -40,6 +40,7 @@ static void check(const Address *address)
     require(address_same(normal, address->mailbox));
     unsigned asked = 0;
     g_autoptr(ListAddress) found = list_address_find(address->mailbox, '+', count, &asked, NULL);
+    require(!found || asked > 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -51,5 +52,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     unsigned asked = 0;
     g_autofree char *text = g_strndup((const char *)data, size);
     g_autoptr(ListAddress) found = list_address_find(text, '+', count, &asked, NULL);
+    require(!found || asked > 0);
     return 0;
 }

@@ -46,6 +46,7 @@ static void read_fields(const Message *message)
     }
     g_autofree char *id = message_id(message);
     g_autofree char *hash = id ? message_id_hash(id) : NULL;
+    require(!id || strlen(hash) == 32);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -55,10 +56,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require_same(octets, message);
     read_fields(message);
     g_autofree char *value = g_strndup((const char *)data, MIN(size, 200));
+    g_autoptr(GBytes) before = message_body(message);
     message_prepend(message, "X-Fuzz-First", value);
     message_append(message, "X-Fuzz-Last", value);
     message_set(message, "X-Fuzz-Set", "1");
     g_autoptr(GBytes) head = message_head(message), body = message_body(message);
+    require(g_bytes_equal(before, body));
     g_autoptr(Message) again = message_new(head);
     require(message_has(again, "X-Fuzz-First") && message_has(again, "X-Fuzz-Last") &&
             message_has(again, "X-Fuzz-Set"));

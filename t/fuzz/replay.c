@@ -32,6 +32,14 @@ static const struct {
     SEED("From: MAILER-DAEMON@mx\nSubject: failure notice\nContent-Type: multipart/report; boundary=x\n\n--x\n\n"
          "<a@b.example>:\n550 5.1.1 no\n--x\nContent-Type: message/delivery-status\n\nFinal-Recipient: "
          "utf-8;j\\x{F6}@b.example\nAction: failed\nStatus: 5.1.1\n\n--x--"),
+    SEED("[spool]\ndirectory = /var/spool/x\nmin_free = 1M\n[runner.in]\ninstances=4\nx_y = z\n[transport.relay]\n"
+         "port = 25 ; the relay\n[archiver.a]\ntype=mbox\npath=/a\n[nothing]\nkey = \xff\n"),
+    SEED("\001\0\x19\0\012{\"list\":\"x\",\"arrival\":7}\n a@b\nDc@d\nSubject: x\r\n\r\nbody\r\n"),
+    SEED("{\"list\":\"x\",\"arrival\":12345678901234567890,\"a\":[1.5e300,null,true,\"\\ud834\\udd1e\"],\"list\":2}"),
+    SEED("{\"a\":\"\\u000\xd0\x9e\"}"),
+    SEED("\"\"@[#>["),
+    SEED("\007\017LHLO x\r\nMAIL FROM:<a@b> SIZE=5 BODY=8BITMIME\r\nRCPT TO:<c@d>\r\nDATA\r\n..a\r\n.\r\n"
+         "MAIL FROM:<>\r\nRCPT TO:<e@f>\r\nBDAT 3\r\nabcBDAT 0 LAST\r\nRSET\r\nQUIT\r\n"),
     SEED("\"a\"@b, \"\"@c, a.\"b\".c@d, j\xc3\xb6@\xc3\xa4.de, a@[b]c, <<a@b>>, (\\"),
 };
 
