@@ -71,6 +71,13 @@ ConfigSection *config_section(const Config *config, const char *name);
 ConfigValue *config_section_value(const ConfigSection *section, const char *name);
 bool config_is_built_in(const char *section);
 
+/* Keywords that stand alone on a line, as the Sun Messaging Server has them, and what they say; ended by an element
+ * without section. */
+typedef struct ConfigKeyword {
+    const char *section, *word, *line;
+} ConfigKeyword;
+extern const ConfigKeyword config_keywords[];
+
 /* Fills the sections with what the file says, as text. */
 void config_read(Config *config, ConfigFaults *faults);
 

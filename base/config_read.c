@@ -153,6 +153,18 @@ static void read_missed(Reader *reader)
     g_clear_pointer(&reader->unread, g_free);
 }
 
+/* The line that a keyword stands for; any other text itself. */
+static const char *expand_keyword(const Reader *reader, const char *text)
+{
+    size_t length = strcspn(text, " \t;#");
+    const char *rest = text + length + strspn(text + length, " \t");
+    for (const ConfigKeyword *known = config_keywords; reader->section && known->section; known++)
+        if ((*rest == '\0' || *rest == ';' || *rest == '#') && strlen(known->word) == length &&
+            strncmp(known->word, text, length) == 0 && config_covers(known->section, reader->section->name))
+            return known->line;
+    return text;
+}
+
 static char *read_line(char *buffer, int size, void *data)
 {
     Reader *reader = data;
@@ -179,6 +191,8 @@ static char *read_line(char *buffer, int size, void *data)
                      "found a line of %zu characters; allowed are %d (a list may go on in the next line, indented)",
                      strlen(text), size - 3);
     } else {
+        if (!reader->last || !reader->indented)
+            text = expand_keyword(reader, text);
         g_snprintf(buffer, (gulong)size, "%s%s\n", reader->indented ? " " : "", text);
         reader->unread = g_strdup(text);
     }

@@ -23,12 +23,18 @@
 
 const char *const config_built_in[] = {
     "runner.lmtp", "runner.in",      "runner.pipeline", "runner.virgin",
-    "runner.out",  "runner.bounces", "runner.archive",  "transport.relay", NULL,
+    "runner.out",  "runner.bounces", "runner.archive",  "runner.defragment", "transport.relay", NULL,
 };
 
 const ConfigOverride config_overrides[] = {
     {"runner.lmtp", "queue", NULL},
     {"runner.lmtp", "listen", "127.0.0.1:8024"},
+    {NULL, NULL, NULL},
+};
+
+const ConfigKeyword config_keywords[] = {
+    {"transport.*", "defragment", "defragment = yes"},
+    {"transport.*", "nodefragment", "defragment = no"},
     {NULL, NULL, NULL},
 };
 
@@ -220,6 +226,30 @@ const ConfigKey config_schema[] = {
  "How long the answer to QUIT may take."},
 {"transport.*", "helo_name", STRING(CONFIG_TOKEN_HOSTNAME),
  "The name given in EHLO."},
+
+{"transport.*", "defragment", BOOL("no"),
+ "Whether parts of messages (message/partial) are put together for lists that use this transport and do not say "
+ "themselves. The keywords defragment and nodefragment, alone on a line, say the same."},
+
+{"defragment", "notices", INTEGER("4", 1, 730, "days"),
+ "Parts wait for the others for half of this time. A list may say another."},
+{"defragment", "max_parts", INTEGER("1000", 1, 100000, "parts"),
+ "The most parts of one message; a part with a higher number or total is refused."},
+{"defragment", "max_size", SIZE("32M", 1 * KIB, 2047 * MIB),
+ "The largest message that is put together; the parts of a larger one are held."},
+{"defragment", "sets_per_sender", INTEGER("10", 1, 1000000, "messages"),
+ "Messages of one sender that may wait for parts; the first part of a further one is answered 452."},
+{"defragment", "sets_per_list", INTEGER("100", 1, 1000000, "messages"),
+ "The same for one list."},
+{"defragment", "sets_per_host", INTEGER("10000", 1, 10000000, "messages"),
+ "The same for this host."},
+{"defragment", "max_waiting", SIZE("1G", 1 * MIB, 1024 * GIB),
+ "Octets of parts that may wait on this host; beyond it first parts are answered 452."},
+{"defragment", "hosts", LIST(NULL),
+ "With several hosts that share the store: NAME=ADDRESS for each, its hostname and where its LMTP listens, HOST:PORT "
+ "or unix:PATH. A part whose message waits on another host is handed to it."},
+{"defragment", "host_timeout", DURATION("30s", SECOND, HOUR),
+ "How long another host may take for each step when it is handed a part."},
 
 {"reply.*", "match", STRING(NULL),
  "A regular expression (PCRE, case is ignored) over temporary refusals such as \"450 4.7.1 Too fast\"."},

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/control_client.h"
+#include "cli/listing.h"
 
 #define WATCH_PAUSE 2 /* seconds */
 
@@ -99,11 +100,33 @@ static void print_table(const json_t *status)
                                                                       : "NOT ALL IS WELL: see above.");
 }
 
-static int show_once(ControlClient *client, GError **error)
+/* What waits for parts on this host. The master knows no database, so this is looked up here; null when it cannot
+ * be. */
+static json_t *fragments_json(Site *site)
+{
+    Store *store = site_store(site, false, NULL);
+    FragmentCount count;
+    if (!store || !fragment_count(store, config_string(site_config(site, NULL), "site", "hostname"), &count, NULL))
+        return json_null();
+    return json_pack("{sI sI sI so}", "open_sets", (json_int_t)count.sets, "parts", (json_int_t)count.parts, "octets",
+                     (json_int_t)count.octets, "oldest", listing_time(count.oldest));
+}
+
+static void print_fragments(const json_t *fragments)
+{
+    if (number_of(fragments, "open_sets") > 0)
+        printf("\n%" JSON_INTEGER_FORMAT " messages wait for parts: %" JSON_INTEGER_FORMAT " parts, "
+               "%" JSON_INTEGER_FORMAT " octets, the oldest since %s.\n",
+               number_of(fragments, "open_sets"), number_of(fragments, "parts"), number_of(fragments, "octets"),
+               text_of(fragments, "oldest"));
+}
+
+static int show_once(Site *site, ControlClient *client, GError **error)
 {
     json_t *status = control_client_ask(client, json_pack("{s:s}", "verb", "status"), error);
     if (!status)
         return TOOL_LATER;
+    json_object_set_new(status, "fragments", fragments_json(site));
     int code = json_is_true(json_object_get(status, "healthy")) ? TOOL_OK : TOOL_NOT_SO;
     if (as_json) {
         json_dumpf(status, stdout, watching ? JSON_COMPACT : JSON_INDENT(2));
@@ -112,6 +135,7 @@ static int show_once(ControlClient *client, GError **error)
         if (watching && isatty(STDOUT_FILENO))
             fputs("\033[H\033[J", stdout);
         print_table(status);
+        print_fragments(json_object_get(status, "fragments"));
     }
     fflush(stdout);
     json_decref(status);
@@ -124,10 +148,10 @@ static int run(Site *site, int argc, char **argv, GError **error)
     g_autoptr(ControlClient) client = control_client_open(site, &cause);
     if (!client)
         return control_client_refused(&cause, error);
-    int code = show_once(client, error);
+    int code = show_once(site, client, error);
     while (watching && (code == TOOL_OK || code == TOOL_NOT_SO) && !ferror(stdout)) {
         sleep(WATCH_PAUSE);
-        code = show_once(client, error);
+        code = show_once(site, client, error);
     }
     return code;
 }

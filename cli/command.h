@@ -39,6 +39,8 @@ struct Command {
 /* The whole table, ended by NULL. */
 extern const Command *const commands[];
 
+extern const Command cmd_fragments;
+
 extern const Command cmd_bounce, cmd_config, cmd_domain, cmd_held, cmd_inject, cmd_list, cmd_member, cmd_queue;
 
 extern const Command cmd_reload, cmd_rescale, cmd_restart, cmd_shunt, cmd_spool, cmd_start, cmd_status, cmd_stop;

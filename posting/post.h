@@ -47,6 +47,7 @@ typedef struct Post {
     const PostCopies *copies;      /* may be NULL: all copies are the same */
     int64_t now;
     size_t size;    /* octets, as it came */
+    const char *left, *left_reason; /* why a part of a message comes alone (KEY_LEFT), or NULL */
     bool moderated; /* a person let it pass */
     bool ours;      /* we wrote it (virgin) */
 

@@ -25,6 +25,15 @@
 #define TO_CONFIRM "confirm"
 #define TO_REQUEST "request"
 
+/* Written by lmtp into defragment, and by defragment. */
+#define KEY_DEPTH "fragment_depth"   /* integer: how often it was put together from parts already */
+#define KEY_WAKE "fragment_wake"     /* string: no mail, but a set's key: its parts are to be looked at again */
+#define KEY_LEFT "fragment_left"     /* string: why this part goes on alone, one of LEFT_* */
+#define KEY_LEFT_REASON "fragment_reason" /* string: the same for people, a sentence */
+#define LEFT_EXPIRED "expired"
+#define LEFT_REFUSED "refused"
+#define LEFT_RELEASED "released"
+
 /* Written by in. */
 #define KEY_MODERATED "approved"    /* bool: a person or a password let it pass */
 #define KEY_HITS "hits"             /* array of strings: rules that matched */

@@ -117,6 +117,8 @@ bool list_runner_post_init(ListRunnerPost *own, Runner *runner, Entry *entry, GE
     post->archivers = (const PostArchiver *)shared->archivers->data;
     post->now = clock_now();
     post->size = g_bytes_get_size(octets);
+    post->left = meta_string(meta, KEY_LEFT, NULL);
+    post->left_reason = meta_string(meta, KEY_LEFT_REASON, NULL);
     post->moderated = meta_bool(meta, KEY_MODERATED, false);
     post->member = g_strdup(meta_string(meta, KEY_MEMBER, NULL));
     return true;

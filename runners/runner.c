@@ -24,6 +24,19 @@
 /* Entries whose delays are remembered; beyond that each waits BACKOFF_MAX. */
 #define DELAYS_MAX 100000
 
+/* What becomes of one entry of the batch, beyond its Outcome. */
+typedef struct Fate {
+    int64_t wait;   /* not 0: it is put back, due then */
+    Outcome *taker; /* not NULL: taken by the outcome of another */
+    bool freed;     /* that was not committed */
+} Fate;
+
+/* An entry beyond the batch that handle() asked for. */
+typedef struct Found {
+    EntryName name;
+    Outcome *taker;
+} Found;
+
 struct Runner {
     const RunnerSpec *spec;
     const Child *child;
@@ -38,6 +51,10 @@ struct Runner {
     int64_t heartbeat_us, beat_at, sweep_at;
     uint64_t progress, done;
     const char *holding;
+    Outcome **batch; /* in hand; NULL: none */
+    Fate *fates;
+    GArray *found;   /* of Found: claimed beyond the batch, not settled yet */
+    Entry *looked_at; /* the last of them */
     size_t in_batch;
     size_t backlog; /* as counted at counted_at */
     int64_t oldest, counted_at;
@@ -103,6 +120,81 @@ void runner_progress(Runner *runner)
         beat(runner);
 }
 
+/* The place of an entry in the batch; -1 when it is not there. */
+static gssize place_of(const Runner *runner, const uint8_t hash[HASH_SIZE])
+{
+    for (size_t i = 0; i < runner->in_batch; i++)
+        if (runner->batch[i]->parent && memcmp(entry_name(runner->batch[i]->parent)->hash, hash, HASH_SIZE) == 0)
+            return (gssize)i;
+    return -1;
+}
+
+static Found *found_of(const Runner *runner, const uint8_t hash[HASH_SIZE])
+{
+    for (guint i = runner->found->len; i > 0; i--) {
+        Found *found = &g_array_index(runner->found, Found, i - 1);
+        if (memcmp(found->name.hash, hash, HASH_SIZE) == 0)
+            return found;
+    }
+    return NULL;
+}
+
+void runner_wait(Runner *runner, Outcome *outcome, int64_t due)
+{
+    gssize place = place_of(runner, entry_name(outcome->parent)->hash);
+    runner->fates[place].wait = due;
+}
+
+bool runner_find(Runner *runner, const uint8_t hash[HASH_SIZE], int64_t due, Entry **entry, GError **error)
+{
+    gssize place = place_of(runner, hash);
+    *entry = place >= 0 ? runner->batch[place]->parent : NULL;
+    if (place >= 0 && (runner->fates[place].taker || runner->batch[place]->error))
+        return fail(error, FAIL_LATER, "%s is in other hands", entry_text(*entry));
+    if (place >= 0)
+        return true;
+    g_clear_pointer(&runner->looked_at, entry_free);
+    g_autoptr(GError) fault = NULL;
+    runner->looked_at = inbox_claim_hash(runner->inbox, hash, due, &fault);
+    if (fault) {
+        g_propagate_error(error, g_steal_pointer(&fault));
+        return false;
+    }
+    *entry = runner->looked_at;
+    if (*entry) {
+        Found found = {.name = *entry_name(*entry)};
+        g_array_append_val(runner->found, found);
+    }
+    return true;
+}
+
+void runner_take(Runner *runner, Outcome *outcome, const uint8_t hash[HASH_SIZE])
+{
+    gssize place = place_of(runner, hash);
+    Found *found = place < 0 ? found_of(runner, hash) : NULL;
+    if (place >= 0)
+        runner->fates[place].taker = outcome;
+    else if (found)
+        found->taker = outcome;
+    outcome_take(outcome, place >= 0 ? entry_name(runner->batch[place]->parent) : &found->name);
+}
+
+bool runner_leave(Runner *runner, const uint8_t hash[HASH_SIZE], int64_t due, GError **error)
+{
+    gssize place = place_of(runner, hash);
+    if (place >= 0) {
+        if (due > 0 && runner->fates[place].wait > 0)
+            runner->fates[place].wait = due;
+        return true;
+    }
+    Found *found = found_of(runner, hash);
+    g_clear_pointer(&runner->looked_at, entry_free);
+    if (!found || !inbox_release_name(runner->inbox, &found->name, due, error))
+        return found == NULL;
+    g_array_remove_index_fast(runner->found, (guint)(found - (Found *)(void *)runner->found->data));
+    return true;
+}
+
 /* The delay before an entry is tried again: doubles each time. */
 static int64_t next_delay(Runner *runner, const Entry *entry)
 {
@@ -149,6 +241,7 @@ static void put_back(Runner *runner, Outcome *outcome)
  * cannot be written, the entry is preserved where it is. */
 static void shunt(Runner *runner, Outcome *outcome)
 {
+    g_clear_pointer(&outcome->taken, g_array_unref);
     Entry *entry = outcome->parent;
     const char *from = queue_name(entry_queue(entry));
     log_error("%s list=%s queue=%s result=shunt (%s)", entry_trace(entry), entry_list(entry), from,
@@ -180,6 +273,20 @@ static void settle_failure(Runner *runner, Outcome *outcome)
     }
 }
 
+/* What a failed outcome took is free again. */
+static void untake(Runner *runner, Outcome *outcome)
+{
+    g_clear_pointer(&outcome->taken, g_array_unref);
+    for (size_t i = 0; i < runner->in_batch; i++)
+        if (runner->fates[i].taker == outcome)
+            runner->fates[i].taker = NULL;
+    for (guint i = 0; i < runner->found->len; i++) {
+        Found *found = &g_array_index(runner->found, Found, i);
+        if (found->taker == outcome)
+            found->taker = NULL;
+    }
+}
+
 static void handle_one(Runner *runner, Outcome *outcome)
 {
     Entry *entry = outcome->parent;
@@ -193,6 +300,7 @@ static void handle_one(Runner *runner, Outcome *outcome)
         g_autoptr(GError) fault = NULL;
         if (!entry_end_work(entry, &fault)) /* it is charged a crash that was none */
             log_warn("%s queue=%s %s", entry_trace(entry), queue_name(entry_queue(entry)), fault->message);
+        untake(runner, outcome);
     }
     runner_progress(runner);
 }
@@ -215,39 +323,76 @@ static void handle_batch(Runner *runner, Outcome **batch, size_t count)
     bool sound = !spec->begin_batch || spec->begin_batch(runner, &error);
     size_t handled = 0;
     for (; sound && handled < count && !child_stopping(); handled++)
-        handle_one(runner, batch[handled]);
+        if (!runner->fates[handled].taker)
+            handle_one(runner, batch[handled]);
     if (sound && spec->end_batch)
         sound = spec->end_batch(runner, &error);
     if (!sound)
         fail_all(batch, count, error);
     /* Stopping: the rest goes back as it was. */
     for (size_t i = handled; sound && i < count; i++) {
+        if (runner->fates[i].taker)
+            continue;
         g_autoptr(GError) fault = NULL;
         if (!inbox_release(runner->inbox, g_steal_pointer(&batch[i]->parent), 0, &fault))
             die("put an entry back", fault);
     }
 }
 
+/* Entries beyond the batch: those whose taker was committed are the hop's, the others wait as before. */
+static void settle_found(Runner *runner)
+{
+    g_clear_pointer(&runner->looked_at, entry_free);
+    for (guint i = 0; i < runner->found->len; i++) {
+        const Found *found = &g_array_index(runner->found, Found, i);
+        g_autoptr(GError) error = NULL;
+        if ((!found->taker || found->taker->error) && !inbox_release_name(runner->inbox, &found->name, 0, &error))
+            die("put an entry back", error);
+    }
+    g_array_set_size(runner->found, 0);
+}
+
+/* One of the batch after the commit. */
+static void settle_one(Runner *runner, Outcome *outcome, const Fate *fate)
+{
+    g_autoptr(GError) error = NULL;
+    if (outcome->error) {
+        settle_failure(runner, outcome);
+        return;
+    }
+    forget_delay(runner, outcome->parent);
+    if (fate->wait == 0 && !fate->freed)
+        runner->done++;
+    else if (!fate->taker && !inbox_release(runner->inbox, g_steal_pointer(&outcome->parent), fate->wait, &error))
+        die("put an entry back", error);
+}
+
 /* Those without fault move together in one commit; the others go one by one. */
 static void commit_batch(Runner *runner, Outcome **batch, size_t count)
 {
     g_autofree Outcome **sound = g_new(Outcome *, count);
-    size_t used = 0;
-    for (size_t i = 0; i < count; i++)
-        if (batch[i]->parent && !batch[i]->error)
+    size_t used = 0, waiting = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool decided = batch[i]->parent && !batch[i]->error && !runner->fates[i].taker;
+        if (decided && runner->fates[i].wait == 0)
             sound[used++] = batch[i];
+        else
+            waiting += decided;
+    }
     g_autoptr(GError) error = NULL;
-    if (used > 0 && !hop_commit(runner->hop, sound, used, &error))
+    if (used + waiting > 0 && !hop_commit(runner->hop, sound, used, &error))
         die("commit", error);
     runner->holding = NULL; /* it may be freed now */
+    settle_found(runner);
     for (size_t i = 0; i < count; i++) {
-        if (batch[i]->parent && batch[i]->error) {
-            settle_failure(runner, batch[i]);
-        } else if (batch[i]->parent) {
-            forget_delay(runner, batch[i]->parent);
-            runner->done++;
-        }
+        Fate *fate = &runner->fates[i];
+        fate->freed = fate->taker && fate->taker->error;
+        if (fate->freed)
+            fate->taker = NULL;
     }
+    for (size_t i = 0; i < count; i++)
+        if (batch[i]->parent)
+            settle_one(runner, batch[i], &runner->fates[i]);
     if (runner->spec->committed)
         runner->spec->committed(runner);
 }
@@ -263,12 +408,17 @@ static void work(Runner *runner)
     g_autoptr(GPtrArray) batch = g_ptr_array_new_with_free_func((GDestroyNotify)outcome_free);
     for (guint i = 0; i < entries->len; i++)
         g_ptr_array_add(batch, outcome_new(entries->pdata[i]));
+    g_autofree Fate *fates = g_new0(Fate, batch->len);
     runner->in_batch = batch->len;
+    runner->batch = (Outcome **)batch->pdata;
+    runner->fates = fates;
     runner->holding = entry_text(entries->pdata[0]);
     beat(runner);
     handle_batch(runner, (Outcome **)batch->pdata, batch->len);
     commit_batch(runner, (Outcome **)batch->pdata, batch->len);
     runner->in_batch = 0;
+    runner->batch = NULL;
+    runner->fates = NULL;
     runner->progress++;
     beat(runner);
 }
@@ -370,6 +520,7 @@ static bool set_up(Runner *runner, GError **error)
         return false;
     runner->hop = hop_new(runner->spool);
     runner->delays = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    runner->found = g_array_new(FALSE, FALSE, sizeof(Found));
     return !spec->start || spec->start(runner, error);
 }
 
@@ -378,6 +529,7 @@ static void tear_down(Runner *runner)
     if (runner->hop && runner->spec->stop)
         runner->spec->stop(runner);
     g_clear_pointer(&runner->delays, g_hash_table_unref);
+    g_clear_pointer(&runner->found, g_array_unref);
     g_clear_pointer(&runner->hop, hop_free);
     g_clear_pointer(&runner->inbox, inbox_free);
     g_clear_pointer(&runner->spool, spool_free);

@@ -56,6 +56,21 @@ Slice runner_slice(const Runner *runner);
 const Config *runner_config(const Runner *runner);
 Spool *runner_spool(Runner *runner);
 
+/* For handle(), instead of drafts: nothing becomes of the entry yet. When the batch is committed (and the file of
+ * runner_sync_along() is on the disk) it is put back into its queue, due at that time. */
+void runner_wait(Runner *runner, Outcome *outcome, int64_t due);
+
+/* For handle(): the entry of this queue and slice with that hash, to be read: one of the batch in hand, or one that
+ * is claimed now though it may not be due yet; due is where its name is expected. Borrowed until the next call.
+ * *entry is NULL when there is none. */
+bool runner_find(Runner *runner, const uint8_t hash[HASH_SIZE], int64_t due, Entry **entry, GError **error);
+
+/* Then, for each entry found: taken by outcome, whose children contain what it held (outcome_take()), or put back, due
+ * at that time or, with 0, as it was. One of the batch in hand is not handled (any more) when it was taken. When the
+ * outcome is not committed, what it took waits again as before. */
+void runner_take(Runner *runner, Outcome *outcome, const uint8_t hash[HASH_SIZE]);
+bool runner_leave(Runner *runner, const uint8_t hash[HASH_SIZE], int64_t due, GError **error);
+
 /* One place for the runner's own state. */
 void runner_set_data(Runner *runner, void *data);
 void *runner_data(const Runner *runner);

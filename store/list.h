@@ -33,6 +33,10 @@ typedef enum ReplyGoesTo {
 typedef enum Personalize { PERSONALIZE_NONE, PERSONALIZE_INDIVIDUAL, PERSONALIZE_FULL } Personalize;
 typedef enum ComplaintAction { COMPLAINT_UNSUBSCRIBE, COMPLAINT_DISABLE, COMPLAINT_IGNORE } ComplaintAction;
 typedef enum BounceForward { FORWARD_DISCARD, FORWARD_ADMINISTRATORS, FORWARD_SITE_OWNER } BounceForward;
+/* default: as the transport says. */
+typedef enum DefragmentWish { DEFRAGMENT_DEFAULT, DEFRAGMENT_OFF, DEFRAGMENT_ON } DefragmentWish;
+typedef enum PartialAction { PARTIAL_HOLD, PARTIAL_REFUSE, PARTIAL_PASS } PartialAction;
+typedef enum FragmentExpiry { FRAGMENT_EXPIRY_HOLD, FRAGMENT_EXPIRY_PASS } FragmentExpiry;
 
 typedef struct List {
     char id[STORE_ID_SIZE];
@@ -59,6 +63,10 @@ typedef struct List {
     bool include_rfc2369_headers, first_strip_reply_to, require_explicit_destination;
     bool respond_to_post_requests, admin_immed_notify, admin_notify_mchanges;
     bool send_welcome_message, send_goodbye_message, process_bounces;
+    int defragment;      /* DefragmentWish */
+    int partial_action;  /* PartialAction */
+    int fragment_expiry; /* FragmentExpiry */
+    int64_t notices;     /* days; 0: as the site says */
     int64_t max_message_size; /* KiB; 0: no limit */
     int64_t max_num_recipients; /* 0: no limit */
     int64_t bounce_score_threshold; /* points; 0: nobody is disabled */

@@ -57,6 +57,8 @@ const ListSetting list_settings[] = {
     SETTING(default_member_action, SETTING_CHOICE, "defer", ACTIONS,
             "What happens to members' posts; defer: what the other rules say, in the end accepted."),
     SETTING(default_nonmember_action, SETTING_CHOICE, "hold", ACTIONS, "What happens to posts of others."),
+    SETTING(defragment, SETTING_CHOICE, "default", "default|off|on",
+            "Put the parts of a message (message/partial) together; default: as the list's transport says."),
     SETTING(description, SETTING_LINE, "", NULL, "One line about the list."),
     SETTING(discard_these_nonmembers, SETTING_WORDS, "", PATTERNS,
             "Addresses, or patterns that begin with ^, whose posts are dropped without a word."),
@@ -65,6 +67,8 @@ const ListSetting list_settings[] = {
     SETTING(first_strip_reply_to, SETTING_BOOL, "no", NULL, "Remove the Reply-To that a post comes with."),
     SETTING(forward_unrecognized_bounces_to, SETTING_CHOICE, "administrators", "discard|administrators|site_owner",
             "Who gets bounces that name no recipient."),
+    SETTING(fragment_expiry, SETTING_CHOICE, "hold", "hold|pass",
+            "What happens to parts whose message did not become complete: held, or passed on as they are."),
     SETTING(hold_these_nonmembers, SETTING_WORDS, "", PATTERNS,
             "Addresses, or patterns that begin with ^, whose posts are held."),
     SETTING(include_rfc2369_headers, SETTING_BOOL, "yes", NULL, "Add List-Help, List-Post and the others of RFC 2369."),
@@ -76,6 +80,10 @@ const ListSetting list_settings[] = {
             "Text behind every copy of a post; $list_name, $display_name, $list_address, $list_id, $mail_host, "
             "$description and, with personalize, $user_address, $user_name, $user_name_or_address are filled in."),
     SETTING(msg_header, SETTING_TEXT, "", NULL, "The same before it."),
+    SETTING(notices, SETTING_INTEGER, "0", NULL,
+            "Parts of a message wait for the others for half of so many days; 0: as the site says."),
+    SETTING(partial_action, SETTING_CHOICE, "hold", "hold|refuse|pass",
+            "What happens to parts of messages (message/partial) when they are not put together."),
     SETTING(personalize, SETTING_CHOICE, "none", "none|individual|full",
             "Whether each member gets a copy of their own, with their name and address in msg_header and msg_footer; "
             "full: also in To."),

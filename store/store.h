@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/fragment.h"
 #include "store/held.h"
 #include "store/list.h"
 #include "store/member.h"

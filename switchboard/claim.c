@@ -241,6 +241,62 @@ bool inbox_claim(Inbox *inbox, size_t limit, bool durable, GPtrArray *entries, G
     return sound;
 }
 
+/* One try; *entry stays NULL when there is no such ready entry. */
+static bool claim_known(Inbox *inbox, const EntryName *name, Entry **entry, GError **error)
+{
+    g_autoptr(GPtrArray) claimed = g_ptr_array_new();
+    if (!claim_one(inbox, name, claimed, error))
+        return false;
+    if (claimed->len > 0)
+        *entry = claimed->pdata[0];
+    return true;
+}
+
+/* A search of the directory for one hash. */
+typedef struct Search {
+    const uint8_t *hash;
+    GArray *found; /* of EntryName */
+} Search;
+
+static void search_file(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    (void)queue;
+    (void)file;
+    Search *search = data;
+    if (strcmp(rest, SUFFIX_READY) == 0 && memcmp(name->hash, search->hash, HASH_SIZE) == 0)
+        g_array_append_val(search->found, *name);
+}
+
+Entry *inbox_claim_hash(Inbox *inbox, const uint8_t hash[HASH_SIZE], int64_t due, GError **error)
+{
+    Entry *entry = NULL;
+    EntryName name = {.due = due};
+    memcpy(name.hash, hash, HASH_SIZE);
+    if (!claim_known(inbox, &name, &entry, error) || entry)
+        return entry;
+    if (inbox->watch >= 0)
+        read_events(inbox);
+    g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(EntryName));
+    for (guint i = 0; i < inbox->index.heap->len; i++) {
+        const EntryName *known = &g_array_index(inbox->index.heap, EntryName, i);
+        if (memcmp(known->hash, hash, HASH_SIZE) == 0)
+            g_array_append_val(found, *known);
+    }
+    Search search = {hash, found};
+    bool partly = inbox->must_list || inbox->index.horizon != INT64_MAX;
+    if (partly && !queue_visit(inbox->queue, search_file, &search, error))
+        return NULL;
+    for (guint i = 0; i < found->len && !entry; i++)
+        if (!claim_known(inbox, &g_array_index(found, EntryName, i), &entry, error))
+            return NULL;
+    return entry;
+}
+
+bool inbox_release_name(Inbox *inbox, const EntryName *name, int64_t due, GError **error)
+{
+    return put_back(inbox, name, due, error);
+}
+
 bool inbox_release(Inbox *inbox, Entry *entry, int64_t due, GError **error)
 {
     EntryName name = *entry_name(entry);

@@ -56,6 +56,14 @@ size_t inbox_backlog(const Inbox *inbox, int64_t now, int64_t *oldest);
  * system failed; what was claimed until then is in entries all the same. */
 bool inbox_claim(Inbox *inbox, size_t limit, bool durable, GPtrArray *entries, GError **error);
 
+/* Claims the ready entry of this slice with that hash, due or not. It is looked for under the due time first, then
+ * in the index, and in the directory only when the index does not hold all names. NULL without error: there is none
+ * (or it was damaged, and set aside). */
+Entry *inbox_claim_hash(Inbox *inbox, const uint8_t hash[HASH_SIZE], int64_t due, GError **error);
+
+/* inbox_release() of an entry that is claimed but was freed. */
+bool inbox_release_name(Inbox *inbox, const EntryName *name, int64_t due, GError **error);
+
 /* Puts a claimed entry back, due at a new time (or, with 0, as it was): one rename, S3 to
  * S2. Frees the entry. */
 bool inbox_release(Inbox *inbox, Entry *entry, int64_t due, GError **error);

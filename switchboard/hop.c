@@ -19,12 +19,13 @@
 typedef struct Owed {
     Queue *queue;
     EntryName parent;
+    const char *suffix; /* as decided, or as claimed of one that was taken */
 } Owed;
 
 struct Hop {
     Spool *spool;
     const Hand *hand;
-    GArray *owed;         /* of Owed: parents in S4 to be unlinked */
+    GArray *owed;         /* of Owed: parents in S4, and those taken, to be unlinked */
     GPtrArray *owed_dirs; /* of Queue: publications to be synced first */
     int along;            /* hop_sync_along() */
 };
@@ -86,6 +87,7 @@ void outcome_free(Outcome *outcome)
     if (!outcome)
         return;
     g_ptr_array_unref(outcome->drafts); /* drafts may borrow from the parent */
+    g_clear_pointer(&outcome->taken, g_array_unref);
     entry_free(outcome->parent);
     g_clear_error(&outcome->error);
     g_free(outcome);
@@ -117,6 +119,13 @@ void outcome_add(Outcome *outcome, Draft *draft)
     if (!json_object_get(meta, META_ORDINAL))
         meta_set_integer(meta, META_ORDINAL, child_ordinal(outcome));
     g_ptr_array_add(outcome->drafts, draft);
+}
+
+void outcome_take(Outcome *outcome, const EntryName *name)
+{
+    if (!outcome->taken)
+        outcome->taken = g_array_new(FALSE, FALSE, sizeof(EntryName));
+    g_array_append_val(outcome->taken, *name);
 }
 
 static void add_unique(GPtrArray *set, gpointer member)
@@ -281,7 +290,7 @@ static bool unlink_owed(Hop *hop, GError **error)
     for (guint i = 0; i < hop->owed->len; i++) {
         const Owed *owed = &g_array_index(hop->owed, Owed, i);
         char file[FILE_NAME_SIZE];
-        suffix_file(&owed->parent, hop->hand->decided, file);
+        suffix_file(&owed->parent, owed->suffix, file);
         if (!fs_unlink(queue_fd(owed->queue), file, error)) {
             g_prefix_error(error, "queue %s: ", queue_name(owed->queue));
             return false;
@@ -318,6 +327,19 @@ static bool commit_parents(const Hop *hop, GArray *births, Outcome **batch, size
     return true;
 }
 
+/* Those taken go first: while the .done is there, nobody needs to know that they are spent. */
+static void owe(Hop *hop, const Outcome *outcome)
+{
+    Owed owed = {.queue = entry_queue(outcome->parent), .suffix = hop->hand->claimed};
+    for (guint i = 0; outcome->taken && i < outcome->taken->len; i++) {
+        owed.parent = g_array_index(outcome->taken, EntryName, i);
+        g_array_append_val(hop->owed, owed);
+    }
+    owed.parent = *entry_name(outcome->parent);
+    owed.suffix = hop->hand->decided;
+    g_array_append_val(hop->owed, owed);
+}
+
 static bool publish(Hop *hop, GArray *births, Outcome **batch, size_t count, GError **error)
 {
     for (guint i = 0; i < births->len; i++) {
@@ -329,10 +351,8 @@ static bool publish(Hop *hop, GArray *births, Outcome **batch, size_t count, GEr
         add_unique(hop->owed_dirs, birth->queue);
     }
     for (size_t i = 0; i < count; i++)
-        if (!batch[i]->error && batch[i]->drafts->len > 0) {
-            Owed owed = {entry_queue(batch[i]->parent), *entry_name(batch[i]->parent)};
-            g_array_append_val(hop->owed, owed);
-        }
+        if (!batch[i]->error && batch[i]->drafts->len > 0)
+            owe(hop, batch[i]);
     return true;
 }
 

@@ -30,6 +30,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Hop, hop_free)
 typedef struct Outcome {
     Entry *parent;     /* owned */
     GPtrArray *drafts; /* of Draft, owned */
+    GArray *taken;     /* of EntryName: outcome_take(); NULL: none */
     GError *error;     /* out: why this parent was not committed; it is still claimed */
 } Outcome;
 
@@ -41,6 +42,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Outcome, outcome_free)
 /* Adds a child; consumes draft. It gets the parent's trace, and as ordinal the parent's
  * ordinal and its own place unless one is set, so that copies of one message differ. */
 void outcome_add(Outcome *outcome, Draft *draft);
+
+/* A further parent: an entry of the parent's queue, claimed too, that is spent because the children
+ * contain what it held. It goes when the parent's .done goes (T8), so never before the commit is durable. A crash
+ * in between leaves it claimed, and recovery puts it back (R4): whoever takes entries must know a spent one when it
+ * comes again. Only for an outcome with children. When the outcome is not committed, it stays claimed. */
+void outcome_take(Outcome *outcome, const EntryName *name);
 
 /* Commits a batch of outcomes whose parents are all of one queue. On true
  * each outcome either is committed (error NULL) or kept its parent claimed and

@@ -51,6 +51,7 @@ _listrunner_values()
     DOMAIN) _listrunner_ask "${config[@]}" domain ls --names ;;
     QUEUE) _listrunner_ask "${config[@]}" queue stat --names ;;
     ENTRY) _listrunner_ask "${config[@]}" queue ls --names --limit 1000 ;;
+    SET) _listrunner_ask "${config[@]}" fragments ls --names ;;
     NUMBER) _listrunner_ask "${config[@]}" held ls --names ;;
     RUNNER) _listrunner_ask "${config[@]}" config show --defaults | sed -n 's/^\[runner\.\(.*\)\].*/\1/p' ;;
     SETTING*) _listrunner_ask "${config[@]}" list show --names "${given[0]}" ;;

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "mail/list_address.h"
 #include "mail/message.h"
+#include "mail/partial.h"
 #include "runners/keys.h"
 #include "switchboard/draft.h"
 #include "switchboard/meta.h"
@@ -17,6 +18,9 @@ typedef struct Shared {
     const char *peer;
     char *message_id;
     GBytes *head, *body;
+    Lists *lists;
+    Partial partial;
+    bool is_partial;
 } Shared;
 
 static const char *queue_of(ListAddressTo to)
@@ -35,6 +39,7 @@ static const char *queue_of(ListAddressTo to)
 static void read_message(Shared *shared, const char *hostname)
 {
     g_autoptr(Message) message = message_new(shared->transaction->message);
+    shared->is_partial = partial_read(message, &shared->partial);
     shared->message_id = message_id(message);
     if (shared->message_id) {
         shared->body = g_bytes_ref(shared->transaction->message);
@@ -47,7 +52,8 @@ static void read_message(Shared *shared, const char *hostname)
     shared->body = message_body(message);
 }
 
-static Draft *make_draft(const Shared *shared, const LmtpRecipient *recipient)
+/* key is that of the set when it is a part to be joined, else NULL. */
+static Draft *make_draft(const Shared *shared, const LmtpRecipient *recipient, const char *key)
 {
     const LmtpTransaction *transaction = shared->transaction;
     const ListAddress *address = recipient->data;
@@ -65,7 +71,9 @@ static Draft *make_draft(const Shared *shared, const LmtpRecipient *recipient)
         meta_set_bool(meta, KEY_SMTPUTF8, true);
     if (transaction->eight_bit)
         meta_set_bool(meta, KEY_BODY_8BIT, true);
-    Draft *draft = draft_new(queue_of(address->to), meta);
+    if (key)
+        meta_set_string(meta, META_SHARD, key);
+    Draft *draft = draft_new(key ? "defragment" : queue_of(address->to), meta);
     if (shared->head)
         draft_add_message(draft, shared->head);
     draft_add_message(draft, shared->body);
@@ -73,30 +81,58 @@ static Draft *make_draft(const Shared *shared, const LmtpRecipient *recipient)
     return draft;
 }
 
-Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const char *hostname)
+/* Parts of messages are only joined for the list itself, not for its owners. */
+static FragmentAnswer decide(const Shared *shared, const LmtpRecipient *recipient)
+{
+    const ListAddress *address = recipient->data;
+    FragmentAnswer answer = {0};
+    if (!shared->is_partial || address->to != LIST_ADDRESS_POSTING)
+        return answer;
+    FragmentOffer offer = {address->list_id, shared->transaction->sender, &shared->partial,
+                           g_bytes_get_size(shared->transaction->message)};
+    g_autoptr(GError) error = NULL;
+    if (!lists_decide(shared->lists, &offer, &answer, &error))
+        answer.refusal = g_strdup("451 4.3.0 The database cannot be used now; try again later");
+    return answer;
+}
+
+static void add_entry(Entries *entries, const Shared *shared, guint place)
+{
+    const LmtpRecipient *recipient = lmtp_recipient(shared->transaction, place);
+    FragmentAnswer answer = decide(shared, recipient);
+    entries->refusals[place] = answer.refusal;
+    if (answer.refusal)
+        entries->of[place] = ENTRIES_NONE;
+    else
+        entries->group[entries->count++].draft = make_draft(shared, recipient, answer.key);
+    g_free(answer.key);
+}
+
+Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const char *hostname, Lists *lists)
 {
     guint recipients = transaction->recipients->len;
     Entries *entries = g_new0(Entries, 1);
     entries->group = g_new0(Intake, recipients);
     entries->of = g_new0(size_t, recipients);
-    Shared shared = {.transaction = transaction, .peer = peer};
+    entries->refusals = g_new0(char *, recipients);
+    entries->recipients = recipients;
+    Shared shared = {.transaction = transaction, .peer = peer, .lists = lists};
     read_message(&shared, hostname);
     g_autoptr(GHashTable) seen = recipients > 1 ? g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL) : NULL;
     for (guint i = 0; i < recipients; i++) {
         const LmtpRecipient *recipient = lmtp_recipient(transaction, i);
         entries->of[i] = entries->count;
-        if (seen) {
-            char *folded = g_ascii_strdown(recipient->address, -1);
-            void *before;
-            if (g_hash_table_lookup_extended(seen, folded, NULL, &before)) {
-                entries->of[i] = GPOINTER_TO_SIZE(before);
-                g_free(folded);
-                continue;
-            }
-            g_hash_table_insert(seen, folded, GSIZE_TO_POINTER(entries->count));
+        g_autofree char *folded = seen ? g_ascii_strdown(recipient->address, -1) : NULL;
+        void *before;
+        if (seen && g_hash_table_lookup_extended(seen, folded, NULL, &before)) {
+            entries->of[i] = GPOINTER_TO_SIZE(before);
+            continue;
         }
-        entries->group[entries->count++].draft = make_draft(&shared, recipient);
+        add_entry(entries, &shared, i);
+        if (seen && entries->of[i] != ENTRIES_NONE)
+            g_hash_table_insert(seen, g_steal_pointer(&folded), GSIZE_TO_POINTER(entries->of[i]));
     }
+    partial_clear(&shared.partial);
     g_free(shared.message_id);
     g_clear_pointer(&shared.head, g_bytes_unref);
     g_bytes_unref(shared.body);
@@ -111,6 +147,9 @@ void entries_free(Entries *entries)
         draft_free(entries->group[i].draft);
         g_clear_error(&entries->group[i].error);
     }
+    for (size_t i = 0; i < entries->recipients; i++)
+        g_free(entries->refusals[i]);
+    g_free(entries->refusals);
     g_free(entries->group);
     g_free(entries->of);
     g_free(entries);

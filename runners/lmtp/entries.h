@@ -5,21 +5,27 @@
  * Entries of a transaction: one for each recipient, with what the runners
  * behind must know as metadata (runners/keys.h). A recipient named twice
  * gets one entry. A message without Message-ID is given one, in a header
- * field above all others; nothing else in it is touched.
+ * field above all others; nothing else in it is touched. A part of a message
+ * for a list goes where the list wants it, or is refused.
  */
 #include <glib.h>
 
 #include "net/lmtp_server.h"
+#include "runners/lmtp/lists.h"
 #include "switchboard/intake.h"
 
 typedef struct Entries {
     Intake *group;
     size_t count;
-    size_t *of; /* for each recipient, its place in group */
+    size_t *of;     /* for each recipient, its place in group; ENTRIES_NONE: it is refused */
+    char **refusals; /* for those, the reply; else NULL */
+    size_t recipients;
 } Entries;
+
+#define ENTRIES_NONE SIZE_MAX
 
 /* The recipients' data are ListAddresses. peer is KEY_PEER; hostname stands
  * in the Message-ID that is made. */
-Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const char *hostname);
+Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const char *hostname, Lists *lists);
 void entries_free(Entries *entries);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Entries, entries_free)

@@ -17,6 +17,7 @@ struct Lists {
     int64_t version, looked_at, opened_at;
     GHashTable *known; /* "local@domain" -> List-Id, "" for no such list */
     char delimiter;
+    Fragments *fragments;
 };
 
 Lists *lists_new(const Config *config)
@@ -24,6 +25,7 @@ Lists *lists_new(const Config *config)
     Lists *lists = g_new0(Lists, 1);
     lists->config = config;
     lists->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    lists->fragments = fragments_new(config);
     lists->delimiter = config_string(config, "lmtp", "verp_delimiter")[0];
     return lists;
 }
@@ -33,6 +35,7 @@ void lists_free(Lists *lists)
     if (!lists)
         return;
     store_free(lists->store);
+    fragments_free(lists->fragments);
     g_hash_table_unref(lists->known);
     g_free(lists);
 }
@@ -89,6 +92,14 @@ static bool exists_cached(const char *local, const char *domain, bool *exists, c
     return true;
 }
 
+/* A new connection may fare better. */
+static void give_up(Lists *lists, GError *why)
+{
+    log_error("database: %s", why->message);
+    g_clear_pointer(&lists->store, store_free);
+    why->code = FAIL_LATER;
+}
+
 ListAddress *lists_find(Lists *lists, const char *mailbox, GError **error)
 {
     g_autoptr(GError) why = NULL;
@@ -97,11 +108,20 @@ ListAddress *lists_find(Lists *lists, const char *mailbox, GError **error)
     ListAddress *found = list_address_find(mailbox, lists->delimiter, exists_cached, lists, &why);
     if (found)
         return found;
-    if (!g_error_matches(why, FAIL, FAIL_MISSING)) {
-        log_error("database: %s", why->message);
-        g_clear_pointer(&lists->store, store_free); /* a new connection may fare better */
-        why->code = FAIL_LATER;
-    }
+    if (!g_error_matches(why, FAIL, FAIL_MISSING))
+        give_up(lists, why);
     g_propagate_error(error, g_steal_pointer(&why));
     return NULL;
+}
+
+bool lists_decide(Lists *lists, const FragmentOffer *offer, FragmentAnswer *answer, GError **error)
+{
+    g_autoptr(GError) why = NULL;
+    if (!open_store(lists, error))
+        return false;
+    if (fragments_decide(lists->fragments, lists->store, offer, answer, &why))
+        return true;
+    give_up(lists, why);
+    g_propagate_error(error, g_steal_pointer(&why));
+    return false;
 }

@@ -13,6 +13,7 @@
 
 #include "base/config.h"
 #include "mail/list_address.h"
+#include "runners/lmtp/fragments.h"
 
 typedef struct Lists Lists;
 
@@ -20,6 +21,9 @@ typedef struct Lists Lists;
 Lists *lists_new(const Config *config);
 void lists_free(Lists *lists);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Lists, lists_free)
+
+/* What to do with a part of a message for a list: fragments_decide() (fragments.h). FAIL_LATER: it cannot be told. */
+bool lists_decide(Lists *lists, const FragmentOffer *offer, FragmentAnswer *answer, GError **error);
 
 /* FAIL_MISSING: no list answers to the address. FAIL_LATER: it cannot be told. */
 ListAddress *lists_find(Lists *lists, const char *mailbox, GError **error);

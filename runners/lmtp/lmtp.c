@@ -108,27 +108,6 @@ static const char *on_content(LmtpSession *session, void *data)
     return has_space(data, 0) ? NULL : NO_SPACE;
 }
 
-static void on_message(LmtpSession *session, LmtpTransaction *transaction, void *data)
-{
-    Lmtp *lmtp = data;
-    Client *client = lmtp_session_data(session);
-    const char *name = lmtp_session_client(session);
-    g_autofree char *peer = g_strdup_printf("%s %s", client->peer, name);
-    Job *job = g_new0(Job, 1);
-    job->client = g_rc_box_acquire(client);
-    job->transaction = transaction;
-    job->entries = entries_new(transaction, peer, lmtp->hostname);
-    job->commit = (CommitJob){.entries = job->entries->group, .count = job->entries->count, .data = job};
-    commit_submit(lmtp->commit, &job->commit);
-}
-
-static void free_recipient(gpointer data)
-{
-    list_address_free(data);
-}
-
-static const LmtpHandler handler = {on_mail, on_recipient, on_content, on_message, free_recipient};
-
 /* Logs what became of an entry, and returns the reply. */
 static char *report(Lmtp *lmtp, const Intake *entry)
 {
@@ -145,24 +124,69 @@ static char *report(Lmtp *lmtp, const Intake *entry)
     return g_strdup_printf("250 2.0.0 Stored as %s", trace);
 }
 
-static void finish(Lmtp *lmtp, Job *job)
+static void refuse(const Client *client, LmtpTransaction *transaction, guint place, const char *reply)
+{
+    LmtpRecipient *recipient = lmtp_recipient(transaction, place);
+    log_info("- to=<%s> from=<%s> peer=%s result=refused (%s)", recipient->address, transaction->sender, client->peer,
+             reply);
+    recipient->reply = g_strdup(reply);
+}
+
+/* Replies for each recipient. The job is gone then. */
+static void answer(Lmtp *lmtp, Job *job)
 {
     Client *client = job->client;
+    const Entries *entries = job->entries;
     g_autoptr(GPtrArray) replies = g_ptr_array_new_with_free_func(g_free);
-    for (size_t i = 0; i < job->entries->count; i++)
-        g_ptr_array_add(replies, report(lmtp, &job->entries->group[i]));
-    for (guint i = 0; i < job->transaction->recipients->len; i++)
-        lmtp_recipient(job->transaction, i)->reply = g_strdup(replies->pdata[job->entries->of[i]]);
+    for (size_t i = 0; i < entries->count; i++)
+        g_ptr_array_add(replies, report(lmtp, &entries->group[i]));
+    for (guint i = 0; i < job->transaction->recipients->len; i++) {
+        if (entries->refusals[i])
+            refuse(client, job->transaction, i, entries->refusals[i]);
+        else
+            lmtp_recipient(job->transaction, i)->reply = g_strdup(replies->pdata[entries->of[i]]);
+    }
     entries_free(job->entries);
     lmtp_session_answer(client->session, job->transaction);
     listener_progress(lmtp->listener);
+    client_unref(client);
+    g_free(job);
+}
+
+static void on_message(LmtpSession *session, LmtpTransaction *transaction, void *data)
+{
+    Lmtp *lmtp = data;
+    Client *client = lmtp_session_data(session);
+    const char *name = lmtp_session_client(session);
+    g_autofree char *peer = g_strdup_printf("%s %s", client->peer, name);
+    Job *job = g_new0(Job, 1);
+    job->client = g_rc_box_acquire(client);
+    job->transaction = transaction;
+    job->entries = entries_new(transaction, peer, lmtp->hostname, lmtp->lists);
+    job->commit = (CommitJob){.entries = job->entries->group, .count = job->entries->count, .data = job};
+    if (job->entries->count > 0)
+        commit_submit(lmtp->commit, &job->commit);
+    else
+        answer(lmtp, job); /* nobody takes it */
+}
+
+static void free_recipient(gpointer data)
+{
+    list_address_free(data);
+}
+
+static const LmtpHandler handler = {on_mail, on_recipient, on_content, on_message, free_recipient};
+
+static void finish(Lmtp *lmtp, Job *job)
+{
+    Client *client = g_rc_box_acquire(job->client);
+    answer(lmtp, job);
     if (client->connection) {
         if (lmtp_session_finished(client->session))
             connection_finish(client->connection);
         connection_resume(client->connection); /* may close it */
     }
     client_unref(client);
-    g_free(job);
 }
 
 static void on_committed(evutil_socket_t fd, short what, void *data)

@@ -74,6 +74,18 @@ static void test_defaults(void)
     g_assert_null(config_family(config, "archiver")[0]);
 }
 
+static void test_keywords(void)
+{
+    g_autoptr(Config) config = accept("[transport.a]\ndefragment\n[transport.b]\ndefragment ; as the Sun has it\n"
+                                      "[transport.c]\n  nodefragment\t# not\n[transport.d]\ndefragment = on\n"
+                                      "[transport.e]\n");
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree char *section = g_strconcat("transport.", names[i], NULL);
+        g_assert_cmpint(config_bool(config, section, "defragment"), ==, strchr("abd", *names[i]) != NULL);
+    }
+}
+
 static void test_types(void)
 {
     g_autoptr(Config) config = accept(
@@ -115,7 +127,7 @@ typedef struct Refusal {
 #define DURATION_ALLOWED "a time such as 500ms, 30s, 5m, 36h, 5d (a number alone is seconds)"
 #define SECTIONS \
     "[site], [spool], [store], [master], [runner.NAME], [lmtp], [pipeline], [out], [transport.NAME], " \
-    "[reply.NAME], [bounces], [archive], [archiver.NAME]"
+    "[defragment], [reply.NAME], [bounces], [archive], [archiver.NAME]"
 #define RUNNER_KEYS "start, instances, command, queue, listen"
 
 static const Refusal refusals[] = {
@@ -140,6 +152,10 @@ static const Refusal refusals[] = {
      "FILE:2: [store] x_a: found an unknown key; allowed are driver, path, remember"},
     {"key-twice", "[site]\nlog = stderr\n[store]\n[site]\nlog = stderr",
      "FILE:5: [site] log: found a second time, first in line 2; allowed once"},
+    {"keyword-twice", "[transport.a]\ndefragment\nnodefragment\n",
+     "FILE:3: [transport.a] defragment: found a second time, first in line 2; allowed once"},
+    {"keyword-elsewhere", "[out]\ndefragment\n",
+     "FILE:2: found \"defragment\"; allowed is KEY = VALUE, [SECTION] or a comment"},
     {"key-outside", "log = stderr", "FILE:1: found log before any section; allowed after [SECTION]"},
     {"no-key", "[site]\nlog", "FILE:2: found \"log\"; allowed is KEY = VALUE, [SECTION] or a comment"},
     {"indented", "[site]\nlog = stderr\n  user = me",
@@ -523,6 +539,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     place = g_dir_make_tmp("config-XXXXXX", NULL);
     g_test_add_func("/config/defaults", test_defaults);
+    g_test_add_func("/config/keywords", test_keywords);
     g_test_add_func("/config/types", test_types);
     for (size_t i = 0; i < G_N_ELEMENTS(refusals); i++) {
         g_autofree char *path = g_strconcat("/config/refused/", refusals[i].name, NULL);

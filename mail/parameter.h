@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The value of a Content-Type field, read by the grammar of RFC 2045 (comments, quoted strings, any case) with the
+ * parameters of RFC 2231 (pieces, percent signs, charsets). Where two readings are possible the value is broken, for
+ * who decides by it; nothing fails.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct ContentType {
+    char *type;            /* "text/plain", as written, without comments; "" when there is none */
+    GPtrArray *parameters; /* private */
+    bool broken;           /* there is something that the grammar does not allow */
+} ContentType;
+
+ContentType *content_type_parse(const char *value);
+void content_type_free(ContentType *type);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ContentType, content_type_free)
+
+/* *value (g_free()) is the parameter's octets, NULL when there is none; false when it stands there more than once,
+ * or in pieces that do not fit. */
+bool content_type_parameter(const ContentType *type, const char *name, char **value);
+
+/* The first word of a value like Content-Transfer-Encoding's, comments left out; the whole when more
+ * follows, so that it equals no word. g_free(). */
+char *content_token(const char *value);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * message/partial (RFC 2046, section 5.2.2): telling such mail from other mail, reading its parameters, and
+ * joining the parts of a message.
+ *
+ * Recognising is generous, so that nothing that any reader could take for a part passes as something else: comments,
+ * any case, RFC 2231, several Content-Type fields. What is then not exactly as it must be has a fault and is never
+ * joined.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mail/message.h"
+
+#define PARTIAL_ID_MAX 998          /* octets */
+#define PARTIAL_NUMBER_MAX 999999999 /* of number and total, however many zeros stand before them */
+
+typedef struct Partial {
+    char *id;        /* quotes, comments and escapes removed; an opaque string */
+    int64_t number;  /* from 1 */
+    int64_t total;   /* 0: not said */
+    char *fault;     /* not NULL: why it cannot be joined, a clause for people; the rest is unset then */
+} Partial;
+
+/* True when the message is a message/partial; *partial must be cleared then. */
+bool partial_read(const Message *message, Partial *partial);
+void partial_clear(Partial *partial);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Partial, partial_clear)
+
+/* What tells sets apart: 64 hex digits, SHA-256 of List-Id, envelope sender (its domain in lower case) and id.
+ * g_free(). */
+#define PARTIAL_KEY_DIGITS 64
+char *partial_set_key(const char *list_id, const char *sender, const char *id);
+
+/* SHA-256 of the part's body as 64 hex digits, by which a part that comes twice is known; g_free(). */
+char *partial_digest(const Message *part);
+
+/* Joins the parts 1 .. count, whole messages in order of their numbers. The header is that of 5.2.2.1: fields of the
+ * first part but Content-*, Subject, Message-ID, Encrypted, MIME-Version; then exactly those of the enclosed message.
+ * Fields of the first part that vouch for the part alone (DKIM-Signature, ARC-*, Authentication-Results, Return-Path
+ * and their like) are left out. trace, not NULL, is the value of a Received field put above all. The result is two
+ * pieces, head and body, of which the body is byte for byte what the parts enclose. */
+GPtrArray *partial_join(GBytes *const *parts, size_t count, const char *trace); /* of GBytes */

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * The defragment runner: keeps the parts of messages until they are complete,
+ * and puts them together. README.md has the states and the decisions; part.c takes them.
+ */
+#include "runners/defragment/defragment.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "runners/defragment/hand_over.h"
+#include "runners/keys.h"
+
+#define FORGET_INTERVAL (3600 * CLOCK_SECOND)
+#define DAY (86400 * CLOCK_SECOND)
+
+bool defragment_wanted(const Config *config, const List *list)
+{
+    if (list->defragment != DEFRAGMENT_DEFAULT)
+        return list->defragment == DEFRAGMENT_ON;
+    const char *transport = list->transport && *list->transport ? list->transport
+                                                                 : config_string(config, "out", "default_transport");
+    g_autofree char *section = g_strconcat("transport.", transport, NULL);
+    return config_has_section(config, section) && config_bool(config, section, "defragment");
+}
+
+static void join_free(gpointer data)
+{
+    Join *made = data;
+    g_free(made->key);
+    g_free(made);
+}
+
+static void stop(Runner *runner)
+{
+    Defragment *own = runner_data(runner);
+    if (!own)
+        return;
+    hosts_free(own->hosts);
+    list_cache_free(own->lists);
+    store_free(own->store);
+    g_ptr_array_unref(own->joins);
+    g_free(own);
+    runner_set_data(runner, NULL);
+}
+
+static void read_settings(Defragment *own, const Config *config)
+{
+    own->host = config_string(config, "site", "hostname");
+    own->notices = config_integer(config, "defragment", "notices");
+    own->max_parts = config_integer(config, "defragment", "max_parts");
+    own->max_size = (int64_t)config_size(config, "defragment", "max_size");
+    own->sets_per_sender = config_integer(config, "defragment", "sets_per_sender");
+    own->sets_per_list = config_integer(config, "defragment", "sets_per_list");
+    own->sets_per_host = config_integer(config, "defragment", "sets_per_host");
+    own->max_waiting = (int64_t)config_size(config, "defragment", "max_waiting");
+}
+
+static bool start(Runner *runner, GError **error)
+{
+    const Config *config = runner_config(runner);
+    g_autoptr(Store) store = store_open(config_string(config, "store", "driver"),
+                                        config_string(config, "store", "path"), true, error);
+    int log = -1;
+    if (!store || !store_leave_sync(store, &log, error))
+        return false;
+    runner_sync_along(runner, log);
+    Defragment *own = g_new0(Defragment, 1);
+    own->runner = runner;
+    own->lists = list_cache_new(store);
+    own->store = g_steal_pointer(&store);
+    own->joins = g_ptr_array_new_with_free_func(join_free);
+    read_settings(own, config);
+    runner_set_data(runner, own);
+    own->hosts = hosts_new(own, error);
+    if (own->hosts && settle_start(own, error))
+        return true;
+    stop(runner);
+    return false;
+}
+
+static bool begin(Runner *runner, GError **error)
+{
+    Defragment *own = runner_data(runner);
+    list_cache_refresh(own->lists);
+    own->counted = false;
+    if (!store_begin(own->store, error))
+        return false;
+    if (settle_joins(own, error))
+        return true;
+    store_rollback(own->store);
+    return false;
+}
+
+/* An entry without mail: an operator decided about a set (D11). */
+static bool wake(Defragment *own, Entry *entry, const char *key, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    g_autoptr(FragmentSet) set = fragment_find(own->store, key, &fault);
+    if (!set && g_error_matches(fault, FAIL, FAIL_MISSING))
+        return true;
+    if (!set) {
+        g_propagate_error(error, g_steal_pointer(&fault));
+        return false;
+    }
+    log_info("%s list=%s queue=" DEFRAGMENT_QUEUE " set=%.12s result=woken state=%s", entry_trace(entry), set->list_id,
+             key, fragment_state_text(set->state));
+    return settle_wake(own, set, error);
+}
+
+static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+{
+    Defragment *own = runner_data(runner);
+    const char *key = meta_string(entry_meta(entry), KEY_WAKE, NULL);
+    if (key)
+        return wake(own, entry, key, error);
+    if (!store_savepoint(own->store, error))
+        return false;
+    bool done = part_handle(own, entry, outcome, error);
+    store_savepoint_end(own->store, done);
+    if (!done)
+        own->counted = false;
+    return done;
+}
+
+static bool end(Runner *runner, GError **error)
+{
+    Defragment *own = runner_data(runner);
+    if (store_commit(own->store, error)) {
+        hand_over_all(own->hosts);
+        return true;
+    }
+    hand_over_none(own->hosts);
+    g_ptr_array_set_size(own->joins, 0); /* they did not happen; what was to be settled is found at the next start */
+    return false;
+}
+
+static void committed(Runner *runner)
+{
+    settle_batch(runner_data(runner));
+}
+
+static bool settle_now(Defragment *own, GError **error)
+{
+    if (own->joins->len == 0)
+        return true;
+    if (!store_begin(own->store, error))
+        return false;
+    if (settle_joins(own, error))
+        return store_commit(own->store, error);
+    store_rollback(own->store);
+    return false;
+}
+
+static int64_t idle(Runner *runner)
+{
+    Defragment *own = runner_data(runner);
+    int64_t now = clock_monotonic();
+    g_autoptr(GError) error = NULL;
+    if (!settle_now(own, &error))
+        log_warn("the index of parts: %s", error->message);
+    if (runner_slice(runner).index != 0)
+        return -1;
+    if (now >= own->forget_at) {
+        g_clear_error(&error);
+        if (!fragment_forget(own->store, clock_now() - own->notices * DAY / 2, &error))
+            log_warn("old sets stay in the index of parts: %s", error->message);
+        own->forget_at = now + FORGET_INTERVAL;
+    }
+    return own->forget_at - now;
+}
+
+const RunnerSpec defragment_spec = {
+    .name = "defragment",
+    .queue = DEFRAGMENT_QUEUE,
+    .start = start,
+    .begin_batch = begin,
+    .handle = handle,
+    .end_batch = end,
+    .committed = committed,
+    .idle = idle,
+    .stop = stop,
+};

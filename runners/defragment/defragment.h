@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What the files of this runner share. README.md says what happens; the numbers D1, F2, P3 in the comments
+ * are those of its tables.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mail/message.h"
+#include "mail/partial.h"
+#include "posting/list_cache.h"
+#include "runners/runner.h"
+#include "store/store.h"
+
+#define DEFRAGMENT_QUEUE "defragment"
+#define DEFRAGMENT_RETRY (60 * G_GINT64_CONSTANT(1000000)) /* P3 */
+
+typedef struct Hosts Hosts; /* hand_over.h */
+
+typedef struct Defragment {
+    Runner *runner;
+    Store *store;
+    ListCache *lists;
+    const char *host; /* our own name */
+    int64_t max_parts, max_size, sets_per_sender, sets_per_list, sets_per_host, max_waiting;
+    int64_t notices; /* days */
+    FragmentCount waiting; /* of this host, for this batch */
+    bool counted;
+    GPtrArray *joins; /* of Join: made in this batch, or committed and not settled yet */
+    Hosts *hosts;
+    int64_t forget_at; /* monotonic */
+} Defragment;
+
+/* A join whose commit is awaited. */
+typedef struct Join {
+    char *key;
+    Outcome *outcome; /* NULL: it was committed */
+} Join;
+
+/* One part in hand. */
+typedef struct Part {
+    Defragment *own;
+    Entry *entry;
+    Outcome *outcome;
+    const List *list;
+    const char *sender;
+    Message *message;
+    Partial partial;
+    char *key, *digest;
+    char name[HASH_DIGITS + 1];
+    int64_t now, deadline; /* when its own retention is over */
+} Part;
+
+/* For the tests, which run it with hooks of their own. */
+extern const RunnerSpec defragment_spec;
+
+/* Does the list want parts joined (its own setting, or that of its transport)? */
+bool defragment_wanted(const Config *config, const List *list);
+
+/* part.c: a part meets its set. */
+bool part_handle(Defragment *own, Entry *entry, Outcome *outcome, GError **error);
+void part_log(const Part *part, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* It goes on to `in`: left is one of LEFT_*, or NULL for unchanged; reason a sentence or NULL. */
+void part_leave(Part *part, const char *left, const char *reason);
+
+/* join.c: D4. *done is false when a part turned out to be lost, and the set is open. */
+bool join_set(Part *part, const FragmentSet *set, bool *done, GError **error);
+
+/* settle.c: D5, and what a start finds. */
+void settle_batch(Defragment *own);
+bool settle_joins(Defragment *own, GError **error);
+bool settle_start(Defragment *own, GError **error);
+/* All parts of the set that wait are handled now. */
+bool settle_wake(Defragment *own, const FragmentSet *set, GError **error);

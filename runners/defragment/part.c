@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* A part meets its set: the decisions of README.md, "Transitions". */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "runners/defragment/defragment.h"
+#include "runners/defragment/hand_over.h"
+#include "runners/keys.h"
+
+#define DAY (86400 * CLOCK_SECOND)
+
+void part_log(const Part *part, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    log_info("%s list=%s queue=" DEFRAGMENT_QUEUE " set=%.12s part=%" PRId64 "/%" PRId64 " from=<%s> %s",
+             entry_trace(part->entry), entry_list(part->entry), part->key ? part->key : "-", part->partial.number,
+             part->partial.total, part->sender, text);
+}
+
+void part_leave(Part *part, const char *left, const char *reason)
+{
+    Draft *draft = draft_from_entry("in", part->entry);
+    json_t *meta = draft_meta(draft);
+    json_object_del(meta, META_SHARD);
+    json_object_del(meta, KEY_DEPTH);
+    meta_set_string(meta, KEY_LEFT, left);
+    meta_set_string(meta, KEY_LEFT_REASON, reason);
+    outcome_add(part->outcome, draft);
+    part_log(part, "result=%s%s%s%s", left ? left : "passed-on", reason ? " (" : "", reason ? reason : "",
+             reason ? ")" : "");
+}
+
+static void wait_for_set(Part *part, const FragmentSet *set)
+{
+    runner_wait(part->own->runner, part->outcome, set->expires_at);
+}
+
+/* P3. */
+static void wait_a_minute(Part *part, const char *why)
+{
+    part_log(part, "result=waits (%s)", why);
+    runner_wait(part->own->runner, part->outcome, MIN(part->now + DEFRAGMENT_RETRY, part->deadline));
+}
+
+static void leave_expired(Part *part)
+{
+    part_leave(part, LEFT_EXPIRED, "It is a part of a message whose other parts did not come in time.");
+}
+
+/* ---- opening ---- */
+
+/* Is there room for one more set? *full says which limit there is none below. */
+static bool find_room(Part *part, const char **full, GError **error)
+{
+    Defragment *own = part->own;
+    int64_t sets;
+    *full = NULL;
+    if (!own->counted && !fragment_count(own->store, own->host, &own->waiting, error))
+        return false;
+    own->counted = true;
+    if (own->waiting.sets >= own->sets_per_host)
+        *full = "sets_per_host";
+    else if (own->waiting.octets >= own->max_waiting)
+        *full = "max_waiting";
+    if (*full)
+        return true;
+    if (!fragment_count_list(own->store, part->list->list_id, own->sets_per_list, &sets, error))
+        return false;
+    if (sets >= own->sets_per_list)
+        *full = "sets_per_list";
+    if (*full)
+        return true;
+    if (!fragment_count_sender(own->store, part->sender, own->sets_per_sender, &sets, error))
+        return false;
+    if (sets >= own->sets_per_sender)
+        *full = "sets_per_sender";
+    return true;
+}
+
+/* D1. NULL without error: it waits or leaves (D2, D9). */
+static FragmentSet *open_set(Part *part, GError **error)
+{
+    Defragment *own = part->own;
+    const char *full;
+    if (part->deadline <= part->now) {
+        leave_expired(part);
+        return NULL;
+    }
+    if (!find_room(part, &full, error))
+        return NULL;
+    if (full) {
+        g_autofree char *why = g_strdup_printf("[defragment] %s leaves no room", full);
+        wait_a_minute(part, why);
+        return NULL;
+    }
+    FragmentSet fresh = {.key = part->key, .list_id = part->list->list_id, .sender = (char *)part->sender,
+                         .id = part->partial.id, .host = (char *)own->host,
+                         .opened_at = entry_arrival(part->entry), .expires_at = part->deadline};
+    if (!fragment_open(own->store, &fresh, error))
+        return NULL;
+    own->waiting.sets++;
+    part_log(part, "result=opened expires-in=%" PRId64 "s", (part->deadline - part->now) / CLOCK_SECOND);
+    return fragment_find(own->store, part->key, error);
+}
+
+/* ---- an open set ---- */
+
+static bool quarantine(Part *part, const FragmentSet *set, GError **error, const char *format, ...)
+    G_GNUC_PRINTF(4, 5);
+
+/* D7. */
+static bool quarantine(Part *part, const FragmentSet *set, GError **error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *reason = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    part->own->counted = false;
+    if (!fragment_end(part->own->store, part->key,
+                      &(FragmentEnd){.state = FRAGMENT_QUARANTINED, .time = part->now, .reason = reason}, error))
+        return false;
+    part_log(part, "result=quarantined parts=%" PRId64 " size=%" PRId64, set->parts, set->octets);
+    part_leave(part, LEFT_REFUSED, reason);
+    return settle_wake(part->own, set, error);
+}
+
+static bool expire_set(Part *part, const FragmentSet *set, GError **error)
+{
+    part->own->counted = false;
+    if (!fragment_end(part->own->store, part->key, &(FragmentEnd){.state = FRAGMENT_EXPIRED, .time = part->now}, error))
+        return false;
+    part_log(part, "result=set-expired parts=%" PRId64 " of=%" PRId64 " size=%" PRId64, set->parts, set->total,
+             set->octets);
+    leave_expired(part);
+    return true;
+}
+
+/* What no sound sender does. *fits is false when the set was ended for it. */
+static bool check_totals(Part *part, const FragmentSet *set, bool *fits, GError **error)
+{
+    const Partial *partial = &part->partial;
+    *fits = false;
+    if (set->total > 0 && partial->total > 0 && set->total != partial->total)
+        return quarantine(part, set, error, "Parts of one message say different totals, %" PRId64 " and %" PRId64 ".",
+                          set->total, partial->total);
+    if (set->total > 0 && partial->number > set->total)
+        return quarantine(part, set, error, "There is a part %" PRId64 " of a message of %" PRId64 " parts.",
+                          partial->number, set->total);
+    if (set->total == 0 && partial->total > 0) {
+        g_autoptr(GPtrArray) parts = fragment_parts(part->own->store, part->key, error);
+        const FragmentPart *last = parts && parts->len > 0 ? parts->pdata[parts->len - 1] : NULL;
+        if (!parts)
+            return false;
+        if (last && last->number > partial->total)
+            return quarantine(part, set, error, "There is a part %" PRId64 " of a message of %" PRId64 " parts.",
+                              last->number, partial->total);
+    }
+    *fits = true;
+    return true;
+}
+
+/* The set has all its parts, or not. */
+static bool check_complete(Part *part, const FragmentSet *set, GError **error)
+{
+    bool done = false;
+    if (set->total > 0 && set->parts == set->total && !join_set(part, set, &done, error))
+        return false;
+    if (!done)
+        wait_for_set(part, set);
+    return true;
+}
+
+static bool add_part(Part *part, const FragmentSet *set, GError **error)
+{
+    Defragment *own = part->own;
+    g_autoptr(GBytes) body = message_body(part->message);
+    int64_t size = (int64_t)g_bytes_get_size(body);
+    if (set->octets + size > own->max_size)
+        return quarantine(part, set, error, "The message has more than the %" PRId64 " octets that may be joined.",
+                          own->max_size);
+    FragmentPart row = {.number = part->partial.number, .octets = size, .entry = part->name, .digest = part->digest};
+    if (!fragment_add(own->store, part->key, &row, part->partial.total, error))
+        return false;
+    own->waiting.octets += size;
+    g_autoptr(FragmentSet) grown = fragment_find(own->store, part->key, error);
+    if (!grown)
+        return false;
+    part_log(part, "result=stored parts=%" PRId64 " of=%" PRId64 " size=%" PRId64, grown->parts, grown->total, size);
+    return check_complete(part, grown, error);
+}
+
+/* The part that has this number in the index; *row NULL: none. */
+static bool find_row(const Part *part, FragmentPart **row, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    *row = fragment_find_part(part->own->store, part->key, part->partial.number, &fault);
+    if (*row || g_error_matches(fault, FAIL, FAIL_MISSING))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&fault));
+    return false;
+}
+
+static bool meet_open(Part *part, const FragmentSet *set, GError **error)
+{
+    g_autoptr(FragmentPart) row = NULL;
+    bool fits;
+    if (!find_row(part, &row, error))
+        return false;
+    bool own_row = row && strcmp(row->entry, part->name) == 0;
+    if (row && !own_row && strcmp(row->digest, part->digest) == 0) {
+        part_log(part, "result=repeated"); /* D6 */
+        return true;
+    }
+    if (strcmp(set->host, part->own->host) != 0) {
+        if (part->deadline <= part->now)
+            leave_expired(part);
+        else if (!hand_over_later(part->own->hosts, part, set->host))
+            wait_a_minute(part, "the host of its set cannot be reached");
+        return true;
+    }
+    if (set->expires_at <= part->now)
+        return expire_set(part, set, error);
+    if (own_row)
+        return check_complete(part, set, error);
+    if (row)
+        return quarantine(part, set, error, "Part %" PRId64 " of the message came twice, with different content.",
+                          part->partial.number);
+    return check_totals(part, set, &fits, error) && (!fits || add_part(part, set, error));
+}
+
+/* ---- a set that has ended ---- */
+
+/* F2, F3. */
+static bool meet_joined(Part *part, const FragmentSet *set, GError **error)
+{
+    bool done = false;
+    g_autoptr(FragmentPart) row = NULL;
+    if (g_strcmp0(set->joined_by, part->name) == 0 && !set->settled) {
+        if (!join_set(part, set, &done, error))
+            return false;
+        if (!done)
+            wait_for_set(part, set);
+        return true;
+    }
+    if (!find_row(part, &row, error))
+        return false;
+    if (row && strcmp(row->digest, part->digest) == 0) {
+        bool spent = set->settled || strcmp(row->entry, part->name) != 0;
+        if (spent) {
+            part_log(part, "result=repeated (its message was joined)");
+            return true;
+        }
+        if (set->expires_at > part->now)
+            wait_for_set(part, set);
+        else
+            wait_a_minute(part, "its message is being joined");
+        return true;
+    }
+    part_leave(part, LEFT_REFUSED, "It says that it is a part of a message that was complete without it.");
+    return true;
+}
+
+static bool meet_set(Part *part, const FragmentSet *set, GError **error)
+{
+    switch (set->state) {
+    case FRAGMENT_OPEN:
+        return meet_open(part, set, error);
+    case FRAGMENT_JOINED:
+        return meet_joined(part, set, error);
+    case FRAGMENT_QUARANTINED:
+        part_leave(part, LEFT_REFUSED, set->reason ? set->reason : "It is a part of a message that cannot be joined.");
+        return true;
+    case FRAGMENT_EXPIRED:
+        leave_expired(part);
+        return true;
+    case FRAGMENT_RELEASED:
+        part_leave(part, LEFT_RELEASED, NULL);
+        return true;
+    default:
+        part_log(part, "result=dropped (by an operator)");
+        return true;
+    }
+}
+
+/* ---- the part ---- */
+
+static void part_clear(Part *part)
+{
+    g_clear_pointer(&part->message, message_free);
+    partial_clear(&part->partial);
+    g_clear_pointer(&part->key, g_free);
+    g_clear_pointer(&part->digest, g_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Part, part_clear)
+
+static bool read_part(Part *part, GError **error)
+{
+    Defragment *own = part->own;
+    Entry *entry = part->entry;
+    g_autoptr(GError) fault = NULL;
+    part->list = list_cache_get(own->lists, entry_list(entry), &fault);
+    if (!part->list) {
+        if (g_error_matches(fault, FAIL, FAIL_MISSING))
+            return fail(error, FAIL_NEVER, "there is no list %s", entry_list(entry));
+        g_propagate_error(error, g_steal_pointer(&fault));
+        return false;
+    }
+    int64_t days = part->list->notices > 0 ? part->list->notices : own->notices;
+    part->now = clock_now();
+    part->deadline = entry_arrival(entry) + days * DAY / 2;
+    part->sender = meta_string(entry_meta(entry), KEY_SENDER, "");
+    name_hash_format(entry_name(entry)->hash, part->name);
+    g_autoptr(GBytes) octets = entry_message(entry);
+    part->message = message_new(octets);
+    return true;
+}
+
+static bool meet(Part *part, GError **error)
+{
+    Defragment *own = part->own;
+    g_autoptr(GError) fault = NULL;
+    part->key = partial_set_key(part->list->list_id, part->sender, part->partial.id);
+    part->digest = partial_digest(part->message);
+    g_autoptr(FragmentSet) set = fragment_find(own->store, part->key, &fault);
+    if (!set && !g_error_matches(fault, FAIL, FAIL_MISSING)) {
+        g_propagate_error(error, g_steal_pointer(&fault));
+        return false;
+    }
+    if (set)
+        return meet_set(part, set, error);
+    GError *problem = NULL;
+    g_autoptr(FragmentSet) fresh = open_set(part, &problem);
+    if (problem)
+        g_propagate_error(error, problem);
+    return fresh ? meet_open(part, fresh, error) : problem == NULL;
+}
+
+bool part_handle(Defragment *own, Entry *entry, Outcome *outcome, GError **error)
+{
+    g_auto(Part) part = {.own = own, .entry = entry, .outcome = outcome};
+    if (!read_part(&part, error))
+        return false;
+    if (!partial_read(part.message, &part.partial) || !defragment_wanted(runner_config(own->runner), part.list)) {
+        part_leave(&part, NULL, NULL); /* D13 */
+        return true;
+    }
+    int64_t highest = MAX(part.partial.number, part.partial.total);
+    if (!part.partial.fault && highest > own->max_parts)
+        part.partial.fault = g_strdup_printf("it has more than %" PRId64 " parts", own->max_parts);
+    if (part.partial.fault) {
+        g_autofree char *reason = g_strdup_printf("A part of a message cannot be joined: %s.", part.partial.fault);
+        part_leave(&part, LEFT_REFUSED, reason);
+        return true;
+    }
+    return meet(&part, error);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* Settling joins (D5), at work and at a start; waking parts. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "runners/defragment/defragment.h"
+
+#define CORRUPT_QUEUE "corrupt"
+#define SHUNT_QUEUE "shunt"
+
+/* Was the whole written? Not when the entry was put back, or set aside. */
+static bool was_committed(const Outcome *outcome)
+{
+    return outcome->parent && !outcome->error && outcome->drafts->len > 0 &&
+           strcmp(draft_queue(outcome->drafts->pdata[0]), SHUNT_QUEUE) != 0;
+}
+
+void settle_batch(Defragment *own)
+{
+    for (guint i = own->joins->len; i > 0; i--) {
+        Join *made = own->joins->pdata[i - 1];
+        if (!made->outcome)
+            continue;
+        if (was_committed(made->outcome))
+            made->outcome = NULL;
+        else
+            g_ptr_array_remove_index_fast(own->joins, i - 1);
+    }
+    own->counted = false;
+}
+
+bool settle_joins(Defragment *own, GError **error)
+{
+    for (guint i = own->joins->len; i > 0; i--) {
+        const Join *made = own->joins->pdata[i - 1];
+        if (made->outcome)
+            continue;
+        if (!fragment_settle(own->store, made->key, error))
+            return false;
+        g_ptr_array_remove_index_fast(own->joins, i - 1);
+    }
+    return true;
+}
+
+/* Brings one waiting part to now; one that is not there, or in hand, stays as it is. */
+static bool wake_entry(Defragment *own, const uint8_t hash[HASH_SIZE], int64_t due, GError **error)
+{
+    Entry *entry = NULL;
+    if (!runner_find(own->runner, hash, due, &entry, error))
+        return false;
+    return !entry || runner_leave(own->runner, hash, clock_now(), error);
+}
+
+bool settle_wake(Defragment *own, const FragmentSet *set, GError **error)
+{
+    g_autoptr(GPtrArray) parts = fragment_parts(own->store, set->key, error);
+    if (!parts)
+        return false;
+    for (guint i = 0; i < parts->len; i++) {
+        const FragmentPart *row = parts->pdata[i];
+        EntryName name = {0};
+        if (name_hash_parse(row->entry, name.hash) && !wake_entry(own, name.hash, set->expires_at, error))
+            return false;
+    }
+    return true;
+}
+
+/* ---- start ---- */
+
+typedef struct Unsettled {
+    Defragment *own;
+    GPtrArray *sets; /* of FragmentSet: those in F2 of our slice */
+} Unsettled;
+
+static bool note_unsettled(const FragmentSet *set, void *data)
+{
+    Unsettled *unsettled = data;
+    EntryName name = {0};
+    if (set->settled || !set->joined_by || !name_hash_parse(set->joined_by, name.hash) ||
+        !slice_owns(runner_slice(unsettled->own->runner), name.hash))
+        return true;
+    FragmentSet *copy = g_new0(FragmentSet, 1);
+    *copy = (FragmentSet){.key = g_strdup(set->key), .joined_by = g_strdup(set->joined_by),
+                          .expires_at = set->expires_at};
+    g_ptr_array_add(unsettled->sets, copy);
+    return true;
+}
+
+typedef struct Seek {
+    const uint8_t *hash;
+    bool found;
+} Seek;
+
+static void seek_hash(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    Seek *seek = data;
+    seek->found |= memcmp(name->hash, seek->hash, HASH_SIZE) == 0;
+}
+
+/* Where the entry that joined the set is now decides. */
+static bool settle_one(Defragment *own, const FragmentSet *set, GError **error)
+{
+    EntryName name = {0};
+    Entry *entry = NULL;
+    name_hash_parse(set->joined_by, name.hash);
+    if (!runner_find(own->runner, name.hash, 0, &entry, error))
+        return false;
+    if (entry) /* it was not committed, and will come up again */
+        return runner_leave(own->runner, name.hash, 0, error);
+    Queue *corrupt = spool_queue(runner_spool(own->runner), CORRUPT_QUEUE, error);
+    Seek seek = {.hash = name.hash};
+    if (!corrupt || !queue_visit(corrupt, seek_hash, &seek, error))
+        return false;
+    const FragmentEnd damaged = {.state = FRAGMENT_QUARANTINED, .time = clock_now(),
+                                 .reason = "A part of the message was damaged before it could be joined."};
+    bool ended = seek.found ? fragment_end(own->store, set->key, &damaged, error)
+                            : fragment_settle(own->store, set->key, error);
+    return ended && settle_wake(own, set, error);
+}
+
+/* Waiting entries that the index does not want to wait. */
+typedef struct Check {
+    Defragment *own;
+    int64_t now;
+    GArray *wake; /* of EntryName */
+    GError *error;
+} Check;
+
+static void check_waiting(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    Check *check = data;
+    if (check->error || strcmp(rest, ".msg") != 0 || name->due <= check->now ||
+        !slice_owns(runner_slice(check->own->runner), name->hash))
+        return;
+    char digits[HASH_DIGITS + 1];
+    name_hash_format(name->hash, digits);
+    g_autoptr(GError) fault = NULL;
+    g_autoptr(FragmentSet) set = fragment_find_entry(check->own->store, digits, &fault);
+    if (set && (set->state == FRAGMENT_OPEN || (set->state == FRAGMENT_JOINED && !set->settled)))
+        return;
+    if (!set && !g_error_matches(fault, FAIL, FAIL_MISSING))
+        check->error = g_steal_pointer(&fault);
+    else
+        g_array_append_val(check->wake, *name);
+}
+
+static bool check_queue(Defragment *own, GError **error)
+{
+    g_autoptr(GArray) wake = g_array_new(FALSE, FALSE, sizeof(EntryName));
+    Check check = {.own = own, .now = clock_now(), .wake = wake};
+    Queue *queue = spool_queue(runner_spool(own->runner), DEFRAGMENT_QUEUE, error);
+    if (!queue || !queue_visit(queue, check_waiting, &check, error))
+        return false;
+    if (check.error) {
+        g_propagate_error(error, check.error);
+        return false;
+    }
+    for (guint i = 0; i < wake->len; i++) {
+        const EntryName *name = &g_array_index(wake, EntryName, i);
+        if (!wake_entry(own, name->hash, name->due, error))
+            return false;
+    }
+    if (wake->len > 0)
+        log_info("queue " DEFRAGMENT_QUEUE ": %u waiting entries that the index does not know, or whose set has ended, "
+                 "are handled again", wake->len);
+    return true;
+}
+
+bool settle_start(Defragment *own, GError **error)
+{
+    g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func((GDestroyNotify)fragment_set_free);
+    Unsettled unsettled = {own, sets};
+    const FragmentChoice choice = {.host = own->host, .state = FRAGMENT_JOINED};
+    if (!fragment_each(own->store, &choice, note_unsettled, &unsettled, error))
+        return false;
+    for (guint i = 0; i < sets->len; i++)
+        if (!settle_one(own, sets->pdata[i], error))
+            return false;
+    return check_queue(own, error);
+}

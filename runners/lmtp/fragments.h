@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What the door does with message/partial: whether the list has parts joined,
+ * and whether there is room for one more set (runners/defragment/README.md, "Limits"). What was let in
+ * and is not in the index yet is remembered, so that a flood does not slip in while the runner is behind.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/config.h"
+#include "mail/partial.h"
+#include "store/store.h"
+
+typedef struct Fragments Fragments;
+
+/* config is borrowed. */
+Fragments *fragments_new(const Config *config);
+void fragments_free(Fragments *fragments);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Fragments, fragments_free)
+
+/* A part that was handed in for a list. */
+typedef struct FragmentOffer {
+    const char *list_id, *sender;
+    const Partial *partial;
+    size_t size;
+} FragmentOffer;
+
+/* What becomes of it. key set: it goes to `defragment` with that shard key; refusal set: that is the reply; neither: it
+ * goes to `in`. Both are g_free()d by the caller. */
+typedef struct FragmentAnswer {
+    char *key, *refusal;
+} FragmentAnswer;
+
+/* False: it cannot be told now. */
+bool fragments_decide(Fragments *fragments, Store *store, const FragmentOffer *offer, FragmentAnswer *answer,
+                      GError **error);

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/fragment.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "store/store_internal.h"
+
+#define COLUMNS \
+    "s.key, list.list_id, s.sender, s.id, s.host, s.state, s.settled, s.total, s.parts, s.octets, s.opened_at, " \
+    "s.expires_at, s.ended_at, s.joined_by, s.reason"
+#define FROM " FROM fragment_set AS s JOIN list ON list.key = s.list "
+#define FORGET_SETS 1000 /* a transaction */
+#define PREFIX_LEAST 4
+
+const char *fragment_state_text(FragmentState state)
+{
+    static const char *const texts[] = {"open", "joined", "quarantined", "expired", "released", "dropped"};
+    return state < G_N_ELEMENTS(texts) ? texts[state] : "unknown";
+}
+
+void fragment_set_free(FragmentSet *set)
+{
+    if (!set)
+        return;
+    g_free(set->key);
+    g_free(set->list_id);
+    g_free(set->sender);
+    g_free(set->id);
+    g_free(set->host);
+    g_free(set->joined_by);
+    g_free(set->reason);
+    g_free(set);
+}
+
+void fragment_part_free(FragmentPart *part)
+{
+    if (!part)
+        return;
+    g_free(part->entry);
+    g_free(part->digest);
+    g_free(part);
+}
+
+/* ---- reading ---- */
+
+static FragmentSet *read_set(Query *query)
+{
+    FragmentSet *set = g_new0(FragmentSet, 1);
+    set->key = g_strdup(query_text(query, 0));
+    set->list_id = g_strdup(query_text(query, 1));
+    set->sender = g_strdup(query_text(query, 2));
+    set->id = g_strdup(query_text(query, 3));
+    set->host = g_strdup(query_text(query, 4));
+    set->state = (FragmentState)query_integer(query, 5);
+    set->settled = query_integer(query, 6) != 0;
+    set->total = query_integer(query, 7);
+    set->parts = query_integer(query, 8);
+    set->octets = query_integer(query, 9);
+    set->opened_at = query_integer(query, 10);
+    set->expires_at = query_integer(query, 11);
+    set->ended_at = query_integer(query, 12);
+    set->joined_by = g_strdup(query_text(query, 13));
+    set->reason = g_strdup(query_text(query, 14));
+    return set;
+}
+
+static FragmentSet *read_one(Query *query, const char *what, GError **error)
+{
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_DONE)
+        fail(error, FAIL_MISSING, "there is no set %s", what);
+    return step == STEP_ROW ? read_set(query) : NULL;
+}
+
+FragmentSet *fragment_find(Store *store, const char *key, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error, "SELECT " COLUMNS FROM "WHERE s.key = $1", TEXT(key));
+    return read_one(query, key, error);
+}
+
+FragmentSet *fragment_find_entry(Store *store, const char *entry, GError **error)
+{
+    g_autoptr(Query) query =
+        query_open(store, error,
+                   "SELECT " COLUMNS FROM "WHERE s.key = (SELECT fragment_set FROM fragment_part WHERE entry = $1)",
+                   TEXT(entry));
+    return read_one(query, entry, error);
+}
+
+FragmentSet *fragment_find_prefix(Store *store, const char *prefix, GError **error)
+{
+    size_t length = strlen(prefix);
+    if (length < PREFIX_LEAST || length > FRAGMENT_KEY_DIGITS || strspn(prefix, "0123456789abcdef") != length) {
+        fail(error, FAIL_NEVER, "'%s' is no name of a set: the first %d hex digits of its key are wanted, or more",
+             prefix, PREFIX_LEAST);
+        return NULL;
+    }
+    g_autofree char *after = g_strconcat(prefix, "g", NULL); /* sorts behind every digit */
+    g_autoptr(Query) query = query_open(
+        store, error, "SELECT " COLUMNS FROM "WHERE s.key >= $1 AND s.key < $2 ORDER BY s.key LIMIT 2", TEXT(prefix),
+        TEXT(after));
+    g_autoptr(FragmentSet) set = read_one(query, prefix, error);
+    if (!set)
+        return NULL;
+    Step step = query_step(query, error);
+    if (step == STEP_ROW)
+        fail(error, FAIL_NEVER, "several sets begin with %s; more digits are needed", prefix);
+    return step == STEP_DONE ? g_steal_pointer(&set) : NULL;
+}
+
+static FragmentPart *read_part(Query *query)
+{
+    FragmentPart *part = g_new0(FragmentPart, 1);
+    part->number = query_integer(query, 0);
+    part->octets = query_integer(query, 1);
+    part->entry = g_strdup(query_text(query, 2));
+    part->digest = g_strdup(query_text(query, 3));
+    return part;
+}
+
+FragmentPart *fragment_find_part(Store *store, const char *key, int64_t number, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT number, octets, entry, digest FROM fragment_part "
+                                        "WHERE fragment_set = $1 AND number = $2",
+                                        TEXT(key), INTEGER(number));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_DONE)
+        fail(error, FAIL_MISSING, "set %s has no part %" G_GINT64_FORMAT, key, number);
+    return step == STEP_ROW ? read_part(query) : NULL;
+}
+
+GPtrArray *fragment_parts(Store *store, const char *key, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT number, octets, entry, digest FROM fragment_part "
+                                        "WHERE fragment_set = $1 ORDER BY number",
+                                        TEXT(key));
+    g_autoptr(GPtrArray) parts = g_ptr_array_new_with_free_func((GDestroyNotify)fragment_part_free);
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW)
+        g_ptr_array_add(parts, read_part(query));
+    return step == STEP_DONE ? g_steal_pointer(&parts) : NULL;
+}
+
+bool fragment_each(Store *store, const FragmentChoice *choice, FragmentEach *each, void *data, GError **error)
+{
+    int64_t key = -1;
+    if (choice->list_id && !list_key(store, choice->list_id, &key, error))
+        return false;
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT " COLUMNS FROM "WHERE (s.list = $1 OR $1 IS NULL) AND "
+                                        "(s.host = $2 OR $2 IS NULL) AND (s.state = $3 OR $3 IS NULL) ORDER BY s.key",
+                                        INTEGER_OR_NULL(key), TEXT(choice->host),
+                                        INTEGER_OR_NULL(choice->every_state ? -1 : (int)choice->state));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        g_autoptr(FragmentSet) set = read_set(query);
+        if (!each(set, data))
+            return true;
+    }
+    return step == STEP_DONE;
+}
+
+/* ---- writing ---- */
+
+static bool insert_set(Store *store, const FragmentSet *set, GError **error)
+{
+    int64_t list, added = 0;
+    g_autofree char *sender = g_utf8_make_valid(set->sender, -1), *id = g_utf8_make_valid(set->id, -1);
+    if (!list_key(store, set->list_id, &list, error) ||
+        !query_run(store, error, &added,
+                   "INSERT INTO fragment_set (key, list, sender, id, host, state, settled, total, parts, octets, "
+                   "opened_at, expires_at, ended_at) VALUES ($1, $2, $3, $4, $5, 0, 0, 0, 0, 0, $6, $7, 0) "
+                   "ON CONFLICT DO NOTHING",
+                   TEXT(set->key), INTEGER(list), TEXT(sender), TEXT(id), TEXT(set->host), INTEGER(set->opened_at),
+                   INTEGER(set->expires_at)))
+        return false;
+    return added > 0 || fail(error, FAIL_RACE, "there is a set %s already", set->key);
+}
+
+bool fragment_open(Store *store, const FragmentSet *set, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) && write_end(store, &write, insert_set(store, set, error), error);
+}
+
+static bool insert_part(Store *store, const char *key, const FragmentPart *part, int64_t total, GError **error)
+{
+    int64_t added = 0;
+    if (!query_run(store, error, &added,
+                   "INSERT INTO fragment_part (fragment_set, number, entry, octets, digest) "
+                   "VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+                   TEXT(key), INTEGER(part->number), TEXT(part->entry), INTEGER(part->octets), TEXT(part->digest)))
+        return false;
+    if (added == 0)
+        return fail(error, FAIL_RACE, "set %s has a part %" G_GINT64_FORMAT " already", key, part->number);
+    return query_run(store, error, NULL,
+                     "UPDATE fragment_set SET parts = parts + 1, octets = octets + $2, "
+                     "total = CASE WHEN total = 0 THEN $3 ELSE total END WHERE key = $1",
+                     TEXT(key), INTEGER(part->octets), INTEGER(total));
+}
+
+bool fragment_add(Store *store, const char *key, const FragmentPart *part, int64_t total, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write, insert_part(store, key, part, total, error), error);
+}
+
+static bool delete_part(Store *store, const char *key, const FragmentPart *part, GError **error)
+{
+    int64_t removed = 0;
+    return query_run(store, error, &removed,
+                     "DELETE FROM fragment_part WHERE fragment_set = $1 AND number = $2 AND entry = $3", TEXT(key),
+                     INTEGER(part->number), TEXT(part->entry)) &&
+           (removed == 0 ||
+            query_run(store, error, NULL,
+                      "UPDATE fragment_set SET parts = parts - 1, octets = octets - $2 WHERE key = $1", TEXT(key),
+                      INTEGER(part->octets)));
+}
+
+bool fragment_remove(Store *store, const char *key, const FragmentPart *part, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) && write_end(store, &write, delete_part(store, key, part, error), error);
+}
+
+bool fragment_end(Store *store, const char *key, const FragmentEnd *end, GError **error)
+{
+    int64_t changed = 0;
+    if (!query_run(store, error, &changed,
+                   "UPDATE fragment_set SET state = $2, joined_by = $3, reason = $4, ended_at = $5 WHERE key = $1",
+                   TEXT(key), INTEGER(end->state), TEXT(end->joined_by), TEXT(end->reason), INTEGER(end->time)))
+        return false;
+    return changed > 0 || fail(error, FAIL_MISSING, "there is no set %s", key);
+}
+
+bool fragment_settle(Store *store, const char *key, GError **error)
+{
+    return query_run(store, error, NULL, "UPDATE fragment_set SET settled = 1 WHERE key = $1 AND state = 1", TEXT(key));
+}
+
+static bool forget(Store *store, const char *sql, int64_t before, GError **error)
+{
+    int64_t removed;
+    do {
+        Write write;
+        if (!write_begin(store, &write, error))
+            return false;
+        bool ok = query_run(store, error, &removed, sql, INTEGER(before), INTEGER(FORGET_SETS));
+        if (!write_end(store, &write, ok, error))
+            return false;
+    } while (removed == FORGET_SETS);
+    return true;
+}
+
+bool fragment_forget(Store *store, int64_t before, GError **error)
+{
+    return forget(store,
+                  "DELETE FROM fragment_set WHERE key IN "
+                  "(SELECT key FROM fragment_set WHERE state > 0 AND ended_at < $1 LIMIT $2)",
+                  before, error) &&
+           forget(store,
+                  "DELETE FROM fragment_set WHERE key IN "
+                  "(SELECT key FROM fragment_set WHERE state = 0 AND expires_at < $1 LIMIT $2)",
+                  before, error);
+}
+
+/* ---- counting ---- */
+
+bool fragment_count(Store *store, const char *host, FragmentCount *count, GError **error)
+{
+    g_autoptr(Query) query =
+        query_open(store, error,
+                   "SELECT count(*), COALESCE(SUM(parts), 0), COALESCE(SUM(octets), 0), COALESCE(MIN(opened_at), 0) "
+                   "FROM fragment_set WHERE (host = $1 OR $1 IS NULL) AND state = 0",
+                   TEXT(host));
+    *count = (FragmentCount){0};
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *count = (FragmentCount){query_integer(query, 0), query_integer(query, 1), query_integer(query, 2),
+                             query_integer(query, 3)};
+    return true;
+}
+
+static bool count_up_to(Query *query, int64_t *sets, GError **error)
+{
+    bool counted = query && query_step(query, error) == STEP_ROW;
+    *sets = counted ? query_integer(query, 0) : 0;
+    return counted;
+}
+
+bool fragment_count_list(Store *store, const char *list_id, int64_t limit, int64_t *sets, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT count(*) FROM (SELECT 1 FROM fragment_set WHERE list = (SELECT key "
+                                        "FROM list WHERE list_id = $1) AND state = 0 LIMIT $2) AS counted",
+                                        TEXT(list_id), INTEGER(limit));
+    return count_up_to(query, sets, error);
+}
+
+bool fragment_count_sender(Store *store, const char *sender, int64_t limit, int64_t *sets, GError **error)
+{
+    g_autofree char *kept = g_utf8_make_valid(sender, -1);
+    g_autoptr(Query) query = query_open(
+        store, error,
+        "SELECT count(*) FROM (SELECT 1 FROM fragment_set WHERE sender = $1 AND state = 0 LIMIT $2) AS counted",
+        TEXT(kept), INTEGER(limit));
+    return count_up_to(query, sets, error);
+}

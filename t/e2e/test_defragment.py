@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Parts of messages (message/partial): cut by Python's email package, put together by us."""
+import json
+import os
+import random
+import re
+import smtplib
+import subprocess
+import threading
+import time
+
+import pytest
+
+from support import corpus
+from support.fragments import fragment, is_7bit, make_part, split_head
+from support.instance import HOST, free_port, wait_until
+from support.wire import wire
+
+MEMBER = "member@members.example.org"
+PLENTY = {"sets_per_sender": 100000, "sets_per_list": 100000, "sets_per_host": 100000}
+
+
+def whole_mails(count, seed=1):
+    """7-bit mails with a Message-ID each."""
+    mails = [mail for mail in corpus.distinct(2 * count, 1000) if is_7bit(mail.octets)]
+    random.Random(seed).shuffle(mails)
+    assert len(mails) >= count
+    return mails[:count]
+
+
+def set_up(instances, sink, **keys):
+    instance = instances(sink.port, settings={"defragment": {**PLENTY, **keys}}).start()
+    instance.address = instance.create_list("test", [MEMBER], settings=["defragment=on", "include_rfc2369_headers=no",
+                                                                        "subject_prefix="])
+    return instance
+
+
+def send(instance, octets, sender="poster@example.net", client=None, to=None):
+    """Until it is taken; 452 is said again later."""
+    for _ in range(600):
+        try:
+            return instance.lmtp_send(octets, to or instance.address, sender, client)
+        except smtplib.SMTPDataError as refusal:
+            if refusal.smtp_code != 452:
+                raise
+            time.sleep(0.05)
+    raise AssertionError("452 for too long")
+
+
+def defragmenting(instance):
+    return instance.files("defragment")["defragment"]
+
+
+def settled(instance, rest=0):
+    """Nothing moves, and so many parts wait."""
+    names = defragmenting(instance)
+    return len(names) == rest and all(name.endswith(".msg") for name in names) and instance.idle()
+
+
+def index(instance):
+    return [json.loads(line) for line in instance.cli("fragments", "ls", "--json").splitlines()]
+
+
+def assert_same(sink, mails):
+    """Each mail arrived once, with the octets of its body and those fields that are its own."""
+    copies = {}
+    for transaction in sink.transactions():
+        assert transaction.result != "refused"
+        copies.setdefault(transaction.message_id, []).append(transaction.octets)
+    assert sorted(copies) == sorted(mail.message_id for mail in mails)
+    for mail in mails:
+        (octets,) = copies[mail.message_id]
+        assert split_head(octets)[1] == split_head(mail.octets)[1], mail.name
+
+
+class Session(threading.Thread):
+    """One sender with its own LMTP session."""
+
+    def __init__(self, instance, number, parts):
+        super().__init__()
+        self.instance, self.parts, self.error = instance, parts, None
+        self.sender = f"sender{number}@example.net"
+
+    def run(self):
+        try:
+            with self.instance.lmtp() as client:
+                for octets in self.parts:
+                    send(self.instance, octets, self.sender, client)
+        except Exception as error:  # shown by the test
+            self.error = error
+
+
+def make_sessions(instance, mails, count, dice, most=50):
+    """The mails' parts over so many senders, each shuffled, a fifth doubled."""
+    stacks = [[] for _ in range(count)]
+    for number, mail in enumerate(mails):
+        sender = f"sender{number % count}@example.net"
+        parts = fragment(mail.octets, f"{number}@cut.example", dice.randint(2, most), sender, instance.address, dice)
+        stacks[number % count] += parts + [part for part in parts if dice.random() < 0.2]
+    for stack in stacks:
+        dice.shuffle(stack)
+    return [Session(instance, number, stack) for number, stack in enumerate(stacks)]
+
+
+def run_sessions(sessions):
+    for session in sessions:
+        session.start()
+    for session in sessions:
+        session.join()
+        assert session.error is None, session.error
+
+
+def test_ten_sessions(instances, sink):
+    """Shuffled, doubled and interleaved: every whole message once, its body identical."""
+    instance = set_up(instances, sink)
+    instance.set({"runner.defragment": {"instances": 2}})
+    instance.cli("reload")
+    mails = whole_mails(60)
+    sessions = make_sessions(instance, mails, 10, random.Random(7))
+    run_sessions(sessions)
+    wait_until(lambda: settled(instance), 120, lambda: f"{len(defragmenting(instance))} parts left")
+    assert_same(sink, mails)
+    assert instance.set_aside() == []
+    assert index(instance) == []
+
+
+def test_corpus_sets(instances, sink):
+    """What other programs cut. One has octets over 127, which a part may not have."""
+    folder = corpus.CORPUS / "partial"
+    if not folder.is_dir():
+        pytest.skip("corpus/partial is not there")
+    instance = set_up(instances, sink)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    bodies = []
+    for name, entry in sorted(manifest.items()):
+        parts = [wire((folder / path).read_bytes()) for path in entry["parts"]]
+        if name == "gmime-8bit":
+            with pytest.raises(smtplib.SMTPDataError) as refused:
+                send(instance, parts[0])
+            assert refused.value.smtp_code == 554 and b"over 127" in refused.value.smtp_error
+            continue
+        for octets in reversed(parts):
+            send(instance, octets)
+        bodies.append(split_head(wire((folder / entry["expected"]).read_bytes()))[1])
+    wait_until(lambda: settled(instance), 60, lambda: f"{defragmenting(instance)}")
+    # mpack's three and the photo's two have one Message-ID each: it is the list's rule that the second is no new post
+    held = [json.loads(line) for line in instance.cli("held", "ls", "--json").splitlines()]
+    arrived = {split_head(transaction.octets)[1] for transaction in sink.transactions()}
+    log = instance.log_text()
+    assert log.count("result=joined") == len(bodies) == 8
+    assert not held
+    assert arrived <= set(bodies) and len(arrived) >= 7, (len(arrived), len(bodies))
+
+
+def test_rescale_in_the_middle(instances, sink):
+    instance = set_up(instances, sink)
+    mails = whole_mails(30, seed=2)
+    dice = random.Random(3)
+    parts = [part for number, mail in enumerate(mails)
+             for part in fragment(mail.octets, f"r{number}@cut.example", dice.randint(4, 12), "poster@example.net",
+                                  instance.address, dice)]
+    dice.shuffle(parts)
+    quarter = len(parts) // 4
+    for round, count in enumerate((4, 2, 8, 1)):
+        for octets in parts[round * quarter:(round + 1) * quarter if round < 3 else None]:
+            send(instance, octets)
+        instance.set({"runner.defragment": {"instances": count}})
+        instance.cli("reload")
+    wait_until(lambda: settled(instance), 60, lambda: f"{len(defragmenting(instance))} parts left")
+    assert_same(sink, mails)
+
+
+def test_killed_again_and_again(instances, sink):
+    instance = set_up(instances, sink)
+    mails = whole_mails(40, seed=4)
+    sessions = make_sessions(instance, mails, 4, random.Random(5), most=20)
+    for session in sessions:
+        session.start()
+    while any(session.is_alive() for session in sessions):
+        for pid in instance.pids("defragment"):
+            os.kill(pid, 9)
+        time.sleep(0.15)
+    for session in sessions:
+        assert session.error is None, session.error
+    wait_until(lambda: settled(instance), 60, lambda: f"{len(defragmenting(instance))} parts left")
+    assert_same(sink, mails)
+
+
+@pytest.mark.parametrize("action,code", [("hold", 250), ("refuse", 550), ("pass", 250)])
+def test_off(instances, sink, action, code):
+    instance = instances(sink.port).start()
+    address = instance.create_list("test", [MEMBER], settings=[f"partial_action={action}"])
+    octets = make_part("x@y", 1, 2, b"Subject: x\r\n\r\nx\r\n", "poster@example.net", address)
+    if code == 550:
+        with pytest.raises(smtplib.SMTPDataError) as refused:
+            instance.lmtp_send(octets, address)
+        assert refused.value.smtp_code == 550
+    else:
+        instance.lmtp_send(octets, address)
+    instance.wait_idle()
+    held = [json.loads(line) for line in instance.cli("held", "ls", "--json").splitlines()]
+    assert len(held) == (action == "hold")
+    assert len([t for t in sink.transactions() if t.to == [MEMBER]]) == (action == "pass")
+    assert all("message/partial" in row["reason"] for row in held)
+
+
+def test_refused_at_the_door(instances, sink):
+    instance = set_up(instances, sink, max_parts=10, sets_per_sender=2)
+    good = {"id": "a@b", "number": "1", "total": "2"}
+    for change, reply in (({"number": "0"}, "its number is 0"), ({"number": "-1"}, "its number is no number"),
+                          ({"number": "11", "total": None}, "at most 10 parts"), ({"total": "11"}, "at most 10 parts"),
+                          ({"number": "3"}, "over its total"), ({"id": None}, "no id"),
+                          ({"number": "2147483648"}, "over 999999999"), ({"id": "x" * 999}, "longer than 998")):
+        words = "; ".join(f'{name}="{value}"' for name, value in {**good, **change}.items() if value is not None)
+        octets = f"Content-Type: message/partial;\r\n {words}\r\n\r\nx\r\n".encode()
+        with pytest.raises(smtplib.SMTPDataError) as refused:
+            instance.lmtp_send(octets, instance.address)
+        assert refused.value.smtp_code == 554 and reply in refused.value.smtp_error.decode(), (change, refused.value)
+    base64 = b'Content-Type: message/partial; id=a; number=1\r\nContent-Transfer-Encoding: base64\r\n\r\nx\r\n'
+    with pytest.raises(smtplib.SMTPDataError):
+        instance.lmtp_send(base64, instance.address)
+    for number in range(2):
+        instance.lmtp_send(make_part(f"{number}@x", 1, 2, b"x\r\n", "p@x.example", instance.address), instance.address)
+    with pytest.raises(smtplib.SMTPDataError) as full:
+        instance.lmtp_send(make_part("3@x", 1, 2, b"x\r\n", "p@x.example", instance.address), instance.address)
+    assert full.value.smtp_code == 452
+    # others, and further parts of the same message, are not concerned
+    third = make_part("3@x", 1, 2, b"x\r\n", "p@x.example", instance.address)
+    instance.lmtp_send(third, instance.address, "q@x.example")
+    instance.lmtp_send(make_part("1@x", 2, 2, b"y\r\n", "p@x.example", instance.address), instance.address)
+    wait_until(lambda: settled(instance, 2), 30, lambda: f"{defragmenting(instance)}")
+
+
+@pytest.mark.parametrize("expiry", ["hold", "pass"])
+def test_expiry(instances, sink, expiry, tmp_path, monkeypatch):
+    """The clock goes forward two days: the parts leave by themselves."""
+    clock = tmp_path / "clock"
+    clock.write_text("0")
+    clock.chmod(0o644)
+    for above in (tmp_path, *list(tmp_path.parents)[:3]):
+        above.chmod(0o755)
+    monkeypatch.setenv("LISTRUNNER_CLOCK_FILE", str(clock))
+    instance = set_up(instances, sink)
+    instance.cli("list", "set", instance.address, f"fragment_expiry={expiry}")
+    parts = [make_part("x@y", number, 3, b"x\r\n", "poster@example.net", instance.address) for number in (1, 3)]
+    for octets in parts:
+        instance.lmtp_send(octets, instance.address)
+    wait_until(lambda: settled(instance, 2), 30, "both parts to wait")
+    (row,) = index(instance)
+    assert (row["state"], row["parts"], row["total"]) == ("open", 2, 3)
+    fragments = instance.status()["fragments"]
+    assert (fragments["open_sets"], fragments["parts"]) == (1, 2) and fragments["octets"] == 6
+    assert fragments["oldest"]
+    clock.write_text(str(2 * 86400 - 600))
+    time.sleep(1.5)
+    assert settled(instance, 2), "not before the time"
+    clock.write_text(str(2 * 86400 + 1))
+    wait_until(lambda: settled(instance), 30, lambda: f"{defragmenting(instance)}")
+    held = [json.loads(line) for line in instance.cli("held", "ls", "--json").splitlines()]
+    delivered = [t for t in sink.transactions() if t.to == [MEMBER]]
+    if expiry == "hold":
+        assert len(held) == 2 and not delivered
+        assert all("did not come in time" in row["reason"] for row in held)
+    else:
+        assert not held and len(delivered) == 2
+        assert all(b"message/partial" in t.octets for t in delivered)
+
+
+def test_operator(instances, sink):
+    """listrunner fragments: ls, show, release, drop."""
+    instance = set_up(instances, sink)
+    for name in "ab":
+        for number in (1, 2):
+            octets = make_part(f"{name}@y", number, 3, b"octets\r\n", "poster@example.net", instance.address)
+            instance.lmtp_send(octets, instance.address)
+    wait_until(lambda: settled(instance, 4), 30, "four parts to wait")
+    rows = {row["id"]: row for row in index(instance)}
+    assert sorted(rows) == ["a@y", "b@y"]
+    shown = instance.cli("fragments", "show", rows["a@y"]["set"])
+    assert "a@y" in shown and "poster@example.net" in shown and re.search(r"missing.*3", shown)
+    assert json.loads(instance.cli("fragments", "show", "--json", rows["a@y"]["set"]))["parts"][0]["number"] == 1
+    instance.cli("fragments", "release", rows["a@y"]["set"])
+    instance.cli("fragments", "drop", rows["b@y"]["set"])
+    wait_until(lambda: settled(instance), 30, lambda: f"{defragmenting(instance)}")
+    assert sorted(t.message_id for t in sink.transactions()) == ["<1.a@y>", "<2.a@y>"]
+    assert index(instance) == []
+    assert {row["state"] for row in map(json.loads, instance.cli("fragments", "ls", "--all", "--json").splitlines())} \
+        == {"released", "dropped"}
+    again = instance.run("fragments", "release", rows["b@y"]["set"])
+    assert again.returncode != 0 and "dropped" in again.stderr
+
+
+def test_two_hosts(instances, sink):
+    """Parts come to either of two hosts that share the store; each set is joined where it began."""
+    first = instances(sink.port)
+    second = instances(sink.port)
+    shared = first.directory / "lib" / "listrunner.db"
+    hosts = f"one.example.com=127.0.0.1:{first.port} two.example.com=127.0.0.1:{second.port}"
+    for instance, name in ((first, "one.example.com"), (second, "two.example.com")):
+        instance.set({"site": {"hostname": name}, "store": {"path": shared},
+                      "defragment": {**PLENTY, "hosts": hosts, "host_timeout": "5s"}})
+        instance.start()
+        instance.address = f"test@{HOST}"
+    first.create_list("test", [MEMBER], settings=["defragment=on", "subject_prefix="])
+    mails = whole_mails(20, seed=6)
+    dice = random.Random(8)
+    parts = [part for number, mail in enumerate(mails)
+             for part in fragment(mail.octets, f"h{number}@cut.example", dice.randint(2, 10), "poster@example.net",
+                                  first.address, dice)]
+    dice.shuffle(parts)
+    for octets in parts:
+        send(dice.choice((first, second)), octets)
+    wait_until(lambda: settled(first) and settled(second), 90,
+               lambda: f"{len(defragmenting(first))} and {len(defragmenting(second))} parts left")
+    assert_same(sink, mails)
+    logs = first.log_text(), second.log_text()
+    assert all("result=handed-over" in log and "result=joined" in log for log in logs)
+    # one host is away: its sets' parts wait here, nothing hangs, others are joined
+    head = b"Subject: late\r\nMessage-ID: <late@y>\r\n\r\nx\r\n"
+    late = make_part("late@y", 1, 2, head, "a@x.example", first.address)
+    send(first, late)
+    wait_until(lambda: settled(first, 1), 30, "the part to wait")
+    first.stop()
+    send(second, make_part("late@y", 2, 2, b"y\r\n", "a@x.example", first.address))
+    send(second, make_part("own@y", 1, 1, b"Subject: own\r\nMessage-ID: <own@y>\r\n\r\nx\r\n", "a@x.example",
+                           first.address))
+    wait_until(lambda: "<own@y>" in {t.message_id for t in sink.transactions()}, 30, "the other message")
+    wait_until(lambda: settled(second, 1), 30, lambda: f"{defragmenting(second)}")
+    first.start()
+
+    def handed_over():
+        for name in defragmenting(second):
+            second.run("queue", "edit-due", "now", name.removesuffix(".msg"))
+        time.sleep(0.5)
+        return settled(first) and settled(second)
+    wait_until(handed_over, 60, lambda: f"{defragmenting(first)} and {defragmenting(second)}")
+    assert "<late@y>" in {t.message_id for t in sink.transactions()}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "t/runners/defragment/bench.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/contract.h"
+#include "base/fs.h"
+
+void bench_configure(Bench *bench, const char *more)
+{
+    g_autofree char *text = g_strdup_printf("[site]\nhostname = lists.example.com\nsite_owner = root@example.com\n"
+                                            "[spool]\ndirectory = %s\n[store]\npath = %s\n%s\n",
+                                            bench->fixture.path, bench->database, more);
+    g_assert_true(g_file_set_contents(bench->config, text, -1, NULL));
+}
+
+void bench_set_up(Bench *bench, const char *more)
+{
+    g_autoptr(GError) error = NULL;
+    *bench = (Bench){0};
+    fixture_set_up(&bench->fixture, NULL);
+    bench->config = g_strdup_printf("%s.conf", bench->fixture.path);
+    bench->database = g_strdup_printf("%s.db", bench->fixture.path);
+    g_autoptr(Store) store = store_open("sqlite", bench->database, true, &error);
+    g_assert_no_error(error);
+    g_assert_true(domain_create(store, "example.com", NULL, &error));
+    g_autoptr(List) list = list_create(store, "test@example.com", "discussion", &error);
+    g_assert_no_error(error);
+    g_assert_true(list_set(store, BENCH_LIST, "defragment", "on", &error));
+    bench_configure(bench, more);
+}
+
+void bench_tear_down(Bench *bench)
+{
+    static const char *const suffixes[] = {".conf", ".db", ".db-wal", ".db-shm"};
+    for (size_t at = 0; at < G_N_ELEMENTS(suffixes); at++) {
+        g_autofree char *path = g_strconcat(bench->fixture.path, suffixes[at], NULL);
+        unlink(path);
+    }
+    g_free(bench->config);
+    g_free(bench->database);
+    fixture_tear_down(&bench->fixture, NULL);
+}
+
+Store *bench_store(const Bench *bench)
+{
+    g_autoptr(GError) error = NULL;
+    Store *store = store_open("sqlite", bench->database, false, &error);
+    g_assert_no_error(error);
+    return store;
+}
+
+void bench_setting(Bench *bench, const char *name, const char *value)
+{
+    g_autoptr(Store) store = bench_store(bench);
+    g_autoptr(GError) error = NULL;
+    list_set(store, BENCH_LIST, name, value, &error);
+    g_assert_no_error(error);
+}
+
+char *bench_part(const char *id, int number, int total, const char *body)
+{
+    g_autofree char *said = total > 0 ? g_strdup_printf("; total=%d", total) : g_strdup("");
+    return g_strdup_printf("From: anne@example.org\r\nTo: test@example.com\r\nSubject: part %d\r\n"
+                           "Message-ID: <%s-%d@parts>\r\nMIME-Version: 1.0\r\n"
+                           "Content-Type: message/partial; id=\"%s\"; number=%d%s\r\n\r\n%s",
+                           number, id, number, id, number, said, body);
+}
+
+bool bench_put(Bench *bench, Spool *spool, const char *sender, const char *octets)
+{
+    g_autoptr(GBytes) bytes = g_bytes_new(octets, strlen(octets));
+    g_autoptr(Message) message = message_new(bytes);
+    g_auto(Partial) partial = {0};
+    json_t *meta = json_object();
+    meta_set_string(meta, META_LIST, BENCH_LIST);
+    meta_set_string(meta, KEY_SENDER, sender);
+    meta_set_string(meta, KEY_TO, TO_POSTING);
+    meta_set_string(meta, KEY_RECIPIENT, "test@example.com");
+    meta_set_integer(meta, META_ARRIVAL, bench->arrival ? bench->arrival++ : clock_unique());
+    if (partial_read(message, &partial) && !partial.fault) {
+        g_autofree char *key = partial_set_key(BENCH_LIST, sender, partial.id);
+        meta_set_string(meta, META_SHARD, key);
+    }
+    g_autoptr(Draft) draft = draft_new("defragment", meta);
+    draft_add_message(draft, bytes);
+    Intake intake = {.draft = draft};
+    bool stored = intake_store(spool, &intake, 1, false);
+    g_clear_error(&intake.error);
+    return stored;
+}
+
+void bench_send(Bench *bench, const char *id, int number, int total, const char *body)
+{
+    g_autofree char *octets = bench_part(id, number, total, body);
+    g_assert_true(bench_put(bench, bench->fixture.spool, BENCH_SENDER, octets));
+}
+
+/* ---- in the child ---- */
+
+static const BenchRun *running;
+static RunnerSpec spec;
+static unsigned moment;
+
+static void pass_moment(void)
+{
+    if (++moment == running->kill_at)
+        kill(getpid(), SIGKILL);
+    if (running->moments)
+        *running->moments = MAX(*running->moments, moment);
+}
+
+static int on_call(const FsEvent *event, void *data)
+{
+    pass_moment();
+    return 0;
+}
+
+/* Moments around the transaction, too. */
+static bool end_batch(Runner *runner, GError **error)
+{
+    pass_moment();
+    bool done = defragment_spec.end_batch(runner, error);
+    pass_moment();
+    return done;
+}
+
+static int64_t idle(Runner *runner)
+{
+    defragment_spec.idle(runner);
+    if (running->feed && running->feed(running->data))
+        return 0;
+    child_stop();
+    return 0;
+}
+
+static void become_runner(const Bench *bench)
+{
+    char slice[12], slices[12];
+    g_snprintf(slice, sizeof slice, "%u", running->slice);
+    g_snprintf(slices, sizeof slices, "%u", MAX(running->slices, 1));
+    g_setenv(CHILD_ENV_CONFIG, bench->config, TRUE);
+    g_setenv(CHILD_ENV_RUNNER, "defragment", TRUE);
+    g_setenv(CHILD_ENV_INSTANCE, slice, TRUE);
+    g_setenv(CHILD_ENV_INSTANCES, slices, TRUE);
+    if (!g_getenv("BENCH_VERBOSE")) {
+        int nowhere = open("/dev/null", O_WRONLY);
+        dup2(nowhere, STDERR_FILENO);
+    }
+    moment = 0;
+    spec = defragment_spec;
+    spec.idle = idle;
+    spec.end_batch = end_batch;
+    fs_set_hook(on_call, NULL);
+    char *argv[] = {(char *)"defragment", NULL};
+    _exit(runner_main(&spec, 1, argv));
+}
+
+bool bench_run(const Bench *bench, const BenchRun *run)
+{
+    running = run;
+    pid_t pid = fork();
+    g_assert_cmpint(pid, >=, 0);
+    if (pid == 0)
+        become_runner(bench);
+    int status;
+    g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && run->kill_at > 0)
+        return false;
+    g_assert_cmpint(status, ==, 0);
+    return true;
+}
+
+void bench_work(const Bench *bench)
+{
+    BenchRun run = {0};
+    g_assert_true(bench_run(bench, &run));
+}
+
+/* ---- looking ---- */
+
+unsigned bench_count(Bench *bench, const char *queue)
+{
+    return fixture_count(&bench->fixture, queue, "");
+}
+
+Entry *bench_only(Bench *bench, const char *queue)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *file = fixture_files(&bench->fixture, queue, ".msg");
+    g_test_message("%s: %s", queue, file);
+    g_assert_cmpuint(fixture_count(&bench->fixture, queue, ".msg"), ==, 1);
+    Entry *entry = entry_open(spool_queue(bench->fixture.spool, queue, NULL), file, &error);
+    g_assert_no_error(error);
+    return entry;
+}
+
+char *bench_message(Entry *entry)
+{
+    g_autoptr(GBytes) octets = entry_message(entry);
+    size_t length;
+    const char *text = g_bytes_get_data(octets, &length);
+    return g_strndup(text, length);
+}
+
+char *bench_body(Entry *entry)
+{
+    g_autofree char *text = bench_message(entry);
+    const char *body = strstr(text, "\r\n\r\n");
+    g_assert_nonnull(body);
+    return g_strdup(body + 4);
+}
+
+static bool keep_set(const FragmentSet *set, void *data)
+{
+    char **key = data;
+    g_assert_null(*key);
+    *key = g_strdup(set->key);
+    return true;
+}
+
+FragmentSet *bench_set(const Bench *bench)
+{
+    g_autoptr(Store) store = bench_store(bench);
+    g_autoptr(GError) error = NULL;
+    g_autofree char *key = NULL;
+    g_assert_true(fragment_each(store, &(FragmentChoice){.every_state = true}, keep_set, &key, &error));
+    g_assert_nonnull(key);
+    FragmentSet *set = fragment_find(store, key, &error);
+    g_assert_no_error(error);
+    return set;
+}
