@@ -36,9 +36,13 @@ static const char *nested(const Report *report, size_t *length)
 {
     for (guint at = 1; at < report->parts->len; at++) {
         const MimePart *part = report->parts->pdata[at];
-        if (part->inside && strcmp(part->type, "multipart/report") == 0) {
-            *length = part->head_length + part->body_length;
-            return part->head;
+        if (!part->inside)
+            continue;
+        g_autofree char *type =
+            mime_field(part->body, mime_head(part->body, part->body_length), "Content-Type");
+        if (type && g_ascii_strncasecmp(type, "multipart/report", 16) == 0) {
+            *length = part->body_length;
+            return part->body;
         }
     }
     static const char mark[] = "\nFrom MAILER-DAEMON";

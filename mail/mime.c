@@ -2,11 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/mime.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #define DEPTH_LIMIT 12
 #define PART_LIMIT 200
 #define BOUNDARY_LIMIT 200
+#define CONVERTERS_LIMIT 32
 
 typedef struct Walk {
     GPtrArray *parts;
@@ -18,8 +20,8 @@ static void part_free(void *data)
 {
     MimePart *part = data;
     g_free(part->type);
-    g_free(part->charset);
-    g_free(part->encoding);
+    g_free(part->own_charset);
+    g_free(part->own_encoding);
     g_free(part);
 }
 
@@ -62,34 +64,56 @@ static char *unfold(const char *at, const char *end)
         at++;
     while (at < end && g_ascii_isspace(end[-1]))
         end--;
-    GString *value = g_string_sized_new((size_t)(end - at));
-    for (; at < end; at++) {
+    char *value = g_malloc((gsize)(end - at) + 1), *to = value;
+    for (; at < end; at++)
         if (*at != '\r' && *at != '\n' && *at != '\0')
-            g_string_append_c(value, *at == '\t' ? ' ' : *at);
+            *to++ = *at == '\t' ? ' ' : *at;
+    *to = '\0';
+    return value;
+}
+
+/* Does the line at begin with the field name? Its value's beginning, else NULL. */
+static const char *field_value(const char *at, size_t line, const MimeField *field)
+{
+    if (line <= field->length || ((*at ^ *field->name) & 0xdf) != 0 ||
+        ((at[field->length - 1] ^ field->name[field->length - 1]) & 0xdf) != 0 ||
+        g_ascii_strncasecmp(at, field->name, field->length) != 0)
+        return NULL;
+    const char *colon = at + field->length;
+    while (colon < at + line && (*colon == ' ' || *colon == '\t'))
+        colon++;
+    return colon < at + line && *colon == ':' ? colon + 1 : NULL;
+}
+
+void mime_fields(const char *head, size_t length, MimeField *fields, size_t count)
+{
+    const char *end = head + length, *at = head;
+    size_t missing = count;
+    uint32_t initials = 0; /* of a letter only the lower five bits, so that case does not matter */
+    for (size_t i = 0; i < count; i++)
+        initials |= UINT32_C(1) << (*fields[i].name & 31);
+    while (at < end && missing > 0) {
+        size_t line = line_length(at, end);
+        bool perhaps = initials >> (*at & 31) & 1;
+        for (size_t i = 0; perhaps && i < count; i++) {
+            const char *value = fields[i].value ? NULL : field_value(at, line, &fields[i]);
+            if (!value)
+                continue;
+            const char *stop = at + line;
+            while (stop < end && (*stop == ' ' || *stop == '\t'))
+                stop += line_length(stop, end);
+            fields[i].value = unfold(value, stop);
+            missing--;
+        }
+        at += line;
     }
-    return g_string_free(value, FALSE);
 }
 
 char *mime_field(const char *head, size_t length, const char *name)
 {
-    const char *end = head + length, *at = head;
-    size_t wanted = strlen(name);
-    while (at < end) {
-        size_t line = line_length(at, end);
-        if (line > wanted && ((*at ^ *name) & 0xdf) == 0 && g_ascii_strncasecmp(at, name, wanted) == 0) {
-            const char *colon = at + wanted;
-            while (colon < at + line && (*colon == ' ' || *colon == '\t'))
-                colon++;
-            if (*colon == ':') {
-                const char *stop = at + line;
-                while (stop < end && (*stop == ' ' || *stop == '\t'))
-                    stop += line_length(stop, end);
-                return unfold(colon + 1, stop);
-            }
-        }
-        at += line;
-    }
-    return NULL;
+    MimeField field = {.name = name, .length = strlen(name)};
+    mime_fields(head, length, &field, 1);
+    return field.value;
 }
 
 char *mime_parameter(const char *value, const char *name)
@@ -113,18 +137,25 @@ char *mime_parameter(const char *value, const char *name)
     return NULL;
 }
 
-static char *first_word(const char *value)
+static char *lower_all(char *value)
 {
-    return g_ascii_strdown(value, (gssize)strcspn(value, "; \t"));
+    for (char *at = value; *at; at++)
+        *at = g_ascii_isupper(*at) ? (char)(*at | 0x20) : *at;
+    return value;
+}
+
+/* Cuts value behind its first word, in lower case. */
+static char *first_word(char *value)
+{
+    value[strcspn(value, "; \t")] = '\0';
+    return lower_all(value);
 }
 
 static void walk(Walk place, const char *octets, size_t length);
 
-/* The next line that is the boundary, at or after at; NULL when there is none. */
-static const char *next_boundary(const char *at, const char *end, const char *boundary)
+/* The next line that begins with mark, at or after at; NULL when there is none. */
+static const char *next_boundary(const char *at, const char *end, const char *mark, size_t length)
 {
-    g_autofree char *mark = g_strconcat("--", boundary, NULL);
-    size_t length = strlen(mark);
     for (bool first = true; at < end; first = false) {
         if (first && (size_t)(end - at) >= length && memcmp(at, mark, length) == 0)
             return at;
@@ -141,8 +172,9 @@ static const char *next_boundary(const char *at, const char *end, const char *bo
 static bool walk_multipart(Walk place, const MimePart *part, const char *boundary)
 {
     const char *end = part->body + part->body_length;
-    const char *at = next_boundary(part->body, end, boundary);
-    size_t length = strlen(boundary) + 2;
+    g_autofree char *mark = g_strconcat("--", boundary, NULL);
+    size_t length = strlen(mark);
+    const char *at = next_boundary(part->body, end, mark, length);
     if (!at)
         return false;
     place.depth++;
@@ -152,17 +184,18 @@ static bool walk_multipart(Walk place, const MimePart *part, const char *boundar
         const char *start = at + line_length(at, end);
         if (last)
             break;
-        at = start < end ? next_boundary(start, end, boundary) : NULL;
+        at = start < end ? next_boundary(start, end, mark, length) : NULL;
         walk(place, start, (size_t)((at ? at : end) - start));
     }
     return true;
 }
 
+/* Of the mail that came back only who needs it looks at the head. */
 static MimePart *part_new(Walk place, const char *octets, size_t length)
 {
     MimePart *part = g_new0(MimePart, 1);
     part->head = octets;
-    part->head_length = mime_head(octets, length);
+    part->head_length = place.inside ? 0 : mime_head(octets, length);
     size_t skip = part->head_length;
     if (skip == 0 && length > 0 && octets[0] == '\n')
         skip = 1;
@@ -179,18 +212,23 @@ static void walk(Walk place, const char *octets, size_t length)
     if (place.parts->len >= PART_LIMIT)
         return;
     MimePart *part = part_new(place, octets, length);
-    g_autofree char *type = mime_field(part->head, part->head_length, "Content-Type");
-    g_autofree char *encoding = mime_field(part->head, part->head_length, "Content-Transfer-Encoding");
-    g_autofree char *charset = type ? mime_parameter(type, "charset") : NULL;
+    MimeField fields[] = {MIME_FIELD("Content-Type"), MIME_FIELD("Content-Transfer-Encoding")};
+    mime_fields(part->head, part->head_length, fields, G_N_ELEMENTS(fields));
+    char *type = fields[0].value;
+    part->own_charset = type ? mime_parameter(type, "charset") : NULL;
+    part->charset = part->own_charset ? lower_all(part->own_charset) : "";
+    part->own_encoding = fields[1].value;
+    part->encoding = part->own_encoding ? first_word(part->own_encoding) : "";
+    g_autofree char *boundary =
+        type && g_ascii_strncasecmp(type, "multipart/", 10) == 0 ? mime_parameter(type, "boundary") : NULL;
     part->typed = type && strchr(type, '/');
     part->type = part->typed ? first_word(type) : g_strdup("text/plain");
-    part->charset = charset ? g_ascii_strdown(charset, -1) : g_strdup("");
-    part->encoding = encoding ? first_word(encoding) : g_strdup("");
+    if (!part->typed)
+        g_free(type);
     g_ptr_array_add(place.parts, part);
     if (place.inside || place.depth >= DEPTH_LIMIT)
         return;
     if (g_str_has_prefix(part->type, "multipart/")) {
-        g_autofree char *boundary = mime_parameter(type, "boundary");
         bool split =
             boundary && *boundary && strlen(boundary) <= BOUNDARY_LIMIT && walk_multipart(place, part, boundary);
         if (!split && part != place.parts->pdata[0]) {
@@ -255,13 +293,42 @@ static bool is_stateful(const char *charset)
     return strstr(charset, "2022") || strstr(charset, "utf-7") || strstr(charset, "utf-16") || strstr(charset, "hz");
 }
 
+/* A converter that stays open keeps its charset's module in memory, which is loaded anew for each mail else. */
+static void keep_converter(const char *charset)
+{
+    static GHashTable *kept;
+    static GMutex lock;
+    g_mutex_lock(&lock);
+    if (!kept)
+        kept = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    if (g_hash_table_size(kept) < CONVERTERS_LIMIT && !g_hash_table_contains(kept, charset)) {
+        GIConv converter = g_iconv_open("UTF-8", charset);
+        if (converter != (GIConv)-1) /* not so: what is no charset is not kept */
+            g_hash_table_insert(kept, g_strdup(charset), converter);
+    }
+    g_mutex_unlock(&lock);
+}
+
+static bool is_ascii(const char *octets, size_t length)
+{
+    uint64_t all = 0, word;
+    for (; length >= sizeof word; octets += sizeof word, length -= sizeof word) {
+        memcpy(&word, octets, sizeof word);
+        all |= word;
+    }
+    for (; length > 0; length--)
+        all |= (uint64_t)(unsigned char)*octets++;
+    return (all & UINT64_C(0x8080808080808080)) == 0;
+}
+
 static GString *to_utf8(GString *raw, const char *charset)
 {
     bool stateful = is_stateful(charset) && (strstr(charset, "utf-16") || strpbrk(raw->str, "\033\016+~"));
-    if (!stateful && g_utf8_validate_len(raw->str, raw->len, NULL))
+    if (!stateful && (is_ascii(raw->str, raw->len) || g_utf8_validate_len(raw->str, raw->len, NULL)))
         return raw;
     const char *from = strstr(charset, "utf-7") ? "UTF-7" : *charset ? charset : "WINDOWS-1252";
     gsize written;
+    keep_converter(from);
     g_autofree char *text =
         g_convert_with_fallback(raw->str, (gssize)raw->len, "UTF-8", from, "?", NULL, &written, NULL);
     if (!text && !stateful)
@@ -287,13 +354,15 @@ GString *mime_text(const MimePart *part, size_t limit)
     GString *text = to_utf8(raw, part->charset);
     if (!memchr(text->str, '\r', text->len) && !memchr(text->str, '\0', text->len))
         return text;
-    gsize to = 0;
-    for (gsize at = 0; at < text->len; at++) {
-        char octet = text->str[at];
-        if (octet == '\r' && at + 1 < text->len && text->str[at + 1] == '\n')
+    char *to = text->str;
+    const char *end = text->str + text->len;
+    for (const char *at = text->str; at < end; at++) {
+        if (*at == '\r' && at[1] == '\n')
             continue;
-        text->str[to++] = octet == '\0' ? ' ' : octet == '\r' ? '\n' : octet;
+        *to++ = *at;
+        if ((unsigned char)*at <= '\r' && (*at == '\0' || *at == '\r'))
+            to[-1] = *at ? '\n' : ' ';
     }
-    g_string_truncate(text, to);
+    g_string_truncate(text, (gsize)(to - text->str));
     return text;
 }

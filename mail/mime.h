@@ -19,10 +19,10 @@ typedef struct MimePart {
     const char *head, *body; /* borrowed from the octets */
     size_t head_length, body_length;
     char *type;     /* "text/plain", lower case */
-    char *charset;  /* lower case, "" when not given */
-    char *encoding; /* lower case, "" when not given */
+    const char *charset, *encoding; /* lower case, "" when not given */
+    char *own_charset, *own_encoding; /* what the two point to, or NULL */
     bool typed;     /* it says itself what it is */
-    bool inside;    /* below a message/rfc822: of the mail that came back */
+    bool inside;    /* below a message/rfc822: the mail that came back, all of it the body, taken for text/plain */
 } MimePart;
 
 /* All parts in order: the mail itself and what it holds; a mail inside is one part. A multipart that cannot be
@@ -32,6 +32,15 @@ GPtrArray *mime_parts(const char *octets, size_t length);
 /* The value of the first field of that name in a head: unfolded, without blanks
  * around. g_free(), NULL when there is none. */
 char *mime_field(const char *head, size_t length, const char *name);
+
+/* Several fields in one pass: sets each value as mime_field() returns it, where it is NULL before. */
+typedef struct MimeField {
+    const char *name;
+    size_t length; /* of name */
+    char *value;
+} MimeField;
+#define MIME_FIELD(text) {.name = text, .length = sizeof(text) - 1}
+void mime_fields(const char *head, size_t length, MimeField *fields, size_t count);
 
 /* The head's length, the empty line included; 0 when it does not begin with a field. */
 size_t mime_head(const char *octets, size_t length);

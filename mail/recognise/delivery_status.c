@@ -7,20 +7,10 @@
 
 #define VALUE_LIMIT 2000
 
+/* The values lie in the text that is read. */
 typedef struct Block {
     char *original, *final, *actual, *action, *status, *diagnostic;
 } Block;
-
-static void block_clear(Block *block)
-{
-    g_free(block->original);
-    g_free(block->final);
-    g_free(block->actual);
-    g_free(block->action);
-    g_free(block->status);
-    g_free(block->diagnostic);
-    *block = (Block){0};
-}
 
 static void put_code(GString *out, guint64 code)
 {
@@ -35,14 +25,14 @@ static char *decode_address(const char *at, bool xtext)
     for (; *at; at++) {
         bool plus = xtext && *at == '+' && g_ascii_isxdigit(at[1]) && g_ascii_isxdigit(at[2]) &&
                     !g_ascii_islower(at[1]) && !g_ascii_islower(at[2]);
-        const char *close = g_str_has_prefix(at, "\\x{") ? strchr(at, '}') : NULL;
+        size_t digits = g_str_has_prefix(at, "\\x{") ? strspn(at + 3, "0123456789abcdefABCDEF") : 0;
         if (plus) {
             char code = (char)(g_ascii_xdigit_value(at[1]) * 16 + g_ascii_xdigit_value(at[2]));
             g_string_append_c(out, code > 32 && code < 127 ? code : '?');
             at += 2;
-        } else if (close && close - at < 12) {
+        } else if (digits > 0 && digits <= 8 && at[3 + digits] == '}') {
             put_code(out, g_ascii_strtoull(at + 3, NULL, 16));
-            at = close;
+            at += 3 + digits;
         } else {
             g_string_append_c(out, *at);
         }
@@ -59,10 +49,10 @@ static char *value_address(const char *value, bool original)
         return NULL;
     size_t length;
     bool coded = original && strchr(start, '+') && !strstr(start, "+@");
-    g_autofree char *plain = decode_address(start, coded);
-    const char *address = address_begins(plain, &length);
+    g_autofree char *plain = coded || strchr(start, '\\') ? decode_address(start, coded) : NULL;
+    const char *place = plain ? plain : start, *address = address_begins(place, &length);
     if (!address)
-        address = address_scan(plain, &length);
+        address = address_scan(place, &length);
     return address ? g_strndup(address, length) : NULL;
 }
 
@@ -93,43 +83,47 @@ static void block_end(Report *report, Block *block)
         if (choices[at] && report_add(report, &finding))
             break;
     }
-    block_clear(block);
+    *block = (Block){0};
 }
 
 static char **block_field(Block *block, const char *line, size_t *skip)
 {
-    const struct {
+    static const struct {
         const char *name;
-        char **place;
-    } fields[] = {
-        {"Original-Recipient", &block->original},
-        {"Final-Recipient", &block->final},
-        {"Action", &block->action},
-        {"X-Actual-Recipient", &block->actual},
-        {"Status", &block->status},
-        {"Diagnostic-Code", &block->diagnostic},
-    };
+        size_t length;
+    } fields[] = {{"original-recipient", 18}, {"final-recipient", 15}, {"action", 6},
+                  {"x-actual-recipient", 18}, {"status", 6},           {"diagnostic-code", 15}};
+    char **const places[] = {&block->original, &block->final,  &block->action,
+                             &block->actual,   &block->status, &block->diagnostic};
+    char initial = ascii_lower(*line);
     for (size_t at = 0; at < G_N_ELEMENTS(fields); at++) {
-        size_t length = strlen(fields[at].name);
-        if (g_ascii_strncasecmp(line, fields[at].name, length) == 0) {
+        size_t length = fields[at].length;
+        if (initial == *fields[at].name && g_ascii_strncasecmp(line, fields[at].name, length) == 0) {
             const char *colon = line + length + strspn(line + length, " \t");
             *skip = (size_t)(colon - line) + 1;
-            return *colon == ':' ? fields[at].place : NULL;
+            return *colon == ':' ? places[at] : NULL;
         }
     }
     return NULL;
 }
 
+/* A folded line behind the value's: the feed between them, which was written over, becomes a blank. */
+static void take_more(char *value, char *line)
+{
+    size_t length = (size_t)(line - value) - 1;
+    if (length > VALUE_LIMIT)
+        return;
+    for (char *gap = line - 1; gap > value && *gap == '\0'; gap--)
+        *gap = ' ';
+}
+
 /* Another recipient begins with a field that the block has already. */
-static void take_line(Report *report, Block *block, char ***last, const char *line)
+static void take_line(Report *report, Block *block, char **last, char *line)
 {
     size_t skip;
-    if ((*line == ' ' || *line == '\t') && *last) {
-        if (strlen(**last) > VALUE_LIMIT)
-            return;
-        char *longer = g_strconcat(**last, " ", line + strspn(line, " \t"), NULL);
-        g_free(**last);
-        **last = longer;
+    if (*line == ' ' || *line == '\t') {
+        if (*last)
+            take_more(*last, line);
         return;
     }
     char **place = block_field(block, line, &skip);
@@ -137,25 +131,29 @@ static void take_line(Report *report, Block *block, char ***last, const char *li
         block_end(report, block);
         place = block_field(block, line, &skip);
     }
+    *last = NULL;
     if (place && !*place)
-        *place = g_strstrip(g_strdup(line + skip));
-    *last = place;
+        *place = *last = line + skip + strspn(line + skip, " \t");
 }
 
 static bool read_fields(Report *report, const char *text)
 {
     Block block = {0};
-    char **last = NULL;
-    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    for (char **line = lines; *line; line++) {
-        if ((*line)[strspn(*line, " \t\r")] == '\0') {
+    char *last = NULL;
+    g_autofree char *copy = g_strdup(text);
+    for (char *line = copy, *next; line; line = next) {
+        char *feed = strchr(line, '\n');
+        next = feed ? feed + 1 : NULL;
+        if (feed)
+            *feed = '\0';
+        if (line[strspn(line, " \t\r")] == '\0') {
             last = NULL;
             if (block.final && (block.action || block.status))
                 block_end(report, &block);
             else if (!block.final && !block.original)
-                block_clear(&block);
+                block = (Block){0};
         } else {
-            take_line(report, &block, &last, *line);
+            take_line(report, &block, &last, line);
         }
     }
     block_end(report, &block);

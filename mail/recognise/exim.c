@@ -5,16 +5,21 @@
 
 #include "mail/recognise/report.h"
 
-static const Section sections[] = {
+/* Each has the word "following", which is looked for first. */
+static const Section following[] = {
     {SECTION_LIST, "following address(es) failed:", "failed"},
     {SECTION_LIST, "following addresses failed:", "failed"},
     {SECTION_LIST, "following address failed:", "failed"},
-    {SECTION_LIST, "has not yet been delivered is:", "delayed"},
-    {SECTION_LIST, "have not yet been delivered are:", "delayed"},
     {SECTION_LIST, "delivery to the following recipient failed permanently:", "failed"},
     {SECTION_LIST, "delivery to the following recipients failed permanently:", "failed"},
     {SECTION_LIST, "delivery to the following recipient has been delayed:", "delayed"},
     {SECTION_LIST, "delivery to the following recipients has been delayed:", "delayed"},
+    {SECTION_END, NULL, NULL},
+};
+
+static const Section others[] = {
+    {SECTION_LIST, "has not yet been delivered is:", "delayed"},
+    {SECTION_LIST, "have not yet been delivered are:", "delayed"},
     {SECTION_NEXT, "local mailbox", "failed"},
     {SECTION_END, NULL, NULL},
 };
@@ -46,7 +51,9 @@ static bool read_exim(Report *report)
     bool failed = *report_field(report, "X-Failed-Recipients");
     if (!failed && !report->automatic)
         return false;
-    section_read(report, sections);
+    if (report_says(report, "following"))
+        section_read(report, following);
+    section_read(report, others);
     add_header(report, "X-Failed-Recipients");
     if (!report_found(report))
         add_malformed(report);

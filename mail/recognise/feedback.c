@@ -5,6 +5,8 @@
 
 #include "mail/recognise/report.h"
 
+#define OWN_LIMIT 4096 /* octets, within which Hotmail's own field stands */
+
 static void add_from(Report *report, const char *head, const char *name)
 {
     g_autofree char *value = mime_field(head, strlen(head), name);
@@ -17,14 +19,17 @@ static void add_from(Report *report, const char *head, const char *name)
 static bool read_feedback(Report *report)
 {
     static const char *const fields[] = {"Original-Rcpt-To", "Removal-Recipient"};
-    g_autofree char *hotmail = mime_field(report->returned, strlen(report->returned), "X-HmXmrOriginalRecipient");
+    static const char own[] = "X-HmXmrOriginalRecipient";
+    bool perhaps = report->back && memmem(report->back, MIN(report->back_length, OWN_LIMIT), own, sizeof own - 1);
+    const char *head = perhaps ? report_returned(report) : "";
+    g_autofree char *hotmail = mime_field(head, strlen(head), own);
     if (!report->feedback_text && !hotmail)
         return false;
     report->kind = BOUNCE_FEEDBACK;
     for (size_t at = 0; report->feedback_text && at < G_N_ELEMENTS(fields); at++)
         add_from(report, report->feedback_text, fields[at]);
     if (hotmail)
-        add_from(report, report->returned, "X-HmXmrOriginalRecipient");
+        add_from(report, head, own);
     return true;
 }
 

@@ -15,7 +15,7 @@ typedef struct Clue {
     const char *reason;
 } Clue;
 
-/* The first that is found tells; so the particular stand before the general. */
+/* The first that is found tells; so the particular stand before the general. Each begins with two small letters. */
 static const Clue words[] = {
     {"requires confirmation", "challenge"},
     {"mailbox is full", "mailbox-full"},
@@ -163,9 +163,14 @@ static const Clue codes[] = {
 
 #define NO_ROW G_N_ELEMENTS(words)
 
-/* The rows of words by their first letter: where each list begins, and what follows each row. */
-static guint8 begin[26], next[G_N_ELEMENTS(words)];
+/* The rows of words by their first two letters: where each list begins, and what follows each row. */
+static guint8 begin[26 * 26], next[G_N_ELEMENTS(words)];
 G_STATIC_ASSERT(G_N_ELEMENTS(words) < 255);
+
+static size_t pair_of(const char *at)
+{
+    return (size_t)(at[0] - 'a') * 26 + (size_t)(at[1] - 'a');
+}
 
 static void index_words(void)
 {
@@ -174,25 +179,40 @@ static void index_words(void)
         return;
     memset(begin, NO_ROW, sizeof begin);
     for (size_t row = NO_ROW; row-- > 0;) {
-        guint8 *list = &begin[words[row].words[0] - 'a'];
+        guint8 *list = &begin[pair_of(words[row].words)];
         next[row] = *list;
         *list = (guint8)row;
     }
     g_once_init_leave(&done, 1);
 }
 
+static bool is_letter(char octet)
+{
+    return octet >= 'a' && octet <= 'z';
+}
+
+static bool is_prefix(const char *prefix, const char *text)
+{
+    while (*prefix && *prefix == *text)
+        prefix++, text++;
+    return *prefix == '\0';
+}
+
 /* The first row of which the text has the words, beginning where a word begins. */
 static const char *reason_in(const char *text)
 {
     index_words();
-    g_autofree char *lower = g_ascii_strdown(text, -1);
-    size_t best = NO_ROW;
+    size_t length = strlen(text), best = NO_ROW;
+    g_autofree char *lower = g_malloc(length + 1);
+    for (size_t at = 0; at <= length; at++)
+        lower[at] = ascii_lower(text[at]);
+    bool inside = false; /* a word */
     for (const char *at = lower; *at; at++) {
-        if (!g_ascii_isalpha(*at) || (at > lower && g_ascii_isalpha(at[-1])))
-            continue;
-        for (size_t row = begin[*at - 'a']; row < best; row = next[row])
-            if (words[row].words[1] == at[1] && g_str_has_prefix(at, words[row].words))
+        bool starts = !inside && is_letter(at[0]) && is_letter(at[1]);
+        for (size_t row = starts ? begin[pair_of(at)] : NO_ROW; row < best; row = next[row])
+            if (is_prefix(words[row].words, at))
                 best = row;
+        inside = is_letter(*at);
     }
     return best < NO_ROW ? words[best].reason : NULL;
 }

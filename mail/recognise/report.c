@@ -11,17 +11,49 @@
 #define HEAD_LIMIT 4096
 #define SHOWN_LIMIT 400
 #define RECIPIENT_LIMIT 2000
+#define FEW 16 /* recipients, from which on a table pays */
+
+/* Fields that are asked for in most mails: found in one pass. */
+static const struct {
+    const char *name;
+    size_t length;
+} usual[REPORT_USUAL] = {{"From", 4},           {"To", 2},
+                         {"Subject", 7},        {"X-Mailer", 8},
+                         {"Auto-Submitted", 14}, {"Precedence", 10},
+                         {"X-Autoreply", 11},   {"X-Autorespond", 13},
+                         {"X-Vacation", 10},    {"X-Auto-Response-Suppress", 24},
+                         {"X-Failed-Recipients", 19}};
+
+static void find_usual(Report *report)
+{
+    const MimePart *top = report->parts->pdata[0];
+    MimeField fields[REPORT_USUAL];
+    for (size_t at = 0; at < REPORT_USUAL; at++)
+        fields[at] = (MimeField){.name = usual[at].name, .length = usual[at].length};
+    mime_fields(top->head, top->head_length, fields, REPORT_USUAL);
+    for (size_t at = 0; at < REPORT_USUAL; at++) {
+        report->usual[at] = fields[at].value ? g_string_chunk_insert(report->chunk, fields[at].value) : "";
+        g_free(fields[at].value);
+    }
+}
 
 const char *report_field(Report *report, const char *name)
 {
+    if (!report->usual[0])
+        find_usual(report);
+    for (size_t at = 0; at < REPORT_USUAL; at++)
+        if (strcmp(usual[at].name, name) == 0)
+            return report->usual[at];
     const MimePart *top = report->parts->pdata[0];
     g_autofree char *value = mime_field(top->head, top->head_length, name);
     return value ? g_string_chunk_insert(report->chunk, value) : "";
 }
 
-static const char *lower_field(Report *report, const char *name)
+/* Decoded and in lower case, in the chunk. */
+static const char *lower_value(Report *report, const char *value)
 {
-    const char *value = report_field(report, name);
+    if (!*value)
+        return "";
     g_autofree char *text = strstr(value, "=?") ? header_decode(value) : g_utf8_make_valid(value, -1);
     g_autofree char *lower = g_ascii_strdown(text, -1);
     return g_string_chunk_insert(report->chunk, lower);
@@ -100,7 +132,10 @@ static bool is_automatic(Report *report)
 
 static bool starts_with(const char *line, const char *lower)
 {
-    return g_ascii_strncasecmp(line, lower, strlen(lower)) == 0;
+    for (; *lower; line++, lower++)
+        if (ascii_lower(*line) != *lower)
+            return false;
+    return true;
 }
 
 /* Does the mail that came back begin at this line, by what the line says? */
@@ -148,7 +183,7 @@ static bool is_cut(const char *line)
     };
     bool field = *line && strchr("RrDd", *line);
     if (field &&
-        (starts_with(line, "Received:") || starts_with(line, "Return-Path:") || starts_with(line, "DKIM-Signature:")))
+        (starts_with(line, "received:") || starts_with(line, "return-path:") || starts_with(line, "dkim-signature:")))
         return true;
     const char *word = line;
     while (*word && !g_ascii_isalnum(*word) && (signed char)*word > 0)
@@ -165,44 +200,54 @@ static bool is_cut(const char *line)
     return true;
 }
 
-static void add_line(Report *report, char *line)
+/* The line from at to end, where a NUL may be written; *flat has room for it. */
+static void add_line(Report *report, char *at, char *end, char **flat)
 {
-    g_strchomp(line);
-    guint start = (guint)report->flat->len;
-    g_array_append_val(report->starts, start);
-    g_ptr_array_add(report->lines, g_string_chunk_insert(report->chunk, line));
-    for (const char *at = line; *at; at++) {
-        bool blank = *at == ' ' || *at == '\t';
-        if (!blank)
-            g_string_append_c(report->flat, g_ascii_tolower(*at));
-        else if (report->flat->len > start)
-            g_string_append_c(report->flat, ' ');
-        while (blank && (at[1] == ' ' || at[1] == '\t'))
-            at++;
+    while (end > at && g_ascii_isspace(end[-1]))
+        end--;
+    *end = '\0';
+    char *start = *flat, *to = start;
+    guint offset = (guint)(start - report->flat->str);
+    g_array_append_val(report->starts, offset);
+    g_ptr_array_add(report->lines, at);
+    bool blank = true; /* none at the beginning, one between words */
+    for (; at < end; at++) {
+        bool is_blank = *at == ' ' || *at == '\t';
+        if (!is_blank)
+            *to++ = ascii_lower(*at);
+        else if (!blank)
+            *to++ = ' ';
+        blank = is_blank;
     }
-    if (report->flat->len > start)
-        g_string_append_c(report->flat, ' ');
+    if (to > start)
+        *to++ = ' ';
+    *flat = to;
 }
 
+/* Consumes text: the lines stay where they are in it. */
 static void add_notification(Report *report, GString *text)
 {
     char *end = text->str + text->len, *at = text->str;
+    gsize before = report->flat->len;
+    g_string_set_size(report->flat, before + text->len + 1); /* a line is never longer than it was, feed included */
+    char *flat = report->flat->str + before;
     while (at < end) {
-        char *feed = memchr(at, '\n', (size_t)(end - at));
-        if (feed)
-            *feed = '\0';
+        char *feed = memchr(at, '\n', (size_t)(end - at)), *stop = feed ? feed : end;
+        *stop = '\0';
         if (is_cut(at)) {
             bool field = strchr("RrDd", *at) && strchr(at, ':');
             if (feed)
                 *feed = '\n';
             const char *rest = field || !feed ? at : feed + 1;
-            if (!*report->returned)
-                report->returned = g_string_chunk_insert(report->chunk, rest + strspn(rest, " \t\n"));
-            return;
+            if (!report->back)
+                report->returned = rest + strspn(rest, " \t\n");
+            break;
         }
-        add_line(report, at);
+        add_line(report, at, stop, &flat);
         at = feed ? feed + 1 : end;
     }
+    g_string_set_size(report->flat, (gsize)(flat - report->flat->str));
+    g_ptr_array_add(report->texts, text);
 }
 
 static const char *joined(Report *report, const char *before, const MimePart *part)
@@ -215,12 +260,21 @@ static const char *joined(Report *report, const char *before, const MimePart *pa
     return kept;
 }
 
-static void set_returned(Report *report, const char *head, size_t length)
+static void set_returned(Report *report, const char *octets, size_t length)
 {
-    if (*report->returned)
+    if (report->back)
         return;
-    g_autofree char *copy = g_strndup(head, MIN(length, TEXT_LIMIT));
-    report->returned = g_string_chunk_insert(report->chunk, copy);
+    report->back = octets;
+    report->back_length = length;
+}
+
+const char *report_returned(Report *report)
+{
+    if (!*report->returned && report->back) {
+        size_t head = MIN(mime_head(report->back, report->back_length), TEXT_LIMIT);
+        report->returned = g_string_chunk_insert_len(report->chunk, report->back, (gssize)strnlen(report->back, head));
+    }
+    return report->returned;
 }
 
 static bool is_header_type(const char *type)
@@ -258,14 +312,15 @@ static void take_text(Report *report, const MimePart *part, bool first, bool htm
     }
     if (strspn(text->str, " \t\n") < text->len)
         add_notification(report, text);
-    g_string_free(text, TRUE);
+    else
+        g_string_free(text, TRUE);
 }
 
 /* Parts for programs, and the head of what came back. */
 static void take_part(Report *report, const MimePart *part, bool first)
 {
     if (part->inside || is_returned_part(part, first)) {
-        set_returned(report, part->head, part->head_length);
+        set_returned(report, part->head, part->head_length + part->body_length);
     } else if (strcmp(part->type, "message/delivery-status") == 0 ||
                strcmp(part->type, "message/global-delivery-status") == 0) {
         report->status_text = joined(report, report->status_text, part);
@@ -284,17 +339,18 @@ static bool is_leaf(const Report *report, guint at)
     return at > 0 || report->parts->len == 1 || !g_str_has_prefix(part->type, "multipart/");
 }
 
+static void free_text(void *text)
+{
+    g_string_free(text, TRUE);
+}
+
 void report_init(Report *report, const char *octets, size_t length)
 {
     *report =
         (Report){.octets = octets, .length = length, .returned = "", .from = "", .to = "", .subject = "", .mailer = ""};
     report->chunk = g_string_chunk_new(4096);
     report->parts = mime_parts(octets, length);
-    report->lines = g_ptr_array_new();
-    report->flat = g_string_new(NULL);
-    report->starts = g_array_new(FALSE, FALSE, sizeof(guint));
     report->recipients = g_ptr_array_new();
-    report->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint at = 0; at < report->parts->len; at++)
         if (is_leaf(report, at))
             take_part(report, report->parts->pdata[at], at == 0);
@@ -305,10 +361,14 @@ void report_prepare(Report *report)
     if (report->prepared)
         return;
     report->prepared = true;
-    report->from = lower_field(report, "From");
-    report->to = lower_field(report, "To");
-    report->subject = lower_field(report, "Subject");
-    report->mailer = lower_field(report, "X-Mailer");
+    report->lines = g_ptr_array_new();
+    report->texts = g_ptr_array_new_with_free_func(free_text);
+    report->flat = g_string_new(NULL);
+    report->starts = g_array_new(FALSE, FALSE, sizeof(guint));
+    report->from = lower_value(report, report_field(report, "From"));
+    report->to = lower_value(report, report_field(report, "To"));
+    report->subject = lower_value(report, report_field(report, "Subject"));
+    report->mailer = lower_value(report, report_field(report, "X-Mailer"));
     report->automatic = is_automatic(report);
     for (int html = 0; html < 2; html++)
         for (guint at = 0; at < report->parts->len && !(html && report->lines->len > 0); at++)
@@ -319,10 +379,13 @@ void report_prepare(Report *report)
 void report_clear(Report *report)
 {
     g_ptr_array_unref(report->parts);
-    g_hash_table_unref(report->known);
-    g_ptr_array_unref(report->lines);
-    g_string_free(report->flat, TRUE);
-    g_array_unref(report->starts);
+    g_clear_pointer(&report->known, g_hash_table_unref);
+    if (report->prepared) {
+        g_ptr_array_unref(report->lines);
+        g_ptr_array_unref(report->texts);
+        g_string_free(report->flat, TRUE);
+        g_array_unref(report->starts);
+    }
     g_string_chunk_free(report->chunk);
     if (report->recipients)
         g_ptr_array_unref(report->recipients);
@@ -353,20 +416,23 @@ guint report_line_at(const Report *report, size_t offset)
 
 /* ---- results ---- */
 
+/* One line for people, not longer than they read. */
 static char *shown(const char *text)
 {
-    GString *line = g_string_sized_new(128);
-    for (const char *at = text ? text : ""; *at && line->len < SHOWN_LIMIT; at++) {
+    char line[SHOWN_LIMIT];
+    size_t length = 0;
+    unsigned char all = 0;
+    for (const char *at = text ? text : ""; *at && length < sizeof line; at++) {
+        all |= (unsigned char)*at;
         bool blank = (unsigned char)*at <= ' ' || *at == 127;
         if (!blank)
-            g_string_append_c(line, *at);
-        else if (line->len > 0 && line->str[line->len - 1] != ' ')
-            g_string_append_c(line, ' ');
+            line[length++] = *at;
+        else if (length > 0 && line[length - 1] != ' ')
+            line[length++] = ' ';
     }
-    g_strchomp(line->str);
-    char *valid = g_utf8_make_valid(line->str, -1);
-    g_string_free(line, TRUE);
-    return valid;
+    while (length > 0 && line[length - 1] == ' ')
+        length--;
+    return all < 128 ? g_strndup(line, length) : g_utf8_make_valid(line, (gssize)length);
 }
 
 static BounceClass class_of(const Finding *finding, const char *status, const char *reason)
@@ -393,6 +459,35 @@ static void find_status(const Finding *finding, const char *text, char status[ST
         memcpy(status, other, sizeof other);
 }
 
+static BounceRecipient *find_known(Report *report, const char *address)
+{
+    if (report->known) {
+        g_autofree char *key = g_ascii_strdown(address, -1);
+        return g_hash_table_lookup(report->known, key);
+    }
+    for (guint at = 0; at < report->recipients->len; at++) {
+        BounceRecipient *one = report->recipients->pdata[at];
+        if (g_ascii_strcasecmp(one->address, address) == 0)
+            return one;
+    }
+    return NULL;
+}
+
+/* A few are found faster without a table. */
+static void add_known(Report *report, BounceRecipient *recipient)
+{
+    g_ptr_array_add(report->recipients, recipient);
+    if (report->recipients->len == FEW) {
+        report->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        for (guint at = 0; at < FEW - 1; at++) {
+            BounceRecipient *one = report->recipients->pdata[at];
+            g_hash_table_insert(report->known, g_ascii_strdown(one->address, -1), one);
+        }
+    }
+    if (report->known)
+        g_hash_table_insert(report->known, g_ascii_strdown(recipient->address, -1), recipient);
+}
+
 bool report_add(Report *report, const Finding *finding)
 {
     static const char *const good[] = {"deliver", "relay", "expand", "success"};
@@ -405,8 +500,7 @@ bool report_add(Report *report, const Finding *finding)
             return true;
         }
     g_autofree char *text = shown(finding->text);
-    g_autofree char *key = g_ascii_strdown(address, -1);
-    BounceRecipient *known = g_hash_table_lookup(report->known, key);
+    BounceRecipient *known = find_known(report, address);
     if (known) {
         if (!*known->text && *text) {
             g_free(known->text);
@@ -424,7 +518,6 @@ bool report_add(Report *report, const Finding *finding)
     recipient->status = g_strdup(status);
     recipient->address = g_steal_pointer(&address);
     recipient->text = g_steal_pointer(&text);
-    g_ptr_array_add(report->recipients, recipient);
-    g_hash_table_insert(report->known, g_steal_pointer(&key), recipient);
+    add_known(report, recipient);
     return true;
 }

@@ -19,24 +19,31 @@
 #include "mail/bounce.h"
 #include "mail/mime.h"
 
+#define REPORT_USUAL 11
+
 typedef struct Report {
     const char *octets;
     size_t length;
     GPtrArray *parts; /* of MimePart; the first is the mail */
     bool prepared;
     GStringChunk *chunk;
+    const char *usual[REPORT_USUAL]; /* for report_field() */
     const char *from, *to, *subject; /* lower case, decoded; "" when absent */
     const char *mailer;         /* lower case X-Mailer, "" when absent */
     bool automatic;             /* from a mail system, by its header */
+    /* These four are there once it is prepared. */
     GPtrArray *lines;           /* of const char *: the notification, blanks at the end away */
+    GPtrArray *texts;           /* of GString: where they are */
     GString *flat;              /* the notification */
     GArray *starts;             /* of guint: where each line begins in flat */
     const char *status_text;    /* all delivery-status parts, or NULL */
     const char *feedback_text;  /* a feedback-report part, or NULL */
-    const char *returned;       /* head of the returned mail (LF lines), "" when there is none */
+    const char *back;           /* the returned mail in octets, or NULL */
+    size_t back_length;
+    const char *returned;       /* for report_returned() */
     BounceKind kind;            /* set by a dialect that knows it */
     bool succeeded;             /* something was reported delivered, relayed or expanded */
-    GHashTable *known;          /* address in lower case -> BounceRecipient */
+    GHashTable *known;          /* address in lower case -> BounceRecipient; NULL while they are few */
     GPtrArray *recipients;      /* the result */
 } Report;
 
@@ -62,6 +69,9 @@ bool report_is_reply(Report *report);
 
 /* A field of the mail's own header; in the chunk, "" when absent. */
 const char *report_field(Report *report, const char *name);
+
+/* Head of the mail that came back, "" when there is none. */
+const char *report_returned(Report *report);
 
 /* Does the notification hold the phrase (lower case, single spaces)? */
 bool report_says(const Report *report, const char *phrase);
@@ -110,6 +120,12 @@ bool section_read(Report *report, const Section *sections);
 /* Lines "<address>: text", "<address> (expanded from <other>): text" in the first column, with
  * the lines up to the next one. */
 bool section_brackets(Report *report, const char *action);
+
+/* In place of g_ascii_tolower(), which is no inline function. */
+static inline char ascii_lower(char octet)
+{
+    return octet >= 'A' && octet <= 'Z' ? (char)(octet | 0x20) : octet;
+}
 
 /* ---- dialects ---- */
 

@@ -25,7 +25,8 @@ static void add_text(Report *report, const char *address, size_t length)
 /* The topmost "Received: ... for <address>". */
 static bool add_envelope(Report *report)
 {
-    g_autofree char *value = mime_field(report->returned, strlen(report->returned), "Received");
+    const char *head = report_returned(report);
+    g_autofree char *value = mime_field(head, strlen(head), "Received");
     const char *mark = value ? strstr(value, " for <") : NULL;
     size_t length;
     const char *address = mark ? address_begins(mark + 5, &length) : NULL;
@@ -37,13 +38,14 @@ static bool add_envelope(Report *report)
 static bool add_to(Report *report)
 {
     static const char *const never[] = {"List-Id", "List-Post", "List-Unsubscribe", "Cc", "Mailing-List"};
-    size_t head = strlen(report->returned), length, other;
+    const char *head = report_returned(report);
+    size_t size = strlen(head), length, other;
     for (size_t at = 0; at < G_N_ELEMENTS(never); at++) {
-        g_autofree char *value = mime_field(report->returned, head, never[at]);
+        g_autofree char *value = mime_field(head, size, never[at]);
         if (value)
             return false;
     }
-    g_autofree char *to = mime_field(report->returned, head, "To");
+    g_autofree char *to = mime_field(head, size, "To");
     const char *address = to ? address_scan(to, &length) : NULL;
     if (address && !address_scan(address + length, &other))
         add_text(report, address, length);
@@ -52,7 +54,8 @@ static bool add_to(Report *report)
 
 static bool read_returned(Report *report)
 {
-    return report->automatic && *report->returned && says_failure(report) && (add_envelope(report) || add_to(report));
+    return report->automatic && *report_returned(report) && says_failure(report) &&
+           (add_envelope(report) || add_to(report));
 }
 
 const Dialect dialect_returned = {.name = "returned", .read = read_returned};

@@ -3,6 +3,8 @@
 #include "mail/bounce.h"
 
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "t/mail/corpus.h"
 
@@ -156,7 +158,8 @@ static void test_corpus(void)
     g_test_message("slowest: %" G_GINT64_FORMAT " us", slowest);
 }
 
-/* A megabyte of anything, in the shapes that could be read again and again. */
+/* A megabyte of anything, in the shapes that could be read again and again: t/bench/bounces tells how long that takes;
+ * what would take minutes is ended by the alarm. */
 static void test_size(void)
 {
     static const char *const lines[] = {"a@b.example ",
@@ -172,7 +175,9 @@ static void test_size(void)
                                         "Final-Recipient: rfc822; a@b.example\n",
                                         "rcpt to:<a@b.example>",
                                         "NAME@",
-                                        "\""};
+                                        "\"",
+                                        "Original-Recipient: utf-8; \\x{41"};
+    alarm(120);
     for (size_t at = 0; at < G_N_ELEMENTS(lines); at++)
         for (int kind = 0; kind < 2; kind++) {
             GString *mail =
@@ -180,13 +185,13 @@ static void test_size(void)
             g_string_append(mail, kind == 0 ? "text/plain\n\n" : "text/html; boundary=x\n\n");
             while (mail->len < 1000000)
                 g_string_append(mail, lines[at]);
-            gint64 start = g_get_monotonic_time();
+            clock_t start = clock();
             g_autoptr(Bounce) bounce = bounce_parse(mail->str, mail->len);
-            gint64 took = (g_get_monotonic_time() - start) / 1000;
-            g_test_message("%.20s: %" G_GINT64_FORMAT " ms", lines[at], took);
-            g_assert_cmpint(took, <, 2000); /* with sanitizers, on a busy machine */
+            g_test_message("%.20s: %.0f ms of one core", lines[at], (double)(clock() - start) / CLOCKS_PER_SEC * 1e3);
+            g_assert_cmpuint(bounce->recipients->len, <=, 2000);
             g_string_free(mail, TRUE);
         }
+    alarm(0);
 }
 
 int main(int argc, char **argv)
