@@ -21,6 +21,9 @@
 #define BACKOFF_MIN CLOCK_SECOND
 #define BACKOFF_MAX (300 * CLOCK_SECOND)
 #define SWEEP_INTERVAL (3600 * CLOCK_SECOND)
+/* How long the last hop's clean-up waits for another hop to do it on the way: the runners
+ * after this one are at work on its children now, and their syncs would wait for ours. */
+#define SETTLE_DELAY (CLOCK_SECOND / 10)
 /* Entries whose delays are remembered; beyond that each waits BACKOFF_MAX. */
 #define DELAYS_MAX 100000
 
@@ -48,7 +51,7 @@ struct Runner {
     void *data;
     GHashTable *delays; /* hash of an entry put back -> its last delay, us */
     size_t batch_limit;
-    int64_t heartbeat_us, beat_at, sweep_at;
+    int64_t heartbeat_us, beat_at, sweep_at, settle_at;
     uint64_t progress, done;
     const char *holding;
     Outcome **batch; /* in hand; NULL: none */
@@ -419,6 +422,7 @@ static void work(Runner *runner)
     runner->in_batch = 0;
     runner->batch = NULL;
     runner->fates = NULL;
+    runner->settle_at = clock_monotonic() + SETTLE_DELAY;
     runner->progress++;
     beat(runner);
 }
@@ -449,6 +453,8 @@ static void wait(Runner *runner)
     int64_t due = inbox_wait(runner->inbox, clock_now());
     if (due >= 0)
         until = MIN(until, due);
+    if (hop_owes(runner->hop))
+        until = MIN(until, runner->settle_at - clock_monotonic());
     if (runner->spec->idle) {
         int64_t wanted = runner->spec->idle(runner);
         if (wanted >= 0)
@@ -478,12 +484,13 @@ static void loop(Runner *runner)
             work(runner);
             continue;
         }
-        if (hop_owes(runner->hop)) {
+        bool sweeps = clock_monotonic() >= runner->sweep_at; /* it finds nothing half done */
+        if (hop_owes(runner->hop) && (sweeps || clock_monotonic() >= runner->settle_at)) {
             if (!hop_settle(runner->hop, &error))
                 die("settle", error);
             continue;
         }
-        if (clock_monotonic() >= runner->sweep_at)
+        if (sweeps)
             sweep(runner);
         wait(runner);
     }

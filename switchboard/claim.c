@@ -69,9 +69,9 @@ Inbox *inbox_open(Spool *spool, const char *name, Slice slice, int64_t poll_us, 
     RecoverReport report = {0};
     if (!queue || !recover_slice(queue, slice, false, &report, error))
         return NULL;
-    if (report.rolled_forward || report.rolled_back || report.preserved || report.strays)
-        log_info("queue %s: recovered: %u completed, %u put back, %u set aside, %u strays", name, report.rolled_forward,
-                 report.rolled_back, report.preserved, report.strays);
+    if (report.rolled_forward || report.rolled_back || report.preserved || report.completed || report.strays)
+        log_info("queue %s: recovered: %u completed, %u put back, %u set aside, %u taken in, %u strays", name,
+                 report.rolled_forward, report.rolled_back, report.preserved, report.completed, report.strays);
     g_autoptr(Inbox) inbox = g_new0(Inbox, 1);
     inbox->queue = queue;
     inbox->slice = slice;
@@ -181,9 +181,11 @@ static Entry *open_claimed(Inbox *inbox, const EntryName *name, GError **error)
     char file[FILE_NAME_SIZE];
     suffix_file(name, SUFFIX_CLAIMED, file);
     g_autoptr(GError) fault = NULL;
-    Entry *entry = entry_open(inbox->queue, file, &fault);
-    if (entry || g_error_matches(fault, FAIL, FAIL_MISSING))
-        return entry;
+    g_autoptr(Entry) entry = entry_open(inbox->queue, file, &fault);
+    if (entry && entry_decided(entry)) /* nothing of ours names it ready then: a person, or damage */
+        fail(&fault, FAIL_NEVER, "%s was named ready, but its head says that it is decided", file);
+    else if (entry || g_error_matches(fault, FAIL, FAIL_MISSING))
+        return g_steal_pointer(&entry);
     if (g_error_matches(fault, FAIL, FAIL_NEVER)) {
         log_error("queue %s: %s", queue_name(inbox->queue), fault->message);
         corrupt_set_aside(inbox->queue, &hand_runner, name, error);

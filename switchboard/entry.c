@@ -215,6 +215,11 @@ unsigned entry_crashes(const Entry *entry)
     return entry->head.crashes;
 }
 
+bool entry_decided(const Entry *entry)
+{
+    return entry->head.decided;
+}
+
 int entry_fd(const Entry *entry)
 {
     return entry->fd;
@@ -306,4 +311,14 @@ bool entry_begin_work(Entry *entry, GError **error)
 bool entry_end_work(Entry *entry, GError **error)
 {
     return write_crashes(entry, entry->head.crashes, error);
+}
+
+bool entry_decide(Entry *entry, GError **error)
+{
+    if (!fs_pwrite(entry->fd, FORMAT_MAGIC_DECIDED, FORMAT_MAGIC_SIZE, 0, error)) {
+        g_prefix_error(error, "decide %s: ", entry->text);
+        return false;
+    }
+    entry->head.decided = true;
+    return true;
 }

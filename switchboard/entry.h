@@ -15,7 +15,8 @@
  * number of crashes; the H of the first line is the SHA-1 of metadata and
  * recipient lines with every state octet taken as ' ', followed by the three
  * lengths as text; the H of the last line repeats the name's hash. State octets and C
- * are the only octets ever overwritten, each in place.
+ * are overwritten in place, and so is the first word, by LISTRUNNER, when a hop is
+ * committed by it (INTERNALS.md, T6); nothing else ever is.
  *
  * The name's hash is SHA-1 of: message octets, NUL, list id, NUL, arrival
  * time, NUL, ordinal (both decimal); with a shard key its first 8
@@ -53,6 +54,7 @@ json_t *entry_meta(Entry *entry);             /* changes stay in memory */
 const char *entry_list(const Entry *entry);   /* List-Id, "" when none */
 int64_t entry_arrival(const Entry *entry);
 unsigned entry_crashes(const Entry *entry);
+bool entry_decided(const Entry *entry);       /* a hop was committed; only roll forward */
 int entry_fd(const Entry *entry);
 
 /* The message octets; the GBytes keeps the map alive after entry_free(). */
@@ -84,3 +86,7 @@ bool entry_sync_marks(Entry *entry, GError **error);
  * synced; a power cut is nobody's fault. */
 bool entry_begin_work(Entry *entry, GError **error);
 bool entry_end_work(Entry *entry, GError **error);
+
+/* Writes in the head that the entry is decided. It is when its file is synced:
+ * hop.h does this, nobody else. */
+bool entry_decide(Entry *entry, GError **error);

@@ -32,9 +32,10 @@ static bool read_field(const char **at, int digits, char follows, size_t *value)
 
 bool format_head_parse(const char *text, FormatHead *head)
 {
-    const char *at = text + sizeof FORMAT_MAGIC - 1;
+    const char *at = text + FORMAT_MAGIC_SIZE;
     size_t crashes;
-    if (memcmp(text, FORMAT_MAGIC, sizeof FORMAT_MAGIC - 1) != 0 ||
+    head->decided = memcmp(text, FORMAT_MAGIC_DECIDED, FORMAT_MAGIC_SIZE) == 0;
+    if ((!head->decided && memcmp(text, FORMAT_MAGIC, FORMAT_MAGIC_SIZE) != 0) ||
         !read_field(&at, FORMAT_META_DIGITS, ' ', &head->meta_length) ||
         !read_field(&at, FORMAT_LENGTH_DIGITS, ' ', &head->recipients_length) ||
         !read_field(&at, FORMAT_LENGTH_DIGITS, ' ', &head->message_length) || !read_field(&at, 1, ' ', &crashes))

@@ -14,9 +14,11 @@
 #include "switchboard/name.h"
 
 #define FORMAT_MAGIC "listrunner 1 "
+#define FORMAT_MAGIC_DECIDED "LISTRUNNER 1 " /* instead, once a hop is committed: as long, in one sector */
+#define FORMAT_MAGIC_SIZE (sizeof FORMAT_MAGIC - 1)
 #define FORMAT_META_DIGITS 10
 #define FORMAT_LENGTH_DIGITS 12
-#define FORMAT_CRASHES_OFFSET (sizeof FORMAT_MAGIC - 1 + FORMAT_META_DIGITS + 1 + 2 * (FORMAT_LENGTH_DIGITS + 1))
+#define FORMAT_CRASHES_OFFSET (FORMAT_MAGIC_SIZE + FORMAT_META_DIGITS + 1 + 2 * (FORMAT_LENGTH_DIGITS + 1))
 #define FORMAT_HEAD_SIZE (FORMAT_CRASHES_OFFSET + 2 + HASH_DIGITS + 1)
 #define FORMAT_TAIL_MAGIC "\nend listrunner 1 "
 #define FORMAT_TAIL_SIZE (sizeof FORMAT_TAIL_MAGIC - 1 + HASH_DIGITS + 1)
@@ -26,6 +28,7 @@ typedef struct FormatHead {
     size_t recipients_length;
     size_t message_length;
     unsigned crashes;
+    bool decided;
     uint8_t checksum[HASH_SIZE];
 } FormatHead;
 

@@ -15,6 +15,8 @@
 #define OPEN_FILES_MAX 400
 /* 48 bits keep an ordinal exact in every JSON reader. */
 #define ORDINAL_OCTETS 6
+/* Up to so many parents are committed in their heads: a sync each, which costs less than one of the directory. */
+#define HEADS_MAX 2
 
 typedef struct Owed {
     Queue *queue;
@@ -29,6 +31,14 @@ struct Hop {
     GPtrArray *owed_dirs; /* of Queue: publications to be synced first */
     int along;            /* hop_sync_along() */
 };
+
+/* The batch in hand. */
+typedef struct Batch {
+    Outcome **outcomes;
+    size_t count;
+    GArray *births; /* of Birth */
+    bool in_heads;  /* how its parents are committed */
+} Batch;
 
 /* One child on its way. */
 typedef struct Birth {
@@ -217,34 +227,55 @@ static bool write_child(Hop *hop, GArray *births, Outcome *outcome, Draft *draft
 }
 
 /* T5, first half. Files beyond OPEN_FILES_MAX are synced on the way. */
-static void write_children(Hop *hop, GArray *births, Outcome **batch, size_t count)
+static void write_children(Hop *hop, Batch *batch)
 {
-    unsigned open_files = 0;
-    for (size_t i = 0; i < count; i++) {
-        Outcome *outcome = batch[i];
+    unsigned open_files = 0, parents = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        Outcome *outcome = batch->outcomes[i];
         bool written = true;
         for (guint k = 0; k < outcome->drafts->len && written; k++, open_files++) {
             if (open_files >= OPEN_FILES_MAX) {
-                sync_files(births);
+                sync_files(batch->births);
                 open_files = 0;
             }
-            written = !outcome->error && write_child(hop, births, outcome, outcome->drafts->pdata[k]);
+            written = !outcome->error && write_child(hop, batch->births, outcome, outcome->drafts->pdata[k]);
         }
         if (!written)
-            give_up(births, outcome, outcome->error);
+            give_up(batch->births, outcome, outcome->error);
+        parents += outcome->drafts->len > 0;
     }
+    batch->in_heads = hop->hand->in_heads && parents <= HEADS_MAX;
 }
 
-/* T5, second half: files, target directories and what is owed, in one group.
- * False when what is owed, or goes along, could not be made durable. */
-static bool sync_children(Hop *hop, GArray *births, GError **error)
+/* What T5 syncs besides files. What is committed in its head must be on the disk
+ * as .bak: no other name with that head is looked for. */
+static GPtrArray *directories(const Hop *hop, const Batch *batch)
 {
-    g_autoptr(GPtrArray) dirs = g_ptr_array_new();
+    GPtrArray *dirs = g_ptr_array_new();
     for (guint i = 0; i < hop->owed_dirs->len; i++)
         add_unique(dirs, hop->owed_dirs->pdata[i]);
-    for (guint i = 0; i < births->len; i++)
-        if (g_array_index(births, Birth, i).outcome)
-            add_unique(dirs, g_array_index(births, Birth, i).queue);
+    for (guint i = 0; i < batch->births->len; i++) {
+        const Birth *birth = &g_array_index(batch->births, Birth, i);
+        if (!birth->outcome)
+            continue;
+        add_unique(dirs, birth->queue);
+        if (batch->in_heads)
+            add_unique(dirs, entry_queue(birth->outcome->parent));
+    }
+    return dirs;
+}
+
+static bool touches(const Birth *birth, const Queue *queue)
+{
+    return birth->outcome && (birth->queue == queue || entry_queue(birth->outcome->parent) == queue);
+}
+
+/* T5, second half: files, directories, what is owed and what goes along, in one
+ * group. False when what is owed, or goes along, could not be made durable. */
+static bool sync_children(Hop *hop, const Batch *batch, GError **error)
+{
+    GArray *births = batch->births;
+    g_autoptr(GPtrArray) dirs = directories(hop, batch);
     g_autofree FsSync *syncs = g_new0(FsSync, dirs->len + births->len + 2);
     size_t used = 0;
     for (guint i = 0; i < dirs->len; i++)
@@ -277,7 +308,7 @@ static bool sync_children(Hop *hop, GArray *births, GError **error)
     for (size_t i = 0; i < used; i++)
         for (guint k = 0; syncs[i].result != 0 && k < births->len; k++) {
             const Birth *birth = &g_array_index(births, Birth, k);
-            bool concerned = i < dirs->len ? birth->queue == dirs->pdata[i] : k == which[i - dirs->len];
+            bool concerned = i < dirs->len ? touches(birth, dirs->pdata[i]) : k == which[i - dirs->len];
             if (concerned && birth->outcome)
                 give_up(births, birth->outcome, fault);
         }
@@ -301,34 +332,60 @@ static bool unlink_owed(Hop *hop, GError **error)
     return true;
 }
 
-/* T6. A parent without children just ends: nothing hangs on its .done. */
-static bool commit_parents(const Hop *hop, GArray *births, Outcome **batch, size_t count, GError **error)
+/* A parent without children just ends: nothing hangs on it any more. */
+static void end_childless(const Hop *hop, const Batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        Outcome *outcome = batch->outcomes[i];
+        if (outcome->error || outcome->drafts->len > 0)
+            continue;
+        char file[FILE_NAME_SIZE];
+        suffix_file(entry_name(outcome->parent), hop->hand->claimed, file);
+        fs_unlink(queue_fd(entry_queue(outcome->parent)), file, &outcome->error);
+    }
+}
+
+/* T6 in the parents' heads. A write that failed may have been made: false. */
+static bool commit_in_heads(const Batch *batch, GError **error)
+{
+    FsSync syncs[HEADS_MAX];
+    size_t used = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        const Outcome *outcome = batch->outcomes[i];
+        if (outcome->error || outcome->drafts->len == 0)
+            continue;
+        if (!entry_decide(outcome->parent, error))
+            return false;
+        syncs[used++] = (FsSync){.fd = entry_fd(outcome->parent)};
+    }
+    return fs_sync_group(syncs, used, error);
+}
+
+/* T6 in the parents' directory. */
+static bool commit_in_directory(const Hop *hop, const Batch *batch, GError **error)
 {
     Queue *queue = NULL;
-    for (size_t i = 0; i < count; i++) {
-        Outcome *outcome = batch[i];
-        if (outcome->error)
+    for (size_t i = 0; i < batch->count; i++) {
+        Outcome *outcome = batch->outcomes[i];
+        if (outcome->error || outcome->drafts->len == 0)
             continue;
         char from[FILE_NAME_SIZE], to[FILE_NAME_SIZE];
         suffix_file(entry_name(outcome->parent), hop->hand->claimed, from);
         suffix_file(entry_name(outcome->parent), hop->hand->decided, to);
-        int fd = queue_fd(entry_queue(outcome->parent));
         g_autoptr(GError) fault = NULL;
-        bool ends = outcome->drafts->len == 0;
-        if (!(ends ? fs_unlink(fd, from, &fault) : fs_rename(fd, from, to, &fault)))
-            give_up(births, outcome, fault);
-        else if (!ends)
+        if (fs_rename(queue_fd(entry_queue(outcome->parent)), from, to, &fault))
             queue = entry_queue(outcome->parent);
+        else
+            give_up(batch->births, outcome, fault);
     }
-    if (queue && !fs_sync_dir(queue_fd(queue), error)) {
-        g_prefix_error(error, "queue %s: ", queue_name(queue));
-        return false;
-    }
-    return true;
+    if (!queue || fs_sync_dir(queue_fd(queue), error))
+        return true;
+    g_prefix_error(error, "queue %s: ", queue_name(queue));
+    return false;
 }
 
-/* Those taken go first: while the .done is there, nobody needs to know that they are spent. */
-static void owe(Hop *hop, const Outcome *outcome)
+/* Those taken go first: while their taker is there, nobody needs to know that they are spent. */
+static void owe(Hop *hop, const Outcome *outcome, bool in_head)
 {
     Owed owed = {.queue = entry_queue(outcome->parent), .suffix = hop->hand->claimed};
     for (guint i = 0; outcome->taken && i < outcome->taken->len; i++) {
@@ -336,33 +393,36 @@ static void owe(Hop *hop, const Outcome *outcome)
         g_array_append_val(hop->owed, owed);
     }
     owed.parent = *entry_name(outcome->parent);
-    owed.suffix = hop->hand->decided;
+    owed.suffix = in_head ? hop->hand->claimed : hop->hand->decided;
     g_array_append_val(hop->owed, owed);
 }
 
-static bool publish(Hop *hop, GArray *births, Outcome **batch, size_t count, GError **error)
+static bool publish(Hop *hop, const Batch *batch, GError **error)
 {
-    for (guint i = 0; i < births->len; i++) {
-        Birth *birth = &g_array_index(births, Birth, i);
+    for (guint i = 0; i < batch->births->len; i++) {
+        Birth *birth = &g_array_index(batch->births, Birth, i);
         if (!birth->outcome)
             continue;
         if (!suffix_publish(birth->queue, &birth->name, birth->file, error))
             return false;
         add_unique(hop->owed_dirs, birth->queue);
     }
-    for (size_t i = 0; i < count; i++)
-        if (!batch[i]->error && batch[i]->drafts->len > 0)
-            owe(hop, batch[i]);
+    for (size_t i = 0; i < batch->count; i++)
+        if (!batch->outcomes[i]->error && batch->outcomes[i]->drafts->len > 0)
+            owe(hop, batch->outcomes[i], batch->in_heads);
     return true;
 }
 
-bool hop_commit(Hop *hop, Outcome **batch, size_t count, GError **error)
+bool hop_commit(Hop *hop, Outcome **outcomes, size_t count, GError **error)
 {
     g_autoptr(GArray) births = g_array_new(FALSE, FALSE, sizeof(Birth));
-    write_children(hop, births, batch, count);
-    return sync_children(hop, births, error) && unlink_owed(hop, error) &&
-           commit_parents(hop, births, batch, count, error) && publish(hop, births, batch, count, error) &&
-           retract(births, error);
+    Batch batch = {.outcomes = outcomes, .count = count, .births = births};
+    write_children(hop, &batch);
+    if (!sync_children(hop, &batch, error) || !unlink_owed(hop, error))
+        return false;
+    end_childless(hop, &batch);
+    return (batch.in_heads ? commit_in_heads(&batch, error) : commit_in_directory(hop, &batch, error)) &&
+           publish(hop, &batch, error) && retract(births, error);
 }
 
 bool hop_settle(Hop *hop, GError **error)

@@ -9,9 +9,11 @@
  *
  *   1  write every child as .tmp, tagged with its parent
  *   2  sync the children and their directories (and those still owed)
- *   3  rename the parents .bak -> .done, sync their directory: the commit
+ *   3  the commit. A few parents: LISTRUNNER is written into the head of each, and
+ *      their files are synced, which needs no journal. More: they are renamed
+ *      .bak -> .done, and their directory is synced.
  *   4  publish: rename the children to .msg
- *   5  later, with the next batch's step 2: the parents' .done are unlinked
+ *   5  later, with the next batch's step 2: the parents are unlinked
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -44,7 +46,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Outcome, outcome_free)
 void outcome_add(Outcome *outcome, Draft *draft);
 
 /* A further parent: an entry of the parent's queue, claimed too, that is spent because the children
- * contain what it held. It goes when the parent's .done goes (T8), so never before the commit is durable. A crash
+ * contain what it held. It goes when the parent goes (T8), so never before the commit is durable. A crash
  * in between leaves it claimed, and recovery puts it back (R4): whoever takes entries must know a spent one when it
  * comes again. Only for an outcome with children. When the outcome is not committed, it stays claimed. */
 void outcome_take(Outcome *outcome, const EntryName *name);

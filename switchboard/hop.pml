@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * The hop as a model for Spin: INTERNALS.md, T3 to T8 and R1 to R6.
+ * The hop as a model for Spin: INTERNALS.md, T3 to T8 and R1 to R6, R8.
  *
- * Two parents (or one) in one queue, one in each half of it; each run of a hop makes
+ * Two parents (or one) in one queue, one in each half of it; the first one's name reached the
+ * disk only as .tmp, as intake or another hop leaves it. Each run of a hop makes
  * one child or two, in two other queues, as it likes (the rules may have changed since the
- * run before). Two owners, or after a crash perhaps one for both halves
+ * run before), and commits in the parent's head or in its directory; of two parents, one so and one so. Two owners, or after a crash perhaps one for both halves
  * (a rescale). Somebody works the other queues and takes each child away
  * as soon as it can be seen.
  *
@@ -21,7 +22,8 @@
  * BROKEN=1 commits before the children are synced; 2 publishes also when the
  * parent is only claimed; 3 unlinks the parent before the publications are synced;
  * 4 leaves the children of a ready parent where they are (no R5);
- * 5 publishes before the commit is synced; 6 syncs the children's names but not their octets.
+ * 5 publishes before the commit is synced; 6 syncs the children's names but not their octets;
+ * 7 commits in a head whose name .bak is not on the disk; 8 forgets the children of a parent that is .tmp.
  */
 #ifndef BROKEN
 #define BROKEN 0
@@ -37,6 +39,7 @@
 #define READY 1   /* .msg */
 #define CLAIMED 2 /* .bak */
 #define DECIDED 3 /* .done */
+#define HIDDEN 4  /* .tmp */
 #define TAGGED 2  /* of a child: .tmp */
 
 #define IN 0      /* directories; the children are in 1 and 2 */
@@ -44,12 +47,14 @@
 
 byte seen[6];            /* directory * 2 + parent */
 byte durable[6];
-byte change[30];         /* directory * QUEUE + place: parent * 4 + state */
+byte change[30];         /* directory * QUEUE + place: parent * 8 + state */
 byte changes[3];
 bool whole[4];           /* octets of a child: (directory - 1) * 2 + parent */
 bool synced[4];
 byte taken[4];
 byte kids[2];            /* of the run that counts */
+bool head[2];            /* the parent's head says that it is decided */
+bool head_synced[2];
 byte owners = 2;
 byte crashed;
 bool down[2];
@@ -59,7 +64,7 @@ inline set(d, f, s)
 {
     seen[(d) * 2 + (f)] = s;
     assert(changes[d] < QUEUE);
-    change[(d) * QUEUE + changes[d]] = (f) * 4 + s;
+    change[(d) * QUEUE + changes[d]] = (f) * 8 + s;
     changes[d]++
 }
 
@@ -79,7 +84,7 @@ inline cut(d)
     n = 0;
     do
     :: n < changes[d] ->
-        durable[(d) * 2 + change[(d) * QUEUE + n] / 4] = change[(d) * QUEUE + n] % 4;
+        durable[(d) * 2 + change[(d) * QUEUE + n] / 8] = change[(d) * QUEUE + n] % 8;
         n++
     :: break
     od;
@@ -95,6 +100,15 @@ inline cut_octets(c)
     :: true
     fi;
     synced[c] = true
+}
+
+inline cut_head(f)
+{
+    if
+    :: head[f] && !head_synced[f] -> head[f] = false
+    :: true
+    fi;
+    head_synced[f] = true
 }
 
 inline write_child(d)
@@ -129,7 +143,8 @@ inline take_back(d)
 inline recover()
 {
     if
-    :: seen[p] == DECIDED || (BROKEN == 2 && seen[p] == CLAIMED) ->
+    :: seen[p] == DECIDED || (seen[p] == CLAIMED && (head[p] || BROKEN == 2)) ->
+        atomic { head_synced[p] = true };
         atomic { sync(IN) };
         publish(1);
         publish(2);
@@ -138,28 +153,45 @@ inline recover()
         atomic { set(IN, p, NONE) }
     :: else ->
         if
-        :: seen[p] == CLAIMED || (seen[p] == READY && BROKEN != 4) ->
+        :: seen[p] == CLAIMED || (seen[p] == READY && BROKEN != 4) || (seen[p] == HIDDEN && BROKEN != 8) ->
             take_back(1);
             take_back(2);
             atomic { sync(1) };
             atomic { sync(2) }
-        :: else -> assert(seen[p] == READY || (seen[2 + p] != TAGGED && seen[4 + p] != TAGGED))
+        :: else -> assert(seen[p] == READY || seen[p] == HIDDEN || (seen[2 + p] != TAGGED && seen[4 + p] != TAGGED))
         fi;
         atomic {
             if
-            :: seen[p] == CLAIMED -> set(IN, p, READY)
+            :: seen[p] == CLAIMED || seen[p] == HIDDEN -> set(IN, p, READY)
             :: else
             fi
         }
     fi
 }
 
-inline commit()
+inline commit_in_head()
+{
+    atomic { head[p] = true; head_synced[p] = false; kids[p] = k };
+    if
+    :: BROKEN != 5 -> atomic { head_synced[p] = true }
+    :: else
+    fi
+}
+
+inline commit_in_directory()
 {
     atomic { set(IN, p, DECIDED); kids[p] = k };
     if
     :: BROKEN != 5 -> atomic { sync(IN) }
     :: else
+    fi
+}
+
+inline commit()
+{
+    if
+    :: in_head -> commit_in_head()
+    :: else -> commit_in_directory()
     fi
 }
 
@@ -173,6 +205,10 @@ inline sync_octets(c)
 
 inline sync_children()
 {
+    if
+    :: in_head && BROKEN != 7 -> atomic { sync(IN) }
+    :: else
+    fi;
     sync_octets(p);
     atomic { sync(1) };
     if
@@ -190,6 +226,10 @@ inline hop()
         if
         :: k = 1
         :: k = 2
+        fi;
+        if
+        :: PARENTS == 1 || p == 0 -> in_head = true
+        :: PARENTS == 1 || p == 1 -> in_head = false
         fi
     };
     write_child(1);
@@ -217,6 +257,7 @@ inline hop()
 proctype owner(byte i)
 {
     byte p, k;
+    bool in_head;
 start:
     {
         p = 0;
@@ -234,7 +275,7 @@ start:
         idle[i] = true;
         (false)
     } unless {
-        atomic { down[i] -> down[i] = false; p = 0; k = 0 }
+        atomic { down[i] -> down[i] = false; p = 0; k = 0; in_head = false }
     };
     if
     :: owners == 0 -> skip /* the end */
@@ -273,11 +314,12 @@ init
 {
     byte n;
     atomic {
-        seen[0] = READY; durable[0] = READY;
+        durable[0] = HIDDEN; set(IN, 0, READY);
         if
         :: PARENTS == 2 -> seen[1] = READY; durable[1] = READY
         :: else
         fi;
+        head_synced[0] = true; head_synced[1] = true;
         synced[0] = true; synced[1] = true; synced[2] = true; synced[3] = true;
         run owner(0);
         run owner(1)
@@ -288,7 +330,7 @@ init
         crashed++;
         if
         :: true /* kill */
-        :: cut(0); cut(1); cut(2); cut_octets(0); cut_octets(1); cut_octets(2); cut_octets(3)
+        :: cut(0); cut(1); cut(2); cut_head(0); cut_head(1); cut_octets(0); cut_octets(1); cut_octets(2); cut_octets(3)
         fi;
         if
         :: owners = 1

@@ -18,7 +18,7 @@ typedef struct Progress {
     Queue *queue;
     int fd; /* -1: not written, or failed */
     char temporary[NAME_SIZE + SUFFIX_SIZE];
-    bool published;
+    bool stored; /* durable as .tmp */
 } Progress;
 
 /* False, with an error when nobody can say. */
@@ -44,9 +44,8 @@ static void write_member(Spool *spool, Intake *member, Progress *progress, bool 
     if (!progress->queue)
         return;
     name_format(draft_name(member->draft), name);
-    if (once && stored_before(progress->queue, name, &member->error))
-        progress->published = true;
-    if (progress->published || member->error)
+    bool before = once && stored_before(progress->queue, name, &member->error);
+    if (before || member->error)
         return;
     g_snprintf(progress->temporary, sizeof progress->temporary, "%s.tmp", name);
     if (once) /* a crash may have left a part of it */
@@ -54,83 +53,63 @@ static void write_member(Spool *spool, Intake *member, Progress *progress, bool 
     progress->fd = draft_write(member->draft, progress->queue, progress->temporary, &member->error);
 }
 
-static void give_up(Intake *member, Progress *progress, const GError *why)
+static void give_up(Intake *member, const Progress *progress, const GError *why)
 {
-    if (!member->error)
-        member->error = g_error_copy(why);
+    member->error = g_error_copy(why);
     fs_unlink(queue_fd(progress->queue), progress->temporary, NULL);
-    progress->published = false;
 }
 
-/* Syncs what was written; afterwards no descriptor is open. */
+/* T1: files and directories in one group. Afterwards no descriptor is open. */
 static void sync_members(Intake *group, Progress *progress, size_t count)
 {
-    g_autofree FsSync *syncs = g_new0(FsSync, count);
+    g_autofree FsSync *syncs = g_new0(FsSync, 2 * count + 1);
     g_autofree size_t *which = g_new(size_t, count);
-    size_t used = 0;
+    g_autoptr(GPtrArray) queues = g_ptr_array_new();
+    size_t files = 0;
     for (size_t i = 0; i < count; i++)
         if (progress[i].fd >= 0) {
-            which[used] = i;
-            syncs[used++] = (FsSync){.fd = progress[i].fd};
+            which[files] = i;
+            syncs[files++] = (FsSync){.fd = progress[i].fd};
+            if (!g_ptr_array_find(queues, progress[i].queue, NULL))
+                g_ptr_array_add(queues, progress[i].queue);
         }
+    for (guint i = 0; i < queues->len; i++)
+        syncs[files + i] = (FsSync){.fd = queue_fd(queues->pdata[i]), .directory = true};
     g_autoptr(GError) error = NULL;
-    fs_sync_group(syncs, used, &error);
-    for (size_t i = 0; i < used; i++) {
+    fs_sync_group(syncs, files + queues->len, &error);
+    for (size_t i = 0; i < files; i++) {
         Progress *one = &progress[which[i]];
+        guint queue = 0;
+        g_ptr_array_find(queues, one->queue, &queue);
         close(one->fd);
         one->fd = -1;
-        if (syncs[i].result != 0)
+        one->stored = syncs[i].result == 0 && syncs[files + queue].result == 0;
+        if (!one->stored)
             give_up(&group[which[i]], one, error);
     }
 }
 
-static void publish_member(Intake *member, Progress *progress)
+/* T2. */
+static void publish_member(Intake *member, const Progress *progress, bool once)
 {
     for (;;) {
         char name[NAME_SIZE], file[NAME_SIZE + SUFFIX_SIZE];
         name_format(draft_name(member->draft), name);
         g_snprintf(file, sizeof file, "%s.msg", name);
         g_autoptr(GError) error = NULL;
-        if (fs_rename_new(queue_fd(progress->queue), progress->temporary, file, &error)) {
-            progress->published = true;
+        if (fs_rename_new(queue_fd(progress->queue), progress->temporary, file, &error) ||
+            g_error_matches(error, FAIL, FAIL_MISSING)) /* a runner that starts just now was faster (R8) */
             return;
-        }
         if (!g_error_matches(error, FAIL, FAIL_RACE)) {
             give_up(member, progress, error);
             return;
         }
+        if (once) {
+            fs_unlink(queue_fd(progress->queue), progress->temporary, NULL);
+            return;
+        }
         draft_bump(member->draft);
     }
-}
-
-/* A directory whose sync failed: what was published there is not durable and
- * must not be acknowledged, so it is taken back as far as it goes. */
-static void retract(Intake *group, Progress *progress, size_t count, Queue *queue, const GError *why)
-{
-    for (size_t i = 0; i < count; i++)
-        if (progress[i].published && progress[i].queue == queue && progress[i].temporary[0]) {
-            char name[NAME_SIZE];
-            name_format(draft_name(group[i].draft), name);
-            g_snprintf(progress[i].temporary, sizeof progress[i].temporary, "%s.msg", name);
-            give_up(&group[i], &progress[i], why);
-        }
-}
-
-static void sync_directories(Intake *group, Progress *progress, size_t count)
-{
-    g_autoptr(GPtrArray) queues = g_ptr_array_new();
-    for (size_t i = 0; i < count; i++)
-        if (progress[i].published && !g_ptr_array_find(queues, progress[i].queue, NULL))
-            g_ptr_array_add(queues, progress[i].queue);
-    g_autofree FsSync *syncs = g_new0(FsSync, queues->len + 1);
-    for (guint i = 0; i < queues->len; i++)
-        syncs[i] = (FsSync){.fd = queue_fd(queues->pdata[i]), .directory = true};
-    g_autoptr(GError) error = NULL;
-    if (fs_sync_group(syncs, queues->len, &error))
-        return;
-    for (guint i = 0; i < queues->len; i++)
-        if (syncs[i].result != 0)
-            retract(group, progress, count, queues->pdata[i], error);
 }
 
 bool intake_store(Spool *spool, Intake *group, size_t count, bool once)
@@ -140,11 +119,10 @@ bool intake_store(Spool *spool, Intake *group, size_t count, bool once)
         write_member(spool, &group[i], &progress[i], once);
     sync_members(group, progress, count);
     bool all = true;
-    for (size_t i = 0; i < count; i++)
-        if (!group[i].error && progress[i].temporary[0] && !progress[i].published)
-            publish_member(&group[i], &progress[i]);
-    sync_directories(group, progress, count);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (progress[i].stored)
+            publish_member(&group[i], &progress[i], once);
         all = all && !group[i].error;
+    }
     return all;
 }

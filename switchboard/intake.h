@@ -4,8 +4,9 @@
 /*
  * Intake: bringing entries into the switchboard from outside, where no
  * parent entry stands behind them (INTERNALS.md, transitions T1 and T2). The
- * group is written, its files are synced together, renamed to .msg, and the
- * directories synced; only then is it on disk and may be acknowledged.
+ * group is written under temporary names, its files and their directories are synced together;
+ * it is on disk then. It is renamed to .msg, and may be acknowledged. The rename is not
+ * synced: should a power cut undo it, the next start of the queue's runner makes it again (R8).
  */
 #include "switchboard/draft.h"
 #include "switchboard/spool.h"
@@ -17,7 +18,7 @@ typedef struct Intake {
 } Intake;
 
 /* Stores the whole group sharing its syncs. Members fail one by one where
- * that can be told apart (a full disk), all together where it cannot (a
+ * that can be told apart (a full disk), all of a queue where it cannot (a
  * directory sync). True when all succeeded. May be called from any one
  * thread at a time that owns the spool. A name that is already taken is
  * settled by a microsecond; with a draft whose due time was set by the caller and

@@ -145,12 +145,14 @@ static void note(void *data, Queue *queue, const char *file, const EntryName *na
     }
 }
 
-/* Whether one of the children's parents is here, in whatever state. */
+/* Whether one of the children's parents is here, in whatever state: also .tmp, where the rename
+ * that made it ready was lost in a power cut. */
 static void note_known(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
 {
     (void)file;
     Remains *remains = data;
-    if (!g_str_has_suffix(rest, SUFFIX_TMP))
+    Tag tag;
+    if (!suffix_parse_tag(&hand_operator, rest, &tag))
         g_hash_table_add(remains->known, operate_parent_key(queue_name(queue), name->hash));
 }
 

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "switchboard/recover.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,18 +27,26 @@ typedef struct Orphan {
     uint8_t parent[HASH_SIZE];
 } Orphan;
 
+/* A parent as it was found. */
+typedef struct Parent {
+    EntryName name;
+    const char *suffix;
+    unsigned crashes;
+} Parent;
+
 typedef struct Recovery {
     Queue *queue;
     Slice slice;
-    GArray *claimed; /* of EntryName: S3 */
-    GArray *decided; /* of EntryName: S4 */
+    GArray *intake;  /* of EntryName: S1, whole or not */
+    GArray *claimed; /* of Parent: S3 */
+    GArray *decided; /* of Parent: S4 */
     GArray *orphans; /* of Orphan: S1t */
     GHashTable *parents;   /* hashes of the orphans' parents */
-    GHashTable *undecided; /* parents in S3, and those of orphans in S2 */
+    GHashTable *undecided; /* parents in S3, and those of orphans in S1, S1t and S2 */
     GHashTable *settled;   /* parents in S4 */
     RecoverReport *report;
-    bool ready; /* there are entries in S2 or S6 */
-    bool alone; /* no operator's command is at work */
+    bool others; /* there are entries in S1, S1t, S2, S6: they may have children, too */
+    bool alone;  /* no operator's command is at work */
 } Recovery;
 
 static GHashTable *hash_set(void)
@@ -67,25 +76,38 @@ static bool is_file(Queue *queue, const char *file)
     return false;
 }
 
+/* In the queue, or on its way into it, and not claimed by its runner. (Nothing is its own parent.) */
+static bool is_other(const EntryName *name, const char *rest)
+{
+    Tag tag;
+    if (suffix_parse_tag(&hand_runner, rest, &tag) || suffix_parse_tag(&hand_operator, rest, &tag))
+        return memcmp(tag.hash, name->hash, HASH_SIZE) != 0;
+    return strcmp(rest, SUFFIX_READY) == 0 || strcmp(rest, SUFFIX_TAKEN) == 0 || strcmp(rest, SUFFIX_TMP) == 0;
+}
+
 static void note_state(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
 {
     Recovery *recovery = data;
     if (!slice_owns(recovery->slice, name->hash))
         return;
-    if (strcmp(rest, SUFFIX_CLAIMED) == 0)
-        g_array_append_val(recovery->claimed, *name);
-    else if (strcmp(rest, SUFFIX_DECIDED) == 0 && is_file(queue, file))
-        g_array_append_val(recovery->decided, *name);
-    else if (strcmp(rest, SUFFIX_READY) == 0 || strcmp(rest, SUFFIX_TAKEN) == 0)
-        recovery->ready = true;
+    Parent parent = {.name = *name};
+    if (strcmp(rest, parent.suffix = SUFFIX_CLAIMED) == 0)
+        g_array_append_val(recovery->claimed, parent);
+    else if (strcmp(rest, parent.suffix = SUFFIX_DECIDED) == 0 && is_file(queue, file))
+        g_array_append_val(recovery->decided, parent);
+    else if (strcmp(rest, SUFFIX_TMP) == 0 && is_file(queue, file))
+        g_array_append_val(recovery->intake, *name);
+    recovery->others |= is_other(name, rest);
 }
 
-static void note_ready(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+/* A parent that was not claimed as far as the disk knows: its own publication, or
+ * its intake's rename, may not have reached it either. */
+static void note_other(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
 {
     (void)queue;
     (void)file;
     Recovery *recovery = data;
-    if ((strcmp(rest, SUFFIX_READY) == 0 || strcmp(rest, SUFFIX_TAKEN) == 0) && set_has(recovery->parents, name->hash))
+    if (is_other(name, rest) && set_has(recovery->parents, name->hash))
         set_add(recovery->undecided, name->hash);
 }
 
@@ -116,25 +138,80 @@ static bool find_orphans(Recovery *recovery, GError **error)
     return names != NULL;
 }
 
+/* S5, in this slice's own queue; durable with the syncs at the end. */
+static bool set_aside(Recovery *recovery, EntryName name, const char *file, const char *why, GError **error)
+{
+    log_error("queue %s: %s %s; it is set aside as " SUFFIX_PRESERVED, queue_name(recovery->queue), file, why);
+    recovery->report->preserved++;
+    return suffix_move(recovery->queue, &name, file, SUFFIX_PRESERVED, error);
+}
+
+/* Of those named .bak, the ones that were decided in their heads change over. The
+ * rest of a file is not verified: a damaged entry is found when it is claimed. */
+static bool read_heads(Recovery *recovery, GError **error)
+{
+    for (guint i = recovery->claimed->len; i-- > 0;) {
+        Parent *parent = &g_array_index(recovery->claimed, Parent, i);
+        char file[FILE_NAME_SIZE], head[FORMAT_CRASHES_OFFSET + 1] = "";
+        suffix_file(&parent->name, SUFFIX_CLAIMED, file);
+        g_autoptr(GError) fault = NULL;
+        auto_fd fd = fs_open(queue_fd(recovery->queue), file, false, &fault);
+        if (fd < 0 && g_error_matches(fault, FAIL, FAIL_NEVER))
+            continue; /* no regular file */
+        if (fd < 0) {
+            g_propagate_error(error, g_steal_pointer(&fault));
+            return false;
+        }
+        ssize_t got = TEMP_FAILURE_RETRY(pread(fd, head, sizeof head, 0));
+        if (got < 0 && errno != EIO)
+            return fail_errno(error, FAIL_LATER, "read %s", file);
+        if (got < 0) { /* was it decided? nobody knows */
+            if (!set_aside(recovery, parent->name, file, "cannot be read", error))
+                return false;
+            g_array_remove_index(recovery->claimed, i);
+            continue;
+        }
+        if (got == sizeof head && g_ascii_isdigit(head[FORMAT_CRASHES_OFFSET]))
+            parent->crashes = (unsigned)(head[FORMAT_CRASHES_OFFSET] - '0');
+        if (got < (ssize_t)FORMAT_MAGIC_SIZE || memcmp(head, FORMAT_MAGIC_DECIDED, FORMAT_MAGIC_SIZE) != 0)
+            continue;
+        /* What we saw must be so on the disk before others see its children. */
+        if (!fs_sync_file(fd, error))
+            return false;
+        g_array_append_val(recovery->decided, *parent);
+        g_array_remove_index(recovery->claimed, i);
+    }
+    return true;
+}
+
+static bool has_strays(const Recovery *recovery)
+{
+    for (guint i = 0; i < recovery->orphans->len; i++) {
+        const uint8_t *parent = g_array_index(recovery->orphans, Orphan, i).parent;
+        if (!set_has(recovery->undecided, parent) && !set_has(recovery->settled, parent))
+            return true;
+    }
+    return false;
+}
+
 /* The parents, then their children; and, when there are children whose parent
- * is not among the claimed and decided, whether it is ready. */
+ * is not among the claimed and decided, whether it is in another state. */
 static bool find_all(Recovery *recovery, bool thorough, GError **error)
 {
-    if (!queue_visit(recovery->queue, note_state, recovery, error))
+    if (!queue_visit(recovery->queue, note_state, recovery, error) || !read_heads(recovery, error))
         return false;
-    if (!thorough && !recovery->ready && recovery->claimed->len == 0 && recovery->decided->len == 0)
+    if (!thorough && !recovery->others && recovery->claimed->len == 0 && recovery->decided->len == 0)
         return true;
     if (!find_orphans(recovery, error))
         return false;
     for (guint i = 0; i < recovery->claimed->len; i++)
-        set_add(recovery->undecided, g_array_index(recovery->claimed, EntryName, i).hash);
+        set_add(recovery->undecided, g_array_index(recovery->claimed, Parent, i).name.hash);
     for (guint i = 0; i < recovery->decided->len; i++)
-        set_add(recovery->settled, g_array_index(recovery->decided, EntryName, i).hash);
-    for (guint i = 0; i < recovery->orphans->len; i++) {
-        const uint8_t *parent = g_array_index(recovery->orphans, Orphan, i).parent;
-        if (!set_has(recovery->undecided, parent) && !set_has(recovery->settled, parent))
-            return queue_visit(recovery->queue, note_ready, recovery, error);
-    }
+        set_add(recovery->settled, g_array_index(recovery->decided, Parent, i).name.hash);
+    /* Twice: one that is renamed while the directory is listed may be missed, once. */
+    for (int look = 0; look < 2 && has_strays(recovery); look++)
+        if (!queue_visit(recovery->queue, note_other, recovery, error))
+            return false;
     return true;
 }
 
@@ -190,32 +267,16 @@ static bool sync_all(Recovery *recovery, GError **error)
     return names != NULL;
 }
 
-/* The crash digit, read without verifying the rest: a damaged entry is found
- * when it is claimed. */
-static unsigned read_crashes(Queue *queue, const char *file)
-{
-    g_autoptr(GError) error = NULL;
-    auto_fd fd = fs_open(queue_fd(queue), file, false, &error);
-    char digit = '0';
-    if (fd >= 0 && TEMP_FAILURE_RETRY(pread(fd, &digit, 1, FORMAT_CRASHES_OFFSET)) < 0)
-        fail_errno(&error, FAIL_LATER, "read %s", file);
-    if (g_error_matches(error, FAIL, FAIL_LATER))
-        log_warn("queue %s: %s: its crash count is taken for 0", queue_name(queue), error->message);
-    return digit >= '0' && digit <= '9' ? (unsigned)(digit - '0') : 0;
-}
-
 static bool put_back_claimed(Recovery *recovery, GError **error)
 {
     for (guint i = 0; i < recovery->claimed->len; i++) {
-        EntryName name = g_array_index(recovery->claimed, EntryName, i);
+        const Parent *parent = &g_array_index(recovery->claimed, Parent, i);
+        EntryName name = parent->name;
         char claimed[FILE_NAME_SIZE];
         suffix_file(&name, SUFFIX_CLAIMED, claimed);
-        unsigned crashes = read_crashes(recovery->queue, claimed);
-        if (crashes >= RECOVER_CRASHES_LIMIT) {
-            log_error("queue %s: %s crashed its runner %u times; it is set aside as " SUFFIX_PRESERVED,
-                      queue_name(recovery->queue), claimed, crashes);
-            recovery->report->preserved++;
-            if (!suffix_move(recovery->queue, &name, claimed, SUFFIX_PRESERVED, error))
+        if (parent->crashes >= RECOVER_CRASHES_LIMIT) {
+            g_autofree char *why = g_strdup_printf("crashed its runner %u times", parent->crashes);
+            if (!set_aside(recovery, name, claimed, why, error))
                 return false;
             continue;
         }
@@ -223,15 +284,52 @@ static bool put_back_claimed(Recovery *recovery, GError **error)
         if (!suffix_publish(recovery->queue, &name, claimed, error))
             return false;
     }
-    return recovery->claimed->len == 0 || fs_sync_dir(queue_fd(recovery->queue), error);
+    return true;
+}
+
+/* The disk itself does not give the octets; everything else may be better the next time. */
+static bool is_lost(Queue *queue, const char *file)
+{
+    char block[4096];
+    auto_fd fd = fs_open(queue_fd(queue), file, false, NULL);
+    ssize_t got = fd < 0 ? 0 : 1;
+    while (got > 0)
+        got = TEMP_FAILURE_RETRY(read(fd, block, sizeof block));
+    return got < 0 && errno == EIO;
+}
+
+/* R8: what intake made durable under its temporary name. What is not whole was never promised, and
+ * is left to the sweep; so is what a living intake is just writing. One that was faster, or is, finds
+ * the name gone and the entry stored. */
+static bool complete_intake(Recovery *recovery, GError **error)
+{
+    for (guint i = 0; i < recovery->intake->len; i++) {
+        EntryName name = g_array_index(recovery->intake, EntryName, i);
+        char file[FILE_NAME_SIZE];
+        suffix_file(&name, SUFFIX_TMP, file);
+        g_autoptr(GError) fault = NULL;
+        g_autoptr(Entry) entry = entry_open(recovery->queue, file, &fault);
+        if (entry && fs_sync_file(entry_fd(entry), &fault) &&
+            suffix_publish(recovery->queue, &name, file, &fault)) {
+            recovery->report->completed++;
+        } else if (!entry && g_error_matches(fault, FAIL, FAIL_LATER) && is_lost(recovery->queue, file)) {
+            if (!set_aside(recovery, name, file, "cannot be read", error))
+                return false;
+        } else if (g_error_matches(fault, FAIL, FAIL_LATER)) {
+            g_propagate_error(error, g_steal_pointer(&fault));
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool unlink_decided(Recovery *recovery, GError **error)
 {
     for (guint i = 0; i < recovery->decided->len; i++) {
-        char decided[FILE_NAME_SIZE];
-        suffix_file(&g_array_index(recovery->decided, EntryName, i), SUFFIX_DECIDED, decided);
-        if (!fs_unlink(queue_fd(recovery->queue), decided, error))
+        const Parent *parent = &g_array_index(recovery->decided, Parent, i);
+        char file[FILE_NAME_SIZE];
+        suffix_file(&parent->name, parent->suffix, file);
+        if (!fs_unlink(queue_fd(recovery->queue), file, error))
             return false;
         recovery->report->rolled_forward++;
     }
@@ -250,21 +348,27 @@ static bool run(Recovery *recovery, bool thorough, GError **error)
         return false;
     if ((recovery->decided->len > 0 || recovery->orphans->len > 0) && !sync_all(recovery, error))
         return false;
-    return unlink_decided(recovery, error) && put_back_claimed(recovery, error);
+    if (!unlink_decided(recovery, error) || !put_back_claimed(recovery, error) ||
+        (!thorough && !complete_intake(recovery, error)))
+        return false;
+    const RecoverReport *report = recovery->report;
+    bool renamed = report->rolled_back > 0 || report->preserved > 0 || report->completed > 0;
+    return !renamed || fs_sync_dir(queue_fd(recovery->queue), error);
 }
 
 bool recover_slice(Queue *queue, Slice slice, bool thorough, RecoverReport *report, GError **error)
 {
-    g_autoptr(GArray) claimed = g_array_new(FALSE, FALSE, sizeof(EntryName));
-    g_autoptr(GArray) decided = g_array_new(FALSE, FALSE, sizeof(EntryName));
+    g_autoptr(GArray) intake = g_array_new(FALSE, FALSE, sizeof(EntryName));
+    g_autoptr(GArray) claimed = g_array_new(FALSE, FALSE, sizeof(Parent));
+    g_autoptr(GArray) decided = g_array_new(FALSE, FALSE, sizeof(Parent));
     g_autoptr(GArray) orphans = g_array_new(FALSE, FALSE, sizeof(Orphan));
     g_autoptr(GHashTable) parents = hash_set();
     g_autoptr(GHashTable) undecided = hash_set();
     g_autoptr(GHashTable) settled = hash_set();
     auto_fd lock = -1;
     bool looked = operate_look(queue_spool(queue), &lock, error);
-    Recovery recovery = {queue,   slice,     claimed, decided, orphans, parents,
-                         undecided, settled, report,  false,   lock >= 0};
+    Recovery recovery = {queue, slice, intake, claimed, decided, orphans, parents, undecided, settled, report, false,
+                         lock >= 0};
     if (looked && run(&recovery, thorough, error))
         return true;
     g_prefix_error(error, "recovery of queue %s: ", queue_name(queue));

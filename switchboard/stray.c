@@ -56,7 +56,9 @@ static void note_parent(void *data, Queue *queue, const char *file, const EntryN
 {
     (void)file;
     Search *search = data;
-    if (g_str_has_suffix(rest, SUFFIX_TMP))
+    Tag tag;
+    bool by_operator; /* a parent may be .tmp itself, but nothing is its own */
+    if (parse_tag(rest, &tag, &by_operator) && memcmp(tag.hash, name->hash, HASH_SIZE) == 0)
         return;
     g_autofree char *key = operate_parent_key(queue_name(queue), name->hash);
     if (g_hash_table_contains(search->wanted, key))

@@ -8,8 +8,8 @@
 #include "base/fail.h"
 #include "base/fs.h"
 
-const Hand hand_runner = {SUFFIX_CLAIMED, SUFFIX_DECIDED, '-'};
-const Hand hand_operator = {SUFFIX_TAKEN, SUFFIX_MOVED, '+'};
+const Hand hand_runner = {SUFFIX_CLAIMED, SUFFIX_DECIDED, '-', true};
+const Hand hand_operator = {SUFFIX_TAKEN, SUFFIX_MOVED, '+', false};
 
 void suffix_file(const EntryName *name, const char *suffix, char file[FILE_NAME_SIZE])
 {

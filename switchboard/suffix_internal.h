@@ -25,6 +25,7 @@
 typedef struct Hand {
     const char *claimed, *decided;
     char join; /* between queue and hash in a child's tag */
+    bool in_heads; /* may commit in the parents' heads (T6h) */
 } Hand;
 
 extern const Hand hand_runner, hand_operator;

@@ -208,9 +208,6 @@ static void claim(Out *out, GPtrArray *claimed[SOURCES])
     claim_from(out, other, quota - claimed[one]->len, claimed[other]);
     claim_from(out, one, quota - claimed[one]->len - claimed[other]->len, claimed[one]);
     out->first = other;
-    for (int i = 0; i < SOURCES; i++)
-        if (claimed[i]->len > 0)
-            marks_touch(&out->marks, inbox_queue(out->inboxes[i]));
 }
 
 static void adopt_all(Out *out, GPtrArray *claimed[SOURCES])

@@ -71,7 +71,7 @@ def fill(site):
     files["strange"] = site.spool / "in" / f"1763644800.000003+{'1' * 40}.msg"
     files["strange"].mkdir()
     files["command"] = site.spool / "retry" / (write_entry(site, "retry", suffix=".opc") + ".opc")
-    files["abandoned"] = site.spool / "in" / f"1763644800.000004+{ZERO}.tmp"
+    files["abandoned"] = site.spool / "in" / f"1763644800.000004+{'2' * 40}.tmp"
     files["abandoned"].write_bytes(b"")
     os.utime(files["abandoned"], (time.time() - 7 * 86400,) * 2)
     files["mode"] = site.spool / "in" / (write_entry(site, "in") + ".msg")

@@ -143,7 +143,8 @@ static bool check(const char *file)
 /* Builds a file with right sums; true when its parts are sound. file gets its name. */
 static bool build(const Part *meta, const Part *recipients, const Part *message, char *file)
 {
-    FormatHead head = {meta->length, recipients->length, message->length, 0, {0}};
+    FormatHead head = {.meta_length = meta->length, .recipients_length = recipients->length,
+                       .message_length = message->length};
     char text[MAX(FORMAT_HEAD_SIZE, FORMAT_TAIL_SIZE) + 1];
     uint8_t hash[HASH_SIZE];
     g_autoptr(EVP_MD_CTX) sum = format_checksum_new();

@@ -161,8 +161,16 @@ static void spoil(const char *path, off_t at, char octet)
 
 static int die_at_commit(const FsEvent *event, void *data)
 {
-    const char *when = data;
-    if (event->call == FS_RENAME && g_str_has_suffix(event->to, when))
+    (void)data;
+    if (event->call == FS_PWRITE && event->offset == 0) /* the parent's head */
+        _exit(0);
+    return 0;
+}
+
+static int die_at_publication(const FsEvent *event, void *data)
+{
+    (void)data;
+    if (event->call == FS_RENAME)
         _exit(0);
     return 0;
 }
@@ -176,7 +184,7 @@ static void die_in_hop(Spool *spool, const char *name, int number)
         g_autofree char *file = g_strconcat(name, SUFFIX_CLAIMED, NULL);
         Outcome *outcome = outcome_new(entry_open(spool_queue(spool, "in", NULL), file, NULL));
         fault_add_kids(&fault_plans[number], outcome);
-        fs_set_hook(die_at_commit, (void *)(fault_plans[number].fate == UNDONE ? SUFFIX_DECIDED : SUFFIX_READY));
+        fs_set_hook(fault_plans[number].fate == UNDONE ? die_at_commit : die_at_publication, NULL);
         hop_commit(hop_new(spool), &outcome, 1, NULL);
         _exit(1);
     }

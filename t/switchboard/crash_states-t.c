@@ -88,6 +88,42 @@ static void script_hops(void)
     g_assert_true(hop_settle(hop_first, NULL));
 }
 
+/* So many parents at once that they are committed in their directory. */
+static void script_together(void)
+{
+    store(1, 5);
+    store(7, -1);
+    crashlog_begin(world->log);
+    work("in", (Slice){0, 1});
+}
+
+/* Each runner works on what the one before has published and not yet synced:
+ * intake, in, out, retry. */
+static void script_chain(void)
+{
+    static const char *const queues[] = {"in", "out", "out", "retry", "retry"};
+    static const Slice slices[] = {HALF_1, HALF_0, HALF_1, HALF_0, HALF_1};
+    Hop *hops[G_N_ELEMENTS(queues)];
+    Inbox *inboxes[G_N_ELEMENTS(queues)];
+    unsigned worked = 0;
+    for (unsigned i = 0; i < G_N_ELEMENTS(queues); i++) {
+        inboxes[i] = crashworld_inbox(world, queues[i], slices[i]);
+        hops[i] = hop_new(world->spool);
+    }
+    store(3, -1);
+    g_usleep(2000); /* polled */
+    for (unsigned i = 0; i < G_N_ELEMENTS(queues); i++) {
+        g_usleep(2000);
+        g_assert_true(crashworld_work(world, inboxes[i], hops[i], &worked));
+    }
+    g_assert_cmpuint(worked, ==, 4);
+    for (unsigned i = 0; i < G_N_ELEMENTS(queues); i++) {
+        g_assert_true(hop_settle(hops[i], NULL));
+        hop_free(hops[i]);
+        inbox_free(inboxes[i]);
+    }
+}
+
 /* Marks, bounces, an entry put off into retry, and there once more. */
 static void script_deliver(void)
 {
@@ -208,7 +244,7 @@ static void die_and_go_on(int message, Slice slice, const char *text, int furthe
 
 static void script_killed_deciding(void)
 {
-    die_and_go_on(6, HALF_0, "rename in .bak .done", 1);
+    die_and_go_on(6, HALF_0, "decide in .bak", 1);
 }
 
 static void script_killed_publishing(void)
@@ -219,7 +255,7 @@ static void script_killed_publishing(void)
 static void script_killed_before(void)
 {
     world->other_outcome = true;
-    die_and_go_on(7, HALF_0, "rename in .bak .done", 0);
+    die_and_go_on(7, HALF_0, "decide in .bak", 0);
 }
 
 /* A child's sync fails; the next try has another outcome. */
@@ -247,9 +283,11 @@ typedef struct Script {
 } Script;
 
 static const Script scripts[] = {
-    {"intake", script_intake, 10},
-    {"hops", script_hops, 100},
-    {"deliver", script_deliver, 1},
+    {"intake", script_intake, 100},
+    {"hops", script_hops, 400},
+    {"together", script_together, 100},
+    {"chain", script_chain, 100},
+    {"deliver", script_deliver, 20},
     {"preserve", script_preserve, 1},
     {"sweep", script_sweep, 1},
     {"damage", script_damage, 1},
@@ -272,15 +310,19 @@ static const Harmless harmless[] = {
     {NULL, "sync dir archive, unlink retry child.tmp", "each directory's own sync comes later"},
     {NULL, "count *", "the crash count is not for power cuts"},
     {NULL, "*, count *", "the crash count is not for power cuts"},
+    {NULL, "rename * .tmp .msg, sync dir *", "T1 is what must be durable; R8 makes T2 again"},
+    {NULL, "said 250, rename * .tmp .msg", "T2 comes first for those who are alive: no cut, no R8"},
     {"intake", "create in .tmp, said 250", "the next message"},
     {"hops", "rename in .msg .bak, said 250", "what is durable may be worked on before the sender is told"},
+    {"chain", "rename in .msg .bak, said 250", "what is durable may be worked on before the sender is told"},
+    {"together", "unlink in .done, sync dir archive", "the first to go is a parent that has no child there"},
+    {NULL, "rename * .msg .bak, rename * child.tmp .msg", "cannot be: the first finds nothing"},
+    {"chain", "sync dir *, unlink * .bak", "the ends of two hops that have nothing to do with each other"},
     {"deliver", "rename retry .msg .bak, rename retry .bak .msg", "cannot be: the first finds nothing"},
     /* T3 durable: an entry that is .msg again is handed out again, and so is one
      * in .bak. What was done is told by its marks. The disk shall tell
      * what was in hand when the power went; no promise hangs on it. */
-    {"deliver", "no sync dir out", "the claim"},
     {"deliver", "no sync dir retry", "the claim"},
-    {"deliver", "sync dir out, rename out .msg .bak", "the claim"},
     {"deliver", "sync dir retry, rename retry .msg .bak", "the claim"},
     {"deliver", "rename retry .bak .msg, sync dir retry", "the claim"},
     /* R4: a put back that did not reach the disk is put back again. The

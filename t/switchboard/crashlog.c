@@ -163,8 +163,11 @@ const char *crashlog_text(const CrashOp *op)
     if (op->call == CRASH_NOTE)
         return note_text(&op->notes);
     bool is_count = op->call == FS_PWRITE && op->offset == FORMAT_CRASHES_OFFSET;
+    bool decides = op->call == FS_PWRITE && op->offset == 0;
     const char *from = state_of(op->name), *to = state_of(op->to);
-    g_snprintf(text, sizeof text, "%s %s%s%s%s%s", is_count ? "count" : calls[op->call], crash_queues[op->queue],
+    g_snprintf(text, sizeof text, "%s %s%s%s%s%s", is_count  ? "count"
+                                                        : decides ? "decide"
+                                                                  : calls[op->call], crash_queues[op->queue],
                *from == '.' ? " " : "", from, *to ? " " : "", *to == ' ' ? to + 1 : to);
     return text;
 }

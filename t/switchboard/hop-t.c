@@ -56,8 +56,8 @@ static void test_fans_out(Fixture *fixture, gconstpointer data)
     Record log = {.calls = calls};
     fs_set_hook(record, &log);
     g_assert_true(hop_commit(hop, &outcome, 1, NULL));
-    /* children, both directories and the files, parent, its directory, publications */
-    g_assert_cmpstr(calls->str, ==, "cccddfffrdrrr");
+    /* children; the three directories and the files; the parent's head, its file; publications */
+    g_assert_cmpstr(calls->str, ==, "cccdddfffpfrrr");
     fs_set_hook(NULL, NULL);
     g_assert_true(hop_settle(hop, NULL));
     g_assert_cmpuint(fixture_count(fixture, "pipeline", ""), ==, 0);
@@ -88,7 +88,7 @@ static void test_settles(Fixture *fixture, gconstpointer data)
     Record log = {calls, FS_SYNC_DIR, 1, EIO};
     fs_set_hook(record, &log);
     g_assert_false(hop_settle(hop, NULL));
-    g_assert_cmpuint(fixture_count(fixture, "in", ".done"), ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 1);
     g_string_truncate(calls, 0);
     g_assert_true(hop_settle(hop, NULL));
     fs_set_hook(NULL, NULL);
@@ -151,7 +151,7 @@ static void test_faults(Fixture *fixture, gconstpointer data)
         int countdown;
         unsigned failed;
     } cases[] = {{FS_CREATE, 0, 1}, {FS_CREATE, 1, 1}, {FS_WRITE, 0, 1}, {FS_SYNC_FILE, 2, 1},
-                 {FS_SYNC_DIR, 0, 2}, {FS_RENAME, 0, 1}};
+                 {FS_SYNC_DIR, 0, 2}, {FS_SYNC_DIR, 2, 2}};
     static const char *const queues[] = {"out", "archive", NULL};
     g_assert_nonnull(spool_queue(fixture->spool, "out", NULL));
     g_assert_nonnull(spool_queue(fixture->spool, "archive", NULL));
@@ -196,8 +196,9 @@ static void test_faults(Fixture *fixture, gconstpointer data)
     }
 }
 
-/* Nobody knows what is on the disk: the caller must end the process. */
-static void test_unknown_commit(Fixture *fixture, gconstpointer data)
+/* Nobody knows what is on the disk: the caller must end the process. The commit
+ * in the head fails in its write or its sync. */
+static void unknown_commit(Fixture *fixture, FsCall call, int countdown)
 {
     static const char *const queues[] = {"out", NULL};
     g_assert_nonnull(spool_queue(fixture->spool, "out", NULL));
@@ -207,12 +208,68 @@ static void test_unknown_commit(Fixture *fixture, gconstpointer data)
     add_children(outcome, queues);
     g_autoptr(Hop) hop = hop_new(fixture->spool);
     g_autoptr(GString) calls = g_string_new(NULL);
-    Record log = {calls, FS_SYNC_DIR, 1, EIO};
+    Record log = {calls, call, countdown, EIO};
     g_autoptr(GError) error = NULL;
     fs_set_hook(record, &log);
     g_assert_false(hop_commit(hop, &outcome, 1, &error));
     fs_set_hook(NULL, NULL);
     g_assert_error(error, FAIL, FAIL_LATER);
+    g_assert_cmpuint(fixture_count(fixture, "out", ".msg"), ==, 0);
+}
+
+static void test_unknown_head(Fixture *fixture, gconstpointer data)
+{
+    unknown_commit(fixture, FS_PWRITE, 0);
+}
+
+static void test_unknown_commit(Fixture *fixture, gconstpointer data)
+{
+    unknown_commit(fixture, FS_SYNC_FILE, 1);
+}
+
+/* Three parents are committed in their directory. Returns what hop_commit() did. */
+static bool commit_three(Fixture *fixture, FsCall fail_call, unsigned *failed)
+{
+    static const char *const queues[] = {"out", NULL};
+    g_assert_nonnull(spool_queue(fixture->spool, "out", NULL));
+    for (int i = 0; i < 3; i++)
+        g_free(fixture_store(fixture, "in", "m"));
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_assert_cmpuint(entries->len, ==, 3);
+    Outcome *batch[3];
+    for (int i = 0; i < 3; i++)
+        add_children(batch[i] = outcome_new(entries->pdata[i]), queues);
+    g_autoptr(Hop) hop = hop_new(fixture->spool);
+    g_autoptr(GString) calls = g_string_new(NULL);
+    Record log = {calls, fail_call, 1, EIO};
+    fs_set_hook(record, &log);
+    bool known = hop_commit(hop, batch, 3, NULL);
+    fs_set_hook(NULL, NULL);
+    *failed = 0;
+    for (int i = 0; i < 3; i++) {
+        *failed += batch[i]->error != NULL;
+        outcome_free(batch[i]);
+    }
+    return known;
+}
+
+/* A rename that fails is that parent's trouble alone. */
+static void test_rename_fails(Fixture *fixture, gconstpointer data)
+{
+    unsigned failed;
+    g_assert_true(commit_three(fixture, FS_RENAME, &failed));
+    g_assert_cmpuint(failed, ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".done"), ==, 2);
+    g_assert_cmpuint(fixture_count(fixture, "out", ".msg"), ==, 2);
+    g_assert_cmpuint(fixture_count(fixture, "out", ""), ==, 2);
+}
+
+static void test_unknown_directory(Fixture *fixture, gconstpointer data)
+{
+    unsigned failed;
+    g_assert_false(commit_three(fixture, FS_SYNC_DIR, &failed));
     g_assert_cmpuint(fixture_count(fixture, "out", ".msg"), ==, 0);
 }
 
@@ -265,7 +322,7 @@ static void test_sync_along(Fixture *fixture, gconstpointer data)
         fs_set_hook(record, &log);
         g_assert_true(hop_commit(hop, &outcome, 1, NULL) == (round != 2));
         fs_set_hook(NULL, NULL);
-        g_assert_cmpstr(calls->str, ==, round == 0 ? "cdffrdr" : round == 1 ? "fu" : "cdff");
+        g_assert_cmpstr(calls->str, ==, round == 0 ? "cddffpfr" : round == 1 ? "fu" : "cddff");
     }
     close(fd);
     unlink(path);
@@ -283,6 +340,9 @@ int main(int argc, char **argv)
     ADD("/hop/ends", test_ends);
     ADD("/hop/faults", test_faults);
     ADD("/hop/sync along", test_sync_along);
+    ADD("/hop/unknown head", test_unknown_head);
     ADD("/hop/unknown commit", test_unknown_commit);
+    ADD("/hop/rename fails", test_rename_fails);
+    ADD("/hop/unknown commit in the directory", test_unknown_directory);
     return g_test_run();
 }

@@ -45,7 +45,7 @@ holds() {
 holds "two parents, a crash, a rescale" -DSAFETY "" -DPARENTS=2 -DCRASHES=1
 holds "a parent, three crashes" -DSAFETY "" -DPARENTS=1 -DCRASHES=3
 holds "recovery and work end" -DNP -l -DPARENTS=1 -DCRASHES=2
-for broken in 1 2 3 4 5 6; do
+for broken in 1 2 3 4 5 6 7 8; do
     if verify -DSAFETY "" -DBROKEN=$broken -DPARENTS=1 -DCRASHES=2 && grep -q "errors: 1" report; then
         result ok "broken variant $broken is caught: $(sed -n 's/^pan:1: //p' report)"
     else

@@ -37,30 +37,45 @@ static RecoverReport recover(Fixture *fixture, const char *queue)
     return report;
 }
 
-static Outcome *claim(Fixture *fixture)
-{
-    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
-    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
-    g_assert_cmpuint(entries->len, ==, 1);
-    Outcome *outcome = outcome_new(entries->pdata[0]);
-    for (int i = 0; queues[i]; i++)
-        outcome_add(outcome, draft_from_entry(queues[i], outcome->parent));
-    return outcome;
-}
+#define PARENTS_MAX 3
 
-/* Makes a hop of one parent with three children that stops, as if the process died,
- * before call number at. Returns false when it ended before that. */
-static bool hop_until(Fixture *fixture, int at)
+/* Stores so many messages, claims them, and makes a hop with three children of each that stops, as if the
+ * process died, before call number at. Returns false when it ended before that. */
+static bool hops_until(Fixture *fixture, unsigned count, int at)
 {
+    for (unsigned i = 0; i < count; i++)
+        g_free(fixture_store(fixture, "in", "m"));
     g_assert_nonnull(spool_queue(fixture->spool, "out", NULL));
     g_assert_nonnull(spool_queue(fixture->spool, "archive", NULL));
-    g_autoptr(Outcome) outcome = claim(fixture);
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_assert_cmpuint(entries->len, ==, count);
+    Outcome *batch[PARENTS_MAX];
+    for (unsigned i = 0; i < count; i++) {
+        batch[i] = outcome_new(entries->pdata[i]);
+        for (int k = 0; queues[k]; k++)
+            outcome_add(batch[i], draft_from_entry(queues[k], batch[i]->parent));
+    }
     g_autoptr(Hop) hop = hop_new(fixture->spool);
     Stop stop = {.countdown = at};
     fs_set_hook(stop_at, &stop);
-    bool ended = hop_commit(hop, &outcome, 1, NULL) && !outcome->error && hop_settle(hop, NULL);
+    bool ended = hop_commit(hop, batch, count, NULL) && hop_settle(hop, NULL);
     fs_set_hook(NULL, NULL);
+    for (unsigned i = 0; i < count; i++) {
+        ended = ended && !batch[i]->error;
+        outcome_free(batch[i]);
+    }
     return !ended;
+}
+
+/* Calls of one parent's hop: a create and three writes a child; syncs of six files and
+ * directories; the head and its sync; the publications. */
+#define CALLS_CHILDREN (12 + 6)
+#define CALLS_COMMIT (CALLS_CHILDREN + 2)
+
+static bool hop_until(Fixture *fixture, int at)
+{
+    return hops_until(fixture, 1, at);
 }
 
 static unsigned total(Fixture *fixture, const char *suffix)
@@ -69,15 +84,14 @@ static unsigned total(Fixture *fixture, const char *suffix)
 }
 
 /* For every call of a hop: die there, recover (dying in recovery at every
- * call, too), and find the parent or its three children, never both, never
+ * call, too), and find of each parent either itself or its three children, never both, never
  * neither. R1 to R4. */
-static void test_every_step(Fixture *fixture, gconstpointer data)
+static void every_step(Fixture *fixture, unsigned count)
 {
     unsigned forward = 0, back = 0;
     bool stopped = true;
     for (int at = 0; stopped; at++) {
-        g_free(fixture_store(fixture, "in", "m"));
-        stopped = hop_until(fixture, at);
+        stopped = hops_until(fixture, count, at);
         bool unclean = true;
         for (int dies = 0; unclean; dies++) {
             fixture_reopen(fixture);
@@ -92,9 +106,8 @@ static void test_every_step(Fixture *fixture, gconstpointer data)
         }
         unsigned parents = fixture_count(fixture, "in", ""), children = total(fixture, "");
         g_assert_cmpuint(children, ==, total(fixture, ".msg"));
-        g_assert_true((parents == 1 && children == 0) || (parents == 0 && children == 3));
-        if (parents == 1)
-            g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
+        g_assert_cmpuint(children, ==, 3 * (count - parents));
+        g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, parents);
         fixture_tear_down(fixture, NULL);
         fixture_set_up(fixture, NULL);
     }
@@ -102,12 +115,20 @@ static void test_every_step(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(back, >, 3);
 }
 
+static void test_every_step(Fixture *fixture, gconstpointer data)
+{
+    every_step(fixture, 1);
+}
+
+static void test_every_step_together(Fixture *fixture, gconstpointer data)
+{
+    every_step(fixture, PARENTS_MAX);
+}
+
 static void test_rolls_forward(Fixture *fixture, gconstpointer data)
 {
-    g_free(fixture_store(fixture, "in", "m"));
-    /* creates and writes 3 x 4 calls, 5 syncs, rename, sync: then stop */
-    g_assert_true(hop_until(fixture, 19));
-    g_assert_cmpuint(fixture_count(fixture, "in", ".done"), ==, 1);
+    g_assert_true(hop_until(fixture, CALLS_COMMIT));
+    g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 1);
     g_assert_cmpuint(total(fixture, ".tmp"), ==, 3);
     RecoverReport report = recover(fixture, "in");
     g_assert_cmpuint(report.rolled_forward, ==, 1);
@@ -117,8 +138,7 @@ static void test_rolls_forward(Fixture *fixture, gconstpointer data)
 
 static void test_rolls_forward_rest(Fixture *fixture, gconstpointer data)
 {
-    g_free(fixture_store(fixture, "in", "m"));
-    g_assert_true(hop_until(fixture, 21)); /* two of three are published */
+    g_assert_true(hop_until(fixture, CALLS_COMMIT + 2)); /* two of three are published */
     g_assert_cmpuint(total(fixture, ".msg"), ==, 2);
     recover(fixture, "in");
     g_assert_cmpuint(total(fixture, ".msg"), ==, 3);
@@ -139,34 +159,65 @@ static void set_state(Fixture *fixture, const char *from, const char *to)
 
 static void test_rolls_back(Fixture *fixture, gconstpointer data)
 {
-    g_free(fixture_store(fixture, "in", "m"));
-    g_assert_true(hop_until(fixture, 19));
-    set_state(fixture, ".done", ".bak"); /* the commit did not reach the disk */
+    g_assert_true(hop_until(fixture, CALLS_CHILDREN));
     RecoverReport report = recover(fixture, "in");
     g_assert_cmpuint(report.rolled_back, ==, 1);
     g_assert_cmpuint(total(fixture, ""), ==, 0);
     g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
 }
 
-static void test_rolls_back_ready(Fixture *fixture, gconstpointer data)
+/* The claim of the parent did not reach the disk, nor perhaps what brought it into the queue. Before any
+ * work: with other children, the next hop could be rolled forward together with these. */
+static void test_rolls_back_other(Fixture *fixture, gconstpointer data)
 {
-    g_free(fixture_store(fixture, "in", "m"));
-    g_assert_true(hop_until(fixture, 19));
-    set_state(fixture, ".done", ".msg");
-    /* Before any work: with other children, the next hop could be rolled
-     * forward together with these. */
-    RecoverReport report = {0};
-    g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
-    g_assert_cmpuint(report.strays, ==, 0);
-    g_assert_cmpuint(total(fixture, ""), ==, 0);
-    g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
+    static const char *const states[] = {".msg", ".tmp", ".list-0beec7b5ea3f0fdbc95d0dd47f3c5bc275da8a33.tmp"};
+    static const char *const then[] = {".msg", ".msg", ".tmp"};
+    for (size_t i = 0; i < G_N_ELEMENTS(states); i++) {
+        g_assert_true(hop_until(fixture, CALLS_CHILDREN));
+        set_state(fixture, ".bak", states[i]);
+        RecoverReport report = {0};
+        g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
+        g_assert_cmpuint(report.strays, ==, 0);
+        g_assert_cmpuint(total(fixture, ""), ==, 0);
+        g_assert_cmpuint(fixture_count(fixture, "in", then[i]), ==, 1);
+        g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
+        fixture_tear_down(fixture, NULL);
+        fixture_set_up(fixture, NULL);
+    }
+}
+
+/* R8. What is whole was perhaps promised; what is not cannot have been. */
+static void test_takes_in(Fixture *fixture, gconstpointer data)
+{
+    g_free(fixture_store(fixture, "in", "whole"));
+    set_state(fixture, ".msg", ".tmp");
+    g_free(fixture_store(fixture, "in", "part"));
+    g_autofree char *file = fixture_files(fixture, "in", ".msg");
+    g_autofree char *path = fixture_file_path(fixture, "in", file);
+    g_autofree char *text = NULL;
+    gsize length = 0;
+    g_assert_true(g_file_get_contents(path, &text, &length, NULL));
+    g_assert_true(g_file_set_contents(path, text, (gssize)length - 1, NULL));
+    set_state(fixture, ".msg", ".tmp");
+    for (int round = 0; round < 2; round++) {
+        RecoverReport report = {0};
+        g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
+        g_assert_cmpuint(report.completed, ==, 1 - (unsigned)round);
+        g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
+        g_assert_cmpuint(fixture_count(fixture, "in", ".tmp"), ==, 1);
+    }
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_assert_cmpuint(entries->len, ==, 1);
+    g_autoptr(GBytes) message = entry_message(entries->pdata[0]);
+    g_assert_cmpmem(g_bytes_get_data(message, NULL), g_bytes_get_size(message), "whole", 5);
+    entry_free(entries->pdata[0]);
 }
 
 static void test_stray(Fixture *fixture, gconstpointer data)
 {
-    g_free(fixture_store(fixture, "in", "m"));
-    g_assert_true(hop_until(fixture, 19));
-    g_autofree char *file = fixture_files(fixture, "in", ".done");
+    g_assert_true(hop_until(fixture, CALLS_COMMIT));
+    g_autofree char *file = fixture_files(fixture, "in", ".bak");
     g_autofree char *path = fixture_file_path(fixture, "in", file);
     g_assert_cmpint(g_unlink(path), ==, 0);
     RecoverReport report = recover(fixture, "in");
@@ -179,9 +230,8 @@ static void test_stray(Fixture *fixture, gconstpointer data)
  * must not be taken for the whole. */
 static void test_stray_every_step(Fixture *fixture, gconstpointer data)
 {
-    g_free(fixture_store(fixture, "in", "m"));
-    g_assert_true(hop_until(fixture, 19));
-    g_autofree char *file = fixture_files(fixture, "in", ".done");
+    g_assert_true(hop_until(fixture, CALLS_COMMIT));
+    g_autofree char *file = fixture_files(fixture, "in", ".bak");
     g_autofree char *path = fixture_file_path(fixture, "in", file);
     g_assert_cmpint(g_unlink(path), ==, 0);
     g_assert_nonnull(spool_queue(fixture->spool, "shunt", NULL));
@@ -207,9 +257,8 @@ static void test_stray_every_step(Fixture *fixture, gconstpointer data)
 /* Another slice's children are its owner's business. */
 static void test_other_slice(Fixture *fixture, gconstpointer data)
 {
-    g_free(fixture_store(fixture, "in", "m"));
-    g_assert_true(hop_until(fixture, 19));
-    g_autofree char *file = fixture_files(fixture, "in", ".done");
+    g_assert_true(hop_until(fixture, CALLS_COMMIT));
+    g_autofree char *file = fixture_files(fixture, "in", ".bak");
     EntryName name;
     g_assert_true(name_parse(file, &name, NULL));
     unsigned owner = slice_of(name.hash, 2);
@@ -217,7 +266,7 @@ static void test_other_slice(Fixture *fixture, gconstpointer data)
     Queue *in = spool_queue(fixture->spool, "in", NULL);
     g_assert_true(recover_slice(in, (Slice){1 - owner, 2}, true, &report, NULL));
     g_assert_cmpuint(total(fixture, ".tmp"), ==, 3);
-    g_assert_cmpuint(fixture_count(fixture, "in", ".done"), ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 1);
     g_assert_true(recover_slice(in, (Slice){owner, 2}, true, &report, NULL));
     g_assert_cmpuint(total(fixture, ".msg"), ==, 3);
 }
@@ -263,10 +312,12 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     ADD("/recover/every step", test_every_step);
+    ADD("/recover/every step, parents together", test_every_step_together);
     ADD("/recover/rolls forward", test_rolls_forward);
     ADD("/recover/rolls forward the rest", test_rolls_forward_rest);
     ADD("/recover/rolls back", test_rolls_back);
-    ADD("/recover/rolls back ready", test_rolls_back_ready);
+    ADD("/recover/rolls back ready", test_rolls_back_other);
+    ADD("/recover/takes in", test_takes_in);
     ADD("/recover/stray", test_stray);
     ADD("/recover/stray, every step", test_stray_every_step);
     ADD("/recover/other slice", test_other_slice);
