@@ -179,6 +179,59 @@ static void check_site(const Check *check)
         COMPLAIN(check, "lmtp", delimiter, "found \"%s\"; allowed is one of + - = # %% * /", delimiter->text);
 }
 
+/* AUTH needs both halves, one relay to give them to, and TLS or the site's word. */
+static void check_auth(const Check *check, const ConfigSection *section, const char *type)
+{
+    const ConfigValue *user = usable(check, section->name, "auth_user");
+    const ConfigValue *password = usable(check, section->name, "auth_password_file");
+    const ConfigValue *tls = usable(check, section->name, "tls_level");
+    const ConfigValue *clear = usable(check, section->name, "auth_in_clear");
+    const ConfigValue *mechanisms = usable(check, section->name, "auth_mechanisms");
+    static const char *const known[] = {"plain", "login", "scram-sha-1", "scram-sha-256", NULL};
+    if (user && !password)
+        COMPLAIN(check, section->name, user, "found \"%s\" without auth_password_file; allowed are both or none",
+                 user->text);
+    if (password && !user)
+        COMPLAIN(check, section->name, password, "found %s without auth_user; allowed are both or none",
+                 password->text);
+    if (user && g_str_equal(type, "mx"))
+        COMPLAIN(check, section->name, user, "found \"%s\"; allowed with type = mx is none: a password is for one "
+                 "relay", user->text);
+    if (user && tls && g_str_equal(tls->text, "none") && clear && !clear->number)
+        COMPLAIN(check, section->name, user, "found \"%s\" with tls_level = none; allowed is that only with "
+                 "auth_in_clear = yes", user->text);
+    for (char **word = mechanisms ? mechanisms->words : NULL; word && *word; word++)
+        if (!g_strv_contains(known, *word))
+            COMPLAIN(check, section->name, mechanisms, "found \"%s\"; allowed are plain, login, scram-sha-1 and "
+                     "scram-sha-256", *word);
+}
+
+static void check_relay(const Check *check, const ConfigSection *section, const char *type)
+{
+    const ConfigValue *host = usable(check, section->name, "host");
+    const ConfigValue *port = usable(check, section->name, "port");
+    bool path = host && g_str_has_prefix(host->text, "unix:");
+    if (path && (host->text[5] != '/' || strlen(host->text + 5) >= sizeof((struct sockaddr_un *)NULL)->sun_path))
+        COMPLAIN(check, section->name, host, "found %s; allowed after unix: is an absolute path of at most %zu octets",
+                 host->text, sizeof((struct sockaddr_un *)NULL)->sun_path - 1);
+    if (host && port && g_str_equal(type, "lmtp") && !path && port->number == 25)
+        config_fault(check->faults, port->line > 0 ? port->line : section->line, section->name, "port",
+                     "found 25; allowed with type = lmtp is any other (RFC 2033), 24 for one");
+}
+
+static void check_transports(const Check *check)
+{
+    for (unsigned i = 0; i < check->config->sections->len; i++) {
+        const ConfigSection *section = check->config->sections->pdata[i];
+        const ConfigValue *type = g_str_has_prefix(section->name, "transport.")
+                                      ? usable(check, section->name, "type") : NULL;
+        if (!type)
+            continue;
+        check_relay(check, section, type->text);
+        check_auth(check, section, type->text);
+    }
+}
+
 static void check_transport(const Check *check)
 {
     const ConfigValue *transport = usable(check, "out", "default_transport");
@@ -264,6 +317,7 @@ void config_check(const Config *config, bool offline, ConfigFaults *faults)
     check_memory(&check);
     check_runners(&check);
     check_transport(&check);
+    check_transports(&check);
     check_archivers(&check);
     if (offline)
         return;

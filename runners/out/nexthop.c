@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/un.h>
 
 static void clear_host(void *host)
 {
@@ -108,6 +109,17 @@ void nexthop_take_addresses(Nexthop *nexthop, const struct addrinfo *addresses, 
         g_array_append_val(hosts, host);
     }
     replace_hosts(nexthop, hosts, expires);
+}
+
+void nexthop_take_path(Nexthop *nexthop, const char *path)
+{
+    GArray *hosts = new_hosts();
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    g_strlcpy(address.sun_path, path, sizeof(address.sun_path));
+    Host host = {.name = g_strdup(path), .length = sizeof(address)};
+    memcpy(&host.address, &address, sizeof(address));
+    g_array_append_val(hosts, host);
+    replace_hosts(nexthop, hosts, G_MAXINT64);
 }
 
 typedef struct Choice {

@@ -50,6 +50,9 @@ void nexthop_refuse(Nexthop *nexthop, const MxAnswer *answer, int64_t until);
 void nexthop_take_mx(Nexthop *nexthop, const MxAnswer *answer);
 void nexthop_take_addresses(Nexthop *nexthop, const struct addrinfo *addresses, const char *name, int64_t expires);
 
+/* A socket on this host, known for good. */
+void nexthop_take_path(Nexthop *nexthop, const char *path);
+
 /* Indices of its hosts in the order in which one connection tries them: by preference, those that
  * failed lately last, equal ones in an order of chance. g_free(); NULL when there are none. */
 unsigned *nexthop_order(const Nexthop *nexthop, int64_t monotonic, unsigned *count);

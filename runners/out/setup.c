@@ -80,12 +80,33 @@ static void *find_route(void *data, const char *name)
     return out_find_transport(data, name);
 }
 
+/* Where type = mx asks, and who we are: mail that DNS sends back to us would never end. */
+static MxResolver *open_resolver(Out *out, GError **error)
+{
+    const Config *config = out->config;
+    const char *const *servers = config_list(config, "out", "name_servers");
+    const char *protocols = config_string(config, "out", "inet_protocols");
+    const char *hostname = config_string(config, "site", "hostname");
+    g_autofree char *csv = servers && *servers ? g_strjoinv(",", (char **)servers) : NULL;
+    g_autoptr(GPtrArray) own = g_ptr_array_new();
+    g_ptr_array_add(own, (char *)hostname);
+    for (const char *const *name = config_list(config, "out", "own_names"); name && *name; name++)
+        g_ptr_array_add(own, (char *)*name);
+    g_ptr_array_add(own, NULL);
+    unsigned families = strcmp(protocols, "ipv4") == 0 ? MX_IPV4 : strcmp(protocols, "ipv6") == 0 ? MX_IPV6 : 0;
+    MxSettings settings = {.servers = csv, .own = (const char *const *)own->pdata, .families = families};
+    MxResolver *resolver = mx_resolver_new(out->base, &settings, error);
+    if (!resolver)
+        g_prefix_error(error, "[out] name_servers: ");
+    return resolver;
+}
+
 static bool open_transports(Out *out, GError **error)
 {
     const char *const *names = config_family(out->config, "transport");
     out->transports = g_ptr_array_new_with_free_func((GDestroyNotify)transport_free);
     out->replies = reply_table_new(out->config, error);
-    out->resolver = out->replies ? mx_resolver_new(out->base, &(MxSettings){0}, error) : NULL;
+    out->resolver = out->replies ? open_resolver(out, error) : NULL;
     if (!out->resolver)
         return false;
     out->shared = (TransportShared){out->base, out->config, out->replies, out->resolver, out->slice.count,

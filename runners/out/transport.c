@@ -59,6 +59,7 @@ void transport_free(Transport *transport)
     g_hash_table_unref(transport->nexthops);
     scheduler_clear(&transport->scheduler);
     g_hash_table_unref(transport->destinations);
+    transport_clear_security(transport);
     g_free(transport->name);
     g_free(transport);
 }
@@ -402,6 +403,10 @@ static void know_hosts(Transport *transport, Nexthop *nexthop)
     if (nexthop->lookup || nexthop->resolve || (nexthop->hosts->len > 0 && now < nexthop->expires) ||
         nexthop_refused(nexthop, now))
         return;
+    if (transport->path) {
+        nexthop_take_path(nexthop, transport->path);
+        return;
+    }
     if (nexthop->hosts->len == 0)
         nexthop->destination->unresolved = true;
     if (transport->mx)

@@ -16,9 +16,13 @@ struct Transport {
     const char *host;
     char port[8];
     uint16_t port_number;
+    const char *path;     /* of a socket on this host; NULL: host and port */
     bool mx;              /* next hops are looked up */
+    bool lmtp;
     bool group_by_mx;
     SmtpSettings settings;
+    SmtpTls *tls;         /* of settings */
+    char *password;
     DestinationLimits limits;
     SchedulerSettings scheduling;
     size_t sessions_max;
@@ -39,6 +43,10 @@ struct Transport {
 
 /* transport_settings.c. FAIL_CONFIG, naming section and key. */
 bool transport_read_settings(Transport *transport, GError **error);
+
+/* transport_security.c: the same for TLS and AUTH. */
+bool transport_read_security(Transport *transport, const char *section, GError **error);
+void transport_clear_security(Transport *transport);
 
 /* session.c */
 

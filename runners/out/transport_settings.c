@@ -67,6 +67,7 @@ static void read_protocol(const Section *section, Transport *transport)
 {
     transport->host = config_string(section->config, section->name, "host");
     transport->port_number = (uint16_t)number(section, "port");
+    transport->path = g_str_has_prefix(transport->host, "unix:") && !transport->mx ? transport->host + 5 : NULL;
     g_snprintf(transport->port, sizeof(transport->port), "%u", transport->port_number);
     transport->per_transaction = number(section, "recipients_per_transaction");
     transport->per_connection = number(section, "transactions_per_connection");
@@ -74,10 +75,15 @@ static void read_protocol(const Section *section, Transport *transport)
     transport->settings = (SmtpSettings){
         .server = transport->host,
         .helo_name = config_string(section->config, section->name, "helo_name"),
+        .protocol = transport->lmtp ? SMTP_PROTOCOL_LMTP : SMTP_PROTOCOL_SMTP,
+        .chunking = config_bool(section->config, section->name, "chunking"),
+        .no_pipelining = !config_bool(section->config, section->name, "pipelining"),
         .timeouts = {
             [SMTP_CONNECT] = duration(section, "connect_timeout"),
             [SMTP_GREETING] = duration(section, "helo_timeout"),
             [SMTP_HELO] = duration(section, "helo_timeout"),
+            [SMTP_TLS] = duration(section, "starttls_timeout"),
+            [SMTP_AUTH] = duration(section, "helo_timeout"),
             [SMTP_IDLE] = MAX(duration(section, "connection_idle"), 1),
             [SMTP_MAIL] = duration(section, "mail_timeout"),
             [SMTP_RCPT] = duration(section, "rcpt_timeout"),
@@ -94,7 +100,9 @@ bool transport_read_settings(Transport *transport, GError **error)
 {
     g_autofree char *name = g_strdup_printf("transport.%s", transport->name);
     Section section = {transport->shared->config, name};
-    transport->mx = strcmp(config_string(section.config, name, "type"), "mx") == 0;
+    const char *type = config_string(section.config, name, "type");
+    transport->mx = strcmp(type, "mx") == 0;
+    transport->lmtp = strcmp(type, "lmtp") == 0;
     transport->group_by_mx = config_bool(section.config, name, "group_by_mx");
     transport->scheduling = (SchedulerSettings){
         .slot_cost = number(&section, "delivery_slot_cost"),
@@ -103,5 +111,5 @@ bool transport_read_settings(Transport *transport, GError **error)
         .minimum_slots = number(&section, "minimum_delivery_slots"),
     };
     read_protocol(&section, transport);
-    return read_limits(&section, transport, error);
+    return transport_read_security(transport, name, error) && read_limits(&section, transport, error);
 }

@@ -10,7 +10,32 @@ import pytest
 from support.corpus import Mail, sample_thread
 from support.wire import body_sha, field, message_id, split
 
-MEMBERS = ["one@members.example.org", "two@members.example.org"]
+MEMBERS = ["one@members.example.org", "two@data.example.org"]  # by BDAT, by DATA
+
+
+class Both:
+    """Two sinks; the second is for the domain data.example.org and knows no BDAT."""
+
+    def __init__(self, sinks):
+        self.sinks = [sinks(), sinks(options=["--without", "CHUNKING"])]
+
+    def transactions(self):
+        for sink, verb in zip(self.sinks, ("BDAT", "DATA")):
+            assert {copy.envelope["verb"] for copy in sink.transactions()} <= {verb}
+        return [copy for sink in self.sinks for copy in sink.transactions()]
+
+
+@pytest.fixture
+def sink(sinks):
+    return Both(sinks)
+
+
+@pytest.fixture
+def instance(instances, sink):
+    chunks, data = sink.sinks
+    return instances(chunks.port, settings={
+        "out": {"transport_table": "data.example.org:data"},
+        "transport.data": {"host": "127.0.0.1", "port": data.port}}).start()
 
 
 def spread(mails):
@@ -114,7 +139,7 @@ def test_dkim_signature_survives(instance, sink, list_mails):
         instance.lmtp_send(mail.octets, address)
     instance.wait_idle()
     copies = sink.transactions()
-    assert len(copies) == len(signed)
+    assert len(copies) == 2 * len(signed)
     for copy in copies:
         assert dkim.verify(copy.octets, dnsfunc=lambda name, timeout=5: record), field(copy.octets, "Message-ID")
     tampered = copies[0].octets[:-3] + b"!\r\n"

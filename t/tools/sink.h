@@ -2,29 +2,37 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * smtp-sink: an SMTP server for tests and benches that accepts everything,
- * fast, and misbehaves on demand. Three parts: the sessions
- * (sink_session.c), what goes wrong (sink_fault.c), what is kept
+ * smtp-sink: an SMTP or LMTP server for tests and benches that accepts everything,
+ * fast, and misbehaves on demand. Its parts: the sessions (sink_session.c: the connection,
+ * sink_command.c: the commands, sink_tls.c), what goes wrong (sink_fault.c), what is kept
  * (sink_store.c). One process, one thread.
  *
  * A fault is one text: STAGE [p=PROBABILITY] [match=REGEX] [skip=N] [times=N] do ACTION
- *   STAGE   connect helo mail rcpt data dot rset quit, or any (every command)
+ *   STAGE   connect helo starttls handshake auth mail rcpt data dot rset quit, or any (every command);
+ *           data is also BDAT
  *   match   rcpt and mail: the address must match; other stages: any recipient
- *           of the transaction
- *   ACTION  a reply ("450 4.2.1 busy"; a 421 closes the connection after it), close, stall
- * The first fault whose conditions hold is taken. At dot, close and stall
- * come after the message was kept: it was received, the client never learns it.
+ *           of the transaction; dot in LMTP: the one that the reply is for
+ *   ACTION  a reply ("450 4.2.1 busy"; a 421 closes the connection after it), close, stall,
+ *           reset (close with RST), half-close (end the sending side, go on reading), garbage (octets that
+ *           are no SMTP, NUL among them), endless (a reply that never ends)
+ * The first fault whose conditions hold is taken. At dot, whatever is not a reply
+ * comes after the message was kept: it was received, the client never learns it.
  */
 #include <event2/event.h>
 #include <glib.h>
+#include <openssl/ssl.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 typedef enum SinkStage {
-    STAGE_CONNECT, STAGE_HELO, STAGE_MAIL, STAGE_RCPT, STAGE_DATA, STAGE_DOT, STAGE_RSET, STAGE_QUIT, STAGE_ANY,
+    STAGE_CONNECT, STAGE_HELO, STAGE_STARTTLS, STAGE_HANDSHAKE, STAGE_AUTH, STAGE_MAIL, STAGE_RCPT, STAGE_DATA,
+    STAGE_DOT, STAGE_RSET, STAGE_QUIT, STAGE_ANY,
 } SinkStage;
 
-typedef enum SinkAction { ACTION_NONE, ACTION_REPLY, ACTION_CLOSE, ACTION_STALL } SinkAction;
+typedef enum SinkAction {
+    ACTION_NONE, ACTION_REPLY, ACTION_CLOSE, ACTION_STALL, ACTION_RESET, ACTION_HALF_CLOSE, ACTION_GARBAGE,
+    ACTION_ENDLESS,
+} SinkAction;
 
 typedef struct SinkFault {
     SinkStage stage;
@@ -51,6 +59,11 @@ typedef struct Sink {
     int latency_ms;    /* before each group of replies */
     int slow_read;     /* octets read a second; 0: as fast as it goes */
     int dribble;       /* replies leave octet by octet */
+    bool lmtp;
+    char **offers;     /* further lines of EHLO */
+    char **without;    /* keywords that are left out of it */
+    SSL_CTX *tls;      /* NULL: no STARTTLS */
+    char *password;    /* "user password" that AUTH wants; NULL: no AUTH */
     char *store, *maildir;
     int log_fd;        /* -1: none */
     uint64_t serial;   /* of kept transactions */
@@ -62,9 +75,14 @@ const SinkFault *sink_fault_find(Sink *sink, SinkStage stage, const char *subjec
 
 void sink_session_start(Sink *sink, int fd);
 
+/* Reads certificate and key, both in the file at path; the reason (static) when it fails. */
+const char *sink_tls_load(Sink *sink, const char *path);
+
 /* A whole message. recipients: addresses, each followed by a line feed. */
 typedef struct SinkMail {
     const char *from, *helo;
+    const char *tls, *user; /* NULL: in clear text, nobody */
+    const char *verb;       /* "DATA" or "BDAT" */
     const GString *recipients;
     unsigned count;
     const GString *message; /* NULL when nothing is stored */

@@ -5,7 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const stage_names[] = {"connect", "helo", "mail", "rcpt", "data", "dot", "rset", "quit", "any"};
+static const char *const stage_names[] = {
+    "connect", "helo", "starttls", "handshake", "auth", "mail", "rcpt", "data", "dot", "rset", "quit", "any",
+};
+
+static const struct {
+    const char *name;
+    SinkAction action;
+} actions[] = {
+    {"close", ACTION_CLOSE},           {"stall", ACTION_STALL},     {"reset", ACTION_RESET},
+    {"half-close", ACTION_HALF_CLOSE}, {"garbage", ACTION_GARBAGE}, {"endless", ACTION_ENDLESS},
+};
 
 void sink_fault_free(SinkFault *fault)
 {
@@ -51,17 +61,17 @@ static bool parse_condition(SinkFault *fault, const char *word, char **problem)
 
 static bool parse_action(SinkFault *fault, const char *text, char **problem)
 {
-    if (strcmp(text, "close") == 0) {
-        fault->action = ACTION_CLOSE;
-    } else if (strcmp(text, "stall") == 0) {
-        fault->action = ACTION_STALL;
-    } else if (strlen(text) >= 3 && strspn(text, "0123456789") == 3) {
-        fault->action = ACTION_REPLY;
-        fault->reply = g_strconcat(text, "\r\n", NULL);
-    } else {
+    for (size_t i = 0; i < G_N_ELEMENTS(actions); i++)
+        if (strcmp(text, actions[i].name) == 0)
+            fault->action = actions[i].action;
+    if (fault->action != ACTION_NONE)
+        return true;
+    if (strlen(text) < 3 || strspn(text, "0123456789") != 3) {
         *problem = g_strdup_printf("no action: \"%s\"", text);
         return false;
     }
+    fault->action = ACTION_REPLY;
+    fault->reply = g_strconcat(text, "\r\n", NULL);
     return true;
 }
 
@@ -92,7 +102,8 @@ SinkFault *sink_fault_parse(const char *text, char **problem)
 
 static bool holds(SinkFault *fault, SinkStage stage, const char *subject)
 {
-    if (fault->stage != stage && !(fault->stage == STAGE_ANY && stage != STAGE_CONNECT && stage != STAGE_DOT))
+    bool command = stage != STAGE_CONNECT && stage != STAGE_HANDSHAKE && stage != STAGE_DOT;
+    if (fault->stage != stage && !(fault->stage == STAGE_ANY && command))
         return false;
     if (fault->times == 0)
         return false;

@@ -72,6 +72,9 @@ static char *envelope(const Sink *sink, const SinkMail *mail, int64_t now)
     for (const char *end; (end = strchr(at, '\n')) != NULL; at = end + 1)
         json_array_append_new(to, text(at, (size_t)(end - at)));
     json_object_set_new(line, "to", to);
+    json_object_set_new(line, "verb", json_string(mail->verb));
+    json_object_set_new(line, "tls", mail->tls ? json_string(mail->tls) : json_null());
+    json_object_set_new(line, "user", mail->user ? json_string(mail->user) : json_null());
     json_object_set_new(line, "size", json_integer((json_int_t)mail->octets));
     json_object_set_new(line, "result", json_string(mail->result));
     char *printed = json_dumps(line, JSON_COMPACT);

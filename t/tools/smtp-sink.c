@@ -20,6 +20,8 @@ static char *listen_at = NULL;
 static char *stats_path = NULL;
 static char *log_path = NULL;
 static char **fault_texts = NULL;
+static char *certificate = NULL;
+static gboolean lmtp = FALSE;
 static gboolean count_only = FALSE, dribble = FALSE;
 static Sink sink = {.log_fd = -1};
 
@@ -36,8 +38,14 @@ static const GOptionEntry options[] = {
     {"latency", 0, 0, G_OPTION_ARG_INT, &sink.latency_ms, "Wait before each group of replies", "MS"},
     {"slow-read", 0, 0, G_OPTION_ARG_INT, &sink.slow_read, "Read no more than this a second", "OCTETS"},
     {"one-byte", 0, 0, G_OPTION_ARG_NONE, &dribble, "Send replies octet by octet", NULL},
+    {"lmtp", 0, 0, G_OPTION_ARG_NONE, &lmtp, "Speak LMTP", NULL},
+    {"offer", 0, 0, G_OPTION_ARG_STRING_ARRAY, &sink.offers, "A further line of the answer to EHLO", "LINE"},
+    {"without", 0, 0, G_OPTION_ARG_STRING_ARRAY, &sink.without, "A keyword to leave out of it", "KEYWORD"},
+    {"tls", 0, 0, G_OPTION_ARG_FILENAME, &certificate, "Offer STARTTLS, with this certificate and its key", "FILE"},
+    {"auth", 0, 0, G_OPTION_ARG_STRING, &sink.password, "Offer AUTH PLAIN and LOGIN, and want it", "USER PASSWORD"},
     {"fault", 'f', 0, G_OPTION_ARG_STRING_ARRAY, &fault_texts,
-     "What goes wrong: STAGE [p=P] [match=REGEX] [skip=N] [times=N] do REPLY|close|stall", "FAULT"},
+     "What goes wrong: STAGE [p=P] [match=REGEX] [skip=N] [times=N] do REPLY|close|stall|reset|half-close|"
+     "garbage|endless", "FAULT"},
     G_OPTION_ENTRY_NULL,
 };
 
@@ -106,7 +114,7 @@ static void watch_signal(int number, event_callback_fn callback)
 
 static void read_options(int argc, char **argv)
 {
-    g_autoptr(GOptionContext) context = g_option_context_new("- an SMTP server that takes everything, for tests");
+    g_autoptr(GOptionContext) context = g_option_context_new("- takes all mail, by SMTP or LMTP, for tests");
     g_option_context_add_main_entries(context, options, NULL);
     g_autoptr(GError) error = NULL;
     if (!g_option_context_parse(context, &argc, &argv, &error))
@@ -114,6 +122,10 @@ static void read_options(int argc, char **argv)
     if (count_only && (sink.store != NULL || sink.maildir != NULL))
         usage("--count-only keeps nothing: leave out --store and --maildir");
     sink.dribble = dribble;
+    sink.lmtp = lmtp;
+    const char *problem_tls = certificate != NULL ? sink_tls_load(&sink, certificate) : NULL;
+    if (problem_tls != NULL)
+        usage(problem_tls);
     sink.faults = g_ptr_array_new_with_free_func((GDestroyNotify)sink_fault_free);
     for (char **text = fault_texts; text != NULL && *text != NULL; text++) {
         g_autofree char *problem = NULL;
