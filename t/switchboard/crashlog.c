@@ -11,7 +11,7 @@
 #include "switchboard/format_internal.h"
 #include "t/switchboard/crashmodel_internal.h"
 
-const char *const crash_queues[] = {"in", "out", "retry", "archive", "bounces", "corrupt", "shunt", NULL};
+const char *const crash_queues[] = {"in", "out", "retry", "archive", "bounces", "corrupt", "shunt", CRASH_LEDGER, NULL};
 G_STATIC_ASSERT(G_N_ELEMENTS(crash_queues) == CRASH_QUEUES + 1);
 
 CrashLog *crashlog_new(void)

@@ -52,7 +52,8 @@ typedef struct CrashLog {
 } CrashLog;
 
 extern const char *const crash_queues[]; /* NULL-terminated */
-#define CRASH_QUEUES 7
+#define CRASH_QUEUES 8
+#define CRASH_LEDGER "ledger" /* no queue: where a script keeps a database */
 
 CrashLog *crashlog_new(void);
 void crashlog_free(CrashLog *log);

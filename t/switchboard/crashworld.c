@@ -266,6 +266,8 @@ static bool decide(CrashWorld *world, Inbox *inbox, Outcome *outcome, bool *ends
         *ends = true;
         return preserve(world, inbox, outcome);
     }
+    if (posts && world->ledger && !crashledger_note(world->ledger_fd, entry_number(outcome->parent)))
+        return false;
     if (posts)
         add_kids(world, outcome);
     else if (strcmp(queue, "bounces") == 0)
@@ -286,6 +288,9 @@ bool crashworld_work(CrashWorld *world, Inbox *inbox, Hop *hop, unsigned *worked
     g_autoptr(GPtrArray) batch = g_ptr_array_new_with_free_func(clear_outcome);
     bool sound = inbox_refresh(inbox, NULL) && inbox_claim(inbox, 100, false, entries, NULL);
     *worked += entries->len;
+    auto_fd ledger = world->ledger && strcmp(queue_name(inbox_queue(inbox)), "in") == 0 ? crashledger_open(world) : -1;
+    world->ledger_fd = ledger;
+    hop_sync_along(hop, ledger);
     for (guint i = 0; i < entries->len; i++) {
         Outcome *outcome = outcome_new(entries->pdata[i]);
         bool ends = false;
@@ -301,6 +306,7 @@ bool crashworld_work(CrashWorld *world, Inbox *inbox, Hop *hop, unsigned *worked
         if (outcome->error) /* its children could not be stored */
             sound = inbox_release(inbox, g_steal_pointer(&outcome->parent), 0, NULL);
     }
+    hop_sync_along(hop, -1);
     return sound;
 }
 
@@ -348,6 +354,8 @@ static void count_file(CrashWorld *world, void *data, unsigned queue, const char
     CrashResult *result = data;
     const char *queue_text = crash_queues[queue];
     bool ready = g_str_has_suffix(name, ".msg");
+    if (strcmp(queue_text, CRASH_LEDGER) == 0)
+        return;
     if (strcmp(queue_text, "corrupt") == 0 && ready && world->damaged) {
         g_autofree char *path = g_build_filename(world->path, queue_text, name, NULL);
         g_autofree char *octets = NULL;
@@ -428,6 +436,9 @@ CrashResult *crashworld_drain(CrashWorld *world, const CrashState *state)
     start_ends(world, result, slices);
     tidy(world, result, slices);
     each_file(world, count_file, result);
+    result->ledger = world->ledger;
+    if (world->ledger)
+        crashledger_count(world, result->recorded);
     memcpy(result->delivered, world->delivered, sizeof result->delivered);
     result->preserved_again = world->preserved != 0;
     return result;
@@ -490,6 +501,8 @@ static char *judge_message(const CrashResult *result, const CrashNotes *notes, i
     ends = result->archived[number] + result->corrupt[number];
     if (!fault && ends != archives && (promised || ends > archives))
         fault = g_strdup_printf("message %d is archived or set aside %u times, not %u", number, ends, archives);
+    if (!fault && result->ledger)
+        fault = judge_once(result->recorded[number], promised, "record of message", number);
     if (!fault)
         fault = plan->preserve ? judge_once(result->kept[number], promised, "preserved message", number)
                 : result->kept[number] ? g_strdup_printf("message %d is preserved", number) : NULL;

@@ -23,6 +23,8 @@ typedef struct CrashWorld {
     Spool *spool;
     CrashLog *log; /* while a script runs: what happens is noted there */
     bool other_outcome; /* the plan's first version is in force */
+    bool ledger;        /* what is done with a message is written into the ledger */
+    int ledger_fd;      /* while a batch of in is worked */
     uint8_t delivered[CRASH_RECIPIENTS];
     unsigned preserved;
     GBytes *damaged; /* octets of the message that was damaged */
@@ -47,7 +49,8 @@ bool crashworld_work(CrashWorld *world, Inbox *inbox, Hop *hop, unsigned *worked
 typedef struct CrashResult {
     uint8_t delivered[CRASH_RECIPIENTS], bounced[CRASH_RECIPIENTS];
     uint8_t archived[CRASH_MESSAGES], corrupt[CRASH_MESSAGES], kept[CRASH_MESSAGES];
-    bool preserved_again;
+    uint8_t recorded[CRASH_MESSAGES]; /* in the ledger */
+    bool preserved_again, ledger;
     char *fault; /* what must not be in whatever state: strays, left files, errors */
 } CrashResult;
 
@@ -58,3 +61,9 @@ void crashresult_free(CrashResult *result);
 
 /* NULL, or what was promised and not kept; g_free(). */
 char *crashworld_judge(const CrashResult *result, const CrashNotes *notes);
+
+/* A database as T5a means it: runners of in write each message that they work
+ * on into it, once; what they wrote goes along with the syncs of their hop. */
+int crashledger_open(CrashWorld *world); /* makes it where there is none; close() */
+bool crashledger_note(int fd, int number);
+void crashledger_count(CrashWorld *world, uint8_t counts[CRASH_MESSAGES]);
