@@ -271,6 +271,18 @@ static void test_other_slice(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(total(fixture, ".msg"), ==, 3);
 }
 
+/* True after a sync of the directory in which something was set aside. */
+static int see_preserved(const FsEvent *event, void *data)
+{
+    static int dir = -1;
+    bool *durable = data;
+    if (event->call == FS_RENAME && g_str_has_suffix(event->to, ".psv"))
+        dir = event->fd;
+    else if (event->call == FS_SYNC_DIR && event->fd == dir)
+        *durable = true;
+    return 0;
+}
+
 static void test_preserves(Fixture *fixture, gconstpointer data)
 {
     g_free(fixture_store(fixture, "in", "m"));
@@ -282,7 +294,11 @@ static void test_preserves(Fixture *fixture, gconstpointer data)
         g_assert_true(entry_begin_work(entries->pdata[0], NULL));
         entry_free(entries->pdata[0]); /* died with it in hand */
     }
+    bool durable = false;
+    fs_set_hook(see_preserved, &durable);
     RecoverReport report = recover(fixture, "in");
+    fs_set_hook(NULL, NULL);
+    g_assert_true(durable);
     g_assert_cmpuint(report.preserved, ==, 1);
     g_assert_cmpuint(fixture_count(fixture, "in", ".psv"), ==, 1);
 }
@@ -300,6 +316,10 @@ static void test_sweeps(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(swept, ==, 0);
     struct utimbuf times = {.actime = 1000000000, .modtime = 1000000000};
     g_assert_cmpint(utime(path, &times), ==, 0);
+    EntryName name;
+    g_assert_true(name_parse(old, &name, NULL));
+    g_assert_true(recover_sweep(in, (Slice){1 - slice_of(name.hash, 2), 2}, 3600 * INT64_C(1000000), &swept, NULL));
+    g_assert_cmpuint(swept, ==, 0); /* its owner will */
     g_assert_true(recover_sweep(in, (Slice){0, 1}, 3600 * INT64_C(1000000), &swept, NULL));
     g_assert_cmpuint(swept, ==, 1);
     g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
