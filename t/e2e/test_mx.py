@@ -2,12 +2,16 @@
 # Copyright (c) 2026 The Listrunner authors
 """Mail routed by DNS: real name servers with zones of our own."""
 import json
+import os
+import re
 import subprocess
 
 import pytest
 
+from support.certificate import Authority
 from support.dns import Dns
-from support.instance import tool
+from support.instance import free_port, tool, wait_until
+from support.post import post
 
 ZONE = """
 two IN MX 10 a.two
@@ -145,7 +149,6 @@ def test_trouble_is_not_for_ever(dns):
 
 
 def test_no_name_server():
-    from support.instance import free_port
     done = subprocess.run([tool("mx-lookup"), "--servers", f"127.0.0.1:{free_port()}", "two.test"],
                           capture_output=True, text=True, check=True, timeout=60)
     answer = json.loads(done.stdout)
@@ -181,3 +184,61 @@ def test_lifetime_and_memory(dns):
     assert figures == {"lookups": 2000, "cached": 100, "entries": 100}
     *answers, figures = ask(dns, *domains, options=["--repeat", "2", "--figures"])
     assert figures == {"lookups": 2000, "cached": 1000, "entries": 1000}
+
+
+# ---- the out runner ----
+
+DELIVERED = {"two.test": "second", "alias.test": "second", "implicit.test": "implicit", "equal.test": "equal",
+             "ours.test": "before"}
+BOUNCED = {"null.test": "5.1.10", "nothing.test": "5.4.4", "nowhere.test": "5.4.4", "dangling.test": "5.4.4",
+           "loop.test": "5.4.6"}
+PUT_OFF = {"lame.test": "4.4.3", "broken-host.test": "4.4.3"}
+# Who listens; the preferred host of two.test does not, nor does anybody on IPv6.
+HOSTS = {"second": ("127.0.0.12", "b.two.test"), "implicit": ("127.0.0.31", "implicit.test"),
+         "before": ("127.0.0.51", "before.ours.test"), "equal": ("127.0.0.22", "b.equal.test")}
+
+
+def fates(log):
+    """{address: [(dsn, status)]} as the log has it."""
+    found = {}
+    for address, dsn, status in re.findall(r"to=<([^>]*)>.* dsn=(\S+) status=(\w+)", log):
+        found.setdefault(address, []).append((dsn, status))
+    return found
+
+
+def test_runner_delivers_by_mx(dns, instances, sinks, tmp_path):
+    if os.getuid() == 0:
+        for above in (tmp_path, *list(tmp_path.parents)[:2]):
+            above.chmod(0o755)
+    authority, port = Authority(tmp_path / "tls"), free_port()
+    there = {name: sinks(store=False, host=host, port=port, options=["--tls", str(authority.certify(certified))])
+             for name, (host, certified) in HOSTS.items()}
+    instance = instances(port, settings={
+        "out": {"default_transport": "direct", "name_servers": dns.server, "own_names": "me.test",
+                "minimal_backoff_time": "1s", "maximal_backoff_time": "2s", "log_recipients": "yes"},
+        "transport.direct": {"type": "mx", "port": port, "tls_level": "verify", "tls_ca_file": authority.file,
+                             "connect_timeout": "2s"}}).start()
+    domains = [*DELIVERED, *BOUNCED, *PUT_OFF]
+    address = instance.create_list("test", [f"m{i}@{domain}" for domain in domains for i in range(3)])
+    instance.lmtp_send(post(to=address), address)
+
+    def settled():
+        seen = fates(instance.log_text())
+        done = {a for a, ways in seen.items() if any(status != "deferred" for _, status in ways)}
+        return all(f"m{i}@{d}" in (seen if d in PUT_OFF else done) for d in domains for i in range(3))
+    wait_until(settled, 60, lambda: f"every recipient's fate:\n{fates(instance.log_text())}")
+    seen = fates(instance.log_text())
+    got = {name: sorted(to for e in sink.envelopes() for to in e["to"]) for name, sink in there.items()}
+    for domain in domains:
+        for i in range(3):
+            member, ways = f"m{i}@{domain}", seen[f"m{i}@{domain}"]
+            copies = sum(member in names for names in got.values())
+            if domain in BOUNCED:
+                assert ways == [(BOUNCED[domain], "bounced")] and copies == 0, (member, ways)
+            elif domain in PUT_OFF:
+                assert {way for way in ways} == {(PUT_OFF[domain], "deferred")} and copies == 0, (member, ways)
+            else:
+                assert copies == 1 and ways[-1][1] == "sent", (member, ways)
+                assert member in got[DELIVERED[domain]], (member, got)
+    assert {e["tls"] for sink in there.values() for e in sink.envelopes()} == {"TLSv1.3"}
+    assert "(256 bits), verified" in instance.log_text()
