@@ -69,7 +69,8 @@ def test_ls(site):
     assert addresses(site.run("bounce", "ls", "--json", "--reason=user-unknown", LIST)) == [BART]
     assert site.run("bounce", "ls", "--names", LIST).out == f"{ANNE}\n{BART}\n"
     table = site.run("bounce", "ls").out
-    assert table.splitlines()[0].split() == ["ADDRESS", "LIST", "SCORE", "DELIVERY", "STATUS", "REASON", "WARNED", "NEXT"]
+    assert table.splitlines()[0].split() == [
+        "ADDRESS", "LIST", "SCORE", "DELIVERY", "STATUS", "REASON", "WARNED", "NEXT"]
     assert "1.25" in table and "by_bounces" in table
     # The list itself tells it, too.
     row, = [row for row in site.run("member", "ls", "--json", LIST).rows() if row["address"] == BART]

@@ -129,6 +129,25 @@ static void test_nested(void)
     assert_told(mail, "bounce: joe@example.com permanent 5.1.1 user-unknown");
 }
 
+/* Systems that no table knows: the shape tells, whatever the language. */
+static void test_unknown_systems(void)
+{
+#define REPORT "From: MAILER-DAEMON@mx.example\nSubject: x\n\n"
+    assert_told(REPORT "Se pokazilo.\n\n  joe@example.com\n    host mx.example.com: 550 5.1.1 ne\n"
+                       "  ann@example.com\n    452 4.2.2 plno\n",
+                "bounce: joe@example.com permanent 5.1.1 user-unknown, ann@example.com temporary 4.2.2 mailbox-full");
+    assert_told(REPORT "Dobry den.\n\njoe@example.com\n\nKonec 550.\n", "unrecognised");
+    assert_told(REPORT "554 <joe@example.com>... 550 Host unknown\n",
+                "bounce: joe@example.com permanent  host-unknown");
+    assert_told(REPORT ">>> RCPT To:<joe@example.com>  <<< 550 go away\n",
+                "bounce: joe@example.com permanent  undefined");
+    assert_told(REPORT ">>> MAIL From:<me@example.com> <<< 550 go away\n", "unrecognised");
+    assert_told(REPORT "There was an error delivering your mail to <joe@example.com>.\n",
+                "bounce: joe@example.com permanent  undefined");
+    assert_told(REPORT "550 ask <postmaster@example.com>... please\n", "unrecognised");
+    assert_told("From: joe@example.net\nSubject: x\n\n  ann@example.com\n    550 5.1.1 is her room\n", "not-bounce");
+}
+
 /* A list stands in To: what the returned mail says of its recipients is not enough. */
 static void test_returned_list_mail(void)
 {
@@ -204,6 +223,7 @@ int main(int argc, char **argv)
     g_test_add_func("/bounce/delays", test_delays);
     g_test_add_func("/bounce/no-failures", test_no_failures);
     g_test_add_func("/bounce/nested", test_nested);
+    g_test_add_func("/bounce/unknown-systems", test_unknown_systems);
     g_test_add_func("/bounce/returned-list-mail", test_returned_list_mail);
     g_test_add_func("/bounce/corpus", test_corpus);
     g_test_add_func("/bounce/size", test_size);
