@@ -127,6 +127,14 @@ const ConfigKey config_schema[] = {
 
 {"pipeline", "copy_to", LIST(NULL),
  "Queues that get a copy of each accepted post, as the members do: for runners of the site's own."},
+{"pipeline", "verp_delivery_interval", INTEGER("0", 0, 1000000, "posts"),
+ "Every so many posts of a list, each recipient gets a transaction and an envelope sender of their own, by which a "
+ "bounce tells who it was; 1 is every post, 0 none."},
+{"pipeline", "verp_personalized_deliveries", BOOL("yes"),
+ "The same for every post whose copies are personal."},
+{"pipeline", "unsubscribe_url", STRING(NULL),
+ "For List-Unsubscribe in copies that go out one by one, with one click (RFC 8058): an https URL with $token, and "
+ "if wanted $list_id. What answers there gets a token that is good for that member only."},
 
 {"out", "default_transport", STRING("relay"),
  "The NAME of the [transport.NAME] that outgoing mail takes."},
@@ -204,6 +212,9 @@ const ConfigKey config_schema[] = {
  "How much of the price of overtaking need not be earned before."},
 {"transport.*", "minimum_delivery_slots", INTEGER("3", 0, 1000000, NULL),
  "Entries of fewer than so many times delivery_slot_cost transactions are not overtaken."},
+{"transport.*", "xverp", BOOL("no"),
+ "Whether the relay makes the envelope senders of each recipient (XVERP of Postfix), where it offers to: copies that "
+ "do not differ otherwise go out together. Such senders are not signed."},
 {"transport.*", "recipients_per_transaction", INTEGER("500", 1, 100000, "recipients"),
  "The most recipients of one message in one transaction."},
 {"transport.*", "transactions_per_connection", INTEGER("100", 0, 1000000, "transactions"),

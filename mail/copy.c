@@ -167,6 +167,16 @@ void copy_plan_free(CopyPlan *plan)
     g_free(plan);
 }
 
+size_t copy_plan_holes(const CopyPlan *plan)
+{
+    return plan->holes->len;
+}
+
+size_t copy_plan_offset(const CopyPlan *plan, size_t hole)
+{
+    return g_array_index(plan->holes, CopyHole, hole).offset;
+}
+
 static void append_part(GString *line, const char *part)
 {
     for (; part && *part; part++)

@@ -78,6 +78,9 @@ CopyPlan *copy_plan_new(const char *holes, size_t length, GError **error);
 void copy_plan_free(CopyPlan *plan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CopyPlan, copy_plan_free)
 
+size_t copy_plan_holes(const CopyPlan *plan);
+size_t copy_plan_offset(const CopyPlan *plan, size_t hole);
+
 /* Who gets a copy, and as a line of the entry "address TAB sender TAB token
  * TAB name", of which all but the address may be empty or missing. Nothing is NUL-terminated. */
 typedef struct CopyRecipient {

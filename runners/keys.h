@@ -44,6 +44,9 @@
 #define KEY_ENVELOPE_SENDER "envelope_sender" /* string: MAIL FROM of the copies, "" for null */
 #define KEY_TRANSPORT "transport"   /* string: name of [transport.NAME], or absent */
 #define KEY_POST_ID "post_id"       /* integer: number of the post on its list */
+#define KEY_COPIES "copies"         /* string: each recipient gets a copy and a transaction of their own; the holes to
+                                       fill in the message, and recipients, as mail/copy.h writes both */
+#define KEY_XVERP "xverp"           /* string: the relay is to make the recipients' senders; delimiters, "+=" */
 #define KEY_PRIORITY "priority"     /* string: "notice" for mail we wrote ourselves, or absent */
 
 /* Written by out into retry. */

@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "runners/keys.h"
+#include "store/secret.h"
 
 static GArray *read_archivers(const Config *config)
 {
@@ -43,6 +44,11 @@ bool list_runner_start(Runner *runner, GError **error)
     own->archivers = read_archivers(config);
     own->site_owner = config_string(config, "site", "site_owner");
     own->templates = config_string(config, "site", "template_directory");
+    own->copies = (PostCopies){
+        .verp_interval = config_integer(config, "pipeline", "verp_delivery_interval"),
+        .verp_personalized = config_bool(config, "pipeline", "verp_personalized_deliveries"),
+        .unsubscribe_url = config_string(config, "pipeline", "unsubscribe_url"),
+    };
     own->answers_a_day = config_integer(config, "site", "max_autoresponses_per_day");
     runner_set_data(runner, own);
     return true;
@@ -55,6 +61,7 @@ void list_runner_stop(Runner *runner)
         return;
     list_cache_free(own->lists);
     g_array_unref(own->archivers);
+    verp_keys_free(own->keys);
     store_free(own->store);
     g_free(own);
     runner_set_data(runner, NULL);
@@ -64,6 +71,8 @@ bool list_runner_begin(Runner *runner, GError **error)
 {
     ListRunner *own = runner_data(runner);
     list_cache_refresh(own->lists);
+    if (own->keys && clock_monotonic() >= own->keys_until)
+        g_clear_pointer(&own->keys, verp_keys_free);
     return store_begin(own->store, error);
 }
 
@@ -74,6 +83,7 @@ bool list_runner_end(Runner *runner, GError **error)
 }
 
 #define EXPIRE_INTERVAL (3600 * CLOCK_SECOND)
+#define KEYS_LIFETIME (60 * CLOCK_SECOND)
 
 int64_t list_runner_idle(Runner *runner)
 {
@@ -88,6 +98,19 @@ int64_t list_runner_idle(Runner *runner)
         own->expire_at = now + EXPIRE_INTERVAL;
     }
     return own->expire_at - now;
+}
+
+VerpKeys *list_runner_keys(Runner *runner, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    if (own->keys)
+        return own->keys;
+    g_autoptr(GPtrArray) secrets = secret_all(own->store, error);
+    if (!secrets)
+        return NULL;
+    own->keys = verp_keys_new(secrets);
+    own->keys_until = clock_monotonic() + KEYS_LIFETIME;
+    return own->keys;
 }
 
 bool list_runner_post_init(ListRunnerPost *own, Runner *runner, Entry *entry, GError **error)
@@ -115,6 +138,7 @@ bool list_runner_post_init(ListRunnerPost *own, Runner *runner, Entry *entry, GE
     post->trace = entry_trace(entry);
     post->site_owner = shared->site_owner;
     post->archivers = (const PostArchiver *)shared->archivers->data;
+    post->copies = &shared->copies;
     post->now = clock_now();
     post->size = g_bytes_get_size(octets);
     post->left = meta_string(meta, KEY_LEFT, NULL);
@@ -151,13 +175,26 @@ bool list_runner_record_effect(Runner *runner, Entry *entry, int64_t number, GEr
     return store_record_effect(own->store, name, number, error);
 }
 
-Draft *list_runner_draft(const char *queue, Entry *entry, const Message *message)
+static Draft *draft_without_message(const char *queue, Entry *entry)
 {
     json_t *meta = json_deep_copy(entry_meta(entry));
     json_object_del(meta, META_ORDINAL);
     json_object_del(meta, META_SHARD);
     json_object_del(meta, META_FAULT);
-    Draft *draft = draft_new(queue, meta);
+    return draft_new(queue, meta);
+}
+
+Draft *list_runner_draft_pieces(const char *queue, Entry *entry, const GPtrArray *pieces)
+{
+    Draft *draft = draft_without_message(queue, entry);
+    for (guint at = 0; at < pieces->len; at++)
+        draft_add_message(draft, pieces->pdata[at]);
+    return draft;
+}
+
+Draft *list_runner_draft(const char *queue, Entry *entry, const Message *message)
+{
+    Draft *draft = draft_without_message(queue, entry);
     g_autoptr(GBytes) head = message_head(message), body = message_body(message);
     draft_add_message(draft, head);
     draft_add_message(draft, body);

@@ -10,6 +10,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "mail/verp.h"
 #include "posting/list_cache.h"
 #include "posting/post.h"
 #include "runners/runner.h"
@@ -20,6 +21,9 @@ typedef struct ListRunner {
     ListCache *lists;
     GArray *archivers; /* of PostArchiver, zero-terminated: those that are enabled */
     const char *site_owner, *templates;
+    PostCopies copies;
+    VerpKeys *keys;        /* list_runner_keys() */
+    int64_t keys_until;    /* monotonic */
     int64_t answers_a_day; /* to one address; 0: no limit */
     int64_t expire_at;     /* monotonic */
     void *more;            /* what one runner has besides */
@@ -58,11 +62,17 @@ bool list_runner_record_effect(Runner *runner, Entry *entry, int64_t number, GEr
 /* A draft with the entry's metadata (less what belongs to the entry alone) and
  * the message as it is now. */
 Draft *list_runner_draft(const char *queue, Entry *entry, const Message *message);
+/* The same with the message in pieces (of GBytes). */
+Draft *list_runner_draft_pieces(const char *queue, Entry *entry, const GPtrArray *pieces);
 
 /* Recipients from a NULL-terminated array, which is consumed. */
 void list_runner_set_recipients(Draft *draft, char **addresses);
 /* Those of the entry that are still to do; the entry must outlive the draft. */
 void list_runner_copy_recipients(Draft *draft, const Entry *entry);
+
+/* The keys that addresses and links are signed with; read again now and then, since somebody may make a new one.
+ * Borrowed until the next batch begins. */
+VerpKeys *list_runner_keys(Runner *runner, GError **error);
 
 /* One line a hop. */
 void list_runner_log(Entry *entry, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -39,6 +39,8 @@ void batch_free(Batch *batch)
         g_array_unref(batch->fates);
     g_free(batch->fate_of);
     g_free(batch->recipients);
+    g_free(batch->sender);
+    smtp_body_unref(batch->body);
     g_free(batch);
 }
 

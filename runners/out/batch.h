@@ -34,6 +34,8 @@ typedef struct Batch {
     uint32_t *fate_of;       /* index into fates, by recipient; NULL until it goes out for the first time */
     GArray *fates;           /* of Fate */
     bool unstarted;          /* nothing was tried: to be sent again at once */
+    char *sender;            /* of a copy (content.h); NULL: the delivery's */
+    SmtpBody *body;
     unsigned tries;          /* of a connection, in vain */
     char *relay;             /* where it went, for the log */
     unsigned conn_use;

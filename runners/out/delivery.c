@@ -3,8 +3,6 @@
 #include "runners/out/delivery.h"
 
 #include "base/clock.h"
-#include "base/fail.h"
-#include "runners/keys.h"
 
 /* Octets of a recipient line, for estimates as long as none was read. */
 #define LINE_ESTIMATE 24
@@ -13,8 +11,10 @@ bool delivery_next(Delivery *delivery, Recipient *recipient)
 {
     while (!delivery->exhausted && entry_next_recipient(delivery->entry, delivery->cursor, recipient)) {
         delivery->cursor = recipient->next;
-        if (recipient->state == RECIPIENT_TODO)
-            return true;
+        if (recipient->state != RECIPIENT_TODO)
+            continue;
+        content_address(&delivery->content, recipient);
+        return true;
     }
     delivery->exhausted = true;
     return false;
@@ -22,21 +22,17 @@ bool delivery_next(Delivery *delivery, Recipient *recipient)
 
 Delivery *delivery_new(Entry *entry, unsigned source, GError **error)
 {
-    const char *sender = meta_string(entry_meta(entry), KEY_ENVELOPE_SENDER, NULL);
-    if (!sender) {
-        fail(error, FAIL_NEVER, "the entry has no envelope sender (metadata \"" KEY_ENVELOPE_SENDER "\")");
+    Delivery *delivery = g_new0(Delivery, 1);
+    if (!content_init(&delivery->content, entry, error)) {
+        content_clear(&delivery->content);
+        g_free(delivery);
         return NULL;
     }
-    Delivery *delivery = g_new0(Delivery, 1);
     delivery->entry = entry;
     delivery->source = source;
-    delivery->sender = sender;
-    delivery->smtputf8 = meta_bool(entry_meta(entry), KEY_SMTPUTF8, false);
     delivery->claimed = clock_now();
     delivery->held.data = delivery;
     delivery->jobs = g_ptr_array_new_with_free_func(g_free);
-    g_autoptr(GBytes) message = entry_message(entry);
-    delivery->body = smtp_body_new(message);
     return delivery;
 }
 
@@ -45,7 +41,7 @@ void delivery_free(Delivery *delivery)
     if (!delivery)
         return;
     g_ptr_array_unref(delivery->jobs);
-    smtp_body_unref(delivery->body);
+    content_clear(&delivery->content);
     entry_free(delivery->entry);
     g_free(delivery->last_reply);
     g_free(delivery);
@@ -62,10 +58,4 @@ size_t delivery_unread(const Delivery *delivery)
         return 0;
     size_t line = delivery->read > 0 ? MAX(delivery->cursor / delivery->read, 5) : LINE_ESTIMATE;
     return (entry_recipients_length(delivery->entry) - delivery->cursor) / line + 1;
-}
-
-void delivery_content(const Batch *batch, const char **sender, SmtpBody **body)
-{
-    *sender = batch->delivery->sender;
-    *body = batch->delivery->body;
 }

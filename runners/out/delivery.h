@@ -12,8 +12,8 @@
 #include <glib.h>
 #include <stdbool.h>
 
-#include "net/smtp_body.h"
 #include "runners/out/batch.h"
+#include "runners/out/content.h"
 #include "runners/out/scheduler.h"
 #include "switchboard/entry.h"
 
@@ -22,9 +22,7 @@ typedef struct Transport Transport;
 typedef struct Delivery {
     Entry *entry;
     unsigned source;    /* index of the inbox it came from */
-    const char *sender; /* of the entry's metadata */
-    bool smtputf8;
-    SmtpBody *body;
+    Content content;
     Transport *chosen;  /* by the list, or the default */
     size_t cursor;      /* offset of the next unread recipient */
     bool exhausted;     /* all are read */
@@ -56,6 +54,3 @@ bool delivery_over(const Delivery *delivery);
 
 /* Recipients not yet read, estimated from their octets. */
 size_t delivery_unread(const Delivery *delivery);
-
-/* The envelope sender and the message of a batch. This is the place where copies of one's own would be made. */
-void delivery_content(const Batch *batch, const char **sender, SmtpBody **body);

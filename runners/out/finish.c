@@ -90,6 +90,7 @@ static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset)
         *offset = recipient.next;
         if (recipient.state != RECIPIENT_TODO)
             continue;
+        content_address(&delivery->content, &recipient);
         Bounce *full = bounce_maker_add(maker, &recipient, &failure);
         if (full)
             g_ptr_array_add(finish->marks->bounces, full);

@@ -73,6 +73,12 @@ static void gather(Reader *reader, Delivery *delivery, size_t most)
         delivery->cursor = cursor;
 }
 
+/* The most recipients of one transaction. */
+static size_t most_together(const Delivery *delivery, const Transport *transport)
+{
+    return content_single(&delivery->content) ? 1 : transport_per_transaction(transport);
+}
+
 static Job *job_for(Delivery *delivery, Transport *transport)
 {
     Scheduler *scheduler = transport_scheduler(transport);
@@ -103,7 +109,7 @@ static void make_batches(Reader *reader, Delivery *delivery, const Sorted *first
 {
     Nexthop *nexthop = first->nexthop;
     Transport *transport = nexthop->transport;
-    size_t most = transport_per_transaction(transport);
+    size_t most = most_together(delivery, transport);
     Job *job = job_for(delivery, transport);
     Batch *batch = scheduler_open_batch(job, nexthop->destination);
     count_in(reader, delivery, count);
@@ -129,7 +135,7 @@ static void estimate_unread(const Delivery *delivery)
     size_t unread = delivery_unread(delivery);
     for (guint i = 0; i < delivery->jobs->len; i++) {
         Job *job = delivery->jobs->pdata[i];
-        size_t most = transport_is_relay(job->transport) ? transport_per_transaction(job->transport) : 1;
+        size_t most = transport_is_relay(job->transport) ? most_together(delivery, job->transport) : 1;
         job->unread = (unread + most - 1) / most;
         /* Nothing left of it, and nothing to come. */
         if (job->scheduler && unread == 0 && g_queue_is_empty(&job->peers))

@@ -80,20 +80,14 @@ static const char *recipient_of(void *data, size_t index, size_t *length)
 static void send_batch(Session *session)
 {
     Batch *batch = session->batch;
-    const char *sender;
-    SmtpBody *body;
-    delivery_content(batch, &sender, &body);
+    SmtpTransaction transaction = {.count = batch->count, .recipient = recipient_of, .data = batch};
+    content_describe(batch, &transaction);
     batch->begun = clock_monotonic();
     batch->connect_us = session->connect_us;
     session->connect_us = 0;
     batch->conn_use = smtp_client_transactions(session->client) + 1;
     batch->relay = g_strdup(smtp_client_peer(session->client));
-    smtp_client_send(session->client, &(SmtpTransaction){.sender = sender,
-                                                         .count = batch->count,
-                                                         .recipient = recipient_of,
-                                                         .data = batch,
-                                                         .body = body,
-                                                         .smtputf8 = batch->delivery->smtputf8});
+    smtp_client_send(session->client, &transaction);
 }
 
 static bool worn_out(const Session *session)

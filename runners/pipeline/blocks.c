@@ -17,13 +17,15 @@ BlockPlan blocks_divide(int64_t count, unsigned instances, int64_t per_transacti
     return (BlockPlan){.blocks = (unsigned)blocks, .size = (count + blocks - 1) / blocks, .instances = instances};
 }
 
-BlockPlan blocks_plan(const Config *config, const char *transport, int64_t count)
+BlockPlan blocks_plan(const Config *config, const char *transport, int64_t count, bool single)
 {
     if (!transport || !*transport)
         transport = config_string(config, "out", "default_transport");
     g_autofree char *section = g_strconcat("transport.", transport, NULL);
     int64_t per_transaction = PER_TRANSACTION;
-    if (config_has_section(config, section))
+    if (single)
+        per_transaction = 1;
+    else if (config_has_section(config, section))
         per_transaction = config_integer(config, section, "recipients_per_transaction");
     return blocks_divide(count, (unsigned)config_integer(config, "runner.out", "instances"), per_transaction,
                          config_integer(config, "out", "recipients_per_entry"));
@@ -49,6 +51,7 @@ struct BlockStream {
     unsigned references;
     Store *store;
     char *list_id, *sender, **copied;
+    Copies *copies; /* or NULL */
     RecipientCursor *cursor;
     bool opened;
 };
@@ -58,7 +61,7 @@ typedef struct Block {
     int64_t left;
 } Block;
 
-BlockStream *blocks_open(const Post *post)
+BlockStream *blocks_open(const Post *post, Copies *copies)
 {
     BlockStream *stream = g_new0(BlockStream, 1);
     stream->references = 1;
@@ -66,6 +69,7 @@ BlockStream *blocks_open(const Post *post)
     stream->list_id = g_strdup(post->list->list_id);
     stream->sender = g_strdup(post->skip_sender);
     stream->copied = g_strdupv(post->copied);
+    stream->copies = copies_ref(copies);
     return stream;
 }
 
@@ -74,6 +78,7 @@ void blocks_close(BlockStream *stream)
     if (--stream->references > 0)
         return;
     recipient_cursor_free(stream->cursor);
+    copies_unref(stream->copies);
     g_free(stream->list_id);
     g_free(stream->sender);
     g_strfreev(stream->copied);
@@ -82,14 +87,22 @@ void blocks_close(BlockStream *stream)
 
 /* Opened with the first question and closed with the last answer, because an
  * open cursor keeps the database from forgetting old pages. */
+static void open_cursor(BlockStream *stream, GError **error)
+{
+    const char *const *copied = (const char *const *)stream->copied;
+    bool names = stream->copies && copies_want_names(stream->copies);
+    stream->cursor = (names ? recipient_cursor_open_named
+                            : recipient_cursor_open)(stream->store, stream->list_id, stream->sender, copied, error);
+    stream->opened = stream->cursor != NULL;
+}
+
 static const char *stream_next(BlockStream *stream, GError **error)
 {
-    if (!stream->opened) {
-        stream->cursor = recipient_cursor_open(stream->store, stream->list_id, stream->sender,
-                                               (const char *const *)stream->copied, error);
-        stream->opened = stream->cursor != NULL;
-    }
+    if (!stream->opened)
+        open_cursor(stream, error);
     const char *address = stream->cursor ? recipient_cursor_next(stream->cursor, error) : NULL;
+    if (address && stream->copies)
+        return copies_line(stream->copies, address, recipient_cursor_name(stream->cursor));
     if (!address)
         g_clear_pointer(&stream->cursor, recipient_cursor_free);
     return address;

@@ -12,6 +12,7 @@
 
 #include "base/config.h"
 #include "posting/post.h"
+#include "runners/pipeline/copies.h"
 #include "switchboard/draft.h"
 
 typedef struct BlockPlan {
@@ -22,8 +23,9 @@ typedef struct BlockPlan {
 
 /* As many blocks as there are instances of out, when each gets a full
  * transaction's worth; more only above recipients_per_entry. count is an upper bound.
- * transport: name, NULL or "" for the default one. */
-BlockPlan blocks_plan(const Config *config, const char *transport, int64_t count);
+ * transport: name, NULL or "" for the default one; single: each recipient has a
+ * transaction of their own. */
+BlockPlan blocks_plan(const Config *config, const char *transport, int64_t count, bool single);
 
 /* The arithmetic of it. */
 BlockPlan blocks_divide(int64_t count, unsigned instances, int64_t per_transaction, int64_t per_entry);
@@ -34,7 +36,8 @@ char *blocks_shard(const uint8_t *hash, unsigned block, unsigned instances);
 
 typedef struct BlockStream BlockStream;
 
-/* Takes what it needs from post. Each attached draft holds the stream too. */
-BlockStream *blocks_open(const Post *post);
+/* Takes what it needs from post, and a reference to copies (NULL: the lines of
+ * recipients are their addresses). Each attached draft holds the stream too. */
+BlockStream *blocks_open(const Post *post, Copies *copies);
 void blocks_attach(BlockStream *stream, Draft *draft, int64_t size);
 void blocks_close(BlockStream *stream);

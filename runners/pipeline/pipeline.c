@@ -14,9 +14,8 @@
 
 /* The post as it leaves, with its number. Who wrote to an anonymous list stays out of the
  * metadata, too: archives write it down. */
-static Draft *make_draft(const char *queue, Entry *entry, const Post *post)
+static void describe(Draft *draft, const Post *post)
 {
-    Draft *draft = list_runner_draft(queue, entry, post->message);
     json_t *meta = draft_meta(draft);
     if (post->post_id > 0)
         meta_set_integer(meta, KEY_POST_ID, post->post_id);
@@ -26,6 +25,12 @@ static Draft *make_draft(const char *queue, Entry *entry, const Post *post)
         meta_set_string(meta, KEY_MESSAGE_ID, id);
         json_object_del(meta, KEY_MEMBER);
     }
+}
+
+static Draft *make_draft(const char *queue, Entry *entry, const Post *post)
+{
+    Draft *draft = list_runner_draft(queue, entry, post->message);
+    describe(draft, post);
     return draft;
 }
 
@@ -55,8 +60,10 @@ static void add_copies(Runner *runner, Entry *entry, const Post *post, Outcome *
 /* An entry for out without its recipients. */
 static Draft *make_out(Entry *entry, const Post *post)
 {
-    Draft *draft = make_draft("out", entry, post);
+    Draft *draft = post->outgoing ? list_runner_draft_pieces("out", entry, post->outgoing)
+                                  : list_runner_draft("out", entry, post->message);
     json_t *meta = draft_meta(draft);
+    describe(draft, post);
     json_object_del(meta, KEY_HITS);
     json_object_del(meta, KEY_MISSES);
     meta_set_string(meta, KEY_ENVELOPE_SENDER, post->envelope_sender);
@@ -65,17 +72,63 @@ static Draft *make_out(Entry *entry, const Post *post)
     return draft;
 }
 
+/* The transport that the post takes, as a section of the configuration; g_free(). */
+static char *transport_section(const Config *config, const Post *post)
+{
+    const char *name = post->list->transport;
+    return g_strconcat("transport.", name && *name ? name : config_string(config, "out", "default_transport"), NULL);
+}
+
+/* May the relay make the senders of the recipients? Only where that is all in which copies differ. */
+static bool relay_makes_senders(const Config *config, const Post *post)
+{
+    g_autofree char *section = transport_section(config, post);
+    bool alike = !post->holes || post->holes->len == 0;
+    return post->verp && alike && config_has_section(config, section) && config_bool(config, section, "xverp");
+}
+
+/* *copies is NULL where all copies are the same for us. */
+static bool plan_copies(Runner *runner, Entry *entry, const Post *post, Copies **copies, GError **error)
+{
+    const Config *config = runner_config(runner);
+    *copies = NULL;
+    if (relay_makes_senders(config, post))
+        return true;
+    VerpKeys *keys = post->verp || post->holes ? list_runner_keys(runner, error) : NULL;
+    if (!keys)
+        return !(post->verp || post->holes);
+    *copies = copies_new(post, keys, entry_arrival(entry), config_string(config, "lmtp", "verp_delimiter")[0]);
+    return true;
+}
+
+/* What out must know of copies that differ. */
+static void describe_copies(Runner *runner, const Post *post, const Copies *copies, Draft *draft)
+{
+    const Config *config = runner_config(runner);
+    g_autofree char *holes = copies && post->holes ? copy_holes_write(post->holes) : NULL;
+    if (copies)
+        meta_set_string(draft_meta(draft), KEY_COPIES, holes ? holes : "");
+    else if (relay_makes_senders(config, post)) {
+        const char delimiters[] = {config_string(config, "lmtp", "verp_delimiter")[0], '=', '\0'};
+        meta_set_string(draft_meta(draft), KEY_XVERP, delimiters);
+    }
+}
+
 static bool add_members(Runner *runner, Entry *entry, const Post *post, Outcome *outcome, GError **error)
 {
     int64_t count = 0;
     if (!recipient_count(post->store, post->list->list_id, &count, error))
         return false;
-    BlockPlan plan = blocks_plan(runner_config(runner), post->list->transport, count);
+    g_autoptr(Copies) copies = NULL;
+    if (!plan_copies(runner, entry, post, &copies, error))
+        return false;
+    BlockPlan plan = blocks_plan(runner_config(runner), post->list->transport, count, copies != NULL);
     if (plan.blocks == 0)
         return true;
-    BlockStream *stream = blocks_open(post);
+    BlockStream *stream = blocks_open(post, copies);
     for (unsigned block = 0; block < plan.blocks; block++) {
         Draft *draft = make_out(entry, post);
+        describe_copies(runner, post, copies, draft);
         if (plan.blocks > 1) {
             g_autofree char *shard = blocks_shard(entry_name(entry)->hash, block, plan.instances);
             meta_set_string(draft_meta(draft), META_SHARD, shard);

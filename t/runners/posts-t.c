@@ -7,9 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/contract.h"
+#include "mail/copy.h"
 #include "mail/message.h"
+#include "mail/verp.h"
 #include "runners/keys.h"
+#include "store/secret.h"
 #include "store/store.h"
 #include "switchboard/entry.h"
 #include "t/switchboard/fixture.h"
@@ -407,6 +411,63 @@ static void test_blocks(Test *test, gconstpointer data)
     g_assert_cmpuint(g_hash_table_size(seen), ==, 51);
 }
 
+/* Each recipient's line has a sender and a token that we can read again, and nobody else could have made. */
+static void test_copies(Test *test, gconstpointer data)
+{
+    configure(test, "[archiver.box]\ntype = mbox\npath = /nowhere\n[pipeline]\n"
+                    "unsubscribe_url = https://l.example.com/u/$token");
+    g_assert_true(
+        member_add(test->store, "test.example.com", ROLE_MEMBER, "bart@example.org", "B\303\251", NULL, NULL));
+    g_assert_true(list_set(test->store, "test.example.com", "personalize", "individual", NULL));
+    g_assert_true(list_set(test->store, "test.example.com", "msg_footer", "for $user_name_or_address\n", NULL));
+    put(test, "anne@example.org", TO_POSTING, POST BODY);
+    run(test, "in");
+    run(test, "pipeline");
+    g_autoptr(Entry) out = only(test, "out"), archive = only(test, "archive");
+    assert_body(archive, BODY + 2);
+    const char *holes = meta_string(entry_meta(out), KEY_COPIES, NULL);
+    g_autoptr(CopyPlan) plan = copy_plan_new(holes, entry_message_length(out), NULL);
+    g_assert_nonnull(plan);
+    g_autoptr(GPtrArray) secrets = secret_all(test->store, NULL);
+    g_autoptr(VerpKeys) keys = verp_keys_new(secrets);
+    Recipient recipient;
+    unsigned count = 0;
+    for (size_t offset = 0; entry_next_recipient(out, offset, &recipient); offset = recipient.next, count++) {
+        CopyRecipient who = copy_recipient_read(recipient.address, recipient.length);
+        const char *address = count == 0 ? "anne@example.org" : "bart@example.org";
+        g_assert_cmpmem(who.address, who.address_length, address, strlen(address));
+        const char *name = count == 0 ? "" : "B\303\251";
+        g_assert_cmpmem(who.name, who.name_length, name, strlen(name));
+        g_autofree char *sender = g_strndup(who.sender, who.sender_length);
+        g_autofree char *token = g_strndup(who.token, who.token_length);
+        g_assert_true(g_str_has_prefix(sender, "test-bounces+") && g_str_has_suffix(sender, "@example.com"));
+        *strchr(sender, '@') = '\0';
+        const VerpList list = {"test.example.com", "test-bounces", "example.com", '+'};
+        g_auto(VerpRead) from = {0}, link = {0};
+        const char *detail = strchr(sender, '+') + 1;
+        g_assert_cmpint(verp_parse(keys, VERP_COPY, &list, detail, clock_now(), &from), ==, VERP_VALID);
+        g_assert_cmpstr(from.recipient, ==, address);
+        g_assert_cmpint(verp_token_parse(keys, VERP_UNSUBSCRIBE, list.list_id, token, clock_now(), &link), ==,
+                        VERP_VALID);
+        g_assert_cmpstr(link.recipient, ==, address);
+    }
+    g_assert_cmpuint(count, ==, 2);
+}
+
+/* The relay is left to make the senders where it offers to and they are all that differs. */
+static void test_xverp(Test *test, gconstpointer data)
+{
+    configure(test, "[pipeline]\nverp_delivery_interval = 1\n[transport.relay]\nxverp = yes");
+    put(test, "anne@example.org", TO_POSTING, POST BODY);
+    run(test, "in");
+    run(test, "pipeline");
+    g_autoptr(Entry) out = only(test, "out");
+    g_autofree char *to = recipients(out);
+    g_assert_cmpstr(to, ==, "anne@example.org");
+    g_assert_cmpstr(meta_string(entry_meta(out), KEY_XVERP, ""), ==, "+=");
+    g_assert_null(meta_string(entry_meta(out), KEY_COPIES, NULL));
+}
+
 #define POSTS_TEST(path, function) g_test_add(path, Test, NULL, set_up, function, tear_down)
 
 int main(int argc, char **argv)
@@ -426,5 +487,7 @@ int main(int argc, char **argv)
     POSTS_TEST("/posts/owner", test_owner);
     POSTS_TEST("/posts/list gone", test_list_gone);
     POSTS_TEST("/posts/blocks", test_blocks);
+    POSTS_TEST("/posts/copies", test_copies);
+    POSTS_TEST("/posts/xverp", test_xverp);
     return g_test_run();
 }

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What a delivery sends: the envelope sender and the message, the same for all
+ * recipients, or for each a copy made from the pieces of mail/copy.h. Of a copy only what
+ * differs is made, when its transaction begins.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "mail/copy.h"
+#include "net/smtp_client.h"
+#include "switchboard/entry.h"
+
+struct Batch;
+
+typedef struct Content {
+    const char *sender; /* of the entry's metadata */
+    const char *xverp;  /* the same; NULL: none */
+    bool smtputf8;
+    CopyPlan *plan;     /* each recipient has a copy of their own; NULL: all have the same */
+    SmtpBody *body;     /* with a plan, the pattern of the copies */
+    SmtpBody *seven;    /* for servers that take no 8-bit octets; NULL: not asked for yet */
+    GBytes *message;
+} Content;
+
+/* From the entry, whose metadata is borrowed. FAIL_NEVER: that can never be delivered. */
+bool content_init(Content *content, Entry *entry, GError **error);
+void content_clear(Content *content);
+
+/* Does each recipient need a transaction of their own? */
+static inline bool content_single(const Content *content)
+{
+    return content->plan != NULL;
+}
+
+/* Cuts the recipient, as it was read, down to the address. */
+void content_address(const Content *content, Recipient *recipient);
+
+/* Everything of the transaction but its recipients and data, which is the batch. What is made for it belongs to
+ * the batch. */
+void content_describe(struct Batch *batch, SmtpTransaction *transaction);

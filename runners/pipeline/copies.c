@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/pipeline/copies.h"
+
+#include "mail/copy.h"
+
+struct Copies {
+    unsigned references;
+    VerpKeys *keys;
+    int64_t arrival;
+    char *list_id, *local, *host;
+    char delimiter;
+    bool senders, tokens, names;
+    GString *sender, *line;
+};
+
+static bool has_hole(const Post *post, CopyField field)
+{
+    for (guint at = 0; post->holes && at < post->holes->len; at++)
+        if (g_array_index(post->holes, CopyHole, at).field == field)
+            return true;
+    return false;
+}
+
+Copies *copies_new(const Post *post, VerpKeys *keys, int64_t arrival, char delimiter)
+{
+    if (!post->verp && (!post->holes || post->holes->len == 0))
+        return NULL;
+    Copies *copies = g_new0(Copies, 1);
+    copies->references = 1;
+    copies->keys = keys;
+    copies->arrival = arrival;
+    copies->list_id = g_strdup(post->list->list_id);
+    copies->local = g_strconcat(post->list->list_name, "-bounces", NULL);
+    copies->host = g_strdup(post->list->mail_host);
+    copies->delimiter = delimiter;
+    copies->senders = post->verp;
+    copies->tokens = has_hole(post, COPY_UNSUBSCRIBE);
+    copies->names = has_hole(post, COPY_NAME) || has_hole(post, COPY_NAME_OR_ADDRESS) || has_hole(post, COPY_MAILBOX);
+    copies->sender = g_string_new(NULL);
+    copies->line = g_string_new(NULL);
+    return copies;
+}
+
+Copies *copies_ref(Copies *copies)
+{
+    if (copies)
+        copies->references++;
+    return copies;
+}
+
+void copies_unref(Copies *copies)
+{
+    if (!copies || --copies->references > 0)
+        return;
+    g_free(copies->list_id);
+    g_free(copies->local);
+    g_free(copies->host);
+    g_string_free(copies->sender, TRUE);
+    g_string_free(copies->line, TRUE);
+    g_free(copies);
+}
+
+bool copies_want_names(const Copies *copies)
+{
+    return copies->names;
+}
+
+const char *copies_line(Copies *copies, const char *address, const char *name)
+{
+    const VerpList list = {copies->list_id, copies->local, copies->host, copies->delimiter};
+    g_autofree char *token = NULL;
+    g_string_truncate(copies->sender, 0);
+    g_string_truncate(copies->line, 0);
+    if (copies->senders) /* one that is too long goes with the list's address */
+        verp_make(copies->keys, VERP_COPY, &list, address, copies->arrival, copies->sender);
+    if (copies->tokens)
+        token = verp_token(copies->keys, VERP_UNSUBSCRIBE, copies->list_id, address, copies->arrival);
+    copy_recipient_write(copies->line, address, copies->sender->str, token, copies->names ? name : NULL);
+    return copies->line->str;
+}
