@@ -132,7 +132,8 @@ void smtp_client_free(SmtpClient *client);
 void *smtp_client_data(const SmtpClient *client);
 const char *smtp_client_peer(const SmtpClient *client); /* "relay.example.com[192.0.2.1]:25" */
 unsigned smtp_client_transactions(const SmtpClient *client); /* begun so far */
-bool smtp_client_busy(const SmtpClient *client); /* in a transaction, or not ready yet */
+/* In a transaction, not ready yet, or leaving because it rested too long: it takes no transaction now. */
+bool smtp_client_busy(const SmtpClient *client);
 /* "TLSv1.3 with cipher TLS_AES_256_GCM_SHA384 (256 bits), verified"; NULL when in clear text. */
 const char *smtp_client_tls(const SmtpClient *client);
 

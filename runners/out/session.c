@@ -213,9 +213,22 @@ static void open_session(Transport *transport, Destination *destination, Batch *
     connect_next(session); /* a batch waits only while hosts are known */
 }
 
+/* A connection that waits for work, NULL when there is none. One that has rested too long may be saying goodbye
+ * already. */
+static Session *find_idle(Destination *destination)
+{
+    while (destination->idle.head) {
+        Session *session = destination->idle.head->data;
+        if (!smtp_client_busy(session->client))
+            return session;
+        set_idle(session, false);
+    }
+    return NULL;
+}
+
 void session_send(Transport *transport, Destination *destination, Batch *batch)
 {
-    Session *session = destination->idle.head ? destination->idle.head->data : NULL;
+    Session *session = find_idle(destination);
     transport->busy++;
     batch_begin(batch);
     if (session) {
