@@ -33,7 +33,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SECTOR 512
+#define BLOCK 4096
 
 enum { RECORD_WRITE = 1, RECORD_FLUSH, RECORD_MARK };
 
@@ -75,16 +75,16 @@ static void clear_pending(void *data)
     g_free(entry->after);
 }
 
-/* A write of which only some sectors reached the disk: a beginning, or any. */
+/* A write of which only some blocks reached the disk: a beginning, or any. */
 static void put_torn(const Pending *entry, GRand *dice)
 {
-    size_t sectors = (entry->length + SECTOR - 1) / SECTOR;
-    size_t first = (size_t)g_rand_int_range(dice, 0, (int)sectors + 1);
+    size_t blocks = (entry->length + BLOCK - 1) / BLOCK;
+    size_t first = (size_t)g_rand_int_range(dice, 0, (int)blocks + 1);
     bool any = g_rand_boolean(dice);
-    for (size_t at = 0; at < sectors; at++)
+    for (size_t at = 0; at < blocks; at++)
         if (any ? g_rand_boolean(dice) : at < first)
-            put(entry->offset + (off_t)(at * SECTOR), entry->after + at * SECTOR,
-                MIN(SECTOR, entry->length - at * SECTOR));
+            put(entry->offset + (off_t)(at * BLOCK), entry->after + at * BLOCK,
+                MIN(BLOCK, entry->length - at * BLOCK));
 }
 
 static void cut(unsigned seed)

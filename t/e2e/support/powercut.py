@@ -119,11 +119,11 @@ def examine(instance, transactions, attempts, lists):
 class Generation:
     """place: a new directory. kind: of the file system. switch: cut on cutdisk instead of by a shutdown. keep: save
     the image of every cut since the last accounts, for inspection. syncs: False makes fsync do nothing for the
-    runners that do not write to the database."""
+    runners that do not write to the database. treelog: btrfs is mounted as it is by default."""
 
-    def __init__(self, place, kind, seed, switch=False, keep=False, syncs=True):
+    def __init__(self, place, kind, seed, switch=False, keep=False, syncs=True, treelog=False):
         self.place, self.seed, self.keep = Path(place), seed, keep
-        self.chance = random.Random(seed)
+        self.chance, self.treelog = random.Random(seed), treelog
         self.place.mkdir(parents=True)
         self.cuts, self.saved, self.history = 0, [], []
         self.disk = self.sink = self.instance = self.senders = None
@@ -161,7 +161,8 @@ class Generation:
             self.instance.set({f"runner.{name}": {"command": script}})
 
     def _options(self):
-        options = ["noatime"]
+        """With notreelog an fsync of btrfs is a commit; its log does not keep what it promised (INTERNALS.md)."""
+        options = ["noatime"] + (["notreelog"] if self.disk.kind == "btrfs" and not self.treelog else [])
         if self.disk.kind in ("ext4", "btrfs") and self.chance.random() < 0.5:
             options.append("commit=1")
         return ",".join(options)

@@ -26,10 +26,11 @@ class Transaction:
 class Sink:
     """A running sink. store: keeps whole messages; else only the log of envelopes."""
 
-    def __init__(self, program, directory=None, store=True, port=0, faults=(), options=(), host="127.0.0.1"):
+    def __init__(self, program, directory=None, store=True, port=0, faults=(), options=(), host="127.0.0.1",
+                 log=None):
         self.directory = Path(directory or tempfile.mkdtemp(prefix="sink-"))
         self.directory.mkdir(parents=True, exist_ok=True)
-        self.store, self.log = self.directory / "store", self.directory / "log"
+        self.store, self.log = self.directory / "store", Path(log or self.directory / "log")
         command = [str(program), "--listen", f"{host}:{port}", "--log", str(self.log),
                    "--stats", str(self.directory / "stats"), *options]
         if store:
