@@ -31,6 +31,7 @@ error unix - - n - - error
 retry unix - - n - - error
 discard unix - - n - - discard
 anvil unix - - n - 1 anvil
+tlsmgr unix - - n 1000? 1 tlsmgr
 scache unix - - n - 1 scache
 postlog unix-dgram n - n - 1 postlogd
 """
@@ -126,13 +127,13 @@ def front(host, lmtp_port):
     })
 
 
-def behind(addresses):
+def behind(addresses, settings=None):
     """Takes everything for the addresses and delivers to a maildir each, below maildirs."""
     domains = sorted({address.partition("@")[2] for address in addresses})
     made = Postfix("behind", {"virtual_mailbox_domains": " ".join(domains),
                               "default_transport": "error:no such domain here",
                               "virtual_minimum_uid": "1", "virtual_uid_maps": "static:65534",
-                              "virtual_gid_maps": "static:65534"})
+                              "virtual_gid_maps": "static:65534", **(settings or {})})
     made.maildirs = made.directory / "maildirs"
     made.maildirs.mkdir()
     os.chown(made.maildirs, 65534, 65534)

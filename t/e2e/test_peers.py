@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Servers of others as receivers, with TLS: Postfix (SMTP, BDAT, SCRAM) and Dovecot (LMTP by TCP and by a socket). Real
+mail arrives in their maildirs as it was sent."""
+import os
+import re
+from collections import Counter
+
+import pytest
+
+from support import corpus, dovecot, postfix
+from support.certificate import Authority
+from support.instance import wait_until
+from support.wire import body_sha, message_id, split, wire
+
+USER, PASSWORD = "lists", "a, b=c \N{LATIN SMALL LETTER O WITH DIAERESIS}"
+LINE_MAX = 998  # what RFC 5322 allows; Postfix cuts longer lines
+
+
+def is_plain(mail):
+    """What every server must take as it is: Postfix cuts long lines, and ends a header at a line that is no field and at
+    100 KB; Dovecot keeps no NUL."""
+    header = split(mail.octets)[0].split(b"\r\n")[:-1]
+    fields = all(re.match(rb"[!-9;-~]+[ \t]*:|[ \t]+\S", line) for line in header)
+    return b"\0" not in mail.octets and max(map(len, mail.octets.split(b"\r\n"))) <= LINE_MAX and fields and \
+        sum(map(len, header)) < 60000
+
+
+@pytest.fixture(scope="module")
+def mails():
+    found = corpus.lists()[::25] + corpus.mime()[::2]
+    seen, chosen = set(), []
+    for mail in found or corpus.sample_thread():
+        name = message_id(mail.octets)
+        if name and name not in seen and is_plain(mail):
+            seen.add(name)
+            chosen.append(mail)
+    assert len(chosen) >= 4
+    return chosen
+
+
+@pytest.fixture
+def authority(tmp_path):
+    for above in (tmp_path, *list(tmp_path.parents)[:2]):
+        above.chmod(0o755)
+    made = Authority(tmp_path / "tls")
+    (tmp_path / "password").write_text(PASSWORD + "\n")
+    return made
+
+
+@pytest.fixture
+def peers(authority):
+    reason = postfix.missing() or dovecot.missing()
+    if reason:
+        pytest.skip(reason)
+    certificate = authority.certify("127.0.0.1")
+    lmtp = dovecot.Dovecot(certificate, USER, PASSWORD)
+    smtp = postfix.behind(["one@postfix.example", "two@postfix.example"], {
+        "smtpd_tls_chain_files": certificate, "smtpd_tls_security_level": "encrypt", "smtpd_tls_auth_only": "yes",
+        "smtpd_sasl_auth_enable": "yes", "smtpd_sasl_type": "dovecot", "smtpd_sasl_path": f"{lmtp.top}/auth",
+        "smtpd_sasl_security_options": "noanonymous", "mynetworks": "192.0.2.1/32",
+        "smtpd_recipient_restrictions": "permit_sasl_authenticated, reject",
+        "smtpd_relay_restrictions": "permit_sasl_authenticated, reject", "smtpd_tls_loglevel": "1"})
+    lmtp.start()
+    try:
+        smtp.start()
+        yield smtp, lmtp
+    finally:
+        smtp.close()
+        lmtp.close()
+
+
+def arrived(maildirs, member):
+    """SHA-256 of each body in a maildir, in wire form."""
+    return Counter(body_sha(wire(path.read_bytes())) for path in (maildirs / member).glob("new/*"))
+
+
+def test_mail_arrives_as_it_was_sent(instances, authority, peers, mails):
+    smtp, lmtp = peers
+    secure = {"host": "127.0.0.1", "tls_level": "verify", "tls_ca_file": authority.file}
+    instance = instances(smtp.port, settings={
+        "out": {"transport_table": "postfix.example:relay dovecot.example:lmtp socket.example:socket",
+                "minimal_backoff_time": "1s", "maximal_backoff_time": "2s"},
+        "transport.relay": {**secure, "auth_user": USER, "auth_password_file": authority.directory.parent / "password",
+                            "auth_mechanisms": "scram-sha-256"},
+        "transport.lmtp": {**secure, "type": "lmtp", "port": lmtp.port},
+        "transport.socket": {"type": "lmtp", "host": f"unix:{lmtp.top}/lmtp"}}).start()
+    members = [f"{name}@{domain}" for domain in ("postfix.example", "dovecot.example", "socket.example")
+               for name in ("one", "two")]
+    address = instance.create_list("test", members)
+    client = instance.lmtp()
+    for mail in mails:
+        instance.lmtp_send(mail.octets, address, client=client)
+    client.quit()
+    instance.wait_idle(90)
+    wanted = Counter(body_sha(mail.octets) for mail in mails)
+    for member in members:
+        maildirs = smtp.maildirs if member.endswith("@postfix.example") else lmtp.maildirs
+        wait_until(lambda: sum(arrived(maildirs, member).values()) >= len(mails), 30,
+                   lambda: f"{len(mails)} mails for {member}: {smtp.log_text()[-1500:]}{lmtp.log_text()[-1500:]}")
+        assert arrived(maildirs, member) == wanted, member
+    assert PASSWORD not in instance.log_text()
+    log = instance.log_text()
+    for port in (smtp.port, lmtp.port):
+        assert re.search(rf"TLS with 127\.0\.0\.1\[127\.0\.0\.1\]:{port}: TLSv1\.3 with cipher \S+ \(\d+ bits\), verified",
+                         log), port
+    assert "sasl_method=SCRAM-SHA-256, sasl_username=lists" in smtp.log_text()
+
+
+@pytest.mark.parametrize("mechanism", ["plain", "login", "scram-sha-1"])
+def test_other_mechanisms(instances, authority, peers, mechanism):
+    smtp, _ = peers
+    instance = instances(smtp.port, settings={
+        "transport.relay": {"host": "127.0.0.1", "tls_level": "verify", "tls_ca_file": authority.file,
+                            "auth_user": USER, "auth_password_file": authority.directory.parent / "password",
+                            "auth_mechanisms": mechanism}}).start()
+    address = instance.create_list("test", ["one@postfix.example"])
+    mail = corpus.sample_thread()[0]
+    instance.lmtp_send(mail.octets, address)
+    wait_until(lambda: arrived(smtp.maildirs, "one@postfix.example") == Counter([body_sha(mail.octets)]), 30,
+               lambda: smtp.log_text()[-1500:] + instance.log_text()[-1500:])
+    assert f"sasl_method={mechanism.upper()}, sasl_username=lists" in smtp.log_text()
+
+
+def test_wrong_password_waits(instances, authority, peers):
+    smtp, _ = peers
+    (authority.directory.parent / "wrong").write_text("wrong\n")
+    instance = instances(smtp.port, settings={
+        "transport.relay": {"host": "127.0.0.1", "tls_level": "verify", "tls_ca_file": authority.file,
+                            "auth_user": USER, "auth_password_file": authority.directory.parent / "wrong"}}).start()
+    address = instance.create_list("test", ["one@postfix.example"])
+    instance.lmtp_send(corpus.sample_thread()[0].octets, address)
+    wait_until(lambda: "535 5.7.8" in instance.log_text(), 30, lambda: instance.log_text()[-1500:])
+    assert not os.path.exists(smtp.maildirs / "one@postfix.example")
+    assert "SCRAM-SHA-256" in smtp.log_text() and "PLAIN" not in smtp.log_text()
