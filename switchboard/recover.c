@@ -19,6 +19,8 @@
 #include "switchboard/operate_internal.h"
 #include "switchboard/suffix_internal.h"
 
+#define CANNOT_BE_READ "cannot be read (Input/output error)"
+
 /* A child found in some queue, of a parent in ours. */
 typedef struct Orphan {
     Queue *queue;
@@ -146,6 +148,13 @@ static bool set_aside(Recovery *recovery, EntryName name, const char *file, cons
     return suffix_move(recovery->queue, &name, file, SUFFIX_PRESERVED, error);
 }
 
+/* A file of ours that somebody has taken from us: its owner or mode was changed. No waiting helps, and
+ * the others shall not wait. */
+static bool is_closed(Queue *queue, const char *file)
+{
+    return faccessat(queue_fd(queue), file, R_OK | W_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) != 0 && errno == EACCES;
+}
+
 /* Of those named .bak, the ones that were decided in their heads change over. The
  * rest of a file is not verified: a damaged entry is found when it is claimed. */
 static bool read_heads(Recovery *recovery, GError **error)
@@ -158,6 +167,12 @@ static bool read_heads(Recovery *recovery, GError **error)
         auto_fd fd = fs_open(queue_fd(recovery->queue), file, false, &fault);
         if (fd < 0 && g_error_matches(fault, FAIL, FAIL_NEVER))
             continue; /* no regular file */
+        if (fd < 0 && is_closed(recovery->queue, file)) {
+            if (!set_aside(recovery, parent->name, file, "may not be read", error))
+                return false;
+            g_array_remove_index(recovery->claimed, i);
+            continue;
+        }
         if (fd < 0) {
             g_propagate_error(error, g_steal_pointer(&fault));
             return false;
@@ -166,7 +181,7 @@ static bool read_heads(Recovery *recovery, GError **error)
         if (got < 0 && errno != EIO)
             return fail_errno(error, FAIL_LATER, "read %s", file);
         if (got < 0) { /* was it decided? nobody knows */
-            if (!set_aside(recovery, parent->name, file, "cannot be read", error))
+            if (!set_aside(recovery, parent->name, file, CANNOT_BE_READ, error))
                 return false;
             g_array_remove_index(recovery->claimed, i);
             continue;
@@ -313,7 +328,10 @@ static bool complete_intake(Recovery *recovery, GError **error)
             suffix_publish(recovery->queue, &name, file, &fault)) {
             recovery->report->completed++;
         } else if (!entry && g_error_matches(fault, FAIL, FAIL_LATER) && is_lost(recovery->queue, file)) {
-            if (!set_aside(recovery, name, file, "cannot be read", error))
+            if (!set_aside(recovery, name, file, CANNOT_BE_READ, error))
+                return false;
+        } else if (!entry && g_error_matches(fault, FAIL, FAIL_LATER) && is_closed(recovery->queue, file)) {
+            if (!set_aside(recovery, name, file, "may not be read", error))
                 return false;
         } else if (g_error_matches(fault, FAIL, FAIL_LATER)) {
             g_propagate_error(error, g_steal_pointer(&fault));

@@ -190,6 +190,7 @@ static bool suffer(const Phase *phase, const FaultError *fault, unsigned at, boo
     *report = seen;
     if (!problem && !lasting && fault->error != EINTR && fault->error != FAULT_SHORT)
         problem = judge_log(log, fault->error);
+    faultworld.unreadable = fault->error == EIO && (lasting || g_pattern_match_simple("pread *.bak", seen.call));
     if (!problem)
         problem = faultworld_judge();
     if (problem) {

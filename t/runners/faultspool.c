@@ -131,6 +131,7 @@ void faultworld_restore(void)
     }
     *faultworld.outside = faultworld.outside_then;
     faultworld.in_flight = 0;
+    faultworld.unreadable = false;
     faultworld_set_clock("0");
 }
 

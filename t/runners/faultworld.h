@@ -24,6 +24,7 @@ typedef struct FaultWorld {
     FaultOutside *outside; /* shared with the processes */
     GPtrArray *snapshot;   /* of a file each */
     FaultOutside outside_then;
+    bool unreadable; /* the disk did not give what recovery asked for: a person has it now */
     unsigned in_flight; /* recipients that may come twice: a process died with them in hand */
 } FaultWorld;
 

@@ -338,6 +338,41 @@ static void test_owner_and_mode(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 2);
 }
 
+static void recover_as_nobody(Fixture *fixture)
+{
+    g_assert_cmpint(setgid(NOBODY) | setuid(NOBODY), ==, 0);
+    catch_log(work, fixture);
+    assert_log(HASH ".bak may not be read; it is set aside as .psv");
+    assert_log(HASH ".tmp may not be read; it is set aside as .psv");
+}
+
+/* Nor do those that recovery must look into: whether one was decided, or was taken in, cannot be
+ * known, so a person gets it. */
+static void test_owner_in_recovery(Fixture *fixture, gconstpointer data)
+{
+    static const char *const files[] = {STEM ".bak", "1700000000.000002+" HASH ".tmp"};
+    g_assert_nonnull(spool_queue(fixture->spool, "archive", NULL));
+    g_autofree char *name = fixture_store(fixture, "in", "ours");
+    g_autofree char *file = g_strconcat(name, ".msg", NULL);
+    g_autofree char *ours = fixture_file_path(fixture, "in", file);
+    for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
+        g_autofree char *path = fixture_file_path(fixture, "in", files[i]);
+        g_assert_true(g_file_set_contents(path, "theirs", -1, NULL));
+        g_assert_cmpint(chmod(path, 0600), ==, 0);
+    }
+    give_to_nobody(fixture, NULL);
+    give_to_nobody(fixture, "in");
+    give_to_nobody(fixture, "archive");
+    if (chown(ours, NOBODY, NOBODY) != 0)
+        g_test_message("not root");
+    apart(fixture, recover_as_nobody);
+    if (geteuid() != 0)
+        return;
+    g_assert_cmpuint(fixture_count(fixture, "archive", ".msg"), ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".psv"), ==, 2);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 2);
+}
+
 /* A rename that is refused for one file only does not stop the others. */
 static void test_immovable(Fixture *fixture, gconstpointer data)
 {
@@ -460,6 +495,7 @@ int main(int argc, char **argv)
     ADD("/surroundings/other file system", test_other_file_system);
     ADD("/surroundings/read-only", test_read_only);
     ADD("/surroundings/owner and mode", test_owner_and_mode);
+    ADD("/surroundings/owner in recovery", test_owner_in_recovery);
     ADD("/surroundings/immovable", test_immovable);
     ADD("/surroundings/collisions", test_collisions);
     ADD("/surroundings/doubled", test_doubled);
