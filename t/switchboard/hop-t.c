@@ -196,6 +196,40 @@ static void test_faults(Fixture *fixture, gconstpointer data)
     }
 }
 
+/* Of parents that are renamed together, one whose rename fails keeps its claim and loses its
+ * child; the others are committed (T6d). */
+static void test_faults_together(Fixture *fixture, gconstpointer data)
+{
+    static const char *const queues[] = {"out", NULL};
+    g_assert_nonnull(spool_queue(fixture->spool, "out", NULL));
+    for (int i = 0; i < 3; i++)
+        g_free(fixture_store(fixture, "in", "m"));
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_assert_cmpuint(entries->len, ==, 3);
+    Outcome *batch[3];
+    for (int i = 0; i < 3; i++) {
+        batch[i] = outcome_new(entries->pdata[i]);
+        add_children(batch[i], queues);
+    }
+    g_autoptr(Hop) hop = hop_new(fixture->spool);
+    g_autoptr(GString) calls = g_string_new(NULL);
+    Record log = {calls, FS_RENAME, 1, ENOSPC};
+    fs_set_hook(record, &log);
+    g_assert_true(hop_commit(hop, batch, 3, NULL));
+    fs_set_hook(NULL, NULL);
+    g_assert_no_error(batch[0]->error);
+    g_assert_error(batch[1]->error, FAIL, FAIL_LATER);
+    g_assert_no_error(batch[2]->error);
+    g_assert_true(hop_settle(hop, NULL));
+    g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "out", ".msg"), ==, 2);
+    g_assert_cmpuint(fixture_count(fixture, "out", ""), ==, 2);
+    for (int i = 0; i < 3; i++)
+        outcome_free(batch[i]);
+}
+
 /* Nobody knows what is on the disk: the caller must end the process. The commit
  * in the head fails in its write or its sync. */
 static void unknown_commit(Fixture *fixture, FsCall call, int countdown)
@@ -339,6 +373,7 @@ int main(int argc, char **argv)
     ADD("/hop/batch", test_batch);
     ADD("/hop/ends", test_ends);
     ADD("/hop/faults", test_faults);
+    ADD("/hop/faults together", test_faults_together);
     ADD("/hop/sync along", test_sync_along);
     ADD("/hop/unknown head", test_unknown_head);
     ADD("/hop/unknown commit", test_unknown_commit);
