@@ -29,5 +29,8 @@
 
 #define CONTROL_SOCKET "control.sock"
 
+/* A runner may have a control socket of its own beside it, RUNNER-INSTANCE.sock, for what only it knows; requests
+ * and replies have the same form. The runner out has one (runners/out/console.h). */
+
 /* Neither side reads a longer request than this. */
 #define CONTROL_REQUEST_MAX 65536

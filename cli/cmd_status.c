@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/control_client.h"
+#include "cli/destinations.h"
 #include "cli/listing.h"
 
 #define WATCH_PAUSE 2 /* seconds */
@@ -129,6 +130,10 @@ static int show_once(Site *site, ControlClient *client, GError **error)
     json_object_set_new(status, "fragments", fragments_json(site));
     int code = json_is_true(json_object_get(status, "healthy")) ? TOOL_OK : TOOL_NOT_SO;
     if (as_json) {
+        /* Absent while no instance of out can be asked. */
+        json_t *destinations = destinations_ask(site, json_pack("{s:s}", "verb", "destinations"), NULL);
+        if (destinations)
+            json_object_set_new(status, "destinations", destinations);
         json_dumpf(status, stdout, watching ? JSON_COMPACT : JSON_INDENT(2));
         putchar('\n');
     } else {
@@ -157,7 +162,7 @@ static int run(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry options[] = {
-    {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "print the master's reply as JSON", NULL},
+    {"json", 0, 0, G_OPTION_ARG_NONE, &as_json, "print all as JSON, destinations too", NULL},
     {"watch", 'w', 0, G_OPTION_ARG_NONE, &watching, "print it again every two seconds", NULL},
     G_OPTION_ENTRY_NULL,
 };

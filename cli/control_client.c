@@ -70,12 +70,12 @@ static char *runtime_directory(Site *site, GError **error)
     return directory;
 }
 
-ControlClient *control_client_open(Site *site, GError **error)
+static ControlClient *open_socket(Site *site, const char *name, GError **error)
 {
     g_autofree char *directory = runtime_directory(site, error);
     if (!directory)
         return NULL;
-    g_autofree char *path = g_build_filename(directory, CONTROL_SOCKET, NULL);
+    g_autofree char *path = g_build_filename(directory, name, NULL);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (g_strlcpy(address.sun_path, path, sizeof address.sun_path) >= sizeof address.sun_path) {
         fail(error, FAIL_CONFIG, "[master] runtime_directory: %s is too long for a socket", directory);
@@ -92,8 +92,21 @@ ControlClient *control_client_open(Site *site, GError **error)
     ControlClient *client = g_new0(ControlClient, 1);
     *client = (ControlClient){.stream = fdopen(fd, "r"), .fd = fd, .pidfd = -1};
     auto_fd_steal(&fd);
-    find_master(client);
     return client;
+}
+
+ControlClient *control_client_open(Site *site, GError **error)
+{
+    ControlClient *client = open_socket(site, CONTROL_SOCKET, error);
+    if (client)
+        find_master(client);
+    return client;
+}
+
+ControlClient *control_client_open_runner(Site *site, const char *runner, unsigned instance, GError **error)
+{
+    g_autofree char *name = g_strdup_printf("%s-%u.sock", runner, instance);
+    return open_socket(site, name, error);
 }
 
 void control_client_free(ControlClient *client)

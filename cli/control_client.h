@@ -17,6 +17,8 @@ typedef struct ControlClient ControlClient;
  * configuration with faults does not matter as long as it says where the
  * runtime directory is: the master goes on with the old one. */
 ControlClient *control_client_open(Site *site, GError **error);
+/* The socket of one instance of a runner. */
+ControlClient *control_client_open_runner(Site *site, const char *runner, unsigned instance, GError **error);
 void control_client_free(ControlClient *client);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ControlClient, control_client_free)
 

@@ -62,9 +62,11 @@ void bucket_init(Bucket *bucket, double burst, int64_t now)
 
 int64_t bucket_wait(Bucket *bucket, Rate rate, double burst, int64_t now)
 {
-    if (rate.per_second <= 0)
-        return 0;
     double most = MAX(burst, 1);
+    if (rate.per_second <= 0) { /* full when there is a limit again */
+        *bucket = (Bucket){most, now};
+        return 0;
+    }
     double passed = (double)MAX(now - bucket->filled, 0) / CLOCK_SECOND;
     bucket->tokens = MIN(bucket->tokens + passed * rate.per_second, most);
     bucket->filled = now;

@@ -65,6 +65,15 @@ void destination_order_rate(Destination *destination, double per_second, int64_t
     bucket_init(&destination->bucket, destination->limits->burst, now);
 }
 
+void destination_inherit(Destination *destination, Destination *from, int64_t now)
+{
+    destination->suspended |= from->suspended;
+    if (from->ordered.per_second >= 0)
+        destination_order_rate(destination, from->ordered.per_second, now);
+    from->suspended = false;
+    from->ordered.per_second = -1;
+}
+
 bool destination_room(Destination *destination, int64_t now, int64_t *wake_at)
 {
     *wake_at = 0;

@@ -114,6 +114,9 @@ Rate destination_rate(Destination *destination, int64_t now);
 /* rate < 0 takes the order back. */
 void destination_order_rate(Destination *destination, double per_second, int64_t now);
 
+/* Orders given under another name hold for it. */
+void destination_inherit(Destination *destination, Destination *from, int64_t now);
+
 void destination_observe(Destination *destination, double seconds);
 
 /* "alive", "dead", "probing", "suspended", "throttled", "resolving". */

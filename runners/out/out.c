@@ -18,6 +18,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "runners/keys.h"
+#include "runners/out/orders.h"
 #include "runners/out/report.h"
 #include "runners/out/transport.h"
 #include "switchboard/recover.h"
@@ -183,10 +184,12 @@ static size_t claim_quota(const Out *out)
     if (out->stopping || out->held.length >= out->entries_max)
         return 0;
     size_t room = MIN(out->entries_max - out->held.length, CLAIM_MAX);
+    if (alone(out) && transport_closed(out->standard))
+        return 0;
     if (!alone(out) || !transport_unproven(out->standard))
         return room;
     bool trying = transport_busy(out->standard) > 0 || transport_scheduler(out->standard)->waiting > 0;
-    return transport_dead(out->standard) || trying ? 0 : 1;
+    return trying ? 0 : 1;
 }
 
 static void claim_from(Out *out, unsigned source, size_t limit, GPtrArray *entries)
@@ -267,6 +270,39 @@ static void turn(Out *out)
         beat(out);
 }
 
+/* --- what is kept, and what the operator says --- */
+
+static json_t *answer(void *data, const json_t *request, GError **error)
+{
+    Out *out = data;
+    bool changed;
+    json_t *reply = orders_answer(out, request, &changed, error);
+    if (changed)
+        memory_save(&out->memory, out->transports);
+    return reply;
+}
+
+static void open_console(Out *out)
+{
+    static const ConsoleOwner owner = {answer};
+    g_autoptr(GError) error = NULL;
+    g_autofree char *name = g_strdup_printf("%s-%u.sock", out->child->runner, out->child->instance);
+    g_autofree char *path = g_build_filename(config_string(out->config, "master", "runtime_directory"), name, NULL);
+    out->console = console_new(out->base, path, &owner, out, &error);
+    if (!out->console) /* mail goes on without it */
+        log_warn("no orders about destinations can be taken: %s", error->message);
+}
+
+static void remember(Out *out)
+{
+    for (guint i = 0; i < out->transports->len; i++)
+        transport_tidy(out->transports->pdata[i]);
+    if (out->progress > out->remembered)
+        memory_save(&out->memory, out->transports);
+    out->remembered = out->progress;
+    out->remember_at = clock_monotonic() + MEMORY_INTERVAL;
+}
+
 /* --- the loop ----------------------------------------------------------- */
 
 static void sweep(Out *out)
@@ -332,6 +368,8 @@ static void work(Out *out)
             die("settle", error);
         if (idle(out) && clock_monotonic() >= out->sweep_at)
             sweep(out);
+        if (clock_monotonic() >= out->remember_at)
+            remember(out);
         one_round(out);
     }
 }
@@ -378,6 +416,7 @@ static void leave(Out *out)
     }
     if (connections(out, &busy) > 0 && busy > 0)
         log_warn("stopping: %zu transactions are broken off", busy);
+    memory_save(&out->memory, out->transports);
     for (guint i = 0; i < out->transports->len; i++)
         transport_drop(out->transports->pdata[i]);
     finish_all(out);
@@ -405,6 +444,10 @@ int main(int argc, char **argv)
     marks_init(&out.marks);
     finish_init(&out.finish);
     if (out_set_up(&out, &transport_owner, &error)) {
+        memory_init(&out.memory, config_string(out.config, "spool", "directory"), out.slice);
+        memory_load(&out.memory, out.transports);
+        out.remember_at = clock_monotonic() + MEMORY_INTERVAL;
+        open_console(&out);
         child_ready();
         beat(&out);
         work(&out);
@@ -413,6 +456,8 @@ int main(int argc, char **argv)
         log_error("cannot start: %s", error->message);
         code = g_error_matches(error, FAIL, FAIL_CONFIG) ? CHILD_EXIT_CONFIG : CHILD_EXIT_LATER;
     }
+    console_free(out.console);
+    memory_clear(&out.memory);
     out_tear_down(&out);
     return code;
 }

@@ -12,7 +12,9 @@
 #include "base/child.h"
 #include "base/config.h"
 #include "runners/out/finish.h"
+#include "runners/out/console.h"
 #include "runners/out/marks.h"
+#include "runners/out/memory.h"
 #include "runners/out/reader.h"
 #include "runners/out/transport.h"
 #include "switchboard/claim.h"
@@ -42,9 +44,12 @@ typedef struct Out {
     unsigned first;     /* the source that claims first in the next turn */
     unsigned turns;
     bool every_recipient;
+    Memory memory;
+    int64_t remember_at; /* monotonic */
+    Console *console;    /* NULL: it could not be made */
     bool stopping;
     int64_t stop_at;    /* monotonic */
-    uint64_t progress;
+    uint64_t progress, remembered;
     int64_t heartbeat_us, beat_at, beaten, sweep_at, tidy_at;
 } Out;
 

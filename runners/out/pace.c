@@ -52,16 +52,16 @@ void pace_refused(Pace *pace, int64_t now)
 {
     advance(pace, now);
     bool first = pace->rate.per_second <= 0;
-    int64_t ago = now - pace->refused;
     pace->refused = now;
     if (first) {
         pace->rate.per_second = MAX(taken(pace), 1u) / (double)PACE_SPAN;
         pace->searching = true;
-        pace->doubled = now;
+        pace->doubled = pace->lowered = now;
         return;
     }
-    if (ago < TOGETHER)
+    if (now - pace->lowered < TOGETHER)
         return;
+    pace->lowered = now;
     pace->rate.per_second = MAX(pace->rate.per_second * (pace->searching ? 0.5 : FALL), SLOWEST);
     pace->searching = false;
 }

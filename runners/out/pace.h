@@ -23,6 +23,7 @@ typedef struct Pace {
     bool searching;  /* it doubles */
     int64_t doubled; /* when last */
     int64_t refused; /* the last refusal */
+    int64_t lowered; /* the last that counted */
     unsigned taken[PACE_SPAN]; /* successes by second, a ring */
     int64_t second;  /* the last one of the ring */
 } Pace;

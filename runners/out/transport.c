@@ -97,9 +97,10 @@ bool transport_unproven(const Transport *transport)
     return destination->deaths > 0 || (destination->counts.connections == 0);
 }
 
-bool transport_dead(const Transport *transport)
+bool transport_closed(const Transport *transport)
 {
-    return transport->relay && destination_dead(transport->relay->destination);
+    const Destination *destination = transport->relay ? transport->relay->destination : NULL;
+    return destination && (destination_dead(destination) || destination->suspended);
 }
 
 void transport_set_withdraws(Transport *transport, bool withdraws)
@@ -324,6 +325,7 @@ static void move_batches(Transport *transport, Nexthop *nexthop, Destination *to
 {
     Destination *from = nexthop->destination;
     nexthop->destination = to;
+    destination_inherit(to, from, clock_now());
     Batch *batch;
     while ((batch = scheduler_take(&transport->scheduler, from, nexthop, clock_now())) != NULL) {
         nexthop->batches--;

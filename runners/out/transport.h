@@ -61,8 +61,8 @@ int64_t transport_wake(Transport *transport);
 
 /* A relay that has not answered yet, or not since it was dead. */
 bool transport_unproven(const Transport *transport);
-/* A relay that is dead. */
-bool transport_dead(const Transport *transport);
+/* A relay that is dead, or suspended. */
+bool transport_closed(const Transport *transport);
 /* Whether batches for a dead relay are given back untried (withdrawn) and not put off. */
 void transport_set_withdraws(Transport *transport, bool withdraws);
 

@@ -2,6 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/pipeline/blocks.h"
 
+#include <string.h>
+
 #include "base/log.h"
 #include "switchboard/slice.h"
 
@@ -17,34 +19,69 @@ BlockPlan blocks_divide(int64_t count, unsigned instances, int64_t per_transacti
     return (BlockPlan){.blocks = (unsigned)blocks, .size = (count + blocks - 1) / blocks, .instances = instances};
 }
 
+BlockPlan blocks_divide_domains(int64_t count, unsigned instances, int64_t per_entry)
+{
+    if (count <= 0)
+        return (BlockPlan){0};
+    int64_t share = (count + instances - 1) / instances;
+    int64_t blocks = (share + per_entry - 1) / per_entry;
+    return (BlockPlan){.blocks = (unsigned)blocks, .size = per_entry, .instances = instances, .by_domain = true};
+}
+
 BlockPlan blocks_plan(const Config *config, const char *transport, int64_t count, bool single)
 {
     if (!transport || !*transport)
         transport = config_string(config, "out", "default_transport");
     g_autofree char *section = g_strconcat("transport.", transport, NULL);
     int64_t per_transaction = PER_TRANSACTION;
+    bool known = config_has_section(config, section);
+    unsigned instances = (unsigned)config_integer(config, "runner.out", "instances");
+    int64_t per_entry = config_integer(config, "out", "recipients_per_entry");
+    if (known && strcmp(config_string(config, section, "type"), "mx") == 0 && instances > 1)
+        return blocks_divide_domains(count, instances, per_entry);
     if (single)
         per_transaction = 1;
-    else if (config_has_section(config, section))
+    else if (known)
         per_transaction = config_integer(config, section, "recipients_per_transaction");
-    return blocks_divide(count, (unsigned)config_integer(config, "runner.out", "instances"), per_transaction,
-                         config_integer(config, "out", "recipients_per_entry"));
+    return blocks_divide(count, instances, per_transaction, per_entry);
+}
+
+/* The slice that text hashes to. */
+static unsigned slice_of_text(const char *text, unsigned instances)
+{
+    g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA1);
+    g_checksum_update(sum, (const guchar *)text, -1);
+    uint8_t digest[HASH_SIZE];
+    gsize length = sizeof digest;
+    g_checksum_get_digest(sum, digest, &length);
+    return slice_of(digest, instances);
+}
+
+static char *find_shard(const char *kind, unsigned number, unsigned wanted, unsigned instances)
+{
+    for (unsigned attempt = 0;; attempt++) {
+        char *key = g_strdup_printf("%s %u %u", kind, number, attempt);
+        if (slice_of_text(key, instances) == wanted)
+            return key;
+        g_free(key);
+    }
 }
 
 char *blocks_shard(const uint8_t *hash, unsigned block, unsigned instances)
 {
-    unsigned wanted = (slice_of(hash, instances) + block) % instances;
-    for (unsigned attempt = 0;; attempt++) {
-        char *key = g_strdup_printf("block %u %u", block, attempt);
-        g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA1);
-        g_checksum_update(sum, (const guchar *)key, -1);
-        uint8_t digest[HASH_SIZE];
-        gsize length = sizeof digest;
-        g_checksum_get_digest(sum, digest, &length);
-        if (slice_of(digest, instances) == wanted)
-            return key;
-        g_free(key);
-    }
+    return find_shard("block", block, (slice_of(hash, instances) + block) % instances, instances);
+}
+
+char *blocks_shard_of(unsigned instance, unsigned instances)
+{
+    return find_shard("instance", instance, instance, instances);
+}
+
+unsigned blocks_instance(const char *address, unsigned instances)
+{
+    const char *at = strrchr(address, '@');
+    g_autofree char *domain = g_ascii_strdown(at ? at + 1 : "", -1);
+    return slice_of_text(domain, instances);
 }
 
 struct BlockStream {
@@ -54,6 +91,7 @@ struct BlockStream {
     Copies *copies; /* or NULL */
     RecipientCursor *cursor;
     bool opened;
+    unsigned instance, instances; /* whose domains; of 0: all */
 };
 
 typedef struct Block {
@@ -71,6 +109,12 @@ BlockStream *blocks_open(const Post *post, Copies *copies)
     stream->copied = g_strdupv(post->copied);
     stream->copies = copies_ref(copies);
     return stream;
+}
+
+void blocks_choose(BlockStream *stream, unsigned instance, unsigned instances)
+{
+    stream->instance = instance;
+    stream->instances = instances;
 }
 
 void blocks_close(BlockStream *stream)
@@ -100,7 +144,10 @@ static const char *stream_next(BlockStream *stream, GError **error)
 {
     if (!stream->opened)
         open_cursor(stream, error);
-    const char *address = stream->cursor ? recipient_cursor_next(stream->cursor, error) : NULL;
+    const char *address;
+    do
+        address = stream->cursor ? recipient_cursor_next(stream->cursor, error) : NULL;
+    while (address && stream->instances > 0 && blocks_instance(address, stream->instances) != stream->instance);
     if (address && stream->copies)
         return copies_line(stream->copies, address, recipient_cursor_name(stream->cursor));
     if (!address)

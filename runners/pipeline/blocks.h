@@ -19,6 +19,10 @@ typedef struct BlockPlan {
     unsigned blocks; /* 0: nobody to deliver to */
     int64_t size;    /* recipients in each but the last */
     unsigned instances;
+    /* Each instance of out gets the recipients of its part of the domains, by SHA-1: where the mail of a domain is
+     * delivered straight to it, one process knows all that is under way there. blocks is the number
+     * for each instance then. */
+    bool by_domain;
 } BlockPlan;
 
 /* As many blocks as there are instances of out, when each gets a full
@@ -30,14 +34,23 @@ BlockPlan blocks_plan(const Config *config, const char *transport, int64_t count
 /* The arithmetic of it. */
 BlockPlan blocks_divide(int64_t count, unsigned instances, int64_t per_transaction, int64_t per_entry);
 
+BlockPlan blocks_divide_domains(int64_t count, unsigned instances, int64_t per_entry);
+
 /* A shard key that sends a block to an instance of its own: consecutive
  * blocks go to consecutive instances, beginning where hash says. g_free(). */
 char *blocks_shard(const uint8_t *hash, unsigned block, unsigned instances);
+
+/* The same for the instance that has the domain of address (a whole address, any case). */
+unsigned blocks_instance(const char *address, unsigned instances);
+/* A shard key that leads to instance. g_free(). */
+char *blocks_shard_of(unsigned instance, unsigned instances);
 
 typedef struct BlockStream BlockStream;
 
 /* Takes what it needs from post, and a reference to copies (NULL: the lines of
  * recipients are their addresses). Each attached draft holds the stream too. */
 BlockStream *blocks_open(const Post *post, Copies *copies);
+/* Only recipients whose domains are of this instance. */
+void blocks_choose(BlockStream *stream, unsigned instance, unsigned instances);
 void blocks_attach(BlockStream *stream, Draft *draft, int64_t size);
 void blocks_close(BlockStream *stream);

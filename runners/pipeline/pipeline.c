@@ -114,6 +114,49 @@ static void describe_copies(Runner *runner, const Post *post, const Copies *copi
     }
 }
 
+/* What the blocks of one post share. */
+typedef struct Blocks {
+    Runner *runner;
+    Entry *entry;
+    const Post *post;
+    Copies *copies;
+    Outcome *outcome;
+} Blocks;
+
+/* shard is consumed; NULL: where the hash falls. */
+static void add_block(const Blocks *blocks, BlockStream *stream, char *shard, int64_t size)
+{
+    g_autofree char *key = shard;
+    Draft *draft = make_out(blocks->entry, blocks->post);
+    describe_copies(blocks->runner, blocks->post, blocks->copies, draft);
+    if (key)
+        meta_set_string(draft_meta(draft), META_SHARD, key);
+    blocks_attach(stream, draft, size);
+    outcome_add(blocks->outcome, draft);
+}
+
+static void add_in_turn(const Blocks *blocks, BlockPlan plan)
+{
+    BlockStream *stream = blocks_open(blocks->post, blocks->copies);
+    const uint8_t *hash = entry_name(blocks->entry)->hash;
+    for (unsigned block = 0; block < plan.blocks; block++)
+        add_block(blocks, stream, plan.blocks > 1 ? blocks_shard(hash, block, plan.instances) : NULL,
+                  block + 1 < plan.blocks ? plan.size : INT64_MAX);
+    blocks_close(stream);
+}
+
+static void add_by_domain(const Blocks *blocks, BlockPlan plan)
+{
+    for (unsigned instance = 0; instance < plan.instances; instance++) {
+        BlockStream *stream = blocks_open(blocks->post, blocks->copies);
+        blocks_choose(stream, instance, plan.instances);
+        for (unsigned block = 1; block <= plan.blocks; block++)
+            add_block(blocks, stream, blocks_shard_of(instance, plan.instances),
+                      block < plan.blocks ? plan.size : INT64_MAX);
+        blocks_close(stream);
+    }
+}
+
 static bool add_members(Runner *runner, Entry *entry, const Post *post, Outcome *outcome, GError **error)
 {
     int64_t count = 0;
@@ -123,21 +166,26 @@ static bool add_members(Runner *runner, Entry *entry, const Post *post, Outcome 
     if (!plan_copies(runner, entry, post, &copies, error))
         return false;
     BlockPlan plan = blocks_plan(runner_config(runner), post->list->transport, count, copies != NULL);
-    if (plan.blocks == 0)
-        return true;
-    BlockStream *stream = blocks_open(post, copies);
-    for (unsigned block = 0; block < plan.blocks; block++) {
-        Draft *draft = make_out(entry, post);
-        describe_copies(runner, post, copies, draft);
-        if (plan.blocks > 1) {
-            g_autofree char *shard = blocks_shard(entry_name(entry)->hash, block, plan.instances);
-            meta_set_string(draft_meta(draft), META_SHARD, shard);
-        }
-        blocks_attach(stream, draft, block + 1 < plan.blocks ? plan.size : INT64_MAX);
-        outcome_add(outcome, draft);
-    }
-    blocks_close(stream);
+    const Blocks blocks = {runner, entry, post, copies, outcome};
+    if (plan.by_domain)
+        add_by_domain(&blocks, plan);
+    else if (plan.blocks > 0)
+        add_in_turn(&blocks, plan);
     return true;
+}
+
+/* A few recipients stay together; if one instance has the domains of all, it gets them. */
+static void choose_instance(Runner *runner, const Post *post, Draft *draft)
+{
+    BlockPlan plan = blocks_plan(runner_config(runner), post->list->transport, 1, false);
+    if (!plan.by_domain)
+        return;
+    unsigned instance = blocks_instance(post->given[0], plan.instances);
+    for (char **address = post->given; *address; address++)
+        if (blocks_instance(*address, plan.instances) != instance)
+            return;
+    g_autofree char *shard = blocks_shard_of(instance, plan.instances);
+    meta_set_string(draft_meta(draft), META_SHARD, shard);
 }
 
 static bool add_out(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error)
@@ -147,6 +195,7 @@ static bool add_out(Runner *runner, Entry *entry, Post *post, Outcome *outcome, 
     if (!post->given || !*post->given)
         return fail(error, FAIL_NEVER, "there is nobody to deliver it to: no owner, no moderator, no site owner");
     Draft *draft = make_out(entry, post);
+    choose_instance(runner, post, draft);
     list_runner_set_recipients(draft, g_steal_pointer(&post->given));
     outcome_add(outcome, draft);
     return true;

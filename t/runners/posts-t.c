@@ -468,6 +468,41 @@ static void test_xverp(Test *test, gconstpointer data)
     g_assert_null(meta_string(entry_meta(out), KEY_COPIES, NULL));
 }
 
+/* Mail that goes straight to its domain: each domain in one instance, in the slice that its own hash names. */
+static void test_domains(Test *test, gconstpointer data)
+{
+    configure(test, "[runner.out]\ninstances = 4\n[transport.relay]\ntype = mx\n[out]\nrecipients_per_entry = 30");
+    g_assert_true(store_begin(test->store, NULL));
+    for (unsigned at = 0; at < 200; at++) {
+        g_autofree char *address = g_strdup_printf("m%03u@D%02u.example.net", at, at % 40);
+        g_assert_true(member_add(test->store, "test.example.com", ROLE_MEMBER, address, NULL, NULL, NULL));
+    }
+    g_assert_true(store_commit(test->store, NULL));
+    put(test, "anne@example.org", TO_POSTING, POST BODY);
+    run(test, "in");
+    run(test, "pipeline");
+    g_autofree char *files = fixture_files(&test->fixture, "out", ".msg");
+    g_auto(GStrv) names = g_strsplit(files, ",", -1);
+    g_assert_cmpuint(g_strv_length(names), ==, 8); /* 201 in four parts, each of more than 30 */
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (char **name = names; *name; name++) {
+        g_autoptr(Entry) entry = entry_open(spool_queue(test->fixture.spool, "out", NULL), *name, NULL);
+        Recipient recipient;
+        for (size_t offset = 0; entry_next_recipient(entry, offset, &recipient); offset = recipient.next) {
+            g_autofree char *address = g_strndup(recipient.address, recipient.length);
+            g_autofree char *domain = g_ascii_strdown(strchr(address, '@') + 1, -1);
+            g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA1);
+            g_checksum_update(sum, (const guchar *)domain, -1);
+            uint8_t digest[HASH_SIZE];
+            gsize length = sizeof digest;
+            g_checksum_get_digest(sum, digest, &length);
+            g_assert_cmpuint(slice_of(digest, 4), ==, slice_of(entry_name(entry)->hash, 4));
+            g_assert_true(g_hash_table_add(seen, g_steal_pointer(&address)));
+        }
+    }
+    g_assert_cmpuint(g_hash_table_size(seen), ==, 201);
+}
+
 #define POSTS_TEST(path, function) g_test_add(path, Test, NULL, set_up, function, tear_down)
 
 int main(int argc, char **argv)
@@ -489,5 +524,6 @@ int main(int argc, char **argv)
     POSTS_TEST("/posts/blocks", test_blocks);
     POSTS_TEST("/posts/copies", test_copies);
     POSTS_TEST("/posts/xverp", test_xverp);
+    POSTS_TEST("/posts/domains", test_domains);
     return g_test_run();
 }

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""What the scheduler of outgoing mail promises: a bad neighbour hurts nobody, small mail does not wait for large,
+little is repeated after a crash, and what was learnt or ordered outlives a restart."""
+import json
+import os
+import signal
+import socketserver
+import threading
+import time
+
+from support.instance import wait_until
+from support.post import post
+
+FEW, MANY = 20, 10000
+
+
+def settings(**transport):
+    return {"transport.relay": transport}
+
+
+def wire(number, to):
+    return post(to=to, message_id=f"<{number}@sched.example.net>", body=f"number {number}\n")
+
+
+def send(instance, address, number):
+    instance.lmtp_send(wire(number, address), address)
+
+
+def destinations(instance, *words):
+    """{name: destination} as `dest ls` or `dest show` tells."""
+    lines = instance.cli("dest", *(words or ["ls"]), "--json").splitlines()
+    return {row["name"]: row for row in map(json.loads, lines)}
+
+
+def numbers(sink):
+    """Of each accepted transaction, in order: which mail it was."""
+    return [int(t.message_id.strip("<>").split("@")[0]) for t in sink.transactions() if t.result == "accepted"]
+
+
+class SlowServer(socketserver.ThreadingTCPServer):
+    """An SMTP server that takes `rate` recipients a second, saved up to `burst`, and refuses the rest as too fast."""
+
+    allow_reuse_address = daemon_threads = True
+
+    def __init__(self, rate, burst):
+        super().__init__(("127.0.0.1", 0), Session)
+        self.rate, self.burst, self.tokens, self.filled = rate, burst, burst, time.monotonic()
+        self.lock, self.taken, self.refused = threading.Lock(), [], []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def take(self):
+        with self.lock:
+            now = time.monotonic()
+            self.tokens = min(self.tokens + (now - self.filled) * self.rate, self.burst)
+            self.filled = now
+            good = self.tokens >= 1
+            self.tokens -= good
+            (self.taken if good else self.refused).append(now)
+            return good
+
+
+class Session(socketserver.StreamRequestHandler):
+    def say(self, text):
+        self.wfile.write(text.encode() + b"\r\n")
+
+    def handle(self):
+        self.say("220 slow.example.org")
+        for line in self.rfile:
+            verb = line.split(b" ")[0].strip().upper()
+            if verb == b"RCPT":
+                self.say("250 2.1.5 ok" if self.server.take() else "450 4.7.1 too fast, try again more slowly")
+            elif verb == b"DATA":
+                self.say("354 go on")
+                while self.rfile.readline() not in (b".\r\n", b""):
+                    pass
+                self.say("250 2.0.0 ok")
+            elif verb == b"QUIT":
+                self.say("221 bye")
+                return
+            else:
+                self.say("250 ok")
+
+
+def test_singles_before_the_rest_of_a_large_list(instances, sinks):
+    """A list of 10,000 in 1,000 transactions is in front; singles that come behind it go among its first."""
+    sink = sinks(options=["--latency", "2"])
+    instance = instances(sink.port, settings=settings(concurrency=2, recipients_per_transaction=10)).start()
+    large = instance.create_list("large", [f"m{number}@example.org" for number in range(MANY)])
+    small = instance.create_list("small", ["one@example.org"])
+    send(instance, large, 0)
+    wait_until(lambda: sink.recipients() > 0, 30, "the list's first copies")
+    for number in range(1, FEW + 1):
+        send(instance, small, number)
+    instance.wait_idle(90)
+    order = numbers(sink)
+    last = max(place for place, number in enumerate(order) if number > 0)
+    before = sum(1 for number in order[:last] if number == 0)
+    print(f"\nthe last of {FEW} singles came after {before} of the list's {order.count(0)} transactions")
+    assert order.count(0) == MANY // 10 and sorted(set(order)) == list(range(FEW + 1))
+    assert last < len(order) - 100, "the singles came behind the list"
+
+
+def test_killed_in_a_large_entry(instances, sinks):
+    sessions, per_transaction, kills = 4, 50, 5
+    sink = sinks(options=["--latency", "3"])
+    instance = instances(sink.port, settings=settings(
+        concurrency=sessions, recipients_per_transaction=per_transaction)).start()
+    members = [f"m{number}@example.org" for number in range(MANY)]
+    send(instance, instance.create_list("large", members), 0)
+    for kill in range(kills):
+        seen = sink.recipients()
+        wait_until(lambda: sink.recipients() > seen + MANY // 20, 60, "more copies")
+        pids = instance.pids("out")
+        if pids:
+            os.kill(pids[0], signal.SIGKILL)
+    instance.wait_ready()
+    instance.wait_idle(90)
+    copies = sink.copies()
+    repeats = sum(copies.values()) - len(copies)
+    bound = kills * sessions * per_transaction
+    print(f"\n{repeats} copies of {MANY} came twice after {kills} kills; the bound is {bound}")
+    assert len(copies) == MANY
+    assert repeats <= bound
+
+
+def test_throttled_destination_is_not_stormed(instances, sinks):
+    """30 a second are borne, and there are more: few are refused once the pace is found."""
+    server = SlowServer(rate=30, burst=30)
+    instance = instances(server.server_address[1], settings={
+        **settings(recipients_per_transaction=1), "out": {"minimal_backoff_time": "1s", "maximal_backoff_time": "2s"},
+    }).start()
+    members = [f"m{number}@example.org" for number in range(300)]
+    send(instance, instance.create_list("test", members), 0)
+    instance.wait_idle(90)
+    span = server.taken[-1] - server.taken[0]
+    (relay,) = destinations(instance).values()
+    print(f"\n{len(server.taken)} taken in {span:.1f} s, {len(server.refused)} refused; learnt: {relay['rate']}")
+    assert len(server.taken) == len(members)
+    assert relay["throttled"] > 0 and relay["rate"] != "none" and relay["died"] == 0
+    assert len(server.refused) < 150, "trying all again each second would be refused a thousand times"
+    server.shutdown()
+
+
+def test_suspend_resume_and_rate_outlive_a_restart(instances, sinks):
+    sink = sinks()
+    instance = instances(sink.port).start()
+    address = instance.create_list("test", ["one@example.org"])
+    send(instance, address, 1)
+    instance.wait_idle()
+    instance.cli("dest", "suspend", "relay")
+    instance.cli("dest", "rate", "relay", "7200/h")
+    send(instance, address, 2)
+    wait_until(lambda: instance.files("out")["out"], 20, "the mail to wait")
+    instance.stop()
+    instance.start()
+    relay = destinations(instance, "show", "relay")["relay"]
+    assert (relay["state"], relay["rate"]) == ("suspended", "2/s")
+    assert numbers(sink) == [1]
+    assert "relay" in instance.cli("dest", "ls") and "suspended" in instance.cli("dest", "ls")
+    assert "relay (transport relay, instance 0): alive, rate 2/s." in instance.cli("dest", "resume", "relay")
+    instance.wait_idle()
+    assert numbers(sink) == [1, 2]
+    assert ": alive, rate none." in instance.cli("dest", "rate", "relay", "default")
+    for words, code in ((("rate", "relay", "fast"), 64), (("suspend", "nowhere"), 64), (("show", "nowhere"), 66)):
+        done = instance.run("dest", *words)
+        assert done.returncode == code and done.stderr, words
+
+
+def test_a_dead_relay_stays_dead_over_a_restart(instances, sinks):
+    sink = sinks(faults=["connect do 554 5.3.2 not today"])
+    instance = instances(sink.port, settings=settings(destination_dead_min="1h", destination_dead_max="1h")).start()
+    address = instance.create_list("test", ["one@example.org"])
+    for number in range(6):
+        send(instance, address, number)
+    wait_until(lambda: destinations(instance).get("relay", {}).get("state") == "dead", 20, "it to be dead")
+    instance.stop()
+    (path,) = (instance.spool / ".out").iterdir()
+    kept = json.loads(path.read_text())
+    assert kept["transports"]["relay"]["relay"]["deaths"] == 1
+    instance.start()
+    relay = destinations(instance)["relay"]
+    assert relay["state"] == "dead" and relay["connections"] == relay["refused_connections"] == 0
+    assert "not today" in relay["reason"]
+    instance.stop()
+    path.write_text(path.read_text()[:50])
+    instance.start()
+    assert ".json is passed over" in instance.log_text()
+    assert destinations(instance)["relay"]["state"] != "dead"
+
+
+def test_metrics(instances, sinks):
+    sink = sinks()
+    instance = instances(sink.port).start()
+    send(instance, instance.create_list("test", [f"m{number}@example.org" for number in range(FEW)]), 1)
+    instance.wait_idle()
+    lines = instance.cli("metrics").splitlines()
+    assert f'listrunner_destination_sent_total{{transport="relay",destination="relay",instance="0"}} {FEW}' in lines
+    assert 'listrunner_up{runner="out",instance="0"} 1' in lines
+    families = [line.split()[2] for line in lines if line.startswith("# TYPE")]
+    assert len(families) == len(set(families))
+    for line in lines:  # each sample belongs to the family before it
+        if line.startswith("# TYPE"):
+            family = line.split()[2]
+        elif not line.startswith("#"):
+            assert line.startswith(family), line
+            float(line.rsplit(" ", 1)[1])
+    (relay,) = instance.status()["destinations"]
+    assert relay["sent"] == FEW and relay["seconds"]["count"] == relay["transactions"] == 1
