@@ -152,6 +152,8 @@ const ConfigKey config_schema[] = {
  "The longest wait after a temporary refusal."},
 {"out", "maximal_queue_lifetime", DURATION("5d", 0, 100 * DAY),
  "How long delivery is tried before the recipient counts as bounced."},
+{"out", "delay_warning_time", DURATION("0", 0, 100 * DAY),
+ "When the owners of a list are told, once, that a message is still not delivered to some; 0: never."},
 {"out", "backoff_jitter", INTEGER("10", 0, 50, "percent"),
  "How far a wait may differ by chance, so that deferred mail does not come back all at once."},
 {"out", "recipient_limit", INTEGER("20000", 1, 10000000, "recipients"),

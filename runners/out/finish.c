@@ -76,6 +76,17 @@ static Draft *retry_draft(Finish *finish, Delivery *delivery)
     return draft;
 }
 
+/* The report and the entry that knows of it appear together or not at all. */
+static void end_with_warning(Finish *finish, Delivery *delivery)
+{
+    Draft *report = warning_draft(&finish->warning, delivery, clock_now());
+    Draft *retry = retry_draft(finish, delivery);
+    meta_set_bool(draft_meta(retry), KEY_WARNED, true);
+    end_with(finish, delivery, retry);
+    GPtrArray *outcomes = finish->outcomes[delivery->source];
+    outcome_add(outcomes->pdata[outcomes->len - 1], report);
+}
+
 /* Bounces from the recipient at *offset on, at most a group of them; *offset
  * is moved. */
 static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset)
@@ -125,6 +136,10 @@ bool finish_delivery(Finish *finish, Delivery *delivery, GError **error)
     if (meta_bool(entry_meta(delivery->entry), KEY_EXPIRE, false) ||
         backoff_expired(&finish->backoff, clock_now() - entry_arrival(delivery->entry)))
         return expire(finish, delivery, error);
+    if (warning_due(&finish->warning, delivery, clock_now())) {
+        end_with_warning(finish, delivery);
+        return true;
+    }
     if (delivery->source == SOURCE_OUT) {
         end_with(finish, delivery, retry_draft(finish, delivery));
         return true;

@@ -13,6 +13,7 @@
 #include "runners/out/backoff.h"
 #include "runners/out/delivery.h"
 #include "runners/out/marks.h"
+#include "runners/out/warning.h"
 #include "switchboard/claim.h"
 #include "switchboard/hop.h"
 
@@ -26,6 +27,7 @@ typedef struct Finish {
     Inbox *inboxes[SOURCES]; /* borrowed */
     Marks *marks;            /* borrowed */
     Backoff backoff;
+    Warning warning;
     GPtrArray *outcomes[SOURCES]; /* of Outcome: committed together, by source */
     GPtrArray *deliveries[SOURCES];     /* of Delivery, without their entries: for the log */
     uint64_t done;                /* entries that left */

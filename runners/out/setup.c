@@ -66,6 +66,11 @@ static void read_settings(Out *out)
     out->entries_max = (size_t)config_integer(config, "out", "message_active_limit");
     out->heartbeat_us = config_duration(config, "master", "heartbeat_interval");
     out->every_recipient = config_bool(config, "out", "log_recipients");
+    out->finish.warning = (Warning){
+        .host = config_string(config, "site", "hostname"),
+        .after_us = config_duration(config, "out", "delay_warning_time"),
+        .lifetime_us = config_duration(config, "out", "maximal_queue_lifetime"),
+    };
     out->finish.backoff = (Backoff){
         .min_us = config_duration(config, "out", "minimal_backoff_time"),
         .max_us = config_duration(config, "out", "maximal_backoff_time"),
