@@ -18,8 +18,8 @@ LINE_MAX = 998  # what RFC 5322 allows; Postfix cuts longer lines
 
 
 def is_plain(mail):
-    """What every server must take as it is: Postfix cuts long lines, and ends a header at a line that is no field and at
-    100 KB; Dovecot keeps no NUL."""
+    """What every server must take as it is: Postfix cuts long lines, and ends a header at a line that is no field
+    and at 100 KB; Dovecot keeps no NUL."""
     header = split(mail.octets)[0].split(b"\r\n")[:-1]
     fields = all(re.match(rb"[!-9;-~]+[ \t]*:|[ \t]+\S", line) for line in header)
     return b"\0" not in mail.octets and max(map(len, mail.octets.split(b"\r\n"))) <= LINE_MAX and fields and \
@@ -102,8 +102,8 @@ def test_mail_arrives_as_it_was_sent(instances, authority, peers, mails):
     assert PASSWORD not in instance.log_text()
     log = instance.log_text()
     for port in (smtp.port, lmtp.port):
-        assert re.search(rf"TLS with 127\.0\.0\.1\[127\.0\.0\.1\]:{port}: TLSv1\.3 with cipher \S+ \(\d+ bits\), verified",
-                         log), port
+        assert re.search(rf"TLS with 127\.0\.0\.1\[127\.0\.0\.1\]:{port}: TLSv1\.3 with cipher \S+ \(\d+ bits\), "
+                         "verified", log), port
     assert "sasl_method=SCRAM-SHA-256, sasl_username=lists" in smtp.log_text()
 
 
