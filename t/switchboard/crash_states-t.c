@@ -15,6 +15,7 @@
 #include "base/auto.h"
 #include "switchboard/intake.h"
 #include "switchboard/recover.h"
+#include "t/switchboard/crashexcuses.h"
 #include "t/switchboard/crashworld.h"
 
 #define HALF_0 ((Slice){0, 2})
@@ -218,6 +219,15 @@ static void script_damage(void)
     g_assert_cmpuint(worked, ==, 0);
 }
 
+#define THREE (-1) /* messages, which are committed together */
+
+static void store_one_or(int message)
+{
+    store(message == THREE ? 1 : message, -1);
+    if (message == THREE)
+        store(5, 7);
+}
+
 /* How many calls of the hop of message come before the one that text names:
  * the hop is made once, and forgotten. */
 static int calls_before(int message, Slice slice, const char *text)
@@ -226,7 +236,7 @@ static int calls_before(int message, Slice slice, const char *text)
     CrashLog *real = world->log;
     world->log = log;
     crashlog_record(log);
-    store(message, -1);
+    store_one_or(message);
     guint from = log->ops->len;
     work("in", slice);
     int calls = (int)calls_until(from, text);
@@ -240,7 +250,7 @@ static int calls_before(int message, Slice slice, const char *text)
 static void die_and_go_on(int message, Slice slice, const char *text, int further)
 {
     int calls = calls_before(message, slice, text) + further;
-    store(message, -1);
+    store_one_or(message);
     crashlog_begin(world->log);
     work_until("in", slice, calls);
     world->other_outcome = false;
@@ -255,6 +265,26 @@ static void die_and_go_on(int message, Slice slice, const char *text, int furthe
 static void script_killed_deciding(void)
 {
     die_and_go_on(6, HALF_0, "decide in .bak", 1);
+}
+
+static void script_killed_together(void)
+{
+    die_and_go_on(THREE, (Slice){0, 1}, "rename in .bak .done", 3);
+}
+
+/* Intake that dies before it syncs leaves something whole, which is taken in (R8), and from then on is
+ * as good as acknowledged. */
+static void script_killed_intake(void)
+{
+    world->log->die_in = 4; /* created, written in three pieces */
+    g_assert_false(crashworld_try_store(world, 1));
+    world->log->die_in = -1;
+    g_autoptr(Inbox) inbox = crashworld_inbox(world, "in", HALF_0);
+    crashlog_note(world->log, (CrashNotes){.acknowledged = 1 << 1});
+    unsigned worked = 0;
+    g_autoptr(Hop) hop = hop_new(world->spool);
+    g_assert_true(crashworld_work(world, inbox, hop, &worked) && hop_settle(hop, NULL));
+    g_assert_cmpuint(worked, ==, 1);
 }
 
 static void script_killed_publishing(void)
@@ -303,45 +333,11 @@ static const Script scripts[] = {
     {"sweep", script_sweep, 1},
     {"damage", script_damage, 1},
     {"killed deciding", script_killed_deciding, 10},
+    {"killed together", script_killed_together, 50},
+    {"killed intake", script_killed_intake, 20},
     {"killed publishing", script_killed_publishing, 10},
     {"killed before", script_killed_before, 5},
     {"failed", script_failed, 5},
-};
-
-/* Changes that break no promise, each with the reason why the step is there
- * all the same, or why its order is free. Patterns; no script: any. */
-typedef struct Harmless {
-    const char *script, *change, *why;
-} Harmless;
-
-static const Harmless harmless[] = {
-    {NULL, "*sync file * of another file", "a file is synced before its own publication; among files order is free"},
-    {NULL, "sync dir *, write *", "octets and names are synced apart, in no order"},
-    {NULL, "sync dir archive, rename out child.tmp .msg", "each directory's own sync comes later"},
-    {NULL, "sync dir archive, unlink retry child.tmp", "each directory's own sync comes later"},
-    {NULL, "count *", "the crash count is not for power cuts"},
-    {NULL, "*, count *", "the crash count is not for power cuts"},
-    {NULL, "rename * .tmp .msg, sync dir *", "T1 is what must be durable; R8 makes T2 again"},
-    {NULL, "said 250, rename * .tmp .msg", "T2 comes first for those who are alive: no cut, no R8"},
-    {"intake", "create in .tmp, said 250", "the next message"},
-    {"hops", "rename in .msg .bak, said 250", "what is durable may be worked on before the sender is told"},
-    {"chain", "rename in .msg .bak, said 250", "what is durable may be worked on before the sender is told"},
-    {"together", "unlink in .done, sync dir archive", "the first to go is a parent that has no child there"},
-    {NULL, "rename * .msg .bak, rename * child.tmp .msg", "cannot be: the first finds nothing"},
-    {"chain", "sync dir *, unlink * .bak", "the ends of two hops that have nothing to do with each other"},
-    {"deliver", "rename retry .msg .bak, rename retry .bak .msg", "cannot be: the first finds nothing"},
-    /* T3 durable: an entry that is .msg again is handed out again, and so is one
-     * in .bak. What was done is told by its marks. The disk shall tell
-     * what was in hand when the power went; no promise hangs on it. */
-    {"deliver", "no sync dir retry", "the claim"},
-    {"deliver", "sync dir retry, rename retry .msg .bak", "the claim"},
-    {"deliver", "rename retry .bak .msg, sync dir retry", "the claim"},
-    /* R4: a put back that did not reach the disk is put back again. The
-     * sync is for those that become .psv. */
-    {"killed before", "sync dir in, rename in .bak .msg", "put back"},
-    {"killed before", "rename in .msg .bak, sync dir in", "put back"},
-    {"failed", "rename in .bak .msg, sync dir retry", "R5: until that sync children and a ready parent may be there"},
-    {"killed before", "no sync dir in", "put back; and R3 syncs every directory, here one without children"},
 };
 
 /* The drains made so far, by state. */

@@ -169,6 +169,15 @@ void crashworld_store(CrashWorld *world, const int *messages, size_t count)
         draft_free(group[i].draft);
 }
 
+bool crashworld_try_store(CrashWorld *world, int message)
+{
+    Intake intake = {.draft = message_draft(message)};
+    bool stored = intake_store(world->spool, &intake, 1, false);
+    draft_free(intake.draft);
+    g_clear_error(&intake.error);
+    return stored;
+}
+
 Inbox *crashworld_inbox(CrashWorld *world, const char *queue, Slice slice)
 {
     return inbox_open(world->spool, queue, slice, 1, NULL);

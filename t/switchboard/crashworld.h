@@ -39,6 +39,7 @@ void crashworld_wipe(CrashWorld *world);
 /* For scripts. Messages are stored as one group; recipients of the plan
  * have numbers of their own, whatever the message. */
 void crashworld_store(CrashWorld *world, const int *messages, size_t count);
+bool crashworld_try_store(CrashWorld *world, int message); /* promises nothing */
 Inbox *crashworld_inbox(CrashWorld *world, const char *queue, Slice slice);
 
 /* Claims what is due, decides, commits. False when the process must end. *worked counts
