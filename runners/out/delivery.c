@@ -3,6 +3,7 @@
 #include "runners/out/delivery.h"
 
 #include "base/clock.h"
+#include "runners/keys.h"
 
 /* Octets of a recipient line, for estimates as long as none was read. */
 #define LINE_ESTIMATE 24
@@ -30,6 +31,7 @@ Delivery *delivery_new(Entry *entry, unsigned source, GError **error)
     }
     delivery->entry = entry;
     delivery->source = source;
+    delivery->favoured = meta_string(entry_meta(entry), KEY_PRIORITY, NULL) != NULL;
     delivery->claimed = clock_now();
     delivery->held.data = delivery;
     delivery->jobs = g_ptr_array_new_with_free_func(g_free);

@@ -23,6 +23,7 @@ typedef struct Delivery {
     Entry *entry;
     unsigned source;    /* index of the inbox it came from */
     Content content;
+    bool favoured;      /* mail of our own, that somebody waits for */
     Transport *chosen;  /* by the list, or the default */
     size_t cursor;      /* offset of the next unread recipient */
     bool exhausted;     /* all are read */

@@ -91,6 +91,7 @@ static Job *job_for(Delivery *delivery, Transport *transport)
         return job;
     }
     Job *job = g_new0(Job, 1);
+    job->favoured = delivery->favoured;
     scheduler_add_job(scheduler, job, delivery, delivery->claimed);
     job->transport = transport;
     g_ptr_array_add(delivery->jobs, job);

@@ -142,15 +142,32 @@ static GList *elder(const Scheduler *scheduler, int64_t queued)
     return link;
 }
 
+/* The first of those that are not favoured, if the job may go before it. */
+static Job *overtake(const Scheduler *scheduler, const Job *job)
+{
+    GList *link = job->favoured ? scheduler->jobs.head : NULL;
+    while (link && ((Job *)link->data)->favoured)
+        link = link->next;
+    Job *other = link ? link->data : NULL;
+    if (!other || other->level > 0 || other->overtaken >= SCHEDULER_FAVOUR * (other->selected + 1))
+        return NULL;
+    other->overtaken++;
+    return other;
+}
+
 void scheduler_add_job(Scheduler *scheduler, Job *job, void *owner, int64_t queued)
 {
-    *job = (Job){.scheduler = scheduler, .owner = owner, .queued = queued, .transport = job->transport};
+    *job = (Job){.scheduler = scheduler, .owner = owner, .queued = queued, .transport = job->transport,
+                 .favoured = job->favoured};
     job->link.data = job;
     job->child.data = job;
     g_queue_init(&job->peers);
     g_queue_init(&job->children);
-    GList *before = elder(scheduler, queued);
-    if (before)
+    Job *other = overtake(scheduler, job);
+    GList *before = other ? NULL : elder(scheduler, queued);
+    if (other)
+        g_queue_insert_before_link(&scheduler->jobs, &other->link, &job->link);
+    else if (before)
         g_queue_insert_after_link(&scheduler->jobs, before, &job->link);
     else
         g_queue_push_head_link(&scheduler->jobs, &job->link);

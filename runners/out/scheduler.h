@@ -13,6 +13,10 @@
  * them a younger, small job may go first, with slot_loan on credit and slot_discount percent off the price asked in
  * advance (it is paid in full afterwards). Jobs of fewer than minimum_slots * slot_cost batches are not preempted.
  *
+ * A favoured job (mail of our own: somebody waits for it) goes before all that are not, but no more than
+ * SCHEDULER_FAVOUR of them for each batch of the first that is not: so bulk keeps a share, and those beyond it take
+ * their turn as any small job does.
+ *
  * Pure: times are passed in, and what a batch holds is not looked at but for its count.
  */
 #include <glib.h>
@@ -21,6 +25,8 @@
 
 #include "runners/out/batch.h"
 #include "runners/out/destination.h"
+
+#define SCHEDULER_FAVOUR 4
 
 typedef struct SchedulerSettings {
     unsigned slot_cost;     /* 0, 1: no preemption */
@@ -43,6 +49,8 @@ typedef struct Job {
     Scheduler *scheduler;
     void *owner;        /* the delivery */
     struct Transport *transport; /* not looked at */
+    bool favoured;
+    size_t overtaken;   /* by favoured ones */
     uint64_t rank;      /* order in the list */
     GList link;
     GQueue peers;       /* of Peer: with batches waiting */
@@ -71,7 +79,7 @@ typedef struct Peer {
 void scheduler_init(Scheduler *scheduler, const SchedulerSettings *settings);
 void scheduler_clear(Scheduler *scheduler);
 
-/* The job's place is by `queued`; it must have none yet. */
+/* The job's place is by `queued`, and by `favoured`, which is set before; it must have none yet. */
 void scheduler_add_job(Scheduler *scheduler, Job *job, void *owner, int64_t queued);
 /* Takes it out; no batch of it may wait. */
 void scheduler_retire(Job *job);

@@ -347,6 +347,51 @@ static void at_random(void)
     rig_free(rig);
 }
 
+static void add_favoured(Rig *rig, Destination *destination)
+{
+    Job *job = g_new0(Job, 1);
+    job->favoured = true;
+    scheduler_add_job(&rig->scheduler, job, GINT_TO_POINTER('n'), rig->now);
+    add_batches(rig, job, destination, 1);
+}
+
+/* Mail of our own goes first, as far as its share goes. */
+static void favoured_first(void)
+{
+    Rig *rig = rig_new((SchedulerSettings){0, 0, 0, 0});
+    Destination *destination = add_destination(rig, "a");
+    add_job(rig, 'L', destination, 100);
+    for (int i = 0; i < 6; i++)
+        add_favoured(rig, destination);
+    while (step(rig, false))
+        ;
+    g_autofree char *runs = in_runs(rig->order->str);
+    g_assert_cmpstr(runs, ==, "4n 100L 2n");
+    rig_free(rig);
+}
+
+/* However many there are, the others keep a fifth. */
+static void favoured_flood(void)
+{
+    Rig *rig = rig_new((SchedulerSettings){0, 0, 0, 0});
+    Destination *destination = add_destination(rig, "a");
+    add_job(rig, 'L', destination, 100);
+    for (int i = 0; i < 400; i++) {
+        rig->now += CLOCK_SECOND;
+        add_favoured(rig, destination);
+        add_favoured(rig, destination);
+        step(rig, false);
+    }
+    size_t large = 0;
+    for (const char *at = rig->order->str; *at; at++)
+        large += *at == 'L';
+    g_assert_cmpuint(large, >=, 80);
+    g_assert_cmpuint(large, <=, 110);
+    while (step(rig, false))
+        ;
+    rig_free(rig);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -361,5 +406,7 @@ int main(int argc, char **argv)
     g_test_add_func("/scheduler/sleeps", sleeps);
     g_test_add_func("/scheduler/comes back", comes_back);
     g_test_add_func("/scheduler/at random", at_random);
+    g_test_add_func("/scheduler/favoured first", favoured_first);
+    g_test_add_func("/scheduler/favoured flood", favoured_flood);
     return g_test_run();
 }
