@@ -49,13 +49,32 @@ static bool owner_wants(const List *list, unsigned acts)
            (acts & SCORE_GREW && !(acts & SCORE_DISABLE) && list->bounce_notify_owner_on_bounce_increment);
 }
 
+/* 32 bits of the entry's hash, beside the acts: who did them writes their letters, and nobody else. */
+#define ACTS INT64_C(0xff)
+static int64_t tag_of(const Entry *entry)
+{
+    int64_t tag = 0;
+    for (int i = 0; i < 4; i++)
+        tag = tag << 8 | entry_name(entry)->hash[i];
+    return tag << 8;
+}
+
 bool case_record(Case *given, const char *effect, unsigned *acts, GError **error)
 {
     bool room = false;
     if (owner_wants(given->list, *acts) && !owner_room(given, &room, error))
         return false;
     *acts |= room ? SCORE_TELL_OWNER : 0;
-    return store_record_effect(given->bounces->shared->store, effect, *acts, error);
+    return store_record_effect(given->bounces->shared->store, effect, tag_of(given->entry) | *acts, error);
+}
+
+bool case_find(Case *given, const char *effect, bool *before, unsigned *acts, GError **error)
+{
+    int64_t number;
+    if (!store_find_effect(given->bounces->shared->store, effect, before, &number, error))
+        return false;
+    *acts = (number & ~ACTS) == tag_of(given->entry) ? (unsigned)(number & ACTS) : 0;
+    return true;
 }
 
 static bool set_status(Case *given, const Member *member, DeliveryStatus status, GError **error)
@@ -143,8 +162,8 @@ bool case_failed(Case *given, const Failed *failed, GError **error)
     g_autoptr(GError) fault = NULL;
     g_autofree char *effect = effect_of(given, failed->address);
     bool before;
-    int64_t number;
-    if (!store_find_effect(given->bounces->shared->store, effect, &before, &number, error))
+    unsigned acts;
+    if (!case_find(given, effect, &before, &acts, error))
         return false;
     g_autoptr(Member) member = find_member(given, failed, &fault);
     if (fault) {
@@ -160,7 +179,7 @@ bool case_failed(Case *given, const Failed *failed, GError **error)
         return true;
     }
     g_auto(BounceScore) score = {0};
-    Fate fate = {.member = member, .effect = effect, .score = &score, .acts = (unsigned)number};
+    Fate fate = {.member = member, .effect = effect, .score = &score, .acts = acts};
     if (!bounce_score_read(given->bounces->shared->store, member->id, &score, error) ||
         (!before && !score_member(given, failed, &fate, error)))
         return false;
@@ -202,8 +221,8 @@ bool case_complained(Case *given, const Failed *failed, GError **error)
     g_autoptr(GError) fault = NULL;
     g_autofree char *effect = effect_of(given, failed->address);
     bool before;
-    int64_t number;
-    if (!store_find_effect(given->bounces->shared->store, effect, &before, &number, error))
+    unsigned acts;
+    if (!case_find(given, effect, &before, &acts, error))
         return false;
     g_autoptr(Member) member = before ? NULL : find_member(given, failed, &fault);
     if (fault) {
@@ -214,7 +233,7 @@ bool case_complained(Case *given, const Failed *failed, GError **error)
         log_member(given, failed, NULL, 0, "no-member");
         return true;
     }
-    Fate fate = {.member = member, .effect = effect, .acts = (unsigned)number};
+    Fate fate = {.member = member, .effect = effect, .acts = acts};
     if (!before && !part(given, failed, &fate, error))
         return false;
     log_member(given, failed, NULL, fate.acts, before ? "done-before" : NULL);

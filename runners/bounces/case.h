@@ -56,6 +56,10 @@ bool case_failed(Case *given, const Failed *failed, GError **error);
 /* Adds to acts whether the owners are told (there is a bound by day), and keeps all of it under effect. */
 bool case_record(Case *given, const char *effect, unsigned *acts, GError **error);
 
+/* Was something recorded under effect, and what of it did this entry itself do? For what another entry did there are no
+ * letters to write: out may report one recipient in two entries. */
+bool case_find(Case *given, const char *effect, bool *before, unsigned *acts, GError **error);
+
 /* A member reported a post as spam. */
 bool case_complained(Case *given, const Failed *failed, GError **error);
 

@@ -105,10 +105,9 @@ static bool one_member(Case *given, const json_t *due, GError **error)
     const char *member_id = meta_string(due, "member", ""), *address = meta_string(due, "address", "");
     g_autofree char *effect = effect_of(given, due);
     bool before;
-    int64_t number;
-    if (!store_find_effect(store, effect, &before, &number, error))
+    unsigned acts;
+    if (!case_find(given, effect, &before, &acts, error))
         return false;
-    unsigned acts = (unsigned)number;
     g_auto(BounceScore) score = {0};
     bool there = before ? bounce_score_read(store, member_id, &score, &fault)
                         : first_time(given, due, &score, &acts, &fault);

@@ -254,6 +254,48 @@ def test_killed_runner_scores_once(instances, sink, clock):
     assert not instance.set_aside()
 
 
+def rewritten(entry, list_id, ordinal):
+    """The entry with another ordinal, and so another name: as out writes it when it cuts its refusals another way."""
+    octets = entry.read_bytes()
+    head, rest = octets.split(b"\n", 1)
+    words = head.split(b" ")
+    meta_length, recipients_length, length = (int(digits) for digits in words[2:5])
+    meta = json.loads(rest[:meta_length])
+    meta["ordinal"] = ordinal
+    line = json.dumps(meta, separators=(",", ":"), sort_keys=True).encode() + b"\n"
+    message = rest[meta_length + recipients_length:][:length]
+    name = hashlib.sha1(message + b"\0" + list_id.encode() + b"\0%d\0%d" % (meta["arrival"], ordinal)).hexdigest()
+    words[2] = b"%010d" % len(line)
+    words[6] = hashlib.sha1(line + b" ".join(words[2:5])).hexdigest().encode()
+    path = entry.with_name(f"{entry.name.partition('+')[0]}+{name}.msg")
+    fresh = path.with_suffix(".tmp")
+    fresh.write_bytes(b" ".join(words) + b"\n" + line + message + f"\nend listrunner 1 {name}\n".encode())
+    os.chown(fresh, entry.stat().st_uid, entry.stat().st_gid)
+    fresh.rename(path)
+
+
+def test_refused_twice(instances, sinks, clock):
+    """out may report a recipient in two entries after a crash: it counts once, and is told once."""
+    sink = sinks(faults=["rcpt match=^gone@ do 550 5.1.1 gone"])
+    instance = instances(sink.port, settings=SOON).start()
+    address = instance.create_list("test", ["gone@example.org", "anne@example.org"], owner="boss@example.net",
+                                   settings=["bounce_notify_owner_on_bounce_increment=yes"])
+    pid, = instance.pids("bounces")
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        instance.lmtp_send(f"From: p@example.net\r\nTo: {address}\r\nSubject: x\r\n\r\nHi.\r\n".encode(), address)
+        entry = wait_until(lambda: next((instance.spool / "bounces").glob("*.msg"), None), 20, "a refusal")
+        rewritten(entry, f"test.{HOST}", 7)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    instance.wait_idle()
+    assert instance.log_text().count("result=scored") == 1 and instance.log_text().count("result=done-before") == 1
+    assert standing(instance, address) == {"gone@example.org": (1, "enabled")}
+    assert [row["bounces"] for row in rows(instance, "show", "gone@example.org")] == [1]
+    assert sum(mail.to == ["boss@example.net"] for mail in sink.transactions()) == 1
+    assert not instance.set_aside()
+
+
 # ---- wrong ends ----
 
 class Ends:
