@@ -6,8 +6,8 @@
  * Each time: what was in hand is kept, the log says what failed and whose,
  * the entries behind it go on; and drained without faults, each comes once.
  */
-#include <fcntl.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
