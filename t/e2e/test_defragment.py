@@ -6,7 +6,7 @@ import os
 import random
 import re
 import smtplib
-import subprocess
+import sqlite3
 import threading
 import time
 
@@ -14,7 +14,7 @@ import pytest
 
 from support import corpus
 from support.fragments import fragment, is_7bit, make_part, split_head
-from support.instance import HOST, free_port, wait_until
+from support.instance import HOST, wait_until
 from support.wire import wire
 
 MEMBER = "member@members.example.org"
@@ -37,15 +37,18 @@ def set_up(instances, sink, **keys):
 
 
 def send(instance, octets, sender="poster@example.net", client=None, to=None):
-    """Until it is taken; 452 is said again later."""
+    """Until it is taken; what is refused for now is said again later."""
     for _ in range(600):
         try:
             return instance.lmtp_send(octets, to or instance.address, sender, client)
         except smtplib.SMTPDataError as refusal:
             if refusal.smtp_code != 452:
                 raise
-            time.sleep(0.05)
-    raise AssertionError("452 for too long")
+        except smtplib.SMTPRecipientsRefused as refusal:
+            if any(code != 451 for code, _ in refusal.recipients.values()):
+                raise
+        time.sleep(0.05)
+    raise AssertionError("refused for too long")
 
 
 def defragmenting(instance):
@@ -336,3 +339,93 @@ def test_two_hosts(instances, sink):
         return settled(first) and settled(second)
     wait_until(handed_over, 60, lambda: f"{defragmenting(first)} and {defragmenting(second)}")
     assert "<late@y>" in {t.message_id for t in sink.transactions()}
+
+
+def test_index_out_of_reach(instances, sink):
+    """Without the store the door says 451, parts that are there wait, and all goes on when it is back."""
+    instance = set_up(instances, sink)
+    parts = [make_part("x@y", number, 3, octets, "poster@example.net", instance.address)
+             for number, octets in ((1, b"Subject: x\r\nMessage-ID: <whole@y>\r\n\r\none\r\n"), (2, b"two\r\n"),
+                                    (3, b"three\r\n"))]
+    send(instance, parts[0])
+    wait_until(lambda: settled(instance, 1), 30, "the part to wait")
+    instance.stop()
+    database = instance.directory / "lib" / "listrunner.db"
+    kept = {path: path.rename(path.with_name(f"kept-{path.name}")) for path in database.parent.glob("listrunner.db*")}
+    database.mkdir()
+    instance.start(wait=False)
+    wait_until(lambda: instance.pids("lmtp"), 20, "the door")
+
+    def refused():
+        try:
+            instance.lmtp_send(parts[1], instance.address)
+        except smtplib.SMTPRecipientsRefused as refusal:
+            return next(iter(refusal.recipients.values()))[0]
+        except OSError:
+            return None
+    assert wait_until(refused, 20, "an answer") == 451
+    assert len(defragmenting(instance)) == 1
+    database.rmdir()
+    for path, aside in kept.items():
+        aside.rename(path)
+    instance.wait_ready()
+    for octets in parts[1:]:
+        send(instance, octets)
+    wait_until(lambda: settled(instance), 60, lambda: f"{defragmenting(instance)}\n{instance.log_text()[-2000:]}")
+    (copy,) = sink.transactions()
+    assert split_head(copy.octets)[1] == b"one\r\ntwo\r\nthree\r\n"
+
+
+def test_locked_index(instances, sink):
+    """Somebody holds the store longer than anybody waits for it: parts are deferred, nothing is lost."""
+    instance = set_up(instances, sink)
+    lock = sqlite3.connect(instance.directory / "lib" / "listrunner.db", isolation_level=None)
+    lock.execute("BEGIN IMMEDIATE")
+    for number, octets in ((1, b"Subject: x\r\nMessage-ID: <whole@y>\r\n\r\none\r\n"), (2, b"two\r\n")):
+        part = make_part("x@y", number, 2, octets, "poster@example.net", instance.address)
+        instance.lmtp_send(part, instance.address)
+    wait_until(lambda: "result=later" in instance.log_text(), 30, "the parts to be put back")
+    assert len(defragmenting(instance)) == 2
+    lock.rollback()
+    lock.close()
+    wait_until(lambda: settled(instance) and sink.transactions(), 30, lambda: f"{defragmenting(instance)}")
+
+
+def test_flood(instances, sink, tmp_path, monkeypatch):
+    """First parts of messages that never become complete (t/bench/defragment has 100,000): limits hold, other mail
+    flows, nothing stays for ever."""
+    clock = tmp_path / "clock"
+    clock.write_text("0")
+    for above in (tmp_path, *list(tmp_path.parents)[:3]):
+        above.chmod(0o755)
+    monkeypatch.setenv("LISTRUNNER_CLOCK_FILE", str(clock))
+    instance = set_up(instances, sink, sets_per_host=50)
+    instance.cli("list", "set", instance.address, "respond_to_post_requests=no", "admin_immed_notify=no")
+    other = instance.create_list("other", ["other@members.example.org"])
+    codes = []
+
+    def flood(session):
+        with instance.lmtp() as client:
+            for number in range(100):
+                octets = make_part(f"{session}.{number}@x", 1, 2, b"x\r\n", "p@x.example", instance.address)
+                try:
+                    client.sendmail(f"f{session}.{number}@x.example", [instance.address], octets)
+                    codes.append(250)
+                except smtplib.SMTPDataError as refusal:
+                    codes.append(refusal.smtp_code)
+    threads = [threading.Thread(target=flood, args=(session,)) for session in range(4)]
+    for thread in threads:
+        thread.start()
+    posts = 0
+    while any(thread.is_alive() for thread in threads):
+        instance.lmtp_send(f"Message-ID: <post{posts}@x>\r\nSubject: {posts}\r\n\r\nx\r\n".encode(), other)
+        posts += 1
+        assert len(defragmenting(instance)) <= 50
+        time.sleep(0.1)
+    assert len(codes) == 400 and set(codes) == {250, 452}
+    assert codes.count(250) == 50
+    wait_until(lambda: len(sink.transactions()) == posts, 30, "the other list's mail")
+    clock.write_text(str(2 * 86400 + 60))
+    wait_until(lambda: settled(instance), 60, lambda: f"{len(defragmenting(instance))} left")
+    assert len(instance.cli("held", "ls", "--names").splitlines()) == 50
+    assert index(instance) == []

@@ -222,11 +222,46 @@ static void test_bounded_index(void)
     index_clear(&index);
 }
 
+/* Before it is due, by its hash: under the time that is expected, under another, and in a directory that the index
+ * does not hold whole. */
+static void test_by_hash(Fixture *fixture, gconstpointer data)
+{
+    g_free(fixture_store(fixture, "in", "m"));
+    for (int round = 0; round < 2; round++) {
+        g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, round ? CLOCK_SECOND : 0, NULL);
+        g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+        g_assert_cmpuint(entries->len, ==, 1);
+        EntryName name = *entry_name(entries->pdata[0]);
+        int64_t later = clock_now() + 3600 * CLOCK_SECOND;
+        g_assert_true(inbox_release(inbox, entries->pdata[0], later, NULL));
+        g_autoptr(GPtrArray) none = fixture_claim(inbox);
+        g_assert_cmpuint(none->len, ==, 0);
+        int64_t expected[] = {later, 0, later + 1};
+        for (size_t i = 0; i < G_N_ELEMENTS(expected); i++) {
+            g_autoptr(GError) error = NULL;
+            g_autoptr(Entry) entry = inbox_claim_hash(inbox, name.hash, expected[i], &error);
+            g_assert_no_error(error);
+            g_assert_nonnull(entry);
+            g_assert_cmpint(entry_name(entry)->due, ==, later);
+            g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 1);
+            g_assert_null(inbox_claim_hash(inbox, name.hash, expected[i], &error));
+            g_assert_no_error(error);
+            g_assert_true(inbox_release_name(inbox, entry_name(entry), 0, NULL));
+        }
+        name.hash[0] ^= 1;
+        g_assert_null(inbox_claim_hash(inbox, name.hash, later, NULL));
+        name.hash[0] ^= 1;
+        g_autoptr(Entry) entry = inbox_claim_hash(inbox, name.hash, later, NULL);
+        g_assert_true(inbox_release_name(inbox, entry_name(entry), clock_now(), NULL));
+    }
+}
+
 #define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
 
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    ADD("/claim/by hash", test_by_hash);
     ADD("/claim/claims in order", test_in_order);
     ADD("/claim/durable", test_durable);
     ADD("/claim/unreadable", test_unreadable);

@@ -362,11 +362,71 @@ static void test_sync_along(Fixture *fixture, gconstpointer data)
     unlink(path);
 }
 
+/* A child that contains two further entries: they stay claimed until its publication is durable, then go with the
+ * parent; a crash before puts them back, and a hop that fails leaves them as they are. */
+static void test_takes(Fixture *fixture, gconstpointer data)
+{
+    for (int i = 0; i < 3; i++)
+        g_free(fixture_store(fixture, "pipeline", "m"));
+    spool_queue(fixture->spool, "out", NULL);
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "pipeline");
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_autoptr(Outcome) outcome = outcome_new(entries->pdata[0]);
+    for (int i = 1; i < 3; i++) {
+        outcome_take(outcome, entry_name(entries->pdata[i]));
+        entry_free(entries->pdata[i]);
+    }
+    outcome_add(outcome, draft_from_entry("out", outcome->parent));
+    g_autoptr(Hop) hop = hop_new(fixture->spool);
+    g_autoptr(GString) calls = g_string_new(NULL);
+    Record log = {.calls = calls, .fail_call = FS_CREATE, .error = ENOSPC};
+    fs_set_hook(record, &log);
+    g_assert_true(hop_commit(hop, &outcome, 1, NULL));
+    g_assert_nonnull(outcome->error);
+    g_clear_error(&outcome->error);
+    g_assert_cmpuint(fixture_count(fixture, "pipeline", ".bak"), ==, 3);
+    log.error = 0;
+    g_string_truncate(calls, 0);
+    g_assert_true(hop_commit(hop, &outcome, 1, NULL));
+    g_assert_null(outcome->error);
+    g_assert_cmpuint(fixture_count(fixture, "pipeline", ""), ==, 3);
+    g_assert_null(strchr(calls->str, 'u'));
+    g_assert_true(hop_settle(hop, NULL));
+    fs_set_hook(NULL, NULL);
+    /* publication; then the sync of its directory, and only then all three go */
+    g_assert_true(g_str_has_suffix(calls->str, "rduuu"));
+    g_assert_cmpuint(fixture_count(fixture, "pipeline", ""), ==, 0);
+    g_assert_cmpuint(fixture_count(fixture, "out", ".msg"), ==, 1);
+}
+
+static void test_takes_and_dies(Fixture *fixture, gconstpointer data)
+{
+    for (int i = 0; i < 3; i++)
+        g_free(fixture_store(fixture, "pipeline", "m"));
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "pipeline");
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_autoptr(Outcome) outcome = outcome_new(entries->pdata[0]);
+    for (int i = 1; i < 3; i++) {
+        outcome_take(outcome, entry_name(entries->pdata[i]));
+        entry_free(entries->pdata[i]);
+    }
+    outcome_add(outcome, draft_from_entry("out", outcome->parent));
+    g_autoptr(Hop) hop = hop_new(fixture->spool);
+    g_assert_true(hop_commit(hop, &outcome, 1, NULL));
+    /* never settled: a new owner */
+    g_autoptr(Inbox) again = fixture_inbox(fixture, "pipeline");
+    g_assert_cmpuint(fixture_count(fixture, "pipeline", ".msg"), ==, 2);
+    g_assert_cmpuint(fixture_count(fixture, "pipeline", ""), ==, 2);
+    g_assert_cmpuint(fixture_count(fixture, "out", ".msg"), ==, 1);
+}
+
 #define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
 
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    ADD("/hop/takes", test_takes);
+    ADD("/hop/takes and dies", test_takes_and_dies);
     ADD("/hop/fans out", test_fans_out);
     ADD("/hop/settles", test_settles);
     ADD("/hop/unretractable", test_unretractable);
