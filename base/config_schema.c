@@ -172,8 +172,9 @@ const ConfigKey config_schema[] = {
  "Further names and addresses of this host beside hostname: type = mx does not deliver to ourselves."},
 {"out", "inet_protocols", CHOICE("all", "all|ipv4|ipv6"),
  "The kinds of address that type = mx looks for."},
-{"out", "log_recipients", BOOL("no"),
- "Whether each delivered recipient gets a line in the log; else one line tells of all that a transaction delivered."},
+{"out", "log_recipients", BOOL("yes"),
+ "Whether each recipient of each attempt gets a line in the log; else one line tells of all in a transaction that met "
+ "the same fate. A service manager may drop lines of large lists: see its rate limits."},
 
 {"transport.*", "type", CHOICE("smtp", "smtp|lmtp|mx"),
  "How mail leaves: smtp and lmtp hand it to one relay, mx to the MX hosts of each recipient's domain."},

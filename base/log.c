@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/log.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,9 @@
 static char *log_program;
 static LogTarget log_target = LOG_TARGET_STDERR;
 static bool log_verbose;
+static bool gathering;
+static char gathered[PIPE_BUF]; /* what a pipe takes whole */
+static size_t gathered_length;
 
 /* A line must stay a line whatever a peer sent us. */
 static void neutralise(char *text)
@@ -26,7 +30,24 @@ static void neutralise(char *text)
     }
 }
 
-/* One write a line, so that lines of several processes never mix. */
+static void write_whole(const char *text, size_t left)
+{
+    while (left > 0) {
+        ssize_t written = write(STDERR_FILENO, text, left);
+        if (written <= 0)
+            return; /* nowhere left to complain */
+        text += written;
+        left -= (size_t)written;
+    }
+}
+
+static void flush_gathered(void)
+{
+    write_whole(gathered, gathered_length);
+    gathered_length = 0;
+}
+
+/* One write for one or more whole lines, so that lines of several processes never mix. */
 static void write_stderr(const char *grade, const char *text)
 {
     struct timespec now;
@@ -38,14 +59,23 @@ static void write_stderr(const char *grade, const char *text)
     g_snprintf(stamp + length, sizeof stamp - length, ".%03ldZ ", now.tv_nsec / 1000000);
     g_autofree char *line = g_strdup_printf("%s%s: %s%s\n", stamp, log_program ? log_program : "listrunner",
                                             grade, text);
-    size_t left = strlen(line);
-    for (const char *at = line; left > 0;) {
-        ssize_t written = write(STDERR_FILENO, at, left);
-        if (written <= 0)
-            return; /* nowhere left to complain */
-        at += written;
-        left -= (size_t)written;
+    size_t size = strlen(line);
+    if (!gathering || size > sizeof gathered) {
+        flush_gathered();
+        write_whole(line, size);
+        return;
     }
+    if (gathered_length + size > sizeof gathered)
+        flush_gathered();
+    memcpy(gathered + gathered_length, line, size);
+    gathered_length += size;
+}
+
+void log_gather(bool gather)
+{
+    gathering = gather;
+    if (!gather)
+        flush_gathered();
 }
 
 static void emit(int priority, const char *grade, const char *format, va_list arguments)

@@ -74,6 +74,7 @@ typedef struct Destination {
     /* The transport's. */
     GQueue idle;           /* of Session: connected and without work */
     unsigned sessions, established;
+    unsigned nexthops;     /* that have their batches here */
     void *transport;
 } Destination;
 

@@ -46,6 +46,7 @@ static void report_line(const Batch *batch, const char *whom, const char *delays
 void report_batch(const Batch *batch, bool every_recipient)
 {
     g_autofree char *delays = print_delays(batch);
+    log_gather(true);
     for (guint i = 0; i < batch->fates->len; i++) {
         const Fate *fate = &g_array_index(batch->fates, Fate, i);
         if (every_recipient || fate->count == 1)
@@ -61,6 +62,7 @@ void report_batch(const Batch *batch, bool every_recipient)
                                                 batch->recipients[i].address);
         report_line(batch, whom, delays, fate);
     }
+    log_gather(false);
 }
 
 void report_deferral(const Delivery *delivery, size_t recipients, const char *reason)

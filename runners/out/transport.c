@@ -27,6 +27,15 @@ static Destination *make_destination(Transport *transport, const char *name)
     return destination;
 }
 
+/* Its batches go there from now on. */
+static void join(Nexthop *nexthop, Destination *destination)
+{
+    if (nexthop->destination)
+        nexthop->destination->nexthops--;
+    nexthop->destination = destination;
+    destination->nexthops++;
+}
+
 Transport *transport_new(const TransportShared *shared, const char *name, GError **error)
 {
     Transport *transport = g_new0(Transport, 1);
@@ -45,7 +54,7 @@ Transport *transport_new(const TransportShared *shared, const char *name, GError
     }
     if (!transport->mx) {
         transport->relay = nexthop_new(transport, transport->host);
-        transport->relay->destination = make_destination(transport, transport->name);
+        join(transport->relay, make_destination(transport, transport->name));
         g_hash_table_insert(transport->nexthops, transport->relay->name, transport->relay);
     }
     return transport;
@@ -324,13 +333,19 @@ void transport_no_connection(Transport *transport, Destination *destination, Bat
 static void move_batches(Transport *transport, Nexthop *nexthop, Destination *to)
 {
     Destination *from = nexthop->destination;
-    nexthop->destination = to;
+    join(nexthop, to);
     destination_inherit(to, from, clock_now());
     Batch *batch;
     while ((batch = scheduler_take(&transport->scheduler, from, nexthop, clock_now())) != NULL) {
         nexthop->batches--;
         batch->job->read--;
         transport_accept(transport, batch->job, batch, true);
+    }
+    /* It stood for one domain until its hosts were known. */
+    if (from->nexthops == 0 && from->busy == 0 && from->sessions == 0 && from->waiting == 0) {
+        scheduler_look(&transport->scheduler, from, clock_now());
+        if (!from->ready && !from->asleep)
+            g_hash_table_remove(transport->destinations, from->name);
     }
 }
 
@@ -432,7 +447,7 @@ Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t leng
     Nexthop *nexthop = g_hash_table_lookup(transport->nexthops, name);
     if (!nexthop) {
         nexthop = nexthop_new(transport, name);
-        nexthop->destination = make_destination(transport, name);
+        join(nexthop, make_destination(transport, name));
         g_hash_table_insert(transport->nexthops, nexthop->name, nexthop);
     }
     know_hosts(transport, nexthop);
@@ -488,10 +503,12 @@ void transport_drop(Transport *transport)
 static gboolean forget_nexthop(gpointer key, gpointer value, gpointer data)
 {
     (void)key;
-    const Nexthop *nexthop = value;
+    Nexthop *nexthop = value;
     const Transport *transport = data;
-    return nexthop != transport->relay && nexthop->batches == 0 && !nexthop->lookup && !nexthop->resolve &&
-           clock_monotonic() - nexthop->last_used > UNUSED_LIFETIME;
+    bool unused = nexthop != transport->relay && nexthop->batches == 0 && !nexthop->lookup && !nexthop->resolve &&
+                  clock_monotonic() - nexthop->last_used > UNUSED_LIFETIME;
+    nexthop->destination->nexthops -= unused;
+    return unused;
 }
 
 static gboolean forget_destination(gpointer key, gpointer value, gpointer data)
@@ -499,7 +516,7 @@ static gboolean forget_destination(gpointer key, gpointer value, gpointer data)
     (void)key;
     Destination *destination = value;
     int64_t now = clock_now();
-    if (g_hash_table_contains(data, destination) || destination->busy > 0 || destination->waiting > 0 ||
+    if (destination->nexthops > 0 || destination->busy > 0 || destination->waiting > 0 ||
         destination->sessions > 0 || destination_dead(destination) || destination->suspended ||
         destination->ordered.per_second >= 0 || pace_rate(&destination->pace, now).per_second > 0)
         return FALSE;
@@ -509,13 +526,7 @@ static gboolean forget_destination(gpointer key, gpointer value, gpointer data)
 void transport_tidy(Transport *transport)
 {
     g_hash_table_foreach_remove(transport->nexthops, forget_nexthop, transport);
-    g_autoptr(GHashTable) used = g_hash_table_new(NULL, NULL);
-    GHashTableIter iter;
-    gpointer value;
-    g_hash_table_iter_init(&iter, transport->nexthops);
-    while (g_hash_table_iter_next(&iter, NULL, &value))
-        g_hash_table_add(used, ((Nexthop *)value)->destination);
-    g_hash_table_foreach_remove(transport->destinations, forget_destination, used);
+    g_hash_table_foreach_remove(transport->destinations, forget_destination, NULL);
 }
 
 GPtrArray *transport_destinations(Transport *transport)

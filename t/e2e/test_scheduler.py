@@ -5,14 +5,17 @@ little is repeated after a crash, and what was learnt or ordered outlives a rest
 import json
 import os
 import signal
+import socket
 import socketserver
 import threading
 import time
 
+from support.dns import Dns
 from support.instance import wait_until
 from support.post import post
 
 FEW, MANY = 20, 10000
+LIVE, POSTS = 500, 4
 
 
 def settings(**transport):
@@ -36,6 +39,28 @@ def destinations(instance, *words):
 def numbers(sink):
     """Of each accepted transaction, in order: which mail it was."""
     return [int(t.message_id.strip("<>").split("@")[0]) for t in sink.transactions() if t.result == "accepted"]
+
+
+class Silent(threading.Thread):
+    """Accepts connections and never says a word."""
+
+    def __init__(self, address, port):
+        super().__init__(daemon=True)
+        self.socket = socket.create_server((address, port), backlog=64)
+        self.taken = []
+        self.start()
+
+    def run(self):
+        try:
+            while True:
+                self.taken.append(self.socket.accept()[0])
+        except OSError:
+            pass  # closed
+
+    def close(self):
+        self.socket.close()
+        for connection in self.taken:
+            connection.close()
 
 
 class SlowServer(socketserver.ThreadingTCPServer):
@@ -207,3 +232,35 @@ def test_metrics(instances, sinks):
             float(line.rsplit(" ", 1)[1])
     (relay,) = instance.status()["destinations"]
     assert relay["sent"] == FEW and relay["seconds"]["count"] == relay["transactions"] == 1
+
+
+def test_one_dead_among_many(instances, sinks):
+    """One domain's server accepts and hangs, LIVE others work: every post reaches all of those while it does."""
+    sink = sinks(store=False)
+    silent = Silent("127.0.0.2", sink.port)
+    zone = "".join(f"d{number} IN MX 10 mx.d{number}\nmx.d{number} IN A 127.0.0.1\n" for number in range(LIVE))
+    zone += "dead IN MX 10 mx.dead\nmx.dead IN A 127.0.0.2\n"
+    dns = Dns({"mx.test": zone}).start()
+    try:
+        instance = instances(sink.port, settings={
+            **settings(type="mx", port=sink.port, host=None, tls_level="none", helo_timeout="1h"),
+            "out": {"name_servers": dns.server},
+        }).start()
+        live = [f"m@d{number}.mx.test" for number in range(LIVE)]
+        dead = [f"m{number}@dead.mx.test" for number in range(500)]
+        address = instance.create_list("test", dead + live)
+        for number in range(POSTS):
+            send(instance, address, number)
+        wait_until(lambda: sink.recipients() >= LIVE * POSTS, 90,
+                   lambda: f"{LIVE * POSTS} copies, there are {sink.recipients()}")
+        found = destinations(instance)
+        (stuck,) = destinations(instance, "show", "dead.mx.test").values()
+        print(f"\n{sink.recipients()} copies to {len(found) - 1} destinations; the dead one holds {stuck['busy']} "
+              f"connections, {stuck['waiting_recipients']} recipients wait for it")
+        assert len(found) == LIVE + 1 and stuck["busy"] <= 5 and stuck["sent"] == 0
+        assert len(instance.files("retry")["retry"]) == 0, "the living were put off"
+        assert instance.stop(30) == 0
+        assert sink.recipients() == LIVE * POSTS
+    finally:
+        dns.stop()
+        silent.close()
