@@ -239,12 +239,12 @@ def test_killed_runner_scores_once(instances, sink, clock):
     with instance.lmtp() as client:
         for number, member in enumerate(mails):
             instance.lmtp_send(report(member), f"test-bounces@{HOST}", sender="", client=client)
-            if number % 30 == 29:
-                for pid in instance.pids("bounces"):
-                    os.kill(pid, signal.SIGKILL)
-                    killed += 1
-                    time.sleep(dice.uniform(0.0, 0.3))
-    assert killed > 5
+            if number % 60 == 29:
+                pid, = wait_until(lambda: instance.pids("bounces"), 20, "the runner to be started again")
+                time.sleep(dice.uniform(0.0, 0.2))
+                os.kill(pid, signal.SIGKILL)
+                killed += 1
+    assert killed == 6
     instance.wait_idle()
     assert standing(instance, address) == {member: (1, "enabled") for member in members}
     days = rows(instance, "stat", address, "--by=all")
