@@ -12,7 +12,7 @@ import pytest
 from support import postfix
 from support.instance import HOST, free_port, wait_until
 
-OTHERS = ("in", "pipeline", "virgin", "out", "archive")
+OTHERS = ("in", "pipeline", "virgin", "out", "bounces", "archive", "defragment")
 
 
 @pytest.fixture
