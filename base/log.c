@@ -11,12 +11,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#define STAMP_SIZE 40
+
 static char *log_program;
 static LogTarget log_target = LOG_TARGET_STDERR;
 static bool log_verbose;
 static bool gathering;
 static char gathered[PIPE_BUF]; /* what a pipe takes whole */
 static size_t gathered_length;
+static char gathered_stamp[STAMP_SIZE];
 
 /* A line must stay a line whatever a peer sent us. */
 static void neutralise(char *text)
@@ -47,34 +50,54 @@ static void flush_gathered(void)
     gathered_length = 0;
 }
 
-/* One write for one or more whole lines, so that lines of several processes never mix. */
-static void write_stderr(const char *grade, const char *text)
+static void make_stamp(char stamp[STAMP_SIZE])
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     struct tm parts;
     gmtime_r(&now.tv_sec, &parts);
-    char stamp[40];
-    size_t length = strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &parts);
-    g_snprintf(stamp + length, sizeof stamp - length, ".%03ldZ ", now.tv_nsec / 1000000);
-    g_autofree char *line = g_strdup_printf("%s%s: %s%s\n", stamp, log_program ? log_program : "listrunner",
-                                            grade, text);
-    size_t size = strlen(line);
-    if (!gathering || size > sizeof gathered) {
-        flush_gathered();
-        write_whole(line, size);
-        return;
-    }
-    if (gathered_length + size > sizeof gathered)
-        flush_gathered();
-    memcpy(gathered + gathered_length, line, size);
-    gathered_length += size;
+    size_t length = strftime(stamp, STAMP_SIZE, "%Y-%m-%dT%H:%M:%S", &parts);
+    g_snprintf(stamp + length, STAMP_SIZE - length, ".%03ldZ ", now.tv_nsec / 1000000);
 }
 
-void log_gather(bool gather)
+static bool gather(const char *const *parts, size_t size)
 {
-    gathering = gather;
-    if (!gather)
+    if (!gathering || size > sizeof gathered)
+        return false;
+    if (gathered_length + size > sizeof gathered)
+        flush_gathered();
+    for (; *parts; parts++) {
+        size_t length = strlen(*parts);
+        memcpy(gathered + gathered_length, *parts, length);
+        gathered_length += length;
+    }
+    return true;
+}
+
+/* One write for one or more whole lines, so that lines of several processes never mix. */
+static void write_stderr(const char *grade, const char *text)
+{
+    char now[STAMP_SIZE];
+    if (!gathering)
+        make_stamp(now);
+    const char *parts[] = {gathering ? gathered_stamp : now, log_program ? log_program : "listrunner", ": ", grade,
+                           text, "\n", NULL};
+    size_t size = 0;
+    for (const char *const *part = parts; *part; part++)
+        size += strlen(*part);
+    if (gather(parts, size))
+        return;
+    flush_gathered();
+    g_autofree char *line = g_strjoinv("", (char **)parts);
+    write_whole(line, size);
+}
+
+void log_gather(bool begin)
+{
+    gathering = begin;
+    if (begin)
+        make_stamp(gathered_stamp);
+    else
         flush_gathered();
 }
 
@@ -138,6 +161,15 @@ void log_debug(const char *format, ...)
 void log_info(const char *format, ...)
 {
     EMIT(LOG_INFO, "");
+}
+
+void log_info_text(char *text)
+{
+    neutralise(text);
+    if (log_target == LOG_TARGET_SYSLOG)
+        syslog(LOG_INFO, "%s", text);
+    else
+        write_stderr("", text);
 }
 
 void log_warn(const char *format, ...)

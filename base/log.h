@@ -27,9 +27,11 @@ void log_open(const char *program, LogTarget target);
 /* Debug lines (log_debug) are dropped unless asked for. */
 void log_set_verbose(bool verbose);
 
-/* Between true and false, lines to standard error are gathered and written several at a time: for many lines in
- * a row, by one thread. */
-void log_gather(bool gather);
+/* Between true and false, lines to standard error are gathered, get the time of the first and are written several at
+ * a time: for many lines in a row, by one thread. */
+void log_gather(bool begin);
+/* log_info() of a text that is made already; it is changed where it must be. */
+void log_info_text(char *text);
 
 void log_debug(const char *format, ...) G_GNUC_PRINTF(1, 2);
 void log_info(const char *format, ...) G_GNUC_PRINTF(1, 2);

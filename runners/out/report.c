@@ -32,37 +32,70 @@ static char *print_delays(const Batch *batch)
     return g_string_free(text, FALSE);
 }
 
-static void report_line(const Batch *batch, const char *whom, const char *delays, const Fate *fate)
+/* A line of the log in the making: all but who it is about is the same for all recipients of one fate. */
+typedef struct Line {
+    const Fate *fate;
+    GString *text;
+    size_t head; /* octets before whom */
+    char *tail;
+} Line;
+
+static void line_begin(Line *line, const Batch *batch, const char *delays, const Fate *fate)
 {
     const Entry *entry = batch->delivery->entry;
     char use[24] = "";
     if (batch->conn_use > 1)
         g_snprintf(use, sizeof(use), " conn_use=%u", batch->conn_use);
-    log_info("%s list=%s queue=%s %s relay=%s%s %s dsn=%s status=%s%s (%s)", entry_trace(entry), entry_list(entry),
-             queue_name(entry_queue(entry)), whom, batch->relay ? batch->relay : "none", use, delays, fate->status,
-             statuses[fate->verdict], fate->in_doubt ? " doubt=may_have_been_delivered" : "", fate->text);
+    line->fate = fate;
+    g_string_printf(line->text, "%s list=%s queue=%s ", entry_trace(entry), entry_list(entry),
+                    queue_name(entry_queue(entry)));
+    line->head = line->text->len;
+    g_free(line->tail);
+    line->tail = g_strdup_printf(" relay=%s%s %s dsn=%s status=%s%s (%s)", batch->relay ? batch->relay : "none", use,
+                                 delays, fate->status, statuses[fate->verdict],
+                                 fate->in_doubt ? " doubt=may_have_been_delivered" : "", fate->text);
+}
+
+static void line_end(Line *line)
+{
+    g_string_append(line->text, line->tail);
+    log_info_text(line->text->str);
+    g_string_truncate(line->text, line->head);
+}
+
+static void report_sums(Line *line, const Batch *batch, const char *delays)
+{
+    for (guint i = 0; i < batch->fates->len; i++) {
+        const Fate *fate = &g_array_index(batch->fates, Fate, i);
+        if (fate->count == 1)
+            continue;
+        line_begin(line, batch, delays, fate);
+        g_string_append_printf(line->text, "nrcpt=%zu", fate->count);
+        line_end(line);
+    }
 }
 
 void report_batch(const Batch *batch, bool every_recipient)
 {
     g_autofree char *delays = print_delays(batch);
+    Line line = {.text = g_string_sized_new(500)};
     log_gather(true);
-    for (guint i = 0; i < batch->fates->len; i++) {
-        const Fate *fate = &g_array_index(batch->fates, Fate, i);
-        if (every_recipient || fate->count == 1)
-            continue;
-        g_autofree char *whom = g_strdup_printf("nrcpt=%zu", fate->count);
-        report_line(batch, whom, delays, fate);
-    }
+    if (!every_recipient)
+        report_sums(&line, batch, delays);
     for (size_t i = 0; i < batch->count; i++) {
         const Fate *fate = batch_fate(batch, i);
         if (!every_recipient && fate->count > 1)
             continue;
-        g_autofree char *whom = g_strdup_printf("to=<%.*s>", (int)batch->recipients[i].length,
-                                                batch->recipients[i].address);
-        report_line(batch, whom, delays, fate);
+        if (fate != line.fate)
+            line_begin(&line, batch, delays, fate);
+        g_string_append_len(line.text, "to=<", 4);
+        g_string_append_len(line.text, batch->recipients[i].address, (gssize)batch->recipients[i].length);
+        g_string_append_c(line.text, '>');
+        line_end(&line);
     }
     log_gather(false);
+    g_string_free(line.text, TRUE);
+    g_free(line.tail);
 }
 
 void report_deferral(const Delivery *delivery, size_t recipients, const char *reason)
