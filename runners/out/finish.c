@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
@@ -111,7 +112,8 @@ static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset)
         g_ptr_array_add(finish->marks->bounces, last_one);
 }
 
-/* The last attempt was made: everybody who is left is bounced. */
+/* The last attempt was made: everybody who is left is bounced, a group at a time; between groups it may be time to
+ * leave, and the rest is bounced by who comes after us. */
 static bool expire(Finish *finish, Delivery *delivery, GError **error)
 {
     report_end(delivery, BOUNCES_QUEUE, "expired");
@@ -120,6 +122,8 @@ static bool expire(Finish *finish, Delivery *delivery, GError **error)
         gather_expired(finish, delivery, &offset);
         if (!marks_store_bounces(finish->marks, finish->spool, error))
             return false;
+        if (child_stopping() && offset < entry_recipients_length(delivery->entry))
+            return wait_again(finish, delivery, 0, error);
     }
     if (delivery->deferred > 0)
         return wait_again(finish, delivery, next_due(finish, delivery), error);
