@@ -26,6 +26,8 @@
 /* Entries claimed in one turn: sessions wait while they are read. */
 #define CLAIM_MAX 64
 #define SWEEP_INTERVAL (3600 * CLOCK_SECOND)
+/* The longest wait for further results, us. */
+#define GATHER_MAX (CLOCK_SECOND / 500)
 /* Beats are no more frequent than this. */
 #define BEAT_MIN (CLOCK_SECOND / 10)
 /* How long the farewells of connections may take when stopping. */
@@ -259,8 +261,11 @@ static void turn(Out *out)
             die("list the queue", error);
     claim(out, claimed);
     bool moved = out->marks.directories->len > 0;
+    bool dirty = out->marks.dirty->len > 0;
+    int64_t before = clock_monotonic();
     if (!marks_sync(&out->marks, &error))
         die("sync", error);
+    out->sync_us = dirty ? clock_monotonic() - before : out->sync_us;
     transport_set_withdraws(out->standard, alone(out));
     adopt_all(out, claimed);
     reader_refill(&out->reader, delivery_ends, out);
@@ -345,6 +350,26 @@ static int64_t next_wake(const Out *out)
     return MAX(wait, 0);
 }
 
+static bool others_busy(const Out *out)
+{
+    for (guint i = 0; i < out->transports->len; i++)
+        if (transport_busy(out->transports->pdata[i]) > 0)
+            return true;
+    return false;
+}
+
+/* Results that come while the last sync would take are made safe with the ones at hand: one sync for all. Nothing waits
+ * when nothing else is under way. */
+static void gather(Out *out)
+{
+    int64_t until = clock_monotonic() + MIN(out->sync_us, GATHER_MAX);
+    for (int64_t left; out->marks.dirty->len > 0 && others_busy(out) && (left = until - clock_monotonic()) > 0;) {
+        struct timeval wait = {.tv_usec = left};
+        event_add(out->timer, &wait);
+        event_base_loop(out->base, EVLOOP_ONCE);
+    }
+}
+
 static void one_round(Out *out)
 {
     int64_t wait = next_wake(out);
@@ -352,6 +377,7 @@ static void one_round(Out *out)
     if (wait > 0)
         event_add(out->timer, &until);
     event_base_loop(out->base, wait > 0 ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK);
+    gather(out);
     turn(out);
 }
 

@@ -36,6 +36,7 @@ typedef struct Out {
     Transport *standard;    /* the default */
     Routes *routes;
     Reader reader;
+    int64_t sync_us;    /* what the last sync of marks took */
     Marks marks;
     Finish finish;
     GQueue held;        /* of Delivery, oldest first */
