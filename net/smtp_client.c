@@ -199,6 +199,8 @@ static void take_reply(SmtpClient *client)
         smtp_client_end_orderly(client); /* unasked for, it can only be a farewell */
     else if (client->reply.code == 421)
         smtp_client_end_by_reply(client);
+    else if (client->refusal)
+        smtp_client_end_confused(client); /* we have said nothing yet, and will not */
     else if (client->phase < SMTP_IDLE || client->phase == SMTP_RSET)
         smtp_session_reply(client);
     else

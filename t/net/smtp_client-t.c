@@ -99,6 +99,18 @@ static void reused(void)
                                                 "connection unstarted\n"));
 }
 
+/* What is refused here is not sent either when the server answers commands that were never given. */
+static void unasked(void)
+{
+    g_autoptr(Owner) owner = owner_new("x\r\n");
+    owner->sender = "a\r\nb@x";
+    owner_run(owner, SCRIPT(HELLO, "+ 250 peer\r\n250 ok\r\n250 ok\r\n250 ok\r\n354 go\r\n", "wait"));
+    g_assert_cmpstr(owner->report->str, ==,
+                    "0 later 4.5.0 peer broke the protocol while sending MAIL FROM connection\n"
+                    "1 later 4.5.0 peer broke the protocol while sending MAIL FROM connection\n"
+                    "done\nclosed later peer broke the protocol while sending MAIL FROM\n");
+}
+
 static void limits(void)
 {
     g_autoptr(GString) large = g_string_new(NULL);
@@ -250,6 +262,7 @@ int main(int argc, char **argv)
     g_test_add_func("/smtp_client/refusals", refusals);
     g_test_add_func("/smtp_client/lost", lost);
     g_test_add_func("/smtp_client/reused", reused);
+    g_test_add_func("/smtp_client/unasked", unasked);
     g_test_add_func("/smtp_client/limits", limits);
     g_test_add_func("/smtp_client/addresses", addresses);
     g_test_add_func("/smtp_client/silent", silent);
