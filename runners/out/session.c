@@ -23,6 +23,7 @@ struct Session {
     unsigned hosts, next;
     bool established;     /* was ready once */
     bool waits;           /* among the idle */
+    bool spent;           /* the server takes no more over it */
     int64_t opened;       /* monotonic, of the first try */
     int64_t connected;    /* monotonic */
     int64_t connect_us;   /* until it was ready; counted to the first batch */
@@ -94,7 +95,8 @@ static bool worn_out(const Session *session)
 {
     const Transport *transport = session->transport;
     unsigned used = smtp_client_transactions(session->client);
-    return transport->stopping || (transport->per_connection > 0 && used >= transport->per_connection) ||
+    return transport->stopping || session->spent ||
+           (transport->per_connection > 0 && used >= transport->per_connection) ||
            (transport->reuse_time > 0 && clock_monotonic() - session->connected >= transport->reuse_time) ||
            session->destination->suspended;
 }
@@ -136,7 +138,7 @@ static void on_done(SmtpClient *client, void *data)
     Session *session = data;
     Batch *batch = g_steal_pointer(&session->batch);
     batch->finished = clock_monotonic();
-    transport_batch_done(session->transport, session->destination, batch);
+    session->spent = transport_batch_done(session->transport, session->destination, batch);
 }
 
 /* --- connecting --------------------------------------------------------- */

@@ -291,7 +291,7 @@ static void again(Transport *transport, Destination *destination, Batch *batch)
     transport_accept(transport, job, batch, false);
 }
 
-void transport_batch_done(Transport *transport, Destination *destination, Batch *batch)
+bool transport_batch_done(Transport *transport, Destination *destination, Batch *batch)
 {
     const Fate *worst = NULL;
     bool untried = batch->unstarted;
@@ -299,11 +299,13 @@ void transport_batch_done(Transport *transport, Destination *destination, Batch 
     if (!untried && !batch->unstarted)
         count(destination, batch);
     tell(transport, destination, news, batch, worst ? worst->status : NULL, worst ? worst->text : NULL);
-    if (batch->unstarted)
+    bool goes_again = batch->unstarted;
+    if (goes_again)
         again(transport, destination, batch);
     else
         give_back(transport, batch);
     scheduler_look(&transport->scheduler, destination, clock_now());
+    return goes_again;
 }
 
 void transport_no_connection(Transport *transport, Destination *destination, Batch *batch, const SmtpResult *why)

@@ -58,7 +58,8 @@ Batch *session_steal_batch(Session *session); /* NULL: it has none */
 
 /* transport.c: what sessions tell. */
 
-/* The batch has its fates, or is unstarted. Still counted as busy. */
-void transport_batch_done(Transport *transport, Destination *destination, Batch *batch);
+/* The batch has its fates, or is unstarted. Still counted as busy. True when it goes again: this connection takes no
+ * more. */
+bool transport_batch_done(Transport *transport, Destination *destination, Batch *batch);
 /* No connection came about for batch; why is what the last address said. */
 void transport_no_connection(Transport *transport, Destination *destination, Batch *batch, const SmtpResult *why);

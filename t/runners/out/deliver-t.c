@@ -226,6 +226,28 @@ static void connection_limit(void)
     g_assert_cmpuint(connections, <, 60);
 }
 
+/* "Too many messages in this session" is answered by another connection, not by asking again over the same. */
+static void session_limit(void)
+{
+    g_autoptr(Site) site = site_new("concurrency = 1\npipelining = no\n");
+    g_autofree char *stats = g_build_filename(site->directory, "stats", NULL);
+    g_autofree char *option = g_strconcat("--stats=", stats, NULL);
+    site_start_sink(site, (const char *[]){option, "--fault=mail skip=1 times=1 do 451 4.7.1 too many messages in this "
+                                                   "session", NULL});
+    for (size_t i = 0; i < 3; i++)
+        site_post(site, &(SitePost){.first = i, .count = 1});
+    site_start_out(site);
+    site_wait_empty(site);
+    expect_each(site, 3, "accepted", 1);
+    kill(site->sink, SIGUSR1);
+    g_autofree char *text = NULL;
+    while (!g_file_get_contents(stats, &text, NULL, NULL))
+        g_usleep(5000);
+    unsigned connections;
+    g_assert_cmpint(sscanf(text, "{\"connections\":%u", &connections), ==, 1);
+    g_assert_cmpuint(connections, ==, 2);
+}
+
 static void stops(void)
 {
     g_autoptr(Site) site = site_new("recipients_per_transaction = 50\nconcurrency = 4\n");
@@ -272,6 +294,7 @@ int main(int argc, char **argv)
     g_test_add_func("/out/without sender", without_sender);
     g_test_add_func("/out/keeps away", keeps_away);
     g_test_add_func("/out/connection limit", connection_limit);
+    g_test_add_func("/out/session limit", session_limit);
     g_test_add_func("/out/stops", stops);
     g_test_add_func("/out/lost reply", lost_reply);
     return g_test_run();
