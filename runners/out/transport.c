@@ -331,18 +331,48 @@ void transport_no_connection(Transport *transport, Destination *destination, Bat
 
 /* --- next hops ---------------------------------------------------------- */
 
-/* What waits for the next hop waits for another destination from now on. */
-static void move_batches(Transport *transport, Nexthop *nexthop, Destination *to)
+static void move_waiting(Transport *transport, Nexthop *nexthop, Destination *from)
 {
-    Destination *from = nexthop->destination;
-    join(nexthop, to);
-    destination_inherit(to, from, clock_now());
     Batch *batch;
     while ((batch = scheduler_take(&transport->scheduler, from, nexthop, clock_now())) != NULL) {
         nexthop->batches--;
         batch->job->read--;
         transport_accept(transport, batch->job, batch, true);
     }
+}
+
+/* Where a next hop waits until its hosts are known: at a destination of its name, unless that is the one of domains
+ * whose mail host has this name. */
+static Destination *waiting_place(Transport *transport, const char *name)
+{
+    Destination *destination = make_destination(transport, name);
+    if (destination->nexthops == 0)
+        return destination;
+    g_autofree char *another = g_strconcat(name, "?", NULL);
+    return make_destination(transport, another);
+}
+
+/* The hosts of found have this name: who waits there as a domain of that name, with hosts yet unknown, waits
+ * elsewhere. */
+static void make_way(Transport *transport, const char *name, const Nexthop *found)
+{
+    Nexthop *nexthop = g_hash_table_lookup(transport->nexthops, name);
+    if (!nexthop || nexthop == found || nexthop->hosts->len > 0 || strcmp(nexthop->destination->name, name) != 0)
+        return;
+    Destination *from = nexthop->destination;
+    Destination *to = waiting_place(transport, name);
+    to->unresolved = true;
+    join(nexthop, to);
+    move_waiting(transport, nexthop, from);
+}
+
+/* What waits for the next hop waits for another destination from now on. */
+static void move_batches(Transport *transport, Nexthop *nexthop, Destination *to)
+{
+    Destination *from = nexthop->destination;
+    join(nexthop, to);
+    destination_inherit(to, from, clock_now());
+    move_waiting(transport, nexthop, from);
     /* It stood for one domain until its hosts were known. */
     if (from->nexthops == 0 && from->busy == 0 && from->sessions == 0 && from->waiting == 0) {
         scheduler_look(&transport->scheduler, from, clock_now());
@@ -367,6 +397,7 @@ static void on_mx(const MxAnswer *answer, void *data)
     if (answer->outcome == MX_FOUND) {
         nexthop_take_mx(nexthop, answer);
         g_autofree char *key = g_strdup(transport->group_by_mx ? answer->key : nexthop->name);
+        make_way(transport, key, nexthop);
         Destination *destination = make_destination(transport, key);
         destination->unresolved = false;
         if (destination != nexthop->destination)
@@ -449,7 +480,7 @@ Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t leng
     Nexthop *nexthop = g_hash_table_lookup(transport->nexthops, name);
     if (!nexthop) {
         nexthop = nexthop_new(transport, name);
-        join(nexthop, make_destination(transport, name));
+        join(nexthop, waiting_place(transport, name));
         g_hash_table_insert(transport->nexthops, nexthop->name, nexthop);
     }
     know_hosts(transport, nexthop);

@@ -61,6 +61,9 @@ unspecified IN MX 10 any.unspecified
 any.unspecified IN A 0.0.0.0
 xn--bcher-kva IN MX 10 a.two
 many IN MX 10 many
+hosted IN MX 10 mx.hosted
+mx.hosted IN A 127.0.0.81
+mx.hosted IN MX 10 mx.lame.test.
 short 3 IN MX 10 a.two
 long 604800 IN MX 10 forever
 forever 604800 IN A 127.0.0.61
@@ -242,3 +245,27 @@ def test_runner_delivers_by_mx(dns, instances, sinks, tmp_path):
                 assert member in got[DELIVERED[domain]], (member, got)
     assert {e["tls"] for sink in there.values() for e in sink.envelopes()} == {"TLSv1.3"}
     assert "(256 bits), verified" in instance.log_text()
+
+
+def test_domain_named_as_the_host_of_another(dns, instances, sinks, tmp_path):
+    """Mail for hosted.test flows while nobody knows where that for its mail host, as a domain, goes."""
+    if os.getuid() == 0:
+        for above in (tmp_path, *list(tmp_path.parents)[:2]):
+            above.chmod(0o755)
+    port = free_port()
+    sink = sinks(store=False, host="127.0.0.81", port=port)
+    instance = instances(port, settings={
+        "out": {"default_transport": "direct", "name_servers": dns.server, "minimal_backoff_time": "1s",
+                "maximal_backoff_time": "1s", "log_recipients": "yes"},
+        "transport.direct": {"type": "mx", "port": port, "tls_level": "none"}}).start()
+    first = instance.create_list("first", ["m@hosted.test"])
+    both = instance.create_list("both", ["m@hosted.test", "m@mx.hosted.test"])
+
+    def ways(member, wanted):
+        return fates(instance.log_text()).get(member, []).count(wanted)
+    for turn, address in enumerate((first, both, both, first), 1):
+        instance.lmtp_send(post(to=address), address)
+        wait_until(lambda: ways("m@hosted.test", ("2.0.0", "sent")) == turn and
+                   ways("m@mx.hosted.test", ("4.4.3", "deferred")) >= turn - 1, 30,
+                   lambda: f"turn {turn}:\n{fates(instance.log_text())}")
+    assert [e["to"] for e in sink.envelopes()] == [["m@hosted.test"]] * 4
