@@ -8,17 +8,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
 
 #define SUFFIX_SIZE 8
+/* No sweep removes what is younger: half of the least tmp_lifetime. */
+#define SAFE_FROM_SWEEP (1800 * CLOCK_SECOND)
 
 /* What became of one member so far. */
 typedef struct Progress {
     Queue *queue;
     int fd; /* -1: not written, or failed */
     char temporary[NAME_SIZE + SUFFIX_SIZE];
-    bool stored; /* durable as .tmp */
+    int64_t begun; /* on the wall clock */
+    bool stored;   /* durable as .tmp */
 } Progress;
 
 /* False, with an error when nobody can say. */
@@ -40,6 +44,7 @@ static void write_member(Spool *spool, Intake *member, Progress *progress, bool 
 {
     char name[NAME_SIZE];
     progress->fd = -1;
+    progress->begun = clock_now();
     progress->queue = spool_queue(spool, draft_queue(member->draft), &member->error);
     if (!progress->queue)
         return;
@@ -89,6 +94,15 @@ static void sync_members(Intake *group, Progress *progress, size_t count)
     }
 }
 
+/* The name is gone. A runner that starts just now was faster (R8): it is stored. Or the clock was set
+ * forward, and a sweep took it for abandoned (R7): then nobody can say. */
+static void look_for_sweep(Intake *member, const Progress *progress)
+{
+    if (clock_now() - progress->begun > SAFE_FROM_SWEEP)
+        fail(&member->error, FAIL_LATER, "queue %s: %s is gone, and the clock has gone on by half an hour or more",
+             queue_name(progress->queue), progress->temporary);
+}
+
 /* T2. */
 static void publish_member(Intake *member, const Progress *progress, bool once)
 {
@@ -97,9 +111,12 @@ static void publish_member(Intake *member, const Progress *progress, bool once)
         name_format(draft_name(member->draft), name);
         g_snprintf(file, sizeof file, "%s.msg", name);
         g_autoptr(GError) error = NULL;
-        if (fs_rename_new(queue_fd(progress->queue), progress->temporary, file, &error) ||
-            g_error_matches(error, FAIL, FAIL_MISSING)) /* a runner that starts just now was faster (R8) */
+        if (fs_rename_new(queue_fd(progress->queue), progress->temporary, file, &error))
             return;
+        if (g_error_matches(error, FAIL, FAIL_MISSING)) {
+            look_for_sweep(member, progress);
+            return;
+        }
         if (!g_error_matches(error, FAIL, FAIL_RACE)) {
             give_up(member, progress, error);
             return;

@@ -313,6 +313,37 @@ static bool is_lost(Queue *queue, const char *file)
     return got < 0 && errno == EIO;
 }
 
+/* Whether the file, which is no sound entry, was whole once: it is as long as its head says, or its end line is there.
+ * Of what is just being written neither is true: the end line comes last, or at the very last a head for the
+ * blanks that kept its place. */
+static bool was_whole(int fd, const EntryName *name)
+{
+    char head[FORMAT_HEAD_SIZE + 1] = "", tail[FORMAT_TAIL_SIZE + 1], found[FORMAT_TAIL_SIZE];
+    struct stat status;
+    FormatHead parsed;
+    format_tail_print(name->hash, tail);
+    if (fstat(fd, &status) != 0 || status.st_size < (off_t)(FORMAT_HEAD_SIZE + FORMAT_TAIL_SIZE) ||
+        TEMP_FAILURE_RETRY(pread(fd, head, FORMAT_HEAD_SIZE, 0)) != FORMAT_HEAD_SIZE ||
+        TEMP_FAILURE_RETRY(pread(fd, found, sizeof found, status.st_size - (off_t)sizeof found)) != sizeof found)
+        return false;
+    if (format_head_parse(head, &parsed) &&
+        parsed.meta_length + parsed.recipients_length + parsed.message_length + FORMAT_HEAD_SIZE + FORMAT_TAIL_SIZE ==
+            (size_t)status.st_size)
+        return true;
+    return memcmp(found, tail, sizeof found) == 0 && head[0] != ' ';
+}
+
+/* T2 once more. What the disk has damaged since becomes ready, too: who claims it moves it to corrupt/ (T11). */
+static bool publish_stored(Recovery *recovery, EntryName *name, const char *file, Entry *entry, GError **error)
+{
+    auto_fd fd = entry ? -1 : fs_open(queue_fd(recovery->queue), file, false, error);
+    if (!entry && fd < 0)
+        return false;
+    if (!entry && !was_whole(fd, name))
+        return fail(error, FAIL_NEVER, "%s is a part", file);
+    return fs_sync_file(entry ? entry_fd(entry) : fd, error) && suffix_publish(recovery->queue, name, file, error);
+}
+
 /* R8: what intake made durable under its temporary name. What is not whole was never promised, and
  * is left to the sweep; so is what a living intake is just writing. One that was faster, or is, finds
  * the name gone and the entry stored. */
@@ -324,8 +355,10 @@ static bool complete_intake(Recovery *recovery, GError **error)
         suffix_file(&name, SUFFIX_TMP, file);
         g_autoptr(GError) fault = NULL;
         g_autoptr(Entry) entry = entry_open(recovery->queue, file, &fault);
-        if (entry && fs_sync_file(entry_fd(entry), &fault) &&
-            suffix_publish(recovery->queue, &name, file, &fault)) {
+        bool damaged = g_error_matches(fault, FAIL, FAIL_NEVER);
+        if (damaged)
+            g_clear_error(&fault);
+        if ((entry || damaged) && publish_stored(recovery, &name, file, entry, &fault)) {
             recovery->report->completed++;
         } else if (!entry && g_error_matches(fault, FAIL, FAIL_LATER) && is_lost(recovery->queue, file)) {
             if (!set_aside(recovery, name, file, CANNOT_BE_READ, error))

@@ -35,6 +35,7 @@ static const Harmless harmless[] = {
     {"deliver", "sync dir retry, rename retry .msg .bak", "the claim"},
     {"deliver", "rename retry .bak .msg, sync dir retry", "the claim"},
     {"killed intake", "sync dir in, rename in .tmp .msg", "what R8 did not rename durably, it renames again"},
+    {"killed intake", "rename in .tmp .msg, sync file in .tmp", "nobody was promised it yet; with holes, T11 takes it"},
     {"killed intake", "rename in .msg .bak, said 250", "what is durable may be worked on before anybody relies on it"},
     /* R4: a put back that did not reach the disk is put back again. The
      * sync is for those that become .psv. */

@@ -214,6 +214,28 @@ static void test_takes_in(Fixture *fixture, gconstpointer data)
     entry_free(entries->pdata[0]);
 }
 
+/* R8. What the disk damaged after it was stored: in its head, in the middle, in its end line. */
+static void test_takes_in_damaged(Fixture *fixture, gconstpointer data)
+{
+    static const double places[] = {0.0, 0.5, 0.99};
+    for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
+        g_free(fixture_store(fixture, "in", "damaged"));
+        g_autofree char *ready = fixture_files(fixture, "in", ".msg");
+        g_autofree char *path = fixture_file_path(fixture, "in", ready);
+        g_autofree char *text = NULL;
+        gsize length = 0;
+        g_assert_true(g_file_get_contents(path, &text, &length, NULL));
+        text[(gsize)(places[i] * (double)length)] ^= 0x10;
+        g_assert_true(g_file_set_contents(path, text, (gssize)length, NULL));
+        set_state(fixture, ".msg", ".tmp");
+        g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+        g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+        g_assert_cmpuint(entries->len, ==, 0);
+        g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 0);
+        g_assert_cmpuint(fixture_count(fixture, "corrupt", ".msg"), ==, i + 1);
+    }
+}
+
 static void test_stray(Fixture *fixture, gconstpointer data)
 {
     g_assert_true(hop_until(fixture, CALLS_COMMIT));
@@ -338,6 +360,7 @@ int main(int argc, char **argv)
     ADD("/recover/rolls back", test_rolls_back);
     ADD("/recover/rolls back ready", test_rolls_back_other);
     ADD("/recover/takes in", test_takes_in);
+    ADD("/recover/takes in damaged", test_takes_in_damaged);
     ADD("/recover/stray", test_stray);
     ADD("/recover/stray, every step", test_stray_every_step);
     ADD("/recover/other slice", test_other_slice);

@@ -443,6 +443,34 @@ static void set_clock(const char *seconds)
     g_assert_true(g_file_set_contents(g_getenv("LISTRUNNER_CLOCK_FILE"), seconds, -1, NULL));
 }
 
+/* The clock is set forward, and the sweep comes, just when the intake is about to rename. */
+static int sweep_before_rename(const FsEvent *event, void *data)
+{
+    Fixture *fixture = data;
+    if (event->call != FS_RENAME)
+        return 0;
+    fs_set_hook(NULL, NULL);
+    set_clock("172800");
+    unsigned swept = 0;
+    Queue *in = spool_queue(fixture->spool, "in", NULL);
+    g_assert_true(recover_sweep(in, (Slice){0, 1}, 36 * 3600 * CLOCK_SECOND, &swept, NULL));
+    g_assert_cmpuint(swept, ==, 1);
+    return 0;
+}
+
+static void clock_steps_at_rename(Fixture *fixture)
+{
+    set_clock("0");
+    Intake intake = {.draft = fixture_draft("in", "t", "swept")};
+    fs_set_hook(sweep_before_rename, fixture);
+    g_assert_false(intake_store(fixture->spool, &intake, 1, false));
+    fs_set_hook(NULL, NULL);
+    g_assert_error(intake.error, FAIL, FAIL_LATER);
+    g_clear_error(&intake.error);
+    draft_free(intake.draft);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 0);
+}
+
 /* Back one hour: what was ready waits at most that hour, what comes does not wait, and nothing is
  * lost. Forward one day: what waits is due, and intake that lives is not swept. */
 static void clock_steps(Fixture *fixture)
@@ -473,6 +501,7 @@ static void test_clock(Fixture *fixture, gconstpointer data)
 {
     if (g_test_subprocess()) {
         clock_steps(fixture);
+        clock_steps_at_rename(fixture);
         return;
     }
     g_autofree char *file = g_build_filename(fixture->path, "offset", NULL);
