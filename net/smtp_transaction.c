@@ -323,7 +323,9 @@ static void body_reply(SmtpClient *client)
     smtp_client_judge(client, &judged);
     smtp_transaction_end(client, &judged.result);
     size_t left = evbuffer_get_length(bufferevent_get_output(client->connection));
-    if (uses_bdat(client) && client->cursor.ended && left <= AHEAD_MAX)
+    /* LMTP has further replies to come, one a recipient: the connection would be out of step. */
+    bool more_replies = client->settings->protocol == SMTP_PROTOCOL_LMTP;
+    if (uses_bdat(client) && client->cursor.ended && left <= AHEAD_MAX && !more_replies)
         smtp_session_reset(client);
     else
         smtp_client_end_by_reply(client);
