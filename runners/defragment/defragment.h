@@ -37,7 +37,8 @@ typedef struct Defragment {
 /* A join whose commit is awaited. */
 typedef struct Join {
     char *key;
-    Outcome *outcome; /* NULL: it was committed */
+    Outcome *outcome; /* NULL: its entry is no more, for the whole or (shunted) for a child in shunt */
+    bool shunted;
 } Join;
 
 /* One part in hand. */

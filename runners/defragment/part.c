@@ -46,8 +46,9 @@ static void wait_for_set(Part *part, const FragmentSet *set)
 /* P3. */
 static void wait_a_minute(Part *part, const char *why)
 {
+    int64_t due = part->now + DEFRAGMENT_RETRY;
     part_log(part, "result=waits (%s)", why);
-    runner_wait(part->own->runner, part->outcome, MIN(part->now + DEFRAGMENT_RETRY, part->deadline));
+    runner_wait(part->own->runner, part->outcome, part->deadline > part->now ? MIN(due, part->deadline) : due);
 }
 
 static void leave_expired(Part *part)
@@ -208,6 +209,40 @@ static bool find_row(const Part *part, FragmentPart **row, GError **error)
     return false;
 }
 
+static bool meet_open(Part *part, const FragmentSet *set, GError **error);
+
+/* Is the entry of a row still there? One that another has in hand is an error that passes. */
+static bool is_kept(Part *part, const FragmentSet *set, const FragmentPart *row, bool *kept, GError **error)
+{
+    EntryName name = {0};
+    Entry *entry = NULL;
+    *kept = strcmp(set->host, part->own->host) != 0; /* that host looks */
+    if (*kept || !name_hash_parse(row->entry, name.hash))
+        return true;
+    if (!runner_find(part->own->runner, name.hash, set->expires_at, &entry, error))
+        return false;
+    *kept = entry != NULL;
+    return !entry || runner_leave(part->own->runner, name.hash, 0, error);
+}
+
+/* D6: with the same octets as one that is there. When that one is lost, this part takes its place. */
+static bool meet_same(Part *part, const FragmentSet *set, const FragmentPart *row, GError **error)
+{
+    bool kept;
+    if (!is_kept(part, set, row, &kept, error))
+        return false;
+    if (kept) {
+        part_log(part, "result=repeated");
+        return true;
+    }
+    part_log(part, "result=replaces entry=%s (which is not in the queue any more)", row->entry);
+    g_autoptr(FragmentSet) rest = NULL;
+    if (!fragment_remove(part->own->store, part->key, row, error) ||
+        !(rest = fragment_find(part->own->store, part->key, error)))
+        return false;
+    return meet_open(part, rest, error);
+}
+
 static bool meet_open(Part *part, const FragmentSet *set, GError **error)
 {
     g_autoptr(FragmentPart) row = NULL;
@@ -215,10 +250,8 @@ static bool meet_open(Part *part, const FragmentSet *set, GError **error)
     if (!find_row(part, &row, error))
         return false;
     bool own_row = row && strcmp(row->entry, part->name) == 0;
-    if (row && !own_row && strcmp(row->digest, part->digest) == 0) {
-        part_log(part, "result=repeated"); /* D6 */
-        return true;
-    }
+    if (row && !own_row && strcmp(row->digest, part->digest) == 0)
+        return meet_same(part, set, row, error);
     if (strcmp(set->host, part->own->host) != 0) {
         if (part->deadline <= part->now)
             leave_expired(part);

@@ -10,13 +10,13 @@
 #include "runners/defragment/defragment.h"
 
 #define CORRUPT_QUEUE "corrupt"
+#define HOLD_QUEUE "hold"
 #define SHUNT_QUEUE "shunt"
 
-/* Was the whole written? Not when the entry was put back, or set aside. */
+/* Does the entry exist no more, in favour of its children? Not when it was put back, or preserved. */
 static bool was_committed(const Outcome *outcome)
 {
-    return outcome->parent && !outcome->error && outcome->drafts->len > 0 &&
-           strcmp(draft_queue(outcome->drafts->pdata[0]), SHUNT_QUEUE) != 0;
+    return outcome->parent && !outcome->error && outcome->drafts->len > 0;
 }
 
 void settle_batch(Defragment *own)
@@ -25,12 +25,32 @@ void settle_batch(Defragment *own)
         Join *made = own->joins->pdata[i - 1];
         if (!made->outcome)
             continue;
-        if (was_committed(made->outcome))
+        if (was_committed(made->outcome)) {
+            made->shunted = strcmp(draft_queue(made->outcome->drafts->pdata[0]), SHUNT_QUEUE) == 0;
             made->outcome = NULL;
-        else
+        } else {
             g_ptr_array_remove_index_fast(own->joins, i - 1);
+        }
     }
     own->counted = false;
+}
+
+/* The entry that was to join the set was set aside: the set is open again, without that part, which is a new one
+ * should a person let it try again. The others wait as before. */
+static bool unjoin(Defragment *own, const char *key, GError **error)
+{
+    g_autoptr(FragmentSet) set = fragment_find(own->store, key, error);
+    g_autoptr(GPtrArray) parts = set ? fragment_parts(own->store, key, error) : NULL;
+    if (!parts || !fragment_end(own->store, key, &(FragmentEnd){.state = FRAGMENT_OPEN}, error))
+        return false;
+    for (guint i = 0; i < parts->len; i++) {
+        const FragmentPart *row = parts->pdata[i];
+        if (g_strcmp0(row->entry, set->joined_by) == 0 && !fragment_remove(own->store, key, row, error))
+            return false;
+    }
+    log_warn("list=%s queue=" DEFRAGMENT_QUEUE " set=%.12s result=open-again (the entry that joined it was set aside)",
+             set->list_id, key);
+    return true;
 }
 
 bool settle_joins(Defragment *own, GError **error)
@@ -39,7 +59,8 @@ bool settle_joins(Defragment *own, GError **error)
         const Join *made = own->joins->pdata[i - 1];
         if (made->outcome)
             continue;
-        if (!fragment_settle(own->store, made->key, error))
+        bool done = made->shunted ? unjoin(own, made->key, error) : fragment_settle(own->store, made->key, error);
+        if (!done)
             return false;
         g_ptr_array_remove_index_fast(own->joins, i - 1);
     }
@@ -101,6 +122,39 @@ static void seek_hash(void *data, Queue *queue, const char *file, const EntryNam
     seek->found |= memcmp(name->hash, seek->hash, HASH_SIZE) == 0;
 }
 
+/* In shunt an entry has a hash of its own, and the name it had before in its metadata. */
+static void seek_shunted(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    Seek *seek = data;
+    g_autoptr(Entry) entry = seek->found ? NULL : entry_open(queue, file, NULL);
+    const json_t *fault = entry ? json_object_get(entry_meta(entry), META_FAULT) : NULL;
+    EntryName before;
+    seek->found |= fault && name_parse(meta_string(fault, "name", ""), &before, NULL) &&
+                   memcmp(before.hash, seek->hash, HASH_SIZE) == 0;
+}
+
+static bool is_in(Defragment *own, const char *name, QueueVisit *visit, Seek *seek, GError **error)
+{
+    Queue *queue = spool_queue(runner_spool(own->runner), name, error);
+    return queue && queue_visit(queue, visit, seek, error);
+}
+
+/* The entry that joined the set is not in the queue: it is decided, or set aside, as it was or damaged. */
+static bool settle_absent(Defragment *own, const char *key, const uint8_t *hash, GError **error)
+{
+    const FragmentEnd damaged = {.state = FRAGMENT_QUARANTINED, .time = clock_now(),
+                                 .reason = "A part of the message was damaged before it could be joined."};
+    Seek seek = {.hash = hash};
+    if (!is_in(own, CORRUPT_QUEUE, seek_hash, &seek, error))
+        return false;
+    if (seek.found)
+        return fragment_end(own->store, key, &damaged, error);
+    if (!is_in(own, DEFRAGMENT_QUEUE, seek_hash, &seek, error) || !is_in(own, HOLD_QUEUE, seek_hash, &seek, error) ||
+        !is_in(own, SHUNT_QUEUE, seek_shunted, &seek, error))
+        return false;
+    return seek.found ? unjoin(own, key, error) : fragment_settle(own->store, key, error);
+}
+
 /* Where the entry that joined the set is now decides. */
 static bool settle_one(Defragment *own, const FragmentSet *set, GError **error)
 {
@@ -111,15 +165,7 @@ static bool settle_one(Defragment *own, const FragmentSet *set, GError **error)
         return false;
     if (entry) /* it was not committed, and will come up again */
         return runner_leave(own->runner, name.hash, 0, error);
-    Queue *corrupt = spool_queue(runner_spool(own->runner), CORRUPT_QUEUE, error);
-    Seek seek = {.hash = name.hash};
-    if (!corrupt || !queue_visit(corrupt, seek_hash, &seek, error))
-        return false;
-    const FragmentEnd damaged = {.state = FRAGMENT_QUARANTINED, .time = clock_now(),
-                                 .reason = "A part of the message was damaged before it could be joined."};
-    bool ended = seek.found ? fragment_end(own->store, set->key, &damaged, error)
-                            : fragment_settle(own->store, set->key, error);
-    return ended && settle_wake(own, set, error);
+    return settle_absent(own, set->key, name.hash, error) && settle_wake(own, set, error);
 }
 
 /* Waiting entries that the index does not want to wait. */

@@ -237,3 +237,17 @@ FragmentSet *bench_set(const Bench *bench)
     g_assert_no_error(error);
     return set;
 }
+
+void bench_join(const Bench *bench, const char *file, int number)
+{
+    EntryName name;
+    char digits[HASH_DIGITS + 1];
+    g_assert_true(name_parse(file, &name, NULL));
+    name_hash_format(name.hash, digits);
+    g_autoptr(FragmentSet) set = bench_set(bench);
+    g_autoptr(Store) store = bench_store(bench);
+    FragmentPart part = {.number = number, .octets = 5, .entry = digits, .digest = (char *)"d"};
+    const FragmentEnd joined = {.state = FRAGMENT_JOINED, .time = clock_now(), .joined_by = digits};
+    g_assert_true(fragment_add(store, set->key, &part, number, NULL));
+    g_assert_true(fragment_end(store, set->key, &joined, NULL));
+}

@@ -56,3 +56,5 @@ char *bench_body(Entry *entry);
 Store *bench_store(const Bench *bench);
 /* The only set in the index. */
 FragmentSet *bench_set(const Bench *bench);
+/* Writes into the index that this entry, as the part with that number, joined the only set. */
+void bench_join(const Bench *bench, const char *file, int number);

@@ -353,6 +353,75 @@ static void test_entry_lost(Bench *bench, gconstpointer data)
     assert_joined(bench, "one\r\ntwo\r\n");
 }
 
+/* A part that is sent again in place of one that was lost is no repeat. */
+static void test_lost_and_sent_again(Bench *bench, gconstpointer data)
+{
+    bench_send(bench, "i", 1, 2, ONE);
+    bench_work(bench);
+    g_autofree char *name = fixture_files(&bench->fixture, "defragment", ".msg");
+    g_autofree char *path = fixture_file_path(&bench->fixture, "defragment", name);
+    g_assert_cmpint(unlink(path), ==, 0);
+    bench_send(bench, "i", 1, 2, ONE);
+    bench_work(bench);
+    assert_state(bench, FRAGMENT_OPEN, false, 1);
+    assert_waiting(bench, 1, DAY, 2 * DAY);
+    bench_send(bench, "i", 2, 2, TWO);
+    bench_work(bench);
+    assert_joined(bench, "one\r\ntwo\r\n");
+}
+
+/* The index says that the last part's entry joined the set; but that was set aside, so it did not. */
+static void test_joiner_set_aside(Bench *bench, gconstpointer data)
+{
+    bench_send(bench, "i", 1, 2, ONE);
+    bench_work(bench);
+    g_autofree char *first = fixture_files(&bench->fixture, "defragment", ".msg");
+    bench_send(bench, "i", 2, 2, TWO);
+    g_autofree char *both = fixture_files(&bench->fixture, "defragment", ".msg");
+    g_auto(GStrv) names = g_strsplit(both, ",", -1);
+    const char *joiner = strcmp(names[0], first) == 0 ? names[1] : names[0];
+    bench_join(bench, joiner, 2);
+    g_autofree char *from = fixture_file_path(&bench->fixture, "defragment", joiner);
+    g_autofree char *file = g_strdup_printf("%.*s.psv", NAME_LENGTH, joiner);
+    g_autofree char *preserved = fixture_file_path(&bench->fixture, "defragment", file);
+    g_autofree char *held = fixture_file_path(&bench->fixture, "hold", joiner);
+    const char *const aside[] = {preserved, held};
+    for (size_t i = 0; i < G_N_ELEMENTS(aside); i++) {
+        g_assert_cmpint(rename(i == 0 ? from : aside[i - 1], aside[i]), ==, 0);
+        bench_work(bench);
+        assert_state(bench, FRAGMENT_OPEN, false, 1);
+        assert_waiting(bench, 1, DAY, 2 * DAY);
+        if (i == 0)
+            bench_join(bench, joiner, 2);
+    }
+    g_assert_cmpint(rename(held, from), ==, 0);
+    bench_work(bench);
+    assert_joined(bench, "one\r\ntwo\r\n");
+}
+
+/* The same, in shunt, where only the metadata says what the entry was. */
+static void test_joiner_shunted(Bench *bench, gconstpointer data)
+{
+    static const char shunted[] = "0000000001.000001+bcdef0123456789abcdef0123456789abcdef012.msg";
+    bench_send(bench, "i", 1, 2, ONE);
+    bench_work(bench);
+    json_t *meta = json_object();
+    meta_set_string(meta, META_LIST, BENCH_LIST);
+    json_t *fault = json_object();
+    meta_set_string(fault, "name", shunted);
+    json_object_set_new(meta, META_FAULT, fault);
+    Intake aside = {.draft = draft_new("shunt", meta)};
+    g_assert_true(intake_store(bench->fixture.spool, &aside, 1, false));
+    draft_free(aside.draft);
+    bench_join(bench, shunted, 2);
+    bench_work(bench);
+    assert_state(bench, FRAGMENT_OPEN, false, 1);
+    assert_waiting(bench, 1, DAY, 2 * DAY);
+    bench_send(bench, "i", 2, 2, TWO);
+    bench_work(bench);
+    assert_joined(bench, "one\r\ntwo\r\n");
+}
+
 static void test_entry_damaged(Bench *bench, gconstpointer data)
 {
     bench_send(bench, "i", 1, 2, ONE);
@@ -499,6 +568,9 @@ static void add_all(void)
     ADD("limit/host", "[defragment]\nsets_per_host = 1\n", test_limits);
     ADD("index-lost", NULL, test_index_lost);
     ADD("entry-lost", NULL, test_entry_lost);
+    ADD("lost-and-sent-again", NULL, test_lost_and_sent_again);
+    ADD("joiner-set-aside", NULL, test_joiner_set_aside);
+    ADD("joiner-shunted", NULL, test_joiner_shunted);
     ADD("entry-damaged", NULL, test_entry_damaged);
     ADD("entry-moved", NULL, test_entry_moved);
     ADD("release", NULL, test_release);
