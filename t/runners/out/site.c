@@ -222,7 +222,9 @@ unsigned *site_received(const Site *site, size_t count, const char *result, size
     g_autofree char *line = NULL;
     size_t size = 0;
     size_t all = 0;
-    while (log && getline(&line, &size, log) > 0) {
+    for (ssize_t length; log && (length = getline(&line, &size, log)) > 0;) {
+        if (line[length - 1] != '\n')
+            break; /* still being written */
         g_autoptr(json_t) object = json_loads(line, 0, NULL);
         g_assert_nonnull(object);
         if (result && strcmp(json_string_value(json_object_get(object, "result")), result) != 0)
