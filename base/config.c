@@ -280,7 +280,8 @@ static const ConfigValue *get(const Config *config, const char *section_name, co
 const char *config_string(const Config *config, const char *section, const char *key)
 {
     return get(config, section, key, 1u << CONFIG_STRING | 1u << CONFIG_PATH | 1u << CONFIG_CHOICE |
-                                         1u << CONFIG_SECRET)->text;
+                                         1u << CONFIG_SECRET | 1u << CONFIG_RATE | 1u << CONFIG_FEEDBACK |
+                                         1u << CONFIG_REGEX)->text;
 }
 
 int64_t config_integer(const Config *config, const char *section, const char *key)

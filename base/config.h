@@ -28,6 +28,9 @@ typedef enum ConfigType {
     CONFIG_CHOICE,   /* one of the words of the schema */
     CONFIG_LIST,     /* words separated by commas or blanks */
     CONFIG_SECRET,   /* a string that config_print() masks */
+    CONFIG_RATE,     /* config_rate_parse() */
+    CONFIG_FEEDBACK, /* config_feedback_parse() */
+    CONFIG_REGEX,    /* as GRegex has them, without regard to case */
 } ConfigType;
 
 typedef struct ConfigKey {
@@ -83,3 +86,12 @@ char *config_print(const Config *config, bool defaults_too);
 /* The text of a duration ("36h", "5d", a number alone is seconds) and back, for who has such texts elsewhere. */
 bool config_duration_parse(const char *text, int64_t *us);
 char *config_duration_text(int64_t us); /* the shortest; g_free() */
+
+/* "COUNT/UNIT" (s, m, h, d; the count may be a fraction), or "0" and "none" for no limit (0). */
+bool config_rate_parse(const char *text, double *per_second);
+#define CONFIG_RATE_ALLOWED "a count and a unit such as 0.5/s, 30/m, 1000/h or 20000/d, or 0 for no limit"
+
+/* "x", "x/y", "x/concurrency" or "x/sqrt_concurrency" with 0 <= x <= 1: the number, and the word behind it (static; NULL:
+ * none). */
+bool config_feedback_parse(const char *text, double *value, const char **divisor);
+#define CONFIG_FEEDBACK_ALLOWED "a number from 0 to 1, alone or as x/y, x/concurrency or x/sqrt_concurrency"

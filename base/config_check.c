@@ -232,15 +232,79 @@ static void check_transports(const Check *check)
     }
 }
 
-static void check_transport(const Check *check)
+static bool transport_known(const Check *check, const char *name)
+{
+    g_autofree char *section = g_strconcat("transport.", name, NULL);
+    return config_section(check->config, section) != NULL;
+}
+
+/* "example.com" or ".example.com", in any case. */
+static bool domain_valid(const char *domain, size_t length)
+{
+    size_t dot = *domain == '.' ? 1 : 0;
+    for (size_t i = 0; i < length; i++)
+        if (domain[i] == '@' || (domain[i] == '.' && i > 0 && domain[i - 1] == '.'))
+            return false;
+    return length > dot && domain[length - 1] != '.';
+}
+
+static void check_table(const Check *check)
+{
+    const ConfigValue *table = usable(check, "out", "transport_table");
+    for (char **word = table ? table->words : NULL; word && *word; word++) {
+        const char *colon = strrchr(*word, ':');
+        if (!colon || !colon[1] || !domain_valid(*word, (size_t)(colon - *word)))
+            COMPLAIN(check, "out", table, "found \"%s\"; allowed is DOMAIN:NAME or .DOMAIN:NAME", *word);
+        else if (!transport_known(check, colon + 1))
+            COMPLAIN(check, "out", table, "found \"%s\"; allowed after the colon is the NAME of a section "
+                     "[transport.NAME], such as relay", *word);
+    }
+}
+
+static bool address_valid(const char *text)
+{
+    struct in6_addr address;
+    return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1;
+}
+
+/* ADDRESS, ADDRESS:PORT or [ADDRESS]:PORT. */
+static bool server_valid(const char *word)
+{
+    g_autofree char *host = g_strdup(word);
+    char *colon = strrchr(host, ':');
+    if (address_valid(host))
+        return true;
+    if (!colon || colon == host || !port_valid(colon + 1))
+        return false;
+    *colon = '\0';
+    bool brackets = *host == '[' && colon[-1] == ']';
+    if (brackets)
+        colon[-1] = '\0';
+    return address_valid(host + brackets) && (brackets || !strchr(host, ':'));
+}
+
+static void check_outgoing(const Check *check)
 {
     const ConfigValue *transport = usable(check, "out", "default_transport");
-    if (!transport)
-        return;
-    g_autofree char *section = g_strconcat("transport.", transport->text, NULL);
-    if (!config_section(check->config, section))
+    if (transport && !transport_known(check, transport->text))
         COMPLAIN(check, "out", transport,
                  "found \"%s\"; allowed is the NAME of a section [transport.NAME], such as relay", transport->text);
+    check_table(check);
+    const ConfigValue *servers = usable(check, "out", "name_servers");
+    for (char **word = servers ? servers->words : NULL; word && *word; word++)
+        if (!server_valid(*word))
+            COMPLAIN(check, "out", servers, "found \"%s\"; allowed is an address (names cannot be looked up there), "
+                     "ADDRESS:PORT or [IPv6]:PORT", *word);
+}
+
+static void check_replies(const Check *check)
+{
+    for (unsigned i = 0; i < check->config->sections->len; i++) {
+        const ConfigSection *section = check->config->sections->pdata[i];
+        if (g_str_has_prefix(section->name, "reply.") && !config_section_value(section, "match")->text)
+            config_fault(check->faults, section->line, section->name, "match",
+                         "found no value; allowed is a regular expression (PCRE)");
+    }
 }
 
 /* ---- the system ---- */
@@ -316,8 +380,9 @@ void config_check(const Config *config, bool offline, ConfigFaults *faults)
     check_order(&check, "out", "minimal_backoff_time", "maximal_backoff_time");
     check_memory(&check);
     check_runners(&check);
-    check_transport(&check);
+    check_outgoing(&check);
     check_transports(&check);
+    check_replies(&check);
     check_archivers(&check);
     if (offline)
         return;

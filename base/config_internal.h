@@ -3,8 +3,8 @@
 #pragma once
 /*
  * What the files of the configuration share: config.c has the sections,
- * defaults and getters, config_read.c reads the file, config_value.c gives text a type, config_check.c looks
- * at values together and at the system, config_schema.c is the table.
+ * defaults and getters, config_read.c reads the file, config_value.c gives text a type (config_form.c knows the longer
+ * forms), config_check.c looks at values together and at the system, config_schema.c is the table.
  */
 #include <glib.h>
 #include <stdbool.h>

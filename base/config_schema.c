@@ -16,6 +16,9 @@
 #define LIST(fallback) CONFIG_LIST, fallback, 0, 0, NULL, NULL
 #define BOOL(fallback) CONFIG_BOOL, fallback, 0, 0, NULL, NULL
 #define COUNT(fallback) CONFIG_COUNT, fallback, 1, 256, NULL, "a power of two"
+#define RATE(fallback) CONFIG_RATE, fallback, 0, 0, NULL, NULL
+#define FEEDBACK(fallback) CONFIG_FEEDBACK, fallback, 0, 0, NULL, NULL
+#define REGEX(fallback) CONFIG_REGEX, fallback, 0, 0, NULL, NULL
 #define CHOICE(fallback, words) CONFIG_CHOICE, fallback, 0, 0, words, NULL
 #define INTEGER(fallback, min, max, unit) CONFIG_INTEGER, fallback, min, max, NULL, unit
 #define DURATION(fallback, min, max) CONFIG_DURATION, fallback, min, max, NULL, NULL
@@ -167,7 +170,7 @@ const ConfigKey config_schema[] = {
 {"out", "recipient_refill_delay", DURATION("5s", SECOND / 1000, HOUR),
  "or when there is room for any, and it has not read for so long."},
 {"out", "name_servers", LIST(NULL),
- "The name servers that type = mx asks, HOST, HOST:PORT or [IPv6]:PORT; unset: those of the system."},
+ "The name servers that type = mx asks, ADDRESS, ADDRESS:PORT or [IPv6]:PORT; unset: those of the system."},
 {"out", "own_names", LIST(NULL),
  "Further names and addresses of this host beside hostname: type = mx does not deliver to ourselves."},
 {"out", "inet_protocols", CHOICE("all", "all|ipv4|ipv6"),
@@ -187,9 +190,9 @@ const ConfigKey config_schema[] = {
 {"transport.*", "initial_destination_concurrency", INTEGER("5", 1, 65536, "sessions"),
  "Transactions that may be under way at once to a destination of which nothing is known yet. From there the number "
  "follows what the destination does with them."},
-{"transport.*", "destination_concurrency_positive_feedback", STRING("1"),
+{"transport.*", "destination_concurrency_positive_feedback", FEEDBACK("1"),
  "How far each success raises that number: x, x/y, x/concurrency or x/sqrt_concurrency, x from 0 to 1."},
-{"transport.*", "destination_concurrency_negative_feedback", STRING("1"),
+{"transport.*", "destination_concurrency_negative_feedback", FEEDBACK("1"),
  "How far each failure of the destination lowers it, in the same forms."},
 {"transport.*", "destination_concurrency_failed_cohort_limit", INTEGER("1", 0, 1000000, NULL),
  "After so many times the number of transactions in a row have failed, the destination is dead for a time; 0: never."},
@@ -198,7 +201,7 @@ const ConfigKey config_schema[] = {
  "minimal_backoff_time."},
 {"transport.*", "destination_dead_max", DURATION("0", 0, 30 * DAY),
  "The longest time that a destination is dead. 0: one minute for a relay, else maximal_backoff_time."},
-{"transport.*", "destination_rate", STRING("0"),
+{"transport.*", "destination_rate", RATE("0"),
  "The most recipients that a destination gets in a time: 0.5/s, 30/m, 1000/h, 20000/d; 0: no limit. The instances of "
  "out share that of a relay."},
 {"transport.*", "destination_burst", INTEGER("1", 1, 1000000, "recipients"),
@@ -295,7 +298,7 @@ const ConfigKey config_schema[] = {
 {"defragment", "host_timeout", DURATION("30s", SECOND, HOUR),
  "How long another host may take for each step when it is handed a part."},
 
-{"reply.*", "match", STRING(NULL),
+{"reply.*", "match", REGEX(NULL),
  "A regular expression (PCRE, case is ignored) over temporary refusals such as \"450 4.7.1 Too fast\"."},
 {"reply.*", "scope", CHOICE("group", "site|group|recipient|message|session"),
  "What such a refusal is about. site: the server is in trouble, as when a connection is lost. group: we are too fast "

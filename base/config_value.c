@@ -149,7 +149,7 @@ static bool empty_parse(ConfigValue *value, char **allowed)
         value->words = words_parse("");
         return true;
     }
-    bool textual = type == CONFIG_STRING || type == CONFIG_PATH || type == CONFIG_SECRET;
+    bool textual = type == CONFIG_STRING || type == CONFIG_PATH || type == CONFIG_SECRET || type == CONFIG_REGEX;
     bool may_be_unset = textual && !value->key->fallback;
     if (!may_be_unset) {
         *allowed = g_strdup("a value, or no such line");
@@ -157,6 +157,26 @@ static bool empty_parse(ConfigValue *value, char **allowed)
     }
     g_clear_pointer(&value->text, g_free);
     return true;
+}
+
+static bool form_parse(const ConfigValue *value, char **allowed)
+{
+    double number;
+    const char *divisor;
+    bool rate = value->key->type == CONFIG_RATE;
+    if (rate ? config_rate_parse(value->text, &number) : config_feedback_parse(value->text, &number, &divisor))
+        return true;
+    *allowed = g_strdup(rate ? CONFIG_RATE_ALLOWED : CONFIG_FEEDBACK_ALLOWED);
+    return false;
+}
+
+static bool regex_parse(const ConfigValue *value, char **allowed)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GRegex) regex = g_regex_new(value->text, G_REGEX_CASELESS, 0, &error);
+    if (!regex)
+        *allowed = g_strdup_printf("a regular expression (PCRE), but: %s", error->message);
+    return regex != NULL;
 }
 
 bool config_value_parse(ConfigValue *value, char **allowed)
@@ -182,6 +202,11 @@ bool config_value_parse(ConfigValue *value, char **allowed)
     case CONFIG_LIST:
         value->words = words_parse(value->text);
         return true;
+    case CONFIG_RATE:
+    case CONFIG_FEEDBACK:
+        return form_parse(value, allowed);
+    case CONFIG_REGEX:
+        return regex_parse(value, allowed);
     default:
         return number_type_parse(value, allowed);
     }

@@ -17,9 +17,19 @@ static const struct {
     {"spool", NULL, "*"},
     {"store", NULL, "*"},
     {"master", "heartbeat_interval", "*"},
+    {"master", "runtime_directory", "out"},
+    {"master", "stop_timeout", "out"},
+    {"lmtp", "verp_delimiter", "bounces"},
+    {"lmtp", "verp_delimiter", "pipeline"},
+    {"defragment", NULL, "lmtp"},
     {"out", NULL, "pipeline"},
+    {"out", "default_transport", "defragment"},
+    {"out", "default_transport", "lmtp"},
+    {"reply.", NULL, "out"},
     {"transport.", NULL, "out"},
     {"transport.", NULL, "pipeline"},
+    {"transport.", "defragment", "defragment"},
+    {"transport.", "defragment", "lmtp"},
     {"archiver.", NULL, "archive"},
     {"archiver.", NULL, "pipeline"},
 };
@@ -50,7 +60,10 @@ static void append_value(GString *text, const Config *config, const char *sectio
     case CONFIG_STRING:
     case CONFIG_PATH:
     case CONFIG_CHOICE:
-    case CONFIG_SECRET: {
+    case CONFIG_SECRET:
+    case CONFIG_RATE:
+    case CONFIG_FEEDBACK:
+    case CONFIG_REGEX: {
         const char *value = config_string(config, section, key->name);
         g_string_append(text, value ? value : "(unset)");
         break;
@@ -75,11 +88,11 @@ static void append_section(GString *text, const Config *config, const char *sect
             append_value(text, config, section, key);
 }
 
-static void append_family(GString *text, const Config *config, const char *family)
+static void append_family(GString *text, const Config *config, const char *family, const char *only)
 {
     for (const char *const *member = config_family(config, family); member && *member; member++) {
         g_autofree char *section = g_strdup_printf("%s.%s", family, *member);
-        append_section(text, config, section, NULL);
+        append_section(text, config, section, only);
     }
 }
 
@@ -108,7 +121,7 @@ static char *depends_text(const Config *config, const char *name)
         size_t length = strlen(readers[i].section);
         if (readers[i].section[length - 1] == '.') {
             g_autofree char *family = g_strndup(readers[i].section, length - 1);
-            append_family(text, config, family);
+            append_family(text, config, family, readers[i].key);
         } else {
             append_section(text, config, readers[i].section, readers[i].key);
         }

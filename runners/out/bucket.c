@@ -3,45 +3,22 @@
 #include "runners/out/bucket.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/clock.h"
+#include "base/config.h"
 #include "base/fail.h"
 
-#define RATE_MAX 1e6 /* a second */
-
 static const struct {
-    const char *names[3];
+    const char *name;
     double seconds;
-} units[] = {
-    {{"s", "sec", "second"}, 1},
-    {{"m", "min", "minute"}, 60},
-    {{"h", "hour", "hour"}, 3600},
-    {{"d", "day", "day"}, 86400},
-};
-
-static double unit_seconds(const char *name)
-{
-    for (size_t i = 0; i < G_N_ELEMENTS(units); i++)
-        for (size_t j = 0; j < G_N_ELEMENTS(units[i].names); j++)
-            if (strcmp(name, units[i].names[j]) == 0)
-                return units[i].seconds;
-    return 0;
-}
+} units[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
 
 bool rate_parse(const char *text, Rate *rate, GError **error)
 {
+    if (config_rate_parse(text, &rate->per_second))
+        return true;
     rate->per_second = 0;
-    if (strcmp(text, "0") == 0 || strcmp(text, "none") == 0)
-        return true;
-    char *end = NULL;
-    double count = g_ascii_strtod(text, &end);
-    double seconds = *end == '/' ? unit_seconds(end + 1) : 0;
-    rate->per_second = seconds > 0 ? count / seconds : 0;
-    if (g_ascii_isdigit(*text) && isfinite(count) && rate->per_second > 0 && rate->per_second <= RATE_MAX)
-        return true;
-    return fail(error, FAIL_CONFIG, "found \"%s\"; allowed is a count and a unit such as 0.5/s, 30/m, 1000/h or "
-                "20000/d, or 0 for no limit", text);
+    return fail(error, FAIL_CONFIG, "found \"%s\"; allowed is " CONFIG_RATE_ALLOWED, text);
 }
 
 /* In the unit that makes a number of at least 1, if there is one. */
@@ -52,7 +29,7 @@ char *rate_print(Rate rate)
     size_t unit = 0;
     while (unit + 1 < G_N_ELEMENTS(units) && rate.per_second * units[unit].seconds < 1 - 1e-9)
         unit++;
-    return g_strdup_printf("%.4g/%s", rate.per_second * units[unit].seconds, units[unit].names[0]);
+    return g_strdup_printf("%.4g/%s", rate.per_second * units[unit].seconds, units[unit].name);
 }
 
 void bucket_init(Bucket *bucket, double burst, int64_t now)

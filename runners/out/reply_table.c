@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "base/fail.h"
-
 struct ReplyTable {
     GArray *rules; /* of Rule */
 };
@@ -59,32 +57,29 @@ static ReplyScope scope_named(const char *name)
     return REPLY_MESSAGE;
 }
 
-static bool add_configured(ReplyTable *table, const Config *config, GError **error)
+static GRegex *compile(const char *pattern)
+{
+    return g_regex_new(pattern, G_REGEX_CASELESS | G_REGEX_OPTIMIZE, 0, NULL);
+}
+
+/* Whoever read the configuration has looked whether they compile. */
+static void add_configured(ReplyTable *table, const Config *config)
 {
     for (const char *const *name = config_family(config, "reply"); name && *name; name++) {
         g_autofree char *section = g_strconcat("reply.", *name, NULL);
         const char *pattern = config_string(config, section, "match");
-        g_autoptr(GError) cause = NULL;
-        if (!pattern)
-            continue;
-        GRegex *regex = g_regex_new(pattern, G_REGEX_CASELESS | G_REGEX_OPTIMIZE, 0, &cause);
-        if (!regex)
-            return fail(error, FAIL_CONFIG, "[%s] match: found \"%s\"; allowed is a regular expression: %s", section,
-                        pattern, cause->message);
-        add_rule(table, regex, scope_named(config_string(config, section, "scope")));
+        add_rule(table, compile(pattern), scope_named(config_string(config, section, "scope")));
     }
-    return true;
 }
 
-ReplyTable *reply_table_new(const Config *config, GError **error)
+ReplyTable *reply_table_new(const Config *config)
 {
     g_autoptr(ReplyTable) table = g_new0(ReplyTable, 1);
     table->rules = g_array_new(FALSE, FALSE, sizeof(Rule));
-    if (config && !add_configured(table, config, error))
-        return NULL;
+    if (config)
+        add_configured(table, config);
     for (size_t i = 0; i < G_N_ELEMENTS(built_in); i++)
-        add_rule(table, g_regex_new(built_in[i].regex, G_REGEX_CASELESS | G_REGEX_OPTIMIZE, 0, NULL),
-                 built_in[i].scope);
+        add_rule(table, compile(built_in[i].regex), built_in[i].scope);
     return g_steal_pointer(&table);
 }
 

@@ -21,8 +21,8 @@ typedef enum ReplyScope {
 
 typedef struct ReplyTable ReplyTable;
 
-/* FAIL_CONFIG for a regular expression that is none, naming its section. */
-ReplyTable *reply_table_new(const Config *config, GError **error);
+/* config NULL: the built-in rules alone. */
+ReplyTable *reply_table_new(const Config *config);
 void reply_table_free(ReplyTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ReplyTable, reply_table_free)
 

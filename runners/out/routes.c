@@ -4,35 +4,22 @@
 
 #include <string.h>
 
-#include "base/fail.h"
-
 #define DOMAIN_MAX 255
 
 struct Routes {
     GHashTable *table; /* "example.com" or ".example.com" -> transport */
 };
 
-static bool add(Routes *routes, const char *word, void *(*find)(void *data, const char *name), void *data,
-                GError **error)
+Routes *routes_new(const Config *config, void *(*find)(void *data, const char *name), void *data)
 {
-    const char *colon = strrchr(word, ':');
-    void *transport = colon && colon > word ? find(data, colon + 1) : NULL;
-    if (!transport)
-        return fail(error, FAIL_CONFIG, "[out] transport_table: found \"%s\"; allowed is DOMAIN:TRANSPORT or "
-                    ".DOMAIN:TRANSPORT, where [transport.TRANSPORT] is configured", word);
-    g_autofree char *pattern = g_strndup(word, (size_t)(colon - word));
-    g_hash_table_replace(routes->table, g_ascii_strdown(pattern, -1), transport);
-    return true;
-}
-
-Routes *routes_new(const Config *config, void *(*find)(void *data, const char *name), void *data, GError **error)
-{
-    g_autoptr(Routes) routes = g_new0(Routes, 1);
+    Routes *routes = g_new0(Routes, 1);
     routes->table = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    for (const char *const *word = config_list(config, "out", "transport_table"); word && *word; word++)
-        if (!add(routes, *word, find, data, error))
-            return NULL;
-    return g_steal_pointer(&routes);
+    for (const char *const *word = config_list(config, "out", "transport_table"); word && *word; word++) {
+        const char *colon = strrchr(*word, ':');
+        g_autofree char *pattern = g_strndup(*word, (size_t)(colon - *word));
+        g_hash_table_replace(routes->table, g_ascii_strdown(pattern, -1), find(data, colon + 1));
+    }
+    return routes;
 }
 
 void routes_free(Routes *routes)

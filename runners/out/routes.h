@@ -13,8 +13,8 @@
 
 typedef struct Routes Routes;
 
-/* Of [out] transport_table. find gives the transport of a name; FAIL_CONFIG when it gives NULL. */
-Routes *routes_new(const Config *config, void *(*find)(void *data, const char *name), void *data, GError **error);
+/* Of [out] transport_table. find gives the transport of a name that is configured. */
+Routes *routes_new(const Config *config, void *(*find)(void *data, const char *name), void *data);
 void routes_free(Routes *routes);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Routes, routes_free)
 

@@ -110,8 +110,8 @@ static bool open_transports(Out *out, GError **error)
 {
     const char *const *names = config_family(out->config, "transport");
     out->transports = g_ptr_array_new_with_free_func((GDestroyNotify)transport_free);
-    out->replies = reply_table_new(out->config, error);
-    out->resolver = out->replies ? open_resolver(out, error) : NULL;
+    out->replies = reply_table_new(out->config);
+    out->resolver = open_resolver(out, error);
     if (!out->resolver)
         return false;
     out->shared = (TransportShared){out->base, out->config, out->replies, out->resolver, out->slice.count,
@@ -123,9 +123,9 @@ static bool open_transports(Out *out, GError **error)
         g_ptr_array_add(out->transports, transport);
     }
     out->standard = out_find_transport(out, config_string(out->config, "out", "default_transport"));
-    out->routes = routes_new(out->config, find_route, out, error);
+    out->routes = routes_new(out->config, find_route, out);
     out->reader.routes = out->routes;
-    return out->routes != NULL;
+    return true;
 }
 
 static bool open_spool(Out *out, GError **error)

@@ -3,37 +3,22 @@
 #include "runners/out/window.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "base/config.h"
 #include "base/fail.h"
 
 #define EPSILON 1e-9
 
-static bool number(const char *text, double *value)
-{
-    char *end = NULL;
-    *value = g_ascii_strtod(text, &end);
-    return g_ascii_isdigit(*text) && *end == '\0' && isfinite(*value);
-}
-
 bool feedback_parse(const char *text, Feedback *feedback, GError **error)
 {
-    g_auto(GStrv) parts = g_strsplit(text, "/", 2);
-    const char *divisor = parts[0] ? parts[1] : NULL;
-    double by = 1;
-    FeedbackIndex index = FEEDBACK_CONSTANT;
-    bool good = parts[0] && number(g_strstrip(parts[0]), &feedback->value);
-    if (divisor && g_str_equal(g_strstrip(parts[1]), "concurrency"))
-        index = FEEDBACK_CONCURRENCY;
-    else if (divisor && g_str_equal(divisor, "sqrt_concurrency"))
-        index = FEEDBACK_SQRT_CONCURRENCY;
-    else if (divisor)
-        good = good && number(divisor, &by) && by > 0;
-    feedback->value /= by;
-    feedback->index = index;
-    if (good && feedback->value >= 0 && feedback->value <= 1)
-        return true;
-    return fail(error, FAIL_CONFIG, "found \"%s\"; allowed is a number from 0 to 1, alone or as x/y, x/concurrency or "
-                "x/sqrt_concurrency", text);
+    const char *divisor;
+    if (!config_feedback_parse(text, &feedback->value, &divisor))
+        return fail(error, FAIL_CONFIG, "found \"%s\"; allowed is " CONFIG_FEEDBACK_ALLOWED, text);
+    feedback->index = !divisor                            ? FEEDBACK_CONSTANT
+                      : strcmp(divisor, "concurrency") == 0 ? FEEDBACK_CONCURRENCY
+                                                          : FEEDBACK_SQRT_CONCURRENCY;
+    return true;
 }
 
 double feedback_at(const Feedback *feedback, unsigned window)

@@ -233,6 +233,35 @@ static const Refusal refusals[] = {
     {"transport", "[out]\ndefault_transport = reley",
      "FILE:2: [out] default_transport: found \"reley\"; allowed is the NAME of a section [transport.NAME], "
      "such as relay"},
+    {"regex", "[reply.a]\nscope = site\nmatch = too (fast",
+     "FILE:3: [reply.a] match: found \"too (fast\"; allowed is a regular expression (PCRE), but: Error while compiling "
+     "regular expression \342\200\230too (fast\342\200\231 at char 9: missing terminating )"},
+    {"regex-none", "[reply.a]\nscope = site",
+     "FILE:1: [reply.a] match: found no value; allowed is a regular expression (PCRE)"},
+    {"rate", "[transport.a]\ndestination_rate = 10/fortnight",
+     "FILE:2: [transport.a] destination_rate: found \"10/fortnight\"; allowed is a count and a unit such as 0.5/s, "
+     "30/m, 1000/h or 20000/d, or 0 for no limit"},
+    {"feedback", "[transport.relay]\ndestination_concurrency_negative_feedback = 2/concurrency",
+     "FILE:2: [transport.relay] destination_concurrency_negative_feedback: found \"2/concurrency\"; allowed is a number "
+     "from 0 to 1, alone or as x/y, x/concurrency or x/sqrt_concurrency"},
+    {"table-unknown", "[out]\ntransport_table = example.com:relay,\n  .example.net:reley",
+     "FILE:2: [out] transport_table: found \".example.net:reley\"; allowed after the colon is the NAME of a section "
+     "[transport.NAME], such as relay"},
+    {"table-form", "[out]\ntransport_table = relay a@b:relay :relay .:relay a..b:relay a.:relay example.com:",
+     "FILE:2: [out] transport_table: found \"relay\"; allowed is DOMAIN:NAME or .DOMAIN:NAME\n"
+     "FILE:2: [out] transport_table: found \"a@b:relay\"; allowed is DOMAIN:NAME or .DOMAIN:NAME\n"
+     "FILE:2: [out] transport_table: found \":relay\"; allowed is DOMAIN:NAME or .DOMAIN:NAME\n"
+     "FILE:2: [out] transport_table: found \".:relay\"; allowed is DOMAIN:NAME or .DOMAIN:NAME\n"
+     "FILE:2: [out] transport_table: found \"a..b:relay\"; allowed is DOMAIN:NAME or .DOMAIN:NAME\n"
+     "FILE:2: [out] transport_table: found \"a.:relay\"; allowed is DOMAIN:NAME or .DOMAIN:NAME\n"
+     "FILE:2: [out] transport_table: found \"example.com:\"; allowed is DOMAIN:NAME or .DOMAIN:NAME"},
+    {"name-server", "[out]\nname_servers = 127.0.0.1 [::1]:53 ::1 192.0.2.1:5353 ns.example.com [::1]:0 127.0.0.1:x",
+     "FILE:2: [out] name_servers: found \"ns.example.com\"; allowed is an address (names cannot be looked up there), "
+     "ADDRESS:PORT or [IPv6]:PORT\n"
+     "FILE:2: [out] name_servers: found \"[::1]:0\"; allowed is an address (names cannot be looked up there), "
+     "ADDRESS:PORT or [IPv6]:PORT\n"
+     "FILE:2: [out] name_servers: found \"127.0.0.1:x\"; allowed is an address (names cannot be looked up there), "
+     "ADDRESS:PORT or [IPv6]:PORT"},
     {"archiver-path", "[archiver.a]\n",
      "FILE:1: [archiver.a] path: found no value; allowed is an absolute path, because type = maildir"},
     {"archiver-command", "[archiver.a]\ntype = command",

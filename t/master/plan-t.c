@@ -68,6 +68,20 @@ static void test_depends(void)
     g_assert_false(same(old, site, "archive"));
     g_autoptr(Plan) master = plan_of("[master]\nstop_timeout = 5s\n", NULL);
     g_assert_true(same(old, master, "in"));
+    g_assert_false(same(old, master, "out"));
+    g_autoptr(Plan) reply = plan_of("[reply.slow]\nmatch = slow\n", NULL);
+    g_assert_false(same(old, reply, "out"));
+    g_assert_true(same(old, reply, "pipeline"));
+    g_autoptr(Plan) other = plan_of("[reply.slow]\nmatch = slower\n", NULL);
+    g_assert_false(same(reply, other, "out"));
+    g_autoptr(Plan) verp = plan_of("[lmtp]\nverp_delimiter = -\n", NULL);
+    g_assert_false(same(old, verp, "lmtp"));
+    g_assert_false(same(old, verp, "pipeline"));
+    g_assert_false(same(old, verp, "bounces"));
+    g_assert_true(same(old, verp, "out"));
+    g_autoptr(Plan) parts = plan_of("[transport.relay]\ndefragment\n[defragment]\nmax_parts = 5\n", NULL);
+    g_assert_false(same(old, parts, "lmtp"));
+    g_assert_false(same(old, parts, "defragment"));
     g_autoptr(Plan) beat = plan_of("[master]\nheartbeat_interval = 5s\n", NULL);
     g_assert_false(same(old, beat, "in"));
 }
