@@ -100,6 +100,17 @@ class Postfix:
         except OSError:
             return False
 
+    def pids(self):
+        """Its processes: master and those below it."""
+        first = int((self.queue / "pid" / "master.pid").read_text())
+        parents = {}
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+        return [first, *(pid for pid, parent in parents.items() if parent == first)]
+
     def empty(self):
         """True when no mail is in its queues."""
         for queue in ("maildrop", "incoming", "active", "deferred"):

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""What the benchmarks share: a journaled file system, a sink, and counting what reaches it."""
+import json
+import os
+import subprocess
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from support.instance import tool, wait_until
+from support.sink import Sink
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def table(title, rows):
+    """rows: (what, figure, note), made and printed one by one."""
+    say(f"\n{title}")
+    for row in rows:
+        say("  " + "  ".join(f"{cell:<26}" if at == 0 else f"{cell:>14}" for at, cell in enumerate(row)))
+
+
+@contextmanager
+def journaled(directory):
+    """A place on a file system with a journal: the one named, else a fresh ext4 on a loop device."""
+    if directory:
+        yield Path(directory)
+        return
+    image = Path(tempfile.mkdtemp(prefix="bench-"))
+    mount = image / "mount"
+    mount.mkdir()
+    with open(image / "ext4", "wb") as file:
+        file.truncate(12 << 30)
+    subprocess.run(["mkfs.ext4", "-q", "-N", "2000000", image / "ext4"], check=True)
+    subprocess.run(["mount", "-o", "loop", image / "ext4", mount], check=True)
+    mount.chmod(0o755)
+    image.chmod(0o755)
+    try:
+        yield mount
+    finally:
+        subprocess.run(["umount", mount], check=False)
+        (image / "ext4").unlink()
+
+
+def members(count):
+    return [f"member{number}@d{number % 50}.example.org" for number in range(count)]
+
+
+@contextmanager
+def sink(**options):
+    made = Sink(tool("smtp-sink"), store=False, **options)
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+@contextmanager
+def running(peer, people):
+    try:
+        yield peer.start(people)
+    finally:
+        peer.close()
+
+
+class Counter:
+    """Recipients that reached the sink, counted from its log without reading it twice."""
+
+    def __init__(self, log):
+        self.log, self.at, self.count = log, 0, 0
+        self.last = time.monotonic()
+        self.times = []  # of each recipient, by the sink's clock
+
+    def __call__(self):
+        if not self.log.exists():
+            return 0
+        with open(self.log, "rb") as file:
+            file.seek(self.at)
+            chunk = file.read()
+        chunk = chunk[:chunk.rfind(b"\n") + 1]
+        self.at += len(chunk)
+        new = 0
+        for line in chunk.splitlines():
+            envelope = json.loads(line)
+            if envelope["result"] != "refused":
+                new += len(envelope["to"])
+                self.times.append((envelope["time"] / 1e6, len(envelope["to"])))
+        if new:
+            self.count += new
+            self.last = time.monotonic()
+        return self.count
+
+
+def until_delivered(counter, wanted, seconds=60):
+    wait_until(lambda: counter() >= wanted, seconds, lambda: f"{wanted} deliveries, there are {counter.count}",
+               step=0.02)
+
+
+class Cpu:
+    """Processor time, user and system, of some processes from now on: of those that live and of those that they
+    have waited for. pids() tells who they are."""
+
+    def __init__(self, pids):
+        self.pids = pids
+        self.before = self._now()
+
+    def _now(self):
+        found = {}
+        for pid in set(self.pids()):
+            try:
+                fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            found[pid] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+        return found
+
+    def seconds(self):
+        now = self._now()
+        return sum(spent - self.before.get(pid, 0) for pid, spent in now.items())
