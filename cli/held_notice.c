@@ -38,13 +38,19 @@ static void free_recipient(gpointer data)
     g_free(address);
 }
 
+static char *owner_address(const List *list)
+{
+    g_autofree char *local = list_local(list, "owner", LIST_LOCAL_MAX);
+    return g_strconcat(local, "@", list->mail_host, NULL);
+}
+
 /* The site's text for it, in the language of the list. */
 static char *write_text(const Held *held, const List *list, const char *reason, const char *templates, GError **error)
 {
     g_autofree char *template = template_load(templates, list->preferred_language, "rejected", error);
     if (!template)
         return NULL;
-    g_autofree char *owner = g_strdup_printf("%s-owner@%s", list->list_name, list->mail_host);
+    g_autofree char *owner = owner_address(list);
     const char *name = list->display_name && *list->display_name ? list->display_name : list->list_name;
     const TemplateValue values[] = {{"list_name", name},
                                     {"posting_address", list->posting_address},
@@ -59,7 +65,7 @@ static char *write_text(const Held *held, const List *list, const char *reason, 
 
 static void add_text(Draft *draft, const Held *held, const List *list, const char *text, const char *id)
 {
-    g_autofree char *owner = g_strdup_printf("%s-owner@%s", list->list_name, list->mail_host);
+    g_autofree char *owner = owner_address(list);
     Notice notice = {.from = owner,
                      .to = held->sender,
                      .text = text,

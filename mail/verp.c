@@ -21,6 +21,7 @@
 #define DIGEST 32
 
 G_STATIC_ASSERT(sizeof(((VerpRead *)NULL)->tag) == TAG_CHARS + 1);
+G_STATIC_ASSERT(VERP_LIST_MAX + 1 + HASHED_CHARS == VERP_LOCAL_MAX);
 
 static const char alphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
 

@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #define VERP_LOCAL_MAX 64
+#define VERP_LIST_MAX 42 /* octets of VerpList.local, for which every recipient has an address */
 
 typedef enum VerpPurpose {
     VERP_COPY,        /* MAIL FROM of a copy; read for 5 weeks */
@@ -44,13 +45,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(VerpKeys, verp_keys_free)
 /* Whose addresses are made, all borrowed. */
 typedef struct VerpList {
     const char *list_id;
-    const char *local; /* "test-bounces", or "test-leave" for unsubscribing */
+    const char *local; /* "test-bounces", or "test-leave" for unsubscribing; list_local() shortens it to fit */
     const char *host;
     char delimiter;    /* [lmtp] verp_delimiter */
 } VerpList;
 
 /* Appends the address. False, and nothing is appended: local is so long (over
- * 42 octets) that not even the second form fits; send with the plain address. */
+ * VERP_LIST_MAX) that not even the second form fits. */
 bool verp_make(VerpKeys *keys, VerpPurpose purpose, const VerpList *list, const char *recipient, int64_t time,
                GString *address);
 

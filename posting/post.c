@@ -118,5 +118,6 @@ bool post_may_answer(Post *post)
 
 char *post_list_address(const List *list, const char *suffix)
 {
-    return g_strdup_printf("%s%s%s@%s", list->list_name, suffix ? "-" : "", suffix ? suffix : "", list->mail_host);
+    g_autofree char *local = list_local(list, suffix, LIST_LOCAL_MAX);
+    return g_strconcat(local, "@", list->mail_host, NULL);
 }

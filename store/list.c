@@ -117,10 +117,13 @@ bool list_exists(Store *store, const char *local, const char *domain, bool *exis
                                         "COALESCE((SELECT mail_host FROM domain WHERE alias_domain = $2), $2)",
                                         TEXT(name), TEXT(host));
     Step step = query ? query_step(query, error) : STEP_FAILED;
-    *exists = step == STEP_ROW;
-    if (*exists && list_id)
-        *list_id = g_strdup(query_text(query, 0));
-    return step != STEP_FAILED;
+    g_autofree char *found = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
+    if (step == STEP_FAILED || (!found && !list_short_find(store, name, host, &found, error)))
+        return false;
+    *exists = found != NULL;
+    if (list_id)
+        *list_id = g_steal_pointer(&found);
+    return true;
 }
 
 bool list_each(Store *store, const char *domain, ListEach *each, void *data, GError **error)
@@ -215,6 +218,9 @@ static bool name_allowed(const char *name, GError **error)
     bool ok = g_ascii_isalnum(*name);
     for (const char *at = name; *at; at++)
         ok = ok && (g_ascii_isalnum(*at) || strchr("-_.+=~", *at));
+    if (strlen(name) > LIST_LOCAL_MAX)
+        return fail(error, FAIL_NEVER, "\"%s\" cannot be the name of a list; allowed: up to %d octets", name,
+                    LIST_LOCAL_MAX);
     return ok || fail(error, FAIL_NEVER,
                       "\"%s\" cannot be the name of a list; allowed: letters, digits and - _ . + = ~ after one of them",
                       name);

@@ -129,7 +129,7 @@ bool domain_set_alias(Store *store, const char *mail_host, const char *alias_dom
  * private (private-default). Unlike Mailman, announce holds members' posts.
  * FAIL_RACE: there is one with that address or List-Id; FAIL_MISSING: the
  * domain is not known; FAIL_NEVER: the name has characters that file names and
- * headers should not have, or there is no such style. */
+ * headers should not have or over LIST_LOCAL_MAX octets, or there is no such style. */
 List *list_create(Store *store, const char *posting_address, const char *style, GError **error);
 bool list_remove(Store *store, const char *list_id, GError **error);
 
@@ -140,7 +140,12 @@ List *list_by_address(Store *store, const char *posting_address, GError **error)
 List *list_by_id(Store *store, const char *list_id, GError **error);
 List *list_find(Store *store, const char *text, GError **error);
 
-/* Is there such a list? For RCPT: one indexed look-up, nothing loaded. list_id
+/* The local part of a list's address: "NAME-SUFFIX", or "NAME" for suffix NULL. Where that is longer than room,
+ * the list's short name (up to 30 octets, never changing) takes the place of NAME. g_free(). */
+#define LIST_LOCAL_MAX 64 /* octets, RFC 5321 4.5.3.1.1 */
+char *list_local(const List *list, const char *suffix, size_t room);
+
+/* Is there such a list, by its name or its short name? For RCPT: one or two indexed look-ups, nothing loaded. list_id
  * (g_free(), may be NULL) is set when there is. */
 bool list_exists(Store *store, const char *local, const char *domain, bool *exists, char **list_id, GError **error);
 

@@ -112,6 +112,9 @@ const StoreDriver *store_driver(const Store *store);
 
 /* list.c: the internal key of a list; FAIL_MISSING. */
 bool list_key(Store *store, const char *list_id, int64_t *key, GError **error);
+
+/* The list of a short name (list_local()) at host (in lower case); *list_id is NULL when there is none. */
+bool list_short_find(Store *store, const char *name, const char *host, char **list_id, GError **error);
 /* list_setting.c */
 void list_settings_default(List *list);
 bool list_setting_apply(List *list, const char *name, const char *value, GError **error);

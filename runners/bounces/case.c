@@ -13,17 +13,8 @@
 
 VerpList case_verp_list(const Case *given, char **local)
 {
-    *local = g_strconcat(given->list->list_name, "-bounces", NULL);
+    *local = list_local(given->list, "bounces", VERP_LIST_MAX);
     return (VerpList){given->list->list_id, *local, given->list->mail_host, given->bounces->delimiter};
-}
-
-/* Can a probe be signed? A list's name may leave no room for it. */
-static bool can_probe(const Case *given, const char *address)
-{
-    g_autofree char *local = NULL;
-    VerpList list = case_verp_list(given, &local);
-    g_autoptr(GString) sender = g_string_new(NULL);
-    return given->bounces->probes && verp_make(given->bounces->keys, VERP_PROBE, &list, address, given->now, sender);
 }
 
 static char *effect_of(const Case *given, const char *address)
@@ -100,7 +91,7 @@ static bool score_member(Case *given, const Failed *failed, Fate *fate, GError *
     BounceScore *score = fate->score;
     unsigned *acts = &fate->acts;
     Store *store = given->bounces->shared->store;
-    ScoreRules rules = score_rules(given->list, can_probe(given, member->address));
+    ScoreRules rules = score_rules(given->list, given->bounces->probes);
     bool soft = bounce_is_soft(failed->class, failed->reason);
     g_autofree char *text = g_utf8_make_valid(failed->text, (gssize)MIN(strlen(failed->text), TEXT_MAX));
     BounceEvent event = {.list_id = given->list->list_id, .address = member->address, .at = given->now,

@@ -88,8 +88,10 @@ static bool find_proof(Case *given, const char *octets, size_t length, char **re
     g_autoptr(GString) text = g_string_new_len(octets, (gssize)length);
     for (size_t i = 0; i < text->len; i++)
         text->str[i] = text->str[i] ? g_ascii_tolower(text->str[i]) : ' ';
-    g_autofree char *bounces = g_strdup_printf("%s-bounces%c", given->list->list_name, given->bounces->delimiter);
-    g_autofree char *leave = g_strdup_printf("%s-leave%c", given->list->list_name, given->bounces->delimiter);
+    const char delimiter[] = {given->bounces->delimiter, '\0'};
+    g_autofree char *own = list_local(given->list, "bounces", VERP_LIST_MAX);
+    g_autofree char *other = list_local(given->list, "leave", VERP_LIST_MAX);
+    g_autofree char *bounces = g_strconcat(own, delimiter, NULL), *leave = g_strconcat(other, delimiter, NULL);
     return search_proof(given, text, bounces, false, recipient, error) &&
            search_proof(given, text, leave, true, recipient, error);
 }

@@ -31,7 +31,7 @@ Copies *copies_new(const Post *post, VerpKeys *keys, int64_t arrival, char delim
     copies->keys = keys;
     copies->arrival = arrival;
     copies->list_id = g_strdup(post->list->list_id);
-    copies->local = g_strconcat(post->list->list_name, "-bounces", NULL);
+    copies->local = list_local(post->list, "bounces", VERP_LIST_MAX);
     copies->host = g_strdup(post->list->mail_host);
     copies->delimiter = delimiter;
     copies->senders = post->verp;
@@ -72,7 +72,7 @@ const char *copies_line(Copies *copies, const char *address, const char *name)
     g_autofree char *token = NULL;
     g_string_truncate(copies->sender, 0);
     g_string_truncate(copies->line, 0);
-    if (copies->senders) /* one that is too long goes with the list's address */
+    if (copies->senders)
         verp_make(copies->keys, VERP_COPY, &list, address, copies->arrival, copies->sender);
     if (copies->tokens)
         token = verp_token(copies->keys, VERP_UNSUBSCRIBE, copies->list_id, address, copies->arrival);

@@ -9,6 +9,7 @@ import hmac
 import json
 import os
 import random
+import re
 import signal
 import sqlite3
 import time
@@ -71,17 +72,28 @@ VACATION = (b"From: anne@example.org\r\nSubject: Out of office\r\nAuto-Submitted
             b"I am away until Monday.\r\n")
 
 
+DIGITS = "abcdefghijklmnopqrstuvwxyz234567"
+
+
+def brief(list_name, key):
+    """The short name as store/list_short.c describes it."""
+    word = "".join(letter for letter in list_name if letter.isalnum())[:16]
+    return f"{word}.{''.join(DIGITS[key >> 5 * place & 31] for place in reversed(range(13)))}"
+
+
 def signed(instance, list_name, recipient, purpose="copy", when=None, local="bounces"):
     """The address as mail/verp.h describes it, made from the secret in the database."""
     with sqlite3.connect(instance.directory / "lib" / "listrunner.db") as store:
         secret, = store.execute("SELECT octets FROM secret ORDER BY key DESC LIMIT 1").fetchone()
+        list_key, = store.execute("SELECT key FROM list WHERE list_name = ?", [list_name]).fetchone() or [0]
     key = hmac.digest(secret, f"listrunner verp {purpose} 1".encode(), "sha256")
     week = int((when or time.time()) // WEEK) % 1024
-    digits = "abcdefghijklmnopqrstuvwxyz234567"
     octets = f"{list_name}.{HOST}".encode() + b"\0" + week.to_bytes(2, "big") + recipient.lower().encode()
     proof = base64.b32encode(hmac.digest(key, octets, "sha256")).decode().lower()[:10]
-    tag = digits[week >> 5] + digits[week & 31] + proof
+    tag = DIGITS[week >> 5] + DIGITS[week & 31] + proof
     name = f"{list_name}-{local}"
+    if len(name) > 42:
+        name = f"{brief(list_name, list_key)}-{local}"
     if len(name) + 1 + len(recipient) + 1 + len(tag) <= 64:
         return f"{name}+{recipient.replace('@', '=')}+{tag}@{HOST}"
     hashed = base64.b32encode(hashlib.sha256(recipient.lower().encode()).digest()).decode().lower()[:8]
@@ -445,6 +457,44 @@ def test_probe_that_arrives(ends, clock):
     wait_until(lambda: ends.standing() == {}, 20, "the probe to count as arrived")
     ends.send(report(anne), signed(ends.instance, "test", anne, purpose="probe"), "result=probed")  # late: a new one
     assert delivery(ends.instance, ends.address)[anne] == "enabled"
+
+
+@pytest.mark.parametrize("length", [34, 35, 43, 60, 64])
+def test_long_list_names(instances, sink, clock, length):
+    """However long its name, a list's copies and probes are signed: forged reports bring a probe and nothing worse."""
+    instance = instances(sink.port, settings={**SOON, "pipeline": {"verp_delivery_interval": "1"}}).start()
+    name = ("announcements-of-the-" + "department-" * 5)[:length - 1] + "z"
+    anne, long = "anne@example.org", "somebody.with.a.very.long.name@department.university.example.org"
+    address = instance.create_list(name, [anne, long], owner="boss@example.net",
+                                   settings=["bounce_score_threshold=1", "bounce_you_are_disabled_warnings=0"])
+    instance.lmtp_send(f"From: p@example.net\r\nTo: {address}\r\nSubject: x\r\n\r\nHi.\r\n".encode(), address)
+    instance.wait_idle()
+    copies = {mail.to[0]: mail for mail in sink.transactions()}
+    assert set(copies) == {anne, long}
+    plain = f"{name}-bounces@{HOST}" if length <= 56 else copies[long].sender.partition("+")[0] + f"@{HOST}"
+    for member, mail in copies.items():
+        assert mail.sender == signed(instance, name, member)
+        assert len(mail.sender.partition("@")[0]) <= 64
+    for day in range(3):  # anybody can write these
+        clock.days(day)
+        for member in (anne, long):
+            instance.lmtp_send(report(member), plain, sender="")
+            instance.wait_idle()
+    assert delivery(instance, address) == {anne: "enabled", long: "enabled"}
+    probes = sink.transactions()[2:]
+    assert sorted(mail.to[0] for mail in probes) == [anne] * 3 + [long] * 3
+    for number, mail in enumerate(probes):
+        when = time.time() + number // 2 * DAY
+        assert mail.sender == signed(instance, name, mail.to[0], purpose="probe", when=when)
+    spam = complaint(f"Return-Path: <{copies[long].sender}>\r\nFrom: x@example.net\r\n\r\nhi")
+    instance.lmtp_send(report(anne), signed(instance, name, anne, purpose="probe", when=clock.now()), sender="")
+    instance.lmtp_send(spam, plain, sender="")
+    wait_until(lambda: delivery(instance, address) == {}, 20, lambda: f"both gone: {delivery(instance, address)}")
+    assert "result=disabled" in instance.log_text() and not instance.set_aside()
+    instance.wait_idle()
+    for mail in sink.transactions():
+        owner, = re.findall(r"[^<>@: ]+-owner@", mail.octets.decode())[:1] or ["-"]
+        assert len(mail.sender.partition("@")[0]) <= 64 and len(owner) <= 65
 
 
 def test_enabled_again(ends, clock):

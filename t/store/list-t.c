@@ -126,6 +126,64 @@ static void test_create_refused(Fixture *fixture, const void *data)
     assert_failed(FAIL_RACE, error);
 }
 
+/* Every address of a list fits into 64 octets and leads to it, and to no other. */
+static void test_short(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(domain_create(fixture->store, "other.com", NULL, &error), error);
+    assert_ok(domain_set_alias(fixture->store, "example.com", "lists.internal", &error), error);
+    g_autofree char *previous = g_strdup("");
+    for (size_t length = 1; length <= LIST_LOCAL_MAX + 1; length++) {
+        g_autofree char *name = g_strnfill(length, 'c'), *address = NULL;
+        for (size_t at = 1; at < length; at += 3)
+            name[at] = "+=-.~_"[at % 6];
+        address = g_strconcat(name, "@example.com", NULL);
+        g_autoptr(List) list = list_create(fixture->store, address, NULL, &error);
+        if (length > LIST_LOCAL_MAX) {
+            assert_failed(FAIL_NEVER, error);
+            break;
+        }
+        g_assert_no_error(error);
+        for (size_t room = 42; room <= LIST_LOCAL_MAX; room += LIST_LOCAL_MAX - 42) {
+            g_autofree char *local = list_local(list, "bounces", room), *usual = g_strconcat(name, "-bounces", NULL);
+            g_assert_cmpuint(strlen(local), <=, room);
+            g_assert_cmpint(strcmp(local, usual) == 0, ==, strlen(usual) <= room);
+        }
+        g_autofree char *brief = list_local(list, NULL, 0), *found = NULL, *aliased = NULL, *foreign = NULL;
+        bool exists;
+        g_assert_cmpuint(strlen(brief), <=, 30);
+        g_assert_cmpstr(brief, !=, previous);
+        assert_ok(list_exists(fixture->store, brief, "example.com", &exists, &found, &error), error);
+        g_assert_cmpstr(found, ==, list->list_id);
+        assert_ok(list_exists(fixture->store, brief, "lists.internal", &exists, &aliased, &error), error);
+        g_assert_cmpstr(aliased, ==, list->list_id);
+        assert_ok(list_exists(fixture->store, brief, "other.com", &exists, &foreign, &error), error);
+        g_assert_false(exists);
+        for (size_t at = 0; brief[at]; at++) { /* nothing but that very name */
+            g_autofree char *wrong = g_strdup(brief);
+            wrong[at] = wrong[at] == 'd' ? 'e' : 'd';
+            assert_ok(list_exists(fixture->store, wrong, "example.com", &exists, NULL, &error), error);
+            g_assert_false(exists);
+        }
+        g_free(previous);
+        previous = g_steal_pointer(&brief);
+    }
+}
+
+/* Whoever bears the name itself comes first. */
+static void test_short_taken(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autoptr(List) list = list_by_id(fixture->store, LIST, &error);
+    g_autofree char *brief = list_local(list, NULL, 0), *address = g_strconcat(brief, "@example.com", NULL);
+    g_autofree char *found = NULL;
+    g_autoptr(List) named = list_create(fixture->store, address, NULL, &error);
+    g_assert_no_error(error);
+    bool exists;
+    assert_ok(list_exists(fixture->store, brief, "example.com", &exists, &found, &error), error);
+    g_assert_cmpstr(found, ==, named->list_id);
+}
+
 static void test_styles(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -293,6 +351,8 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/list/domain-alias", test_domain_alias);
     TEST_WITH_LIST("/list/create", test_create);
     TEST_WITH_LIST("/list/create-refused", test_create_refused);
+    TEST_WITH_LIST("/list/short", test_short);
+    TEST_WITH_LIST("/list/short-taken", test_short_taken);
     TEST_WITH_LIST("/list/styles", test_styles);
     TEST_WITH_LIST("/list/find", test_find);
     TEST_WITH_LIST("/list/exists", test_exists);
