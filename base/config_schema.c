@@ -317,6 +317,9 @@ const ConfigKey config_schema[] = {
 {"bounces", "max_unsigned_per_day", INTEGER("10000", 0, 1000000000, "mails"),
  "The most mails to the plain -bounces address of a list that are looked at on a day, because anybody can send them; "
  "further ones are discarded. Reports about copies with a signed sender do not count. 0 is no limit."},
+{"bounces", "max_unsigned_recipients", INTEGER("100", 0, 1000000, "recipients"),
+ "The most failed recipients of one such mail that cost members points; the log tells how many more it names. 0 is no "
+ "limit."},
 
 {"archive", "command_timeout", DURATION("5m", SECOND, DAY),
  "How long the program of an archiver may take for one message."},

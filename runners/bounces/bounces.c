@@ -48,6 +48,7 @@ static bool start(Runner *runner, GError **error)
     bounces->keep_us = config_duration(config, "bounces", "remember");
     bounces->notices_a_day = config_integer(config, "bounces", "max_owner_notices_per_day");
     bounces->unsigned_a_day = config_integer(config, "bounces", "max_unsigned_per_day");
+    bounces->unsigned_recipients = config_integer(config, "bounces", "max_unsigned_recipients");
     return read_keys(bounces, error);
 }
 

@@ -29,6 +29,7 @@ typedef struct Bounces {
     int64_t keep_us;    /* how long days are kept */
     int64_t expire_at;  /* monotonic */
     int64_t notices_a_day, unsigned_a_day; /* by list; 0: no limit */
+    int64_t unsigned_recipients;           /* by mail; 0: no limit */
 } Bounces;
 
 typedef struct Case {

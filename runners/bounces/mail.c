@@ -150,19 +150,26 @@ static bool signed_mail(Case *given, const Signature *signature, const Bounce *b
     }
 }
 
+/* One forged report must not cost a whole list points. */
 static bool unsigned_failures(Case *given, const Bounce *bounce, GError **error)
 {
+    int64_t most = given->bounces->unsigned_recipients, failed = 0;
     for (unsigned i = 0; i < bounce->recipients->len; i++) {
         const BounceRecipient *one = bounce->recipients->pdata[i];
         if (one->class == BOUNCE_DELAYED) {
             list_runner_log(given->entry, "address=<%s> result=not-counted (delayed)", one->address);
             continue;
         }
-        Failed failed = {.address = one->address, .source = "report", .class = one->class, .status = one->status,
-                         .reason = one->reason, .text = one->text};
-        if (!case_failed(given, &failed, error))
+        if (most > 0 && ++failed > most)
+            continue;
+        Failed failure = {.address = one->address, .source = "report", .class = one->class, .status = one->status,
+                          .reason = one->reason, .text = one->text};
+        if (!case_failed(given, &failure, error))
             return false;
     }
+    if (most > 0 && failed > most)
+        list_runner_log(given->entry, "recipients=%" G_GINT64_FORMAT " result=not-counted (more than "
+                        "max_unsigned_recipients in one mail)", failed - most);
     return true;
 }
 

@@ -433,6 +433,24 @@ def test_bomb(instances, sink, clock):
     ends.send(PLAIN, None, "result=forwarded")
 
 
+def test_bomb_of_recipients(instances, sink, clock):
+    """One report that names many costs a bounded number of members a point; the log tells of the others."""
+    instance = instances(sink.port, settings={"bounces": {"max_unsigned_recipients": "5"}}).start()
+    members = [f"m{number}@example.org" for number in range(12)]
+    address = instance.create_list("test", members)
+    late = "late@example.org"
+    blocks = [f"Final-Recipient: rfc822; {late}\r\nAction: delayed\r\nStatus: 4.4.1\r\n\r\n"]
+    blocks += [f"Final-Recipient: rfc822; {member}\r\nAction: failed\r\nStatus: 5.1.1\r\n\r\n" for member in members]
+    many = report("nobody@example.org").decode().replace("Final-Recipient", "".join(blocks) + "Final-Recipient", 1)
+    instance.lmtp_send(many.encode(), f"test-bounces@{HOST}", sender="")
+    instance.wait_idle()
+    assert standing(instance, address) == {member: (1, "enabled") for member in members[:5]}
+    assert "recipients=8 result=not-counted (more than max_unsigned_recipients in one mail)" in instance.log_text()
+    instance.lmtp_send(many.encode(), signed(instance, "test", members[9]), sender="")  # it is about that one alone
+    instance.wait_idle()
+    assert standing(instance, address) == {member: (1, "enabled") for member in [*members[:5], members[9]]}
+
+
 def test_list_that_is_gone(ends):
     pid, = ends.instance.pids("bounces")
     os.kill(pid, signal.SIGSTOP)
