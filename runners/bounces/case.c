@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "mail/address.h"
 #include "runners/bounces/letters.h"
+#include "runners/keys.h"
 
 #define TEXT_MAX 300   /* octets of a reason that are kept */
 #define SAME_DAY_MAX 50 /* bounces of a member on a day that are told apart; more are dropped */
@@ -40,14 +41,15 @@ static bool owner_wants(const List *list, unsigned acts)
            (acts & SCORE_GREW && !(acts & SCORE_DISABLE) && list->bounce_notify_owner_on_bounce_increment);
 }
 
-/* 32 bits of the entry's hash, beside the acts: who did them writes their letters, and nobody else. */
+/* Beside the acts, 48 bits that tell the entry: who did them writes their letters, and nobody else. An entry of out
+ * has a number for it, because its name may come a second time. */
 #define ACTS INT64_C(0xff)
-static int64_t tag_of(const Entry *entry)
+static int64_t tag_of(Entry *entry)
 {
     int64_t tag = 0;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 6; i++)
         tag = tag << 8 | entry_name(entry)->hash[i];
-    return tag << 8;
+    return (meta_integer(entry_meta(entry), KEY_WRITING, tag) & INT64_C(0xffffffffffff)) << 8;
 }
 
 bool case_record(Case *given, const char *effect, unsigned *acts, GError **error)

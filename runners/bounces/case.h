@@ -6,6 +6,7 @@
  * recorded in the transaction that does it, under the entry and the address,
  * with what was done: an entry that comes again, after a crash between the
  * transaction and the commit of the entry, changes nothing and writes the same letters.
+ * Another entry about the same, which out may write after a crash of its own, changes nothing and writes none.
  *
  * Functions return false only when the store (or the system) failed.
  */

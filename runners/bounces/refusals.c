@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 /*
  * Recipients that out was refused while it delivered. It may report one a
- * second time in another entry (after a crash): effects are kept under the entry
- * of out that they belong to.
+ * second time (after a crash), in another entry or in one of the same name: effects are kept under the entry
+ * of out that they belong to, and whose they are under KEY_WRITING.
  */
 #include <string.h>
 

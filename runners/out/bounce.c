@@ -74,6 +74,7 @@ static Bounce *cut(BounceMaker *maker)
     meta_set_integer(meta, META_ORDINAL, ordinal_of(maker->names));
     meta_set_string(meta, KEY_TO, TO_BOUNCES);
     meta_set_string(meta, KEY_OF, of);
+    meta_set_integer(meta, KEY_WRITING, (int64_t)g_random_int() << 16 | (g_random_int() & 0xffff));
     json_object_set_new(meta, KEY_FAILURES, g_steal_pointer(&maker->failures));
     Bounce *bounce = g_new0(Bounce, 1);
     bounce->delivery = maker->delivery;

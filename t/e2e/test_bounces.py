@@ -266,24 +266,27 @@ def test_killed_runner_scores_once(instances, sink, clock):
     assert not instance.set_aside()
 
 
-def rewritten(entry, list_id, ordinal):
-    """The entry with another ordinal, and so another name: as out writes it when it cuts its refusals another way."""
-    octets = entry.read_bytes()
+def rewritten(octets, path, list_id, ordinal=None):
+    """The entry as out writes it once more after a crash: with another ordinal, and so another name, when it cuts its
+    refusals another way; else under the same name."""
     head, rest = octets.split(b"\n", 1)
     words = head.split(b" ")
     meta_length, recipients_length, length = (int(digits) for digits in words[2:5])
     meta = json.loads(rest[:meta_length])
+    ordinal = meta["ordinal"] if ordinal is None else ordinal
     meta["ordinal"] = ordinal
+    meta["writing"] ^= random.getrandbits(47) + 1
     line = json.dumps(meta, separators=(",", ":"), sort_keys=True).encode() + b"\n"
     message = rest[meta_length + recipients_length:][:length]
     name = hashlib.sha1(message + b"\0" + list_id.encode() + b"\0%d\0%d" % (meta["arrival"], ordinal)).hexdigest()
     words[2] = b"%010d" % len(line)
     words[6] = hashlib.sha1(line + b" ".join(words[2:5])).hexdigest().encode()
-    path = entry.with_name(f"{entry.name.partition('+')[0]}+{name}.msg")
-    fresh = path.with_suffix(".tmp")
+    fresh = path.with_name("fresh.tmp")
     fresh.write_bytes(b" ".join(words) + b"\n" + line + message + f"\nend listrunner 1 {name}\n".encode())
-    os.chown(fresh, entry.stat().st_uid, entry.stat().st_gid)
-    fresh.rename(path)
+    os.chown(fresh, path.parent.stat().st_uid, path.parent.stat().st_gid)
+    again = path.with_name(f"{path.name.partition('+')[0]}+{name}.msg")
+    fresh.rename(again)
+    return again
 
 
 def test_refused_twice(instances, sinks, clock):
@@ -297,11 +300,19 @@ def test_refused_twice(instances, sinks, clock):
     try:
         instance.lmtp_send(f"From: p@example.net\r\nTo: {address}\r\nSubject: x\r\n\r\nHi.\r\n".encode(), address)
         entry = wait_until(lambda: next((instance.spool / "bounces").glob("*.msg"), None), 20, "a refusal")
-        rewritten(entry, f"test.{HOST}", 7)
+        octets = entry.read_bytes()
+        assert rewritten(octets, entry, f"test.{HOST}", 7) != entry
     finally:
         os.kill(pid, signal.SIGCONT)
     instance.wait_idle()
-    assert instance.log_text().count("result=scored") == 1 and instance.log_text().count("result=done-before") == 1
+    assert not entry.exists()
+    again = rewritten(octets, entry, f"test.{HOST}")  # the runner had taken it when out died before its mark
+    assert again == entry
+    instance.stop()
+    instance.start()
+    instance.wait_idle()
+    log = instance.log_text()
+    assert not entry.exists() and log.count("result=scored") == 1 and log.count("result=done-before") == 2
     assert standing(instance, address) == {"gone@example.org": (1, "enabled")}
     assert [row["bounces"] for row in rows(instance, "show", "gone@example.org")] == [1]
     assert sum(mail.to == ["boss@example.net"] for mail in sink.transactions()) == 1
