@@ -18,7 +18,7 @@
 #define SECRET_KEEP (157 * 7 * BOUNCE_DAY)
 
 static gboolean json, names;
-static char *domain, *reason, *since, *by;
+static char *member, *domain, *reason, *since, *by;
 
 /* ---- the filter ---- */
 
@@ -54,6 +54,8 @@ static Store *prepare(Site *site, const char *list_text, List **list, BounceFilt
     if (!take_reason(filter, error) || !take_since(filter, error))
         return NULL;
     filter->domain = domain;
+    if (member)
+        filter->address = member;
     Store *store = site_store(site, false, error);
     *list = store && list_text ? list_find(store, list_text, error) : NULL;
     filter->list_id = *list ? (*list)->list_id : NULL;
@@ -170,14 +172,17 @@ static int run_reset(Site *site, int argc, char **argv, GError **error)
 {
     g_autoptr(List) list = NULL;
     BounceFilter filter = {0};
-    if (domain && argc > 1)
-        return command_usage(error, "--domain and addresses exclude each other");
-    Store *store = prepare(site, argv[0], &list, &filter, error);
+    if ((domain || member || reason) && argc > 1)
+        return command_usage(error, "addresses and --domain, --member or --reason exclude each other");
+    if (argc == 0 && !domain && !member && !reason)
+        return command_usage(error, "LIST is missing, or one of --domain, --member and --reason");
+    Store *store = prepare(site, argc > 0 ? argv[0] : NULL, &list, &filter, error);
     if (!store)
         return TOOL_LATER;
     int worst = TOOL_OK;
-    if (argc == 1)
-        return reset(store, &filter, domain ? domain : list->posting_address, &worst, error) ? worst : TOOL_LATER;
+    const char *what = member ? member : domain ? domain : reason ? reason : list->posting_address;
+    if (argc <= 1)
+        return reset(store, &filter, what, &worst, error) ? worst : TOOL_LATER;
     for (int at = 1; at < argc; at++) {
         filter.address = argv[at];
         if (!reset(store, &filter, argv[at], &worst, error))
@@ -277,6 +282,7 @@ static int run_rotate(Site *site, int argc, char **argv, GError **error)
 }
 
 #define FILTER_OPTIONS \
+    {"member", 0, 0, G_OPTION_ARG_FILENAME, &member, "only that address", "ADDRESS"}, \
     {"domain", 0, 0, G_OPTION_ARG_FILENAME, &domain, "only members of that mail domain", "DOMAIN"}
 #define REASON_OPTION \
     {"reason", 0, 0, G_OPTION_ARG_FILENAME, &reason, "only what came back for that reason", "REASON"}
@@ -289,7 +295,7 @@ static const GOptionEntry ls_options[] = {
     G_OPTION_ENTRY_NULL,
 };
 static const GOptionEntry show_options[] = {REASON_OPTION, SINCE_OPTION, JSON_OPTION, G_OPTION_ENTRY_NULL};
-static const GOptionEntry reset_options[] = {FILTER_OPTIONS, G_OPTION_ENTRY_NULL};
+static const GOptionEntry reset_options[] = {FILTER_OPTIONS, REASON_OPTION, G_OPTION_ENTRY_NULL};
 static const GOptionEntry stat_options[] = {
     {"by", 0, 0, G_OPTION_ARG_STRING, &by, "what is summed up in one row", "day|week|month|all"},
     FILTER_OPTIONS, REASON_OPTION, SINCE_OPTION, JSON_OPTION,
@@ -307,10 +313,11 @@ const Command bounce_show = {
 };
 
 const Command bounce_reset_verb = {
-    .name = "reset", .arguments = "LIST [ADDRESS...]",
+    .name = "reset", .arguments = "[LIST [ADDRESS...]]",
     .summary = "Forget the scores of members, and enable those whom bounces disabled",
-    .details = "Without addresses all members of the list are meant, or with --domain those of it.",
-    .least = 1, .most = -1, .options = reset_options, .run = run_reset,
+    .details = "Without addresses all members of the list are meant, or those that the options name. Without LIST one of "
+               "the options must be given; then members of all lists are meant.",
+    .most = -1, .options = reset_options, .run = run_reset,
 };
 
 const Command bounce_stat = {

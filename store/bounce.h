@@ -85,8 +85,9 @@ typedef bool BounceStandingEach(const BounceScore *score, const BounceDay *last,
 bool bounce_standing_each(Store *store, const BounceFilter *filter, BounceStandingEach *each, void *data,
                           GError **error);
 
-/* Forgets the score of those whom filter names (list_id, address, domain) and
- * enables whom bounces disabled. *changed: how many. */
+/* Forgets the score of those whom filter names (list_id, address, domain, the last reason) and
+ * enables whom bounces disabled. *changed: how many. Looks at one address, or at those who have a score, never at all
+ * members. */
 bool bounce_reset(Store *store, const BounceFilter *filter, int64_t *changed, GError **error);
 
 /* Counts something that is bounded by list and day; *today includes this one. */

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What bounce.c and bounce_score.c share: a member's standing as columns.
- * For this folder only.
+ * What bounce.c and bounce_score.c share: a member's standing as columns, and the
+ * statements that a test looks through. For this folder only.
  */
 #include "store/bounce.h"
 #include "store/member_internal.h"
@@ -13,10 +13,29 @@
     "m.key, l.list_id, m.email, " EFFECTIVE_DELIVERY_STATUS \
     ", s.score, s.last_bounce_at, s.probe_at, s.disabled_at, s.warnings, s.next_at"
 #define BOUNCE_SCORE_COLUMN_COUNT 10
+/* CROSS JOIN keeps the order: those who have a score are few among the members, and looked at first. */
 #define BOUNCE_SCORE_JOINS \
-    " FROM bounce_score s JOIN member m ON m.key = s.member JOIN list l ON l.key = m.list" \
+    " FROM bounce_score s CROSS JOIN member m CROSS JOIN list l" \
     " LEFT JOIN address_preference a ON a.address = m.address" \
     " LEFT JOIN person_preference p ON p.person = m.person "
+#define BOUNCE_SCORE_JOINED "m.key = s.member AND l.key = m.list "
+
+/* Members with a score: of the address $2, all; of the list $1, the domain $3 ("example.org "), the last reason $4, where
+ * these are not ''. One address is found by the index of addresses and that of persons. */
+#define BOUNCE_OF_REST \
+    "s.member = m.key AND l.key = m.list AND ($1 = '' OR l.list_id = $1) " \
+    "AND ($3 = '' OR substr(m.folded, 1, length($3)) = $3) " \
+    "AND ($4 = '' OR $4 = (SELECT b.reason FROM bounce b WHERE b.list = m.list AND b.folded = m.folded " \
+    "ORDER BY b.day DESC LIMIT 1))"
+#define BOUNCE_OF_ALL \
+    "SELECT m.key FROM bounce_score s CROSS JOIN member m CROSS JOIN list l WHERE $2 = '' AND " BOUNCE_OF_REST
+#define BOUNCE_OF_ADDRESS \
+    "SELECT m.key FROM address a CROSS JOIN member m CROSS JOIN bounce_score s CROSS JOIN list l " \
+    "WHERE a.folded = $2 AND m.person = a.person AND m.folded = $2 AND " BOUNCE_OF_REST
+
+/* What bounce_reset() does to them; 2 is DELIVERY_BY_BOUNCES. */
+#define BOUNCE_ENABLE(whom) "UPDATE member SET delivery_status = NULL WHERE delivery_status = 2 AND key IN (" whom ")"
+#define BOUNCE_FORGET(whom) "DELETE FROM bounce_score WHERE member IN (" whom ")"
 
 /* Fills *score from these columns; the strings become its own. */
 void bounce_score_from(Query *query, BounceScore *score);

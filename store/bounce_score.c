@@ -74,7 +74,7 @@ bool bounce_score_due(Store *store, int64_t now, int limit, BounceScoreEach *eac
     g_autoptr(GPtrArray) due = g_ptr_array_new_with_free_func(free_score);
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT " BOUNCE_SCORE_COLUMNS BOUNCE_SCORE_JOINS
-                                        "WHERE s.next_at <= $1 ORDER BY s.next_at LIMIT $2",
+                                        "WHERE " BOUNCE_SCORE_JOINED "AND s.next_at <= $1 ORDER BY s.next_at LIMIT $2",
                                         INTEGER(now), INTEGER(limit));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
@@ -97,23 +97,18 @@ bool bounce_score_next(Store *store, int64_t *at, GError **error)
     return step != STEP_FAILED;
 }
 
-/* 2 is DELIVERY_BY_BOUNCES. */
-#define WHOM \
-    "SELECT m.key FROM bounce_score s JOIN member m ON m.key = s.member JOIN list l ON l.key = m.list " \
-    "WHERE ($1 = '' OR l.list_id = $1) AND ($2 = '' OR m.folded = $2) " \
-    "AND ($3 = '' OR substr(m.folded, 1, length($3)) = $3)"
-
 static bool reset(Store *store, const BounceFilter *filter, int64_t *changed, GError **error)
 {
     g_autofree char *folded = filter->address ? email_folded(filter->address) : g_strdup("");
     g_autofree char *probe = filter->domain ? g_strconcat("@", filter->domain, NULL) : NULL;
     g_autofree char *domain = probe ? email_folded(probe) : g_strdup("");
-    const Value values[] = {TEXT(filter->list_id ? filter->list_id : ""), TEXT(folded), TEXT(domain)};
-    return query_all(store, error, NULL,
-                     "UPDATE member SET delivery_status = NULL WHERE delivery_status = 2 AND key IN (" WHOM ")", values,
-                     G_N_ELEMENTS(values)) &&
-           query_all(store, error, changed, "DELETE FROM bounce_score WHERE member IN (" WHOM ")", values,
-                     G_N_ELEMENTS(values));
+    const Value values[] = {TEXT(filter->list_id ? filter->list_id : ""), TEXT(folded), TEXT(domain),
+                            TEXT(filter->reason ? filter->reason : "")};
+    bool one = filter->address != NULL;
+    const char *enable = one ? BOUNCE_ENABLE(BOUNCE_OF_ADDRESS) : BOUNCE_ENABLE(BOUNCE_OF_ALL);
+    const char *forget = one ? BOUNCE_FORGET(BOUNCE_OF_ADDRESS) : BOUNCE_FORGET(BOUNCE_OF_ALL);
+    return query_all(store, error, NULL, enable, values, G_N_ELEMENTS(values)) &&
+           query_all(store, error, changed, forget, values, G_N_ELEMENTS(values));
 }
 
 bool bounce_reset(Store *store, const BounceFilter *filter, int64_t *changed, GError **error)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "store/bounce_internal.h"
 #include "t/store/fixture.h"
 
 #define LIST "test.example.com"
@@ -196,6 +197,68 @@ static void test_standing(Fixture *fixture, const void *data)
     assert_due(store, NOW, 10, "dora@example.net;", NOW);
 }
 
+/* Who has a score, or one address: no statement goes through all members. */
+static void test_reset_looks_at_few(Fixture *fixture, const void *data)
+{
+    static const char *const statements[] = {
+        "EXPLAIN QUERY PLAN " BOUNCE_ENABLE(BOUNCE_OF_ALL), "EXPLAIN QUERY PLAN " BOUNCE_FORGET(BOUNCE_OF_ALL),
+        "EXPLAIN QUERY PLAN " BOUNCE_ENABLE(BOUNCE_OF_ADDRESS), "EXPLAIN QUERY PLAN " BOUNCE_FORGET(BOUNCE_OF_ADDRESS)};
+    for (size_t at = 0; at < G_N_ELEMENTS(statements); at++) {
+        GError *error = NULL;
+        g_autoptr(Query) query = query_open(fixture->store, &error, statements[at], TEXT(""), TEXT(""), TEXT(""), TEXT(""));
+        unsigned steps = 0;
+        for (; query_step(query, &error) == STEP_ROW; steps++) {
+            const char *step = query_text(query, 3);
+            bool scores = g_str_has_prefix(step, "SCAN s ") && at < 2;
+            g_test_message("%s", step);
+            g_assert_true(scores || !g_str_has_prefix(step, "SCAN"));
+        }
+        g_assert_no_error(error);
+        g_assert_cmpuint(steps, >, 3);
+    }
+}
+
+static void test_reset(Fixture *fixture, const void *data)
+{
+    static const struct {
+        BounceFilter filter;
+        int64_t changed;
+    } cases[] = {
+        {{.address = "Anne@Example.org"}, 2}, /* on both lists */
+        {{.address = "anne@example.org", .list_id = LIST}, 1},
+        {{.address = "anne@example.org", .list_id = "gone.example.com"}, 0},
+        {{.address = "anne@example.org", .domain = "example.net"}, 0},
+        {{.address = "dora@example.net"}, 0},
+        {{.list_id = LIST}, 3},
+        {{.domain = "Example.ORG"}, 3},
+        {{.domain = "example.org", .list_id = LIST}, 2},
+        {{.reason = "mailbox-full"}, 1},
+        {{.reason = "mailbox-full", .address = "bart@example.org"}, 1},
+        {{.reason = "user-unknown", .list_id = LIST}, 1},
+        {{0}, 4},
+    };
+    Store *store = fixture->store;
+    GError *error = NULL;
+    g_autoptr(List) other = list_create(store, "other@example.com", NULL, &error);
+    assert_ok(member_add(store, other->list_id, ROLE_MEMBER, "anne@example.org", NULL, NULL, &error), error);
+    g_autoptr(Member) anne = member_find(store, other->list_id, ROLE_MEMBER, "anne@example.org", &error);
+    note(store, "anne@example.org", NOW, 25, 1);
+    note(store, "anne@example.org", NOW + BOUNCE_DAY, 100, 1); /* the last one counts */
+    note(store, "bart@example.org", NOW, 25, 1);
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        int64_t changed;
+        set_score(store, "anne@example.org", 100, 0, NOW);
+        set_score(store, "bart@example.org", 0, NOW, NOW);
+        set_score(store, "cris@sub.example.org", 25, 0, NOW);
+        BounceScore score = {.score = 100, .next_at = NOW};
+        g_strlcpy(score.member_id, anne->id, sizeof score.member_id);
+        assert_ok(bounce_score_write(store, &score, &error), error);
+        assert_ok(bounce_reset(store, &cases[at].filter, &changed, &error), error);
+        g_test_message("case %zu", at);
+        g_assert_cmpint(changed, ==, cases[at].changed);
+    }
+}
+
 static void test_count(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -219,6 +282,8 @@ int main(int argc, char **argv)
     g_test_add("/bounce/filter", Fixture, NULL, open_with_members, test_filter, fixture_close);
     g_test_add("/bounce/due", Fixture, NULL, open_with_members, test_due, fixture_close);
     g_test_add("/bounce/standing", Fixture, NULL, open_with_members, test_standing, fixture_close);
+    g_test_add("/bounce/reset-looks-at-few", Fixture, NULL, open_with_members, test_reset_looks_at_few, fixture_close);
+    g_test_add("/bounce/reset", Fixture, NULL, open_with_members, test_reset, fixture_close);
     g_test_add("/bounce/count", Fixture, NULL, open_with_members, test_count, fixture_close);
     return g_test_run();
 }
