@@ -91,7 +91,7 @@ char *config_duration_text(int64_t us); /* the shortest; g_free() */
 bool config_rate_parse(const char *text, double *per_second);
 #define CONFIG_RATE_ALLOWED "a count and a unit such as 0.5/s, 30/m, 1000/h or 20000/d, or 0 for no limit"
 
-/* "x", "x/y", "x/concurrency" or "x/sqrt_concurrency" with 0 <= x <= 1: the number, and the word behind it (static; NULL:
+/* "x", "x/y", "x/concurrency" or "x/sqrt_concurrency", 0 <= x <= 1: the number, and the word behind it (static; NULL:
  * none). */
 bool config_feedback_parse(const char *text, double *value, const char **divisor);
 #define CONFIG_FEEDBACK_ALLOWED "a number from 0 to 1, alone or as x/y, x/concurrency or x/sqrt_concurrency"

@@ -219,6 +219,38 @@ static void check_relay(const Check *check, const ConfigSection *section, const 
                      "found 25; allowed with type = lmtp is any other (RFC 2033), 24 for one");
 }
 
+#define WAIT_MIN 1000000
+#define WAIT_MAX (INT64_C(30) * 86400 * 1000000)
+
+static void check_schedule(const Check *check, const char *section)
+{
+    const ConfigValue *schedule = usable(check, section, "backoff_schedule");
+    for (char **word = schedule ? schedule->words : NULL; word && *word; word++) {
+        int64_t wait;
+        if (!config_duration_parse(*word, &wait) || wait < WAIT_MIN || wait > WAIT_MAX)
+            COMPLAIN(check, section, schedule, "found \"%s\"; allowed are times such as 5m 30m 4h, from 1s to 30d", *word);
+    }
+}
+
+/* 0: what [out] says. */
+static const ConfigValue *backoff_in_force(const Check *check, const char *section, const char *name)
+{
+    const ConfigValue *own = usable(check, section, name);
+    return own && own->number > 0 ? own : usable(check, "out", name);
+}
+
+static void check_backoff(const Check *check, const char *section)
+{
+    const ConfigValue *low = backoff_in_force(check, section, "minimal_backoff_time");
+    const ConfigValue *high = backoff_in_force(check, section, "maximal_backoff_time");
+    const ConfigValue *own = low && low == usable(check, section, "minimal_backoff_time") ? low : high;
+    check_schedule(check, section);
+    if (!low || !high || low->number <= high->number || own != usable(check, section, own->name))
+        return;
+    COMPLAIN(check, section, own, "found %s; allowed is %s %s = %s", own->text, own == low ? "at most" : "at least",
+             own == low ? high->name : low->name, own == low ? high->text : low->text);
+}
+
 static void check_transports(const Check *check)
 {
     for (unsigned i = 0; i < check->config->sections->len; i++) {
@@ -229,6 +261,7 @@ static void check_transports(const Check *check)
             continue;
         check_relay(check, section, type->text);
         check_auth(check, section, type->text);
+        check_backoff(check, section->name);
     }
 }
 
@@ -378,6 +411,7 @@ void config_check(const Config *config, bool offline, ConfigFaults *faults)
     check_site(&check);
     check_order(&check, "master", "restart_delay_min", "restart_delay_max");
     check_order(&check, "out", "minimal_backoff_time", "maximal_backoff_time");
+    check_schedule(&check, "out");
     check_memory(&check);
     check_runners(&check);
     check_outgoing(&check);

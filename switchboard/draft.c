@@ -72,6 +72,8 @@ void draft_set_due(Draft *draft, int64_t due)
 
 void draft_set_recipients(Draft *draft, DraftRecipients *next, void *data, GDestroyNotify destroy)
 {
+    if (draft->next_destroy)
+        draft->next_destroy(draft->next_data);
     draft->next = next;
     draft->next_data = data;
     draft->next_destroy = destroy;

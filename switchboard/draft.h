@@ -41,7 +41,8 @@ Draft *draft_from_entry(const char *queue, Entry *entry);
  * set back since. */
 void draft_set_due(Draft *draft, int64_t due);
 
-/* Where the recipients come from: read once, while the draft is written. */
+/* Where the recipients come from: read once, while the draft is written. Takes the place of where they came from
+ * before. */
 void draft_set_recipients(Draft *draft, DraftRecipients *next, void *data, GDestroyNotify destroy);
 
 const char *draft_queue(const Draft *draft);

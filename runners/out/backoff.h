@@ -2,10 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * How long refused mail waits: as long as it is old, within limits, and a
- * little more or less, so that what failed together does not come back all at once.
+ * How long refused mail waits: as long as it is old, within limits, or by a schedule; and a little more or less, so that
+ * what failed together does not come back all at once. A schedule is a row of waits. Which of them is next is told from
+ * the age: each step is over when the mail is as old as the waits so far come to.
  */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct Backoff {
@@ -13,6 +15,8 @@ typedef struct Backoff {
     int64_t max_us;
     int64_t lifetime_us; /* an attempt at this age or later is the last */
     unsigned jitter;     /* percent, to both sides */
+    const int64_t *steps; /* us: the schedule, borrowed */
+    size_t count;         /* 0: none */
 } Backoff;
 
 /* chance is a random number, 0 <= chance < 1. */

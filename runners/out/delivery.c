@@ -2,6 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/out/delivery.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "runners/keys.h"
 
@@ -19,6 +21,15 @@ bool delivery_next(Delivery *delivery, Recipient *recipient)
     }
     delivery->exhausted = true;
     return false;
+}
+
+const char *delivery_domain(const Recipient *recipient, size_t *length)
+{
+    const char *end = recipient->address + recipient->length;
+    const char *at = memrchr(recipient->address, '@', recipient->length);
+    const char *domain = at ? at + 1 : end;
+    *length = (size_t)(end - domain);
+    return domain;
 }
 
 Delivery *delivery_new(Entry *entry, unsigned source, GError **error)

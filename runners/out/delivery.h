@@ -51,6 +51,9 @@ void delivery_free(Delivery *delivery);
 /* The next recipient that is still to do; false at the end. */
 bool delivery_next(Delivery *delivery, Recipient *recipient);
 
+/* What is behind the @ of an address as content_address() leaves it; "" when there is none. */
+const char *delivery_domain(const Recipient *recipient, size_t *length);
+
 bool delivery_over(const Delivery *delivery);
 
 /* Recipients not yet read, estimated from their octets. */

@@ -61,6 +61,7 @@ typedef struct Destination {
     int64_t full_until;    /* wall clock: no further connection before */
     char *last_reply;      /* the last that was no success */
     int64_t last_used;
+    int64_t clog_told;     /* monotonic */
     DestinationCounts counts;
 
     /* The scheduler's. */

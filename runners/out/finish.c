@@ -11,6 +11,7 @@
 #include "runners/keys.h"
 #include "runners/out/bounce.h"
 #include "runners/out/report.h"
+#include "runners/out/waits.h"
 #include "switchboard/fault.h"
 #include "switchboard/meta.h"
 
@@ -32,12 +33,19 @@ void finish_clear(Finish *finish)
         g_ptr_array_unref(finish->outcomes[i]);
         g_ptr_array_unref(finish->deliveries[i]);
     }
+    g_free(finish->steps);
 }
 
-static int64_t next_due(Finish *finish, const Delivery *delivery)
+static int64_t due_by(const Backoff *backoff, const Delivery *delivery)
 {
     int64_t now = clock_now();
-    return now + backoff_delay(&finish->backoff, now - entry_arrival(delivery->entry), g_random_double());
+    return now + backoff_delay(backoff, now - entry_arrival(delivery->entry), g_random_double());
+}
+
+/* When the system, and no server, is why it waits. */
+static int64_t next_due(Finish *finish, const Delivery *delivery)
+{
+    return due_by(&finish->backoff, delivery);
 }
 
 /* The entry waits again in its own queue. */
@@ -57,35 +65,53 @@ bool finish_put_back(Finish *finish, Delivery *delivery, GError **error)
     return wait_again(finish, delivery, 0, error);
 }
 
-static void end_with(Finish *finish, Delivery *delivery, Draft *draft)
+/* The outcome is borrowed: what the entry becomes may be added. */
+static Outcome *end(Finish *finish, Delivery *delivery)
 {
     marks_forget(finish->marks, delivery);
     Outcome *outcome = outcome_new(delivery->entry);
-    if (draft)
-        outcome_add(outcome, draft);
     g_ptr_array_add(finish->outcomes[delivery->source], outcome);
     g_ptr_array_add(finish->deliveries[delivery->source], delivery);
+    return outcome;
 }
 
-static Draft *retry_draft(Finish *finish, Delivery *delivery)
+static Draft *retry_draft(Delivery *delivery, const Backoff *backoff)
 {
     Draft *draft = draft_from_entry(RETRY_QUEUE, delivery->entry);
     json_t *meta = draft_meta(draft);
     meta_set_integer(meta, KEY_ATTEMPTS, meta_integer(meta, KEY_ATTEMPTS, 0) + 1);
     meta_set_string(meta, KEY_LAST_REPLY, delivery->last_reply);
-    draft_set_due(draft, next_due(finish, delivery));
+    draft_set_due(draft, due_by(backoff, delivery));
     return draft;
 }
 
-/* The report and the entry that knows of it appear together or not at all. */
-static void end_with_warning(Finish *finish, Delivery *delivery)
+/* Each back-off gets those that wait by it. A warning and the entries that know of it appear together or not at all. */
+static void end_deferred(Finish *finish, Delivery *delivery, const GPtrArray *waits, bool warned)
 {
-    Draft *report = warning_draft(&finish->warning, delivery, clock_now());
-    Draft *retry = retry_draft(finish, delivery);
-    meta_set_bool(draft_meta(retry), KEY_WARNED, true);
-    end_with(finish, delivery, retry);
-    GPtrArray *outcomes = finish->outcomes[delivery->source];
-    outcome_add(outcomes->pdata[outcomes->len - 1], report);
+    Outcome *outcome = end(finish, delivery);
+    for (guint i = 0; i < waits->len; i++) {
+        Draft *retry = retry_draft(delivery, waits->pdata[i]);
+        if (warned)
+            meta_set_bool(draft_meta(retry), KEY_WARNED, true);
+        if (waits->len > 1)
+            waits_keep(retry, finish->routes, &finish->backoff, delivery, waits->pdata[i]);
+        outcome_add(outcome, retry);
+    }
+    if (warned)
+        outcome_add(outcome, warning_draft(&finish->warning, delivery, clock_now()));
+}
+
+/* Some are left over, and not for too long. */
+static bool defer(Finish *finish, Delivery *delivery, GError **error)
+{
+    g_autoptr(GPtrArray) waits = waits_of(finish->routes, &finish->backoff, delivery);
+    bool warned = warning_due(&finish->warning, delivery, clock_now());
+    if (warned || delivery->source == SOURCE_OUT || waits->len > 1) {
+        end_deferred(finish, delivery, waits, warned);
+        return true;
+    }
+    report_end(delivery, RETRY_QUEUE, "deferred");
+    return wait_again(finish, delivery, due_by(waits->pdata[0], delivery), error);
 }
 
 /* Bounces from the recipient at *offset on, at most a group of them; *offset
@@ -127,29 +153,20 @@ static bool expire(Finish *finish, Delivery *delivery, GError **error)
     }
     if (delivery->deferred > 0)
         return wait_again(finish, delivery, next_due(finish, delivery), error);
-    end_with(finish, delivery, NULL);
+    end(finish, delivery);
     return true;
 }
 
 bool finish_delivery(Finish *finish, Delivery *delivery, GError **error)
 {
     if (delivery->deferred == 0) {
-        end_with(finish, delivery, NULL);
+        end(finish, delivery);
         return true;
     }
     if (meta_bool(entry_meta(delivery->entry), KEY_EXPIRE, false) ||
         backoff_expired(&finish->backoff, clock_now() - entry_arrival(delivery->entry)))
         return expire(finish, delivery, error);
-    if (warning_due(&finish->warning, delivery, clock_now())) {
-        end_with_warning(finish, delivery);
-        return true;
-    }
-    if (delivery->source == SOURCE_OUT) {
-        end_with(finish, delivery, retry_draft(finish, delivery));
-        return true;
-    }
-    report_end(delivery, RETRY_QUEUE, "deferred");
-    return wait_again(finish, delivery, next_due(finish, delivery), error);
+    return defer(finish, delivery, error);
 }
 
 /* A hop that could not be made: the entry keeps its marks and its place. */

@@ -4,7 +4,7 @@
 /*
  * The end of an entry's attempt. Every recipient delivered or bounced: the entry ends.
  * Recipients left over: an entry of out becomes one of retry with only
- * those; an entry of retry waits again where it is. Too old: those left over
+ * those (or several, when they wait by different laws: waits.h); an entry of retry waits again where it is. Too old: those left over
  * are bounced. What can never be delivered is set aside.
  */
 #include <glib.h>
@@ -13,6 +13,7 @@
 #include "runners/out/backoff.h"
 #include "runners/out/delivery.h"
 #include "runners/out/marks.h"
+#include "runners/out/routes.h"
 #include "runners/out/warning.h"
 #include "switchboard/claim.h"
 #include "switchboard/hop.h"
@@ -26,7 +27,9 @@ typedef struct Finish {
     Hop *hop;
     Inbox *inboxes[SOURCES]; /* borrowed */
     Marks *marks;            /* borrowed */
-    Backoff backoff;
+    Backoff backoff;         /* of transports that have no other */
+    int64_t *steps;          /* of backoff */
+    const Routes *routes;    /* borrowed; NULL: backoff is everybody's */
     Warning warning;
     GPtrArray *outcomes[SOURCES]; /* of Outcome: committed together, by source */
     GPtrArray *deliveries[SOURCES];     /* of Delivery, without their entries: for the log */

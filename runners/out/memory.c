@@ -4,6 +4,7 @@
 
 #include <glib/gstdio.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +92,14 @@ static void load_transport(Transport *transport, json_t *destinations)
     }
 }
 
+static void load_rate(Transport *transport, const json_t *rate)
+{
+    Bucket bucket = {json_number_value(json_object_get(rate, "tokens")),
+                     json_integer_value(json_object_get(rate, "filled"))};
+    if (bucket.filled > 0 && bucket.filled <= clock_now() && isfinite(bucket.tokens))
+        transport_set_bucket(transport, &bucket);
+}
+
 void memory_load(const Memory *memory, const GPtrArray *transports)
 {
     g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref);
@@ -109,6 +118,8 @@ void memory_load(const Memory *memory, const GPtrArray *transports)
             Transport *transport = transport_named(transports, name);
             if (transport)
                 load_transport(transport, destinations);
+            if (transport)
+                load_rate(transport, json_object_get(json_object_get(files->pdata[i], "rates"), name));
         }
     }
 }
@@ -131,10 +142,16 @@ static json_t *save_transport(Transport *transport)
 bool memory_save(const Memory *memory, const GPtrArray *transports)
 {
     json_t *each = json_object();
-    for (guint i = 0; i < transports->len; i++)
-        json_object_set_new(each, transport_name(transports->pdata[i]), save_transport(transports->pdata[i]));
-    json_t *file = json_pack("{s:i,s:I,s:o}", "version", FORMAT, "saved", (json_int_t)clock_now(), "transports",
-                             each);
+    json_t *rates = json_object();
+    for (guint i = 0; i < transports->len; i++) {
+        const char *name = transport_name(transports->pdata[i]);
+        const Bucket *bucket = transport_bucket(transports->pdata[i]);
+        json_object_set_new(each, name, save_transport(transports->pdata[i]));
+        json_object_set_new(rates, name, json_pack("{s:f,s:I}", "tokens", bucket->tokens, "filled",
+                                                   (json_int_t)bucket->filled));
+    }
+    json_t *file = json_pack("{s:i,s:I,s:o,s:o}", "version", FORMAT, "saved", (json_int_t)clock_now(), "transports",
+                             each, "rates", rates);
     char *text = json_dumps(file, JSON_INDENT(1));
     json_decref(file);
     g_autoptr(GError) error = NULL;

@@ -73,17 +73,6 @@ static void delivery_ends(void *data, Delivery *delivery)
     g_queue_push_tail(&out->over, delivery);
 }
 
-/* The transport that its list chose is gone: nothing can be tried now. */
-static void defer_all(Out *out, Delivery *delivery, const char *reason)
-{
-    Recipient recipient;
-    while (delivery_next(delivery, &recipient))
-        delivery->deferred++;
-    delivery->last_reply = g_strdup(reason);
-    report_deferral(delivery, delivery->deferred, reason);
-    delivery_ends(out, delivery);
-}
-
 /* Before an entry is tried again that the system would not let us work on. */
 #define UNREADABLE_DELAY (60 * CLOCK_SECOND)
 
@@ -112,10 +101,6 @@ static void adopt(Out *out, Entry *entry, unsigned source)
     g_queue_push_tail_link(&out->held, &delivery->held);
     const char *chosen = meta_string(entry_meta(entry), KEY_TRANSPORT, NULL);
     delivery->chosen = chosen ? out_find_transport(out, chosen) : out->standard;
-    if (!delivery->chosen) {
-        defer_all(out, delivery, "its transport is not configured");
-        return;
-    }
     reader_begin(&out->reader, delivery);
     if (delivery_over(delivery)) /* or a crash came between its last mark and its end */
         delivery_ends(out, delivery);
@@ -270,6 +255,8 @@ static void turn(Out *out)
     adopt_all(out, claimed);
     reader_refill(&out->reader, delivery_ends, out);
     feed(out);
+    if (!alone(out)) /* else everything waits for one */
+        clog_look(&out->clog, out->transports, out->held.length);
     int64_t now = clock_monotonic();
     if (now >= out->beat_at || (moved && now >= out->beaten + BEAT_MIN))
         beat(out);

@@ -11,6 +11,7 @@
 
 #include "base/child.h"
 #include "base/config.h"
+#include "runners/out/clog.h"
 #include "runners/out/finish.h"
 #include "runners/out/console.h"
 #include "runners/out/marks.h"
@@ -45,6 +46,7 @@ typedef struct Out {
     unsigned first;     /* the source that claims first in the next turn */
     unsigned turns;
     bool every_recipient;
+    Clog clog;
     Memory memory;
     int64_t remember_at; /* monotonic */
     Console *console;    /* NULL: it could not be made */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "runners/out/report.h"
 
 /* Recipients read in one turn of the loop. */
 #define READ_BUDGET (2 * POOL_READ_MAX)
@@ -36,13 +37,25 @@ void reader_clear(Reader *reader)
         g_array_unref(reader->scratch);
 }
 
+/* NULL: the transport that its list chose is gone. */
 static Nexthop *route(const Reader *reader, const Delivery *delivery, const Recipient *recipient)
 {
-    const char *at = memrchr(recipient->address, '@', recipient->length);
-    const char *domain = at ? at + 1 : recipient->address + recipient->length;
-    size_t length = recipient->length - (size_t)(domain - recipient->address);
+    size_t length;
+    const char *domain = delivery_domain(recipient, &length);
     Transport *transport = routes_look(reader->routes, domain, length);
-    return transport_nexthop(transport ? transport : delivery->chosen, domain, length);
+    if (!transport)
+        transport = delivery->chosen;
+    return transport ? transport_nexthop(transport, domain, length) : NULL;
+}
+
+/* Nothing can be tried for these now. */
+static void defer(Delivery *delivery, size_t recipients)
+{
+    static const char reason[] = "its transport is not configured";
+    delivery->deferred += recipients;
+    g_free(delivery->last_reply);
+    delivery->last_reply = g_strdup(reason);
+    report_deferral(delivery, recipients, reason);
 }
 
 static int compare_sorted(const void *a, const void *b)
@@ -59,12 +72,19 @@ static void gather(Reader *reader, Delivery *delivery, size_t most)
 {
     Sorted sorted;
     bool mixed = false;
+    size_t lost = 0;
     g_array_set_size(reader->scratch, 0);
     while (reader->scratch->len < most && delivery_next(delivery, &sorted.recipient)) {
         sorted.nexthop = route(reader, delivery, &sorted.recipient);
+        if (!sorted.nexthop) {
+            lost++;
+            continue;
+        }
         g_array_append_val(reader->scratch, sorted);
         mixed |= sorted.nexthop != g_array_index(reader->scratch, Sorted, 0).nexthop;
     }
+    if (lost > 0)
+        defer(delivery, lost);
     if (mixed)
         qsort(reader->scratch->data, reader->scratch->len, sizeof(Sorted), compare_sorted);
     Recipient next;
@@ -159,6 +179,8 @@ static void read_some(Reader *reader, Delivery *delivery, size_t most)
     estimate_unread(delivery);
     if (delivery->exhausted)
         reader_forget(reader, delivery);
+    else if (reader->scratch->len == 0) /* none of them can be sent: no batch will come back and ask for more */
+        reader_hint(reader, delivery);
     delivery->batches--;
 }
 

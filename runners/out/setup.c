@@ -64,6 +64,7 @@ static void read_settings(Out *out)
 {
     const Config *config = out->config;
     out->entries_max = (size_t)config_integer(config, "out", "message_active_limit");
+    out->clog = (Clog){config_duration(config, "out", "clog_warn_time"), out->entries_max, 0};
     out->heartbeat_us = config_duration(config, "master", "heartbeat_interval");
     out->every_recipient = config_bool(config, "out", "log_recipients");
     out->finish.warning = (Warning){
@@ -77,6 +78,8 @@ static void read_settings(Out *out)
         .lifetime_us = config_duration(config, "out", "maximal_queue_lifetime"),
         .jitter = (unsigned)config_integer(config, "out", "backoff_jitter"),
     };
+    Backoff *backoff = &out->finish.backoff;
+    backoff->steps = out->finish.steps = transport_read_schedule(config, "out", &backoff->count);
     reader_init(&out->reader, config);
 }
 
@@ -109,22 +112,25 @@ static MxResolver *open_resolver(Out *out, GError **error)
 static bool open_transports(Out *out, GError **error)
 {
     const char *const *names = config_family(out->config, "transport");
+    bool varied = false; /* do they have back-offs of their own? */
     out->transports = g_ptr_array_new_with_free_func((GDestroyNotify)transport_free);
     out->replies = reply_table_new(out->config);
     out->resolver = open_resolver(out, error);
     if (!out->resolver)
         return false;
     out->shared = (TransportShared){out->base, out->config, out->replies, out->resolver, out->slice.count,
-                                    out->shared.owner, out};
+                                    &out->finish.backoff, out->shared.owner, out};
     for (; *names; names++) {
         Transport *transport = transport_new(&out->shared, *names, error);
         if (!transport)
             return false;
         g_ptr_array_add(out->transports, transport);
+        varied |= transport_backoff(transport) != &out->finish.backoff;
     }
     out->standard = out_find_transport(out, config_string(out->config, "out", "default_transport"));
     out->routes = routes_new(out->config, find_route, out);
     out->reader.routes = out->routes;
+    out->finish.routes = varied ? out->routes : NULL;
     return true;
 }
 

@@ -69,6 +69,7 @@ void transport_free(Transport *transport)
     scheduler_clear(&transport->scheduler);
     g_hash_table_unref(transport->destinations);
     transport_clear_security(transport);
+    g_free(transport->steps);
     g_free(transport->name);
     g_free(transport);
 }
@@ -86,6 +87,11 @@ Scheduler *transport_scheduler(Transport *transport)
 size_t transport_per_transaction(const Transport *transport)
 {
     return transport->per_transaction;
+}
+
+const Backoff *transport_backoff(const Transport *transport)
+{
+    return transport->backoff;
 }
 
 bool transport_is_relay(const Transport *transport)
@@ -489,6 +495,12 @@ Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t leng
 
 /* --- feeding ------------------------------------------------------------ */
 
+/* Until the transport's own rate allows one more, us. */
+static int64_t rate_wait(Transport *transport, int64_t now)
+{
+    return bucket_wait(&transport->bucket, transport->rate, transport->burst, now);
+}
+
 bool transport_feed(Transport *transport)
 {
     int64_t now = clock_now();
@@ -496,11 +508,12 @@ bool transport_feed(Transport *transport)
     if (transport->stopping)
         return false;
     scheduler_wake(&transport->scheduler, now);
-    while (transport->busy < transport->sessions_max) {
+    while (transport->busy < transport->sessions_max && rate_wait(transport, now) == 0) {
         Destination *destination;
         Batch *batch = scheduler_next(&transport->scheduler, &destination, now);
         if (!batch)
             break;
+        bucket_take(&transport->bucket, (double)batch->count);
         session_send(transport, destination, batch);
         scheduler_look(&transport->scheduler, destination, now); /* it may have no idle session left */
         any = true;
@@ -510,7 +523,14 @@ bool transport_feed(Transport *transport)
 
 int64_t transport_wake(Transport *transport)
 {
-    return transport->stopping ? 0 : scheduler_wake(&transport->scheduler, clock_now());
+    int64_t now = clock_now();
+    if (transport->stopping)
+        return 0;
+    int64_t wake = scheduler_wake(&transport->scheduler, now);
+    int64_t wait = rate_wait(transport, now);
+    if (wait == 0 || g_sequence_is_empty(transport->scheduler.ready) || transport->busy >= transport->sessions_max)
+        return wake;
+    return wake > 0 ? MIN(wake, now + wait) : now + wait;
 }
 
 void transport_stop(Transport *transport)
@@ -560,6 +580,16 @@ void transport_tidy(Transport *transport)
 {
     g_hash_table_foreach_remove(transport->nexthops, forget_nexthop, transport);
     g_hash_table_foreach_remove(transport->destinations, forget_destination, NULL);
+}
+
+const Bucket *transport_bucket(const Transport *transport)
+{
+    return &transport->bucket;
+}
+
+void transport_set_bucket(Transport *transport, const Bucket *bucket)
+{
+    transport->bucket = (Bucket){MIN(bucket->tokens, transport->burst), bucket->filled};
 }
 
 GPtrArray *transport_destinations(Transport *transport)

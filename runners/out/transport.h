@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "base/config.h"
+#include "runners/out/backoff.h"
 #include "runners/out/delivery.h"
 #include "runners/out/nexthop.h"
 #include "runners/out/reply_table.h"
@@ -29,6 +30,7 @@ typedef struct TransportShared {
     const ReplyTable *replies;
     MxResolver *resolver; /* NULL: no transport needs one */
     unsigned instances;   /* processes that share the limits of a relay */
+    const Backoff *backoff; /* of transports that say nothing else */
     const TransportOwner *owner;
     void *data;
 } TransportShared;
@@ -41,6 +43,10 @@ void transport_free(Transport *transport);
 const char *transport_name(const Transport *transport);
 Scheduler *transport_scheduler(Transport *transport);
 size_t transport_per_transaction(const Transport *transport);
+/* transport_settings.c: the backoff_schedule of a section; g_free(). */
+int64_t *transport_read_schedule(const Config *config, const char *section, size_t *count);
+/* How long what it deferred waits; shared->backoff itself unless the transport has a law of its own. */
+const Backoff *transport_backoff(const Transport *transport);
 /* One relay takes everything. */
 bool transport_is_relay(const Transport *transport);
 
@@ -75,6 +81,10 @@ size_t transport_busy(const Transport *transport); /* batches that are out */
 size_t transport_connections(const Transport *transport);
 /* Breaks off what is still out; its batches are withdrawn. */
 void transport_drop(Transport *transport);
+
+/* What is left of its rate at `filled` (wall clock), to be remembered. */
+const Bucket *transport_bucket(const Transport *transport);
+void transport_set_bucket(Transport *transport, const Bucket *bucket);
 
 /* Forgets next hops and destinations about which there is nothing to know. */
 void transport_tidy(Transport *transport);

@@ -24,6 +24,12 @@ struct Transport {
     SmtpTls *tls;         /* of settings */
     char *password;
     DestinationLimits limits;
+    const Backoff *backoff; /* own_backoff, or the one of all */
+    Backoff own_backoff;
+    int64_t *steps;       /* of own_backoff */
+    Rate rate;            /* of all destinations together, this process's share; 0: no limit */
+    double burst;
+    Bucket bucket;
     SchedulerSettings scheduling;
     size_t sessions_max;
     size_t per_transaction;

@@ -29,6 +29,42 @@ static bool read_feedback(const Section *section, const char *key, Feedback *fee
     return false;
 }
 
+static bool read_rate(const Section *section, const char *key, Rate *rate, GError **error)
+{
+    if (rate_parse(config_string(section->config, section->name, key), rate, error))
+        return true;
+    g_prefix_error(error, "[%s] %s: ", section->name, key);
+    return false;
+}
+
+int64_t *transport_read_schedule(const Config *config, const char *section, size_t *count)
+{
+    const char *const *words = config_list(config, section, "backoff_schedule");
+    *count = g_strv_length((char **)words);
+    int64_t *steps = g_new0(int64_t, *count + 1);
+    for (size_t i = 0; i < *count; i++)
+        config_duration_parse(words[i], &steps[i]);
+    return steps;
+}
+
+static void read_backoff(const Section *section, Transport *transport)
+{
+    Backoff own = *transport->shared->backoff;
+    int64_t shortest = duration(section, "minimal_backoff_time");
+    int64_t longest = duration(section, "maximal_backoff_time");
+    size_t count;
+    transport->steps = transport_read_schedule(section->config, section->name, &count);
+    transport->backoff = transport->shared->backoff;
+    if (shortest == 0 && longest == 0 && count == 0)
+        return;
+    own.min_us = shortest > 0 ? shortest : own.min_us;
+    own.max_us = longest > 0 ? longest : own.max_us;
+    own.steps = transport->steps;
+    own.count = count;
+    transport->own_backoff = own;
+    transport->backoff = &transport->own_backoff;
+}
+
 /* A relay is asked again soon: everything waits for it. Others are left alone as Postfix does. */
 static void read_dead_times(const Section *section, Transport *transport)
 {
@@ -36,11 +72,9 @@ static void read_dead_times(const Section *section, Transport *transport)
     limits->dead_min = duration(section, "destination_dead_min");
     limits->dead_max = duration(section, "destination_dead_max");
     if (limits->dead_min == 0)
-        limits->dead_min = transport->mx ? config_duration(section->config, "out", "minimal_backoff_time")
-                                         : CLOCK_SECOND;
+        limits->dead_min = transport->mx ? transport->backoff->min_us : CLOCK_SECOND;
     if (limits->dead_max == 0)
-        limits->dead_max = transport->mx ? config_duration(section->config, "out", "maximal_backoff_time")
-                                         : 60 * CLOCK_SECOND;
+        limits->dead_max = transport->mx ? transport->backoff->max_us : 60 * CLOCK_SECOND;
 }
 
 /* Instances share one relay; a destination found by MX lives in one of them. */
@@ -54,11 +88,14 @@ static bool read_limits(const Section *section, Transport *transport, GError **e
     limits->window.cohorts = number(section, "destination_concurrency_failed_cohort_limit");
     transport->sessions_max = MAX(number(section, "process_limit") / transport->shared->instances, 1);
     limits->burst = number(section, "destination_burst");
+    read_backoff(section, transport);
     read_dead_times(section, transport);
-    if (!rate_parse(config_string(section->config, section->name, "destination_rate"), &limits->rate, error)) {
-        g_prefix_error(error, "[%s] destination_rate: ", section->name);
+    if (!read_rate(section, "destination_rate", &limits->rate, error) ||
+        !read_rate(section, "transport_rate", &transport->rate, error))
         return false;
-    }
+    transport->rate.per_second /= MAX(transport->shared->instances, 1);
+    transport->burst = number(section, "transport_burst");
+    bucket_init(&transport->bucket, transport->burst, clock_now());
     return read_feedback(section, "destination_concurrency_positive_feedback", &limits->window.positive, error) &&
            read_feedback(section, "destination_concurrency_negative_feedback", &limits->window.negative, error);
 }

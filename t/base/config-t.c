@@ -242,8 +242,8 @@ static const Refusal refusals[] = {
      "FILE:2: [transport.a] destination_rate: found \"10/fortnight\"; allowed is a count and a unit such as 0.5/s, "
      "30/m, 1000/h or 20000/d, or 0 for no limit"},
     {"feedback", "[transport.relay]\ndestination_concurrency_negative_feedback = 2/concurrency",
-     "FILE:2: [transport.relay] destination_concurrency_negative_feedback: found \"2/concurrency\"; allowed is a number "
-     "from 0 to 1, alone or as x/y, x/concurrency or x/sqrt_concurrency"},
+     "FILE:2: [transport.relay] destination_concurrency_negative_feedback: found \"2/concurrency\"; allowed is a "
+     "number from 0 to 1, alone or as x/y, x/concurrency or x/sqrt_concurrency"},
     {"table-unknown", "[out]\ntransport_table = example.com:relay,\n  .example.net:reley",
      "FILE:2: [out] transport_table: found \".example.net:reley\"; allowed after the colon is the NAME of a section "
      "[transport.NAME], such as relay"},
@@ -262,6 +262,14 @@ static const Refusal refusals[] = {
      "ADDRESS:PORT or [IPv6]:PORT\n"
      "FILE:2: [out] name_servers: found \"127.0.0.1:x\"; allowed is an address (names cannot be looked up there), "
      "ADDRESS:PORT or [IPv6]:PORT"},
+    {"schedule", "[out]\nbackoff_schedule = 5m 0 1h\n[transport.a]\nbackoff_schedule = 31d, soon",
+     "FILE:2: [out] backoff_schedule: found \"0\"; allowed are times such as 5m 30m 4h, from 1s to 30d\n"
+     "FILE:4: [transport.a] backoff_schedule: found \"31d\"; allowed are times such as 5m 30m 4h, from 1s to 30d\n"
+     "FILE:4: [transport.a] backoff_schedule: found \"soon\"; allowed are times such as 5m 30m 4h, from 1s to 30d"},
+    {"backoff-low", "[transport.a]\nminimal_backoff_time = 2h",
+     "FILE:2: [transport.a] minimal_backoff_time: found 2h; allowed is at most maximal_backoff_time = 4000s"},
+    {"backoff-high", "[transport.a]\nmaximal_backoff_time = 1m",
+     "FILE:2: [transport.a] maximal_backoff_time: found 1m; allowed is at least minimal_backoff_time = 300s"},
     {"archiver-path", "[archiver.a]\n",
      "FILE:1: [archiver.a] path: found no value; allowed is an absolute path, because type = maildir"},
     {"archiver-command", "[archiver.a]\ntype = command",
@@ -483,8 +491,9 @@ static void check_example_key(const char *text, const ConfigKey *key)
 {
     bool family = g_str_has_suffix(key->section, ".*");
     g_autofree char *stem = g_strndup(key->section, strlen(key->section) - (family ? 1 : 0));
-    g_autofree char *head = g_strdup_printf("[%s%s", stem, family ? "" : "]\n");
-    g_autofree char *part = part_of(text, head, "\n\n#[");
+    g_autofree char *head = g_strdup_printf("\n[%s%s", stem, family ? "" : "]\n");
+    g_autofree char *member = g_strdup_printf("\n#%s", head + 1); /* where the keys of a family are, if it is there */
+    g_autofree char *part = part_of(text, strstr(text, member) ? member : head, "\n\n#[");
     g_assert_nonnull(part);
     g_autofree char *comment = comment_before(part, key->name);
     g_autofree char *fallback = key->fallback ? shown(key->fallback) : g_strdup("none");

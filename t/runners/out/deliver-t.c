@@ -172,6 +172,20 @@ static void unknown_transport(void)
     g_assert_cmpstr(meta_string(entry_meta(retry), KEY_LAST_REPLY, ""), ==, "its transport is not configured");
 }
 
+/* The table is asked first: where it leads, a lost transport of the list matters to nobody. */
+static void unknown_transport_but_routed(void)
+{
+    g_autoptr(Site) site = site_new("[out]\ntransport_table = example.com:relay\n");
+    site_start_sink(site, NULL);
+    site_start_out(site);
+    site_post(site, &(SitePost){.count = 3, .transport = "nowhere"});
+    site_wait_empty(site);
+    size_t total = 0;
+    g_autofree unsigned *got = site_received(site, 3, "accepted", &total);
+    g_assert_cmpuint(total, ==, 3);
+    g_assert_cmpuint(site_count(site, "retry", ""), ==, 0);
+}
+
 static void without_sender(void)
 {
     g_autoptr(Site) site = site_new(NULL);
@@ -291,6 +305,7 @@ int main(int argc, char **argv)
     g_test_add_func("/out/dead relay", dead_relay);
     g_test_add_func("/out/greeting refused", greeting_refused);
     g_test_add_func("/out/unknown transport", unknown_transport);
+    g_test_add_func("/out/unknown transport but routed", unknown_transport_but_routed);
     g_test_add_func("/out/without sender", without_sender);
     g_test_add_func("/out/keeps away", keeps_away);
     g_test_add_func("/out/connection limit", connection_limit);

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""What a transport has for itself: how long its mail waits, how fast it goes; and who clogs the others."""
+import json
+import re
+import socket
+from datetime import datetime
+
+import pytest
+
+from support.dns import Dns
+from support.instance import wait_until
+from support.post import post
+
+REFUSED = ["rcpt do 450 4.2.2 mailbox full"]
+
+
+def parse(text):
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def send(instance, address):
+    instance.lmtp_send(post(to=address), address)
+
+
+def attempts(log, domain):
+    return len(re.findall(rf"to=<m1@{re.escape(domain)}>.* status=deferred", log))
+
+
+def test_each_transport_has_its_schedule(instances, sinks):
+    """A list has members behind three transports, all of which refuse: each is tried again by its own law, and whoever
+    is accepted at last had one copy."""
+    soon, late, usual = sinks(faults=REFUSED), sinks(faults=REFUSED), sinks(faults=REFUSED)
+    instance = instances(usual.port, settings={
+        "out": {"transport_table": "soon.example:soon .late.example:late", "minimal_backoff_time": "30m",
+                "maximal_backoff_time": "30m", "backoff_jitter": "0"},
+        "transport.soon": {"port": soon.port, "backoff_schedule": "1s 2s"},
+        "transport.late": {"port": late.port, "minimal_backoff_time": "1h", "maximal_backoff_time": "2h"}}).start()
+    domains = ["soon.example", "a.late.example", "b.late.example", "usual.example"]
+    send(instance, instance.create_list("test", [f"m{i}@{domain}" for domain in domains for i in range(4)]))
+    wait_until(lambda: attempts(instance.log_text(), "soon.example") >= 4, 60, "four attempts at the first")
+    tried = {domain: attempts(instance.log_text(), domain) for domain in domains}
+    assert [tried[domain] for domain in domains[1:]] == [1, 1, 1], tried
+    wait_until(lambda: len(instance.files("retry")["retry"]) == 3, 10, "an entry for each law")
+    rows = [json.loads(line) for line in instance.cli("queue", "ls", "retry", "--json").splitlines()]
+    waits = sorted(((parse(row["due"]) - parse(row["arrival"])).total_seconds(), row["todo"]) for row in rows)
+    assert [todo for _, todo in waits] == [4, 4, 8]
+    assert waits[0][0] < 600 and 1795 <= waits[1][0] <= 1900 and 3595 <= waits[2][0] <= 3700, waits
+
+
+def test_a_transport_has_a_rate(instances, sinks):
+    """Three domains of one transport share its rate, those of the other one go at once."""
+    sink, other = sinks(store=False, host="127.0.0.2"), sinks()
+    zone = "".join(f"{name} IN MX 10 mx.{name}\nmx.{name} IN A 127.0.0.2\n" for name in ("x", "y", "z"))
+    dns = Dns({"rate.test": zone}).start()
+    try:
+        instance = instances(other.port, settings={
+            "out": {"transport_table": ".rate.test:slow", "name_servers": dns.server},
+            "transport.slow": {"type": "mx", "port": sink.port, "tls_level": "none", "transport_rate": "20/s",
+                               "transport_burst": "4", "recipients_per_transaction": "2", "group_by_mx": "no"},
+        }).start()
+        slow = [f"m{i}@{name}.rate.test" for name in ("x", "y", "z") for i in range(20)]
+        send(instance, instance.create_list("test", slow + [f"m{i}@fast.example" for i in range(50)]))
+        instance.wait_idle(60)
+        times = sorted(e["time"] / 1e6 for e in sink.envelopes() for _ in e["to"])
+        assert len(times) == len(slow) and other.recipients() == 50
+        # 4 at once and one transaction that overdraws; whatever the machine does, the rest cannot come sooner.
+        assert times[-1] - times[0] >= (len(slow) - 4 - 2) / 20 - 0.05, times[-1] - times[0]
+        (saved,) = [json.loads(path.read_text())
+                    for path in (instance.spool / ".out").iterdir()] if instance.stop() == 0 else []
+        assert saved["rates"]["slow"]["tokens"] < 4
+    finally:
+        dns.stop()
+
+
+def test_a_clog_is_told_of(instances, sinks):
+    sink = sinks()
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections and never says a word
+        instance = instances(sink.port, settings={
+            "out": {"transport_table": "stuck.example:stuck", "message_active_limit": "20"},
+            "transport.stuck": {"port": silent.getsockname()[1], "initial_destination_concurrency": "1"}}).start()
+        stuck = instance.create_list("stuck", ["m@stuck.example"])
+        for _ in range(10):
+            send(instance, stuck)
+        wait_until(lambda: " takes up " in instance.log_text(), 30, "a word about it")
+        (line,) = [line for line in instance.log_text().splitlines() if " takes up " in line]
+        assert re.search(r"warning: transport stuck: mail for destination stuck .* [5-9] of 20 active entries", line), line
+        send(instance, instance.create_list("test", ["m@example.org"]))
+        wait_until(lambda: sink.recipients() == 1, 30, "other mail")
+        assert instance.log_text().count(" takes up ") == 1
+
+
+@pytest.mark.parametrize("key, value", [("backoff_schedule", "1m 2x"), ("transport_rate", "7/y")])
+def test_nonsense_is_refused(instances, sinks, key, value):
+    instance = instances(sinks().port, settings={"transport.relay": {key: value}})
+    done = instance.run("config", "check")
+    lines = instance.config.read_text().splitlines()
+    number = next(at for at, line in enumerate(lines, 1) if line.startswith(key))
+    assert done.returncode != 0 and f"{instance.config}:{number}: [transport.relay] {key}: found" in done.stderr
