@@ -10,14 +10,23 @@
 #include "base/clock.h"
 #include "base/fail.h"
 
+/* Questions under way at a time. More would overflow the buffers of the sockets on the way, and what is lost there is
+ * asked again only after a time-out. */
+#define ASKED_MAX 100
+
 struct Dns {
     struct event_base *base;
     ares_channel channel;
     struct event *timer;
     GHashTable *sockets; /* descriptor -> struct event */
+    GQueue waiting;      /* of Question */
+    unsigned asked;      /* under way */
+    bool asking;
 };
 
 typedef struct Question {
+    Dns *dns;
+    char *name;
     DnsType type;
     DnsDone *done;
     void *data;
@@ -117,10 +126,20 @@ static void set_timer(Dns *dns)
         event_del(dns->timer);
 }
 
+static void question_free(Question *question)
+{
+    g_free(question->name);
+    g_free(question);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Question, question_free)
+
+static void ask_more(Dns *dns);
+
 static void on_answer(void *data, int status, int timeouts, unsigned char *octets, int length)
 {
     (void)timeouts;
-    g_autofree Question *question = data;
+    g_autoptr(Question) question = data;
+    question->dns->asked--;
     if (status == ARES_EDESTRUCTION) {
         question->done(NULL, question->data);
         return;
@@ -136,14 +155,30 @@ static void on_answer(void *data, int status, int timeouts, unsigned char *octet
         answer.problem = ares_strerror(status);
     question->done(&answer, question->data);
     dns_answer_clear(&answer);
+    ask_more(question->dns);
+}
+
+/* A question may be answered at once, from within. */
+static void ask_more(Dns *dns)
+{
+    if (dns->asking)
+        return;
+    dns->asking = true;
+    while (dns->asked < ASKED_MAX && dns->waiting.head) {
+        Question *question = g_queue_pop_head(&dns->waiting);
+        dns->asked++;
+        ares_query(dns->channel, question->name, ns_c_in, types[question->type], on_answer, question);
+    }
+    dns->asking = false;
+    set_timer(dns);
 }
 
 void dns_ask(Dns *dns, const char *name, DnsType type, DnsDone *done, void *data)
 {
     Question *question = g_new0(Question, 1);
-    *question = (Question){.type = type, .done = done, .data = data};
-    ares_query(dns->channel, name, ns_c_in, types[type], on_answer, question);
-    set_timer(dns);
+    *question = (Question){.dns = dns, .name = g_strdup(name), .type = type, .done = done, .data = data};
+    g_queue_push_tail(&dns->waiting, question);
+    ask_more(dns);
 }
 
 /* --- the loop ----------------------------------------------------------- */
@@ -218,6 +253,8 @@ void dns_free(Dns *dns)
         return;
     if (dns->channel)
         ares_destroy(dns->channel); /* every question gets its call */
+    for (Question *question; (question = g_queue_pop_head(&dns->waiting)) != NULL; question_free(question))
+        question->done(NULL, question->data);
     g_hash_table_unref(dns->sockets);
     event_free(dns->timer);
     ares_library_cleanup();

@@ -4,7 +4,10 @@
 import json
 import os
 import re
+import select
+import socket
 import subprocess
+import threading
 
 import pytest
 
@@ -187,6 +190,45 @@ def test_lifetime_and_memory(dns):
     assert figures == {"lookups": 2000, "cached": 100, "entries": 100}
     *answers, figures = ask(dns, *domains, options=["--repeat", "2", "--figures"])
     assert figures == {"lookups": 2000, "cached": 1000, "entries": 1000}
+
+
+class GoBetween:
+    """Passes questions to the name servers and answers back, one at a time, and counts those that are open."""
+
+    def __init__(self, server):
+        self.server, self.open, self.most = (server.split(":")[0], int(server.split(":")[1])), {}, 0
+        self.front, self.back = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
+        self.front.bind(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self.front.getsockname()[1]}"
+        threading.Thread(target=self._questions, daemon=True).start()
+
+    def _questions(self):
+        while True:
+            octets, client = self.front.recvfrom(65536)
+            self.open[octets[:2]] = client
+            ready = True
+            while ready:  # what else is asked before the first has its answer
+                ready, _, _ = select.select([self.front], [], [], 0.01)
+                if ready:
+                    more, client = self.front.recvfrom(65536)
+                    self.open[more[:2]] = client
+                    self.back.sendto(more, self.server)
+            self.most = max(self.most, len(self.open))
+            self.back.sendto(octets, self.server)
+            while self.open:
+                answer = self.back.recv(65536)
+                client = self.open.pop(answer[:2], None)
+                if client:
+                    self.front.sendto(answer, client)
+
+
+def test_questions_at_a_time(dns):
+    """Those of 1,000 domains at once would overflow the servers' sockets, and be asked again after a time-out."""
+    between = GoBetween(dns.server)
+    done = subprocess.run([tool("mx-lookup"), "--servers", between.address, *(f"d{i}.test" for i in range(1000))],
+                          capture_output=True, text=True, check=True, timeout=60)
+    assert {json.loads(line)["outcome"] for line in done.stdout.splitlines()} == {"found"}
+    assert 10 < between.most <= 100
 
 
 # ---- the out runner ----
