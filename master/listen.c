@@ -60,6 +60,15 @@ static bool clear_stale(const struct sockaddr_un *address, GError **error)
     return unlink(address->sun_path) == 0 || fail_errno(error, FAIL_CONFIG, "remove %s", address->sun_path);
 }
 
+/* The file has its mode from the first moment. A chmod by its name might meet another file, put there meanwhile. */
+static bool bind_unix(int fd, const struct sockaddr_un *address, mode_t mode)
+{
+    mode_t before = umask(0777 & ~mode);
+    bool bound = bind(fd, (const struct sockaddr *)address, sizeof *address) == 0;
+    umask(before);
+    return bound;
+}
+
 int listen_unix(const char *path, mode_t mode, GError **error)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -71,8 +80,7 @@ int listen_unix(const char *path, mode_t mode, GError **error)
     if (!clear_stale(&address, error))
         return -1;
     auto_fd fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || chmod(path, mode) != 0 ||
-        listen(fd, BACKLOG) != 0) {
+    if (fd < 0 || !bind_unix(fd, &address, mode) || listen(fd, BACKLOG) != 0) {
         fail_errno(error, FAIL_CONFIG, "bind %s", path);
         return -1;
     }

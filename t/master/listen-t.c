@@ -57,6 +57,14 @@ static void test_unix(void)
     g_autofree char *path = g_build_filename(directory, "sock", NULL);
     g_autofree char *address = g_strconcat("unix:", path, NULL);
     g_autoptr(GError) error = NULL;
+    mode_t before = umask(0077);
+    auto_fd open_to_all = listen_unix(path, 0666, &error);
+    struct stat wide;
+    g_assert_cmpint(stat(path, &wide), ==, 0);
+    g_assert_cmpint(wide.st_mode & 0777, ==, 0666); /* whatever the umask */
+    g_assert_cmpint(umask(before), ==, 0077);
+    auto_fd_close(&open_to_all);
+    open_to_all = -1;
     auto_fd stale = listen_unix(path, 0600, &error);
     g_assert_no_error(error);
     struct stat status;
