@@ -77,6 +77,7 @@ bool group_sweep(Group *group)
     plan_runner_free(group->plan);
     group->plan = g_steal_pointer(&group->next);
     group->changing = false;
+    supervisor_close_unwanted(group->master); /* what only the old plan listened on */
     make_workers(group);
     group_start(group);
     return true;

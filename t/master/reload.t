@@ -5,13 +5,15 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from site_rig import MASTER, TOOL, alive, check_single_owner, rescale_by_reload, run, until  # noqa: E402
+from site_rig import MASTER, TOOL, alive, check_single_owner, free_port, rescale_by_reload  # noqa: E402
+from site_rig import run, until  # noqa: E402
 
 
 def test_refused_reload(site):
@@ -64,6 +66,26 @@ def test_reload_touches_only_changed(site):
     until(lambda: site.renewed("in", before["in"]), "restart of all")
     until(lambda: site.renewed("count", after["count"]), "restart of all")
     check_single_owner(site.journal("in"))
+
+
+def test_listen_moves(site):
+    """A socket that nobody has any more is closed: who connects there must not wait for nobody."""
+    old, new = (free_port() for _ in range(2))
+    site.runners["in"]["listen"] = f"127.0.0.1:{old}"
+    site.configure()
+    site.start()
+    socket.create_connection(("127.0.0.1", old)).close()
+    site.runners["in"]["listen"] = f"127.0.0.1:{new}"
+    before = site.children()[0]["pid"]
+    site.configure()
+    assert site.ask(verb="reload")["ok"]
+    until(lambda: site.renewed("in", before), "the runner with its new socket")
+    socket.create_connection(("127.0.0.1", new)).close()
+    try:
+        socket.create_connection(("127.0.0.1", old)).close()
+        raise AssertionError("the old socket still takes connections")
+    except ConnectionRefusedError:
+        pass
 
 
 def test_rescale(site):
