@@ -329,6 +329,19 @@ const char *config_extra(const Config *config, const char *section_name, const c
     return value && !value->key ? value->text : NULL;
 }
 
+char **config_extra_names(const Config *config, const char *section_name)
+{
+    const ConfigSection *section = config_section(config, section_name);
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (unsigned i = 0; section && i < section->values->len; i++) {
+        const ConfigValue *value = section->values->pdata[i];
+        if (!value->key)
+            g_ptr_array_add(names, g_strdup(value->name));
+    }
+    g_ptr_array_add(names, NULL);
+    return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
+}
+
 /* ---- printing ---- */
 
 static bool is_secret(const ConfigValue *value)

@@ -78,6 +78,7 @@ bool config_has_section(const Config *config, const char *section);
 
 /* Free keys of an outside runner's section, "x_anything"; NULL when absent. */
 const char *config_extra(const Config *config, const char *section, const char *key);
+char **config_extra_names(const Config *config, const char *section); /* in the order of the file; g_strfreev() */
 
 /* The configuration in force as an INI text with every key, those that are
  * defaults marked, secrets masked; g_free(). */

@@ -26,6 +26,7 @@ static const struct {
     {"out", "default_transport", "defragment"},
     {"out", "default_transport", "lmtp"},
     {"reply.", NULL, "out"},
+    {"runner.out", "instances", "pipeline"},
     {"transport.", NULL, "out"},
     {"transport.", NULL, "pipeline"},
     {"transport.", "defragment", "defragment"},
@@ -96,20 +97,12 @@ static void append_family(GString *text, const Config *config, const char *famil
     }
 }
 
-/* The x_ keys of an outside runner are not in the schema, but they are in
- * the printed form. */
+/* The x_ keys of an outside runner are not in the schema. */
 static void append_extras(GString *text, const Config *config, const char *section)
 {
-    g_autofree char *printed = config_print(config, false);
-    g_auto(GStrv) lines = g_strsplit(printed, "\n", -1);
-    g_autofree char *head = g_strdup_printf("[%s]", section);
-    bool inside = false;
-    for (char **line = lines; *line; line++) {
-        if (**line == '[')
-            inside = g_str_has_prefix(*line, head);
-        else if (inside && g_str_has_prefix(*line, "x_"))
-            g_string_append_printf(text, "%s\n", *line);
-    }
+    g_auto(GStrv) names = config_extra_names(config, section);
+    for (char **name = names; *name; name++)
+        g_string_append_printf(text, "%s=%s\n", *name, config_extra(config, section, *name));
 }
 
 static char *depends_text(const Config *config, const char *name)

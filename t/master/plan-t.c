@@ -82,6 +82,9 @@ static void test_depends(void)
     g_autoptr(Plan) parts = plan_of("[transport.relay]\ndefragment\n[defragment]\nmax_parts = 5\n", NULL);
     g_assert_false(same(old, parts, "lmtp"));
     g_assert_false(same(old, parts, "defragment"));
+    g_autoptr(Plan) instances = plan_of("[runner.out]\ninstances = 4\n", NULL);
+    g_assert_false(same(old, instances, "pipeline")); /* makes as many entries of a post */
+    g_assert_true(same(old, instances, "lmtp"));
     g_autoptr(Plan) beat = plan_of("[master]\nheartbeat_interval = 5s\n", NULL);
     g_assert_false(same(old, beat, "in"));
 }
@@ -92,6 +95,9 @@ static void test_extra_keys(void)
     g_autoptr(Plan) b = plan_of("[runner.count]\ncommand = /bin/true\nx_file = /b\n", NULL);
     g_assert_false(same(a, b, "count"));
     g_assert_true(same(a, b, "in"));
+    g_autoptr(Plan) secret = plan_of("[runner.count]\ncommand = /bin/true\nx_password = a\n", NULL);
+    g_autoptr(Plan) other = plan_of("[runner.count]\ncommand = /bin/true\nx_password = b\n", NULL);
+    g_assert_false(same(secret, other, "count")); /* masked where it is shown, and still a change */
     g_autoptr(PlanRunner) copy = plan_runner_copy(plan_find(a, "count"));
     g_assert_true(plan_runner_equal(copy, plan_find(a, "count")));
     copy->instances = 2;
