@@ -85,7 +85,8 @@ const ConfigKey config_schema[] = {
  "was done, by which none is done twice."},
 
 {"master", "runtime_directory", PATH(RUNSTATEDIR "/listrunner"),
- "Where the control socket and the pid file are; made at the start if it is missing."},
+ "Where the control sockets and the configuration in force are; made for the user at the start if it is missing. One "
+ "that is there must be the user's to write in."},
 {"master", "heartbeat_interval", DURATION("10s", SECOND / 10, HOUR),
  "How often a runner reports to the master at least."},
 {"master", "stall_timeout", DURATION("5m", SECOND, DAY),

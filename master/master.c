@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* listrunner-master: settings, then one loop, then all down in reverse. */
 #include <event2/event.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -77,19 +78,37 @@ static int exit_code(const GError *error)
     return g_error_matches(error, FAIL, FAIL_CONFIG) ? CHILD_EXIT_CONFIG : CHILD_EXIT_LATER;
 }
 
-/* The spool's lock first, then the end of what a killed master left, and
- * only then sockets and children. Root is given up before a child starts. */
-static bool take_over(Master *master, const Account *account, int *lock, GError **error)
+/* The spool's lock, then the end of what a killed master left. The user can
+ * write all that is read here, so root's powers are not used on it. */
+static bool claim_spool(const Plan *plan, const Account *account, int *state_dir, int *lock, GError **error)
+{
+    if (!privileges_assume(account, error))
+        return false;
+    *state_dir = slices_open_dir(plan->spool, error);
+    *lock = *state_dir >= 0 ? lock_take(*state_dir, plan->spool, error) : -1;
+    if (*lock < 0) {
+        if (account)
+            g_prefix_error(error, "as user %s: ", account->name);
+        return false;
+    }
+    orphans_end(*state_dir, plan->limits.stop_timeout);
+    return privileges_resume(account, error);
+}
+
+/* The configuration in force and the control socket go there, now and at each reload. */
+static bool check_runtime(const Plan *plan, GError **error)
+{
+    return faccessat(AT_FDCWD, plan->runtime, W_OK | X_OK, AT_EACCESS) == 0 ||
+           fail_errno(error, FAIL_CONFIG, "[master] runtime_directory: found %s, where the user %s cannot write; "
+                      "allowed is a directory of this user, or one that is not there yet", plan->runtime, plan->user);
+}
+
+/* Sockets only when the spool is ours; root is given up before a child starts. */
+static bool take_over(Master *master, const Account *account, GError **error)
 {
     const Plan *plan = master->plan;
-    if (!privileges_give(master->state_dir, account, error))
-        return false;
-    *lock = lock_take(master->state_dir, plan->spool, error);
-    if (*lock < 0 || !privileges_give(*lock, account, error))
-        return false;
-    orphans_end(master->state_dir, plan->limits.stop_timeout);
     return privileges_make_directory(plan->runtime, account, error) && reload_bind(master, plan, error) &&
-           privileges_drop(account, error);
+           privileges_drop(account, error) && check_runtime(plan, error);
 }
 
 static bool run(const char *path, Plan **plan, const char *text, GError **error)
@@ -97,16 +116,15 @@ static bool run(const char *path, Plan **plan, const char *text, GError **error)
     g_autoptr(Account) account = NULL;
     if (geteuid() == 0 && !(account = privileges_account((*plan)->user, error)))
         return false;
-    auto_fd lock = -1;
-    auto_fd state_dir = slices_open_dir((*plan)->spool, error);
-    if (state_dir < 0)
+    auto_fd lock = -1, state_dir = -1;
+    if (!claim_spool(*plan, account, &state_dir, &lock, error))
         return false;
     struct event_base *base = event_base_new();
     bool good;
     { /* all that lives on the loop ends before it */
         g_autoptr(Master) master = supervisor_new(base, path, plan, state_dir);
         g_autoptr(Control) control = NULL;
-        good = take_over(master, account, &lock, error) && reload_keep(master, text, error) &&
+        good = take_over(master, account, error) && reload_keep(master, text, error) &&
                (control = control_new(master, error)) != NULL;
         if (good)
             loop(master);

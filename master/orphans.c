@@ -15,14 +15,17 @@
 /* A process that SIGKILL does not end hangs in the kernel; its slice stays locked, so the wait need not be longer. */
 #define KILL_WAIT (5 * CLOCK_SECOND)
 
+/* Forgets those that cannot be signalled: another user's. */
 static void signal_all(GPtrArray *owners, int number, const char *what)
 {
-    for (guint i = 0; i < owners->len; i++) {
+    for (guint i = owners->len; i-- > 0;) {
         const SliceOwner *owner = g_ptr_array_index(owners, i);
         log_warn("%s: process %ld of an earlier master still owns the slice at %u of %u; %s", owner->queue,
                  (long)owner->pid, owner->first, SLICES_FINEST, what);
-        if (pidfd_send_signal(owner->pidfd, number, NULL, 0) != 0 && errno != ESRCH)
-            log_error("process %ld: %s", (long)owner->pid, g_strerror(errno));
+        if (pidfd_send_signal(owner->pidfd, number, NULL, 0) == 0 || errno == ESRCH)
+            continue;
+        log_error("process %ld: %s", (long)owner->pid, g_strerror(errno));
+        g_ptr_array_remove_index(owners, i);
     }
 }
 

@@ -23,8 +23,10 @@ Account *privileges_account(const char *user, GError **error);
  * is there stays as it is. account may be NULL. */
 bool privileges_make_directory(const char *path, const Account *account, GError **error);
 
-/* As root, gives an open file or directory that is root's to the account (may be NULL). */
-bool privileges_give(int fd, const Account *account, GError **error);
+/* Acts as the account until privileges_resume(): for what lies where the account may write, so that nothing planted
+ * there makes root touch more than the account itself could. account may be NULL. */
+bool privileges_assume(const Account *account, GError **error);
+bool privileges_resume(const Account *account, GError **error);
 
 /* Groups, group, user, in this order; checked by trying to come back. Then, with
  * or without an account, nothing this process starts can gain privileges. */

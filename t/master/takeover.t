@@ -4,6 +4,8 @@
 """One master a spool, one owner a slice, and no way back to root."""
 import fcntl
 import os
+import pwd
+import shutil
 import socket
 import struct
 import subprocess
@@ -12,7 +14,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from site_rig import MASTER, PATIENCE, PYTHON, Skip, alive, check_single_owner, free_port  # noqa: E402
+from site_rig import MASTER, PATIENCE, PYTHON, SOURCE, Skip, alive, check_single_owner, free_port  # noqa: E402
 from site_rig import kill_master, run, until  # noqa: E402
 
 
@@ -88,22 +90,28 @@ def test_foreign_owner(site):
     assert site.text().count("somebody else has its slice") == 1
 
 
-def test_privileges(site):
-    """Root binds, then the master and its children are [site] user for good."""
-    import pwd
+def become_nobody(site, *own):
+    """The site of a master that is started as root and becomes the user nobody, who owns the paths."""
     if os.geteuid() != 0:
         raise Skip("needs root")
     if subprocess.run(["/bin/sh", "-c", f"test -x '{PYTHON}'"], user="nobody", check=False).returncode != 0:
         raise Skip(f"the user nobody cannot run {PYTHON}")
     user = pwd.getpwnam("nobody")
-    for path in (site.top, site.path("spool"), site.path("db"), site.journal_path):
+    for path in (site.path("spool"), site.path("db"), site.journal_path, *own):
         os.chown(path, user.pw_uid, user.pw_gid)
-    site.runners["in"]["listen"] = f"unix:{site.path('sock')}"
+    os.chmod(site.top, 0o755)
     site.configure()
     with open(site.path("l.conf")) as file:
         text = file.read().replace("user = root", "user = nobody")
     with open(site.path("l.conf"), "w") as file:
         file.write(text)
+    return user
+
+
+def test_privileges(site):
+    """Root binds, then the master and its children are [site] user for good."""
+    site.runners["in"]["listen"] = f"unix:{site.path('sock')}"
+    user = become_nobody(site, site.top)
     site.start()
     child = site.children()[0]["pid"]
     for pid in (site.process.pid, child):
@@ -118,6 +126,65 @@ def test_privileges(site):
     kill_master(site)
     site.start()  # what the first one left belongs to the same user
     assert not alive(child) and site.all_ready("in", 1)
+
+
+def test_as_systemd_starts_it(site):
+    """The service manager makes RuntimeDirectory= for User=, which the unit leaves to be root."""
+    become_nobody(site)
+    with open(os.path.join(SOURCE, "etc/listrunner.service.in")) as unit:
+        settings = dict(line.strip().split("=", 1) for line in unit if "=" in line and not line.startswith("#"))
+    assert settings.get("User", "root") == "root"
+    if "RuntimeDirectory" in settings:
+        os.mkdir(site.path("run"), int(settings.get("RuntimeDirectoryMode", "0755"), 8))
+    site.start()
+    assert site.all_ready("in", 1)
+
+
+def test_foreign_runtime_directory(site):
+    become_nobody(site)
+    os.mkdir(site.path("run"), 0o755)
+    refused = subprocess.run([MASTER, "-c", site.path("l.conf")], capture_output=True, text=True,
+                             env=site.environment(), timeout=PATIENCE)
+    assert refused.returncode == 78, refused
+    for words in ("[master] runtime_directory", site.path("run"), "the user nobody"):
+        assert words in refused.stderr, refused.stderr
+
+
+def test_planted_link(site):
+    """The spool is the user's to write in; root must not be led out of it and give away what is not the user's."""
+    become_nobody(site)
+    os.mkdir(site.path("precious"), 0o755)
+    os.symlink(site.path("precious"), site.path("spool/.master"))
+    refused = subprocess.run([MASTER, "-c", site.path("l.conf")], capture_output=True, text=True,
+                             env=site.environment(), timeout=PATIENCE)
+    assert refused.returncode == 75, refused
+    assert os.stat(site.path("precious")).st_uid == 0 and os.listdir(site.path("precious")) == []
+
+
+def test_forged_record(site):
+    """The records of slices are the user's to write, too: root must end no process by them that the user could not."""
+    become_nobody(site)
+    site.master["stop_timeout"] = "1s"
+    become_nobody(site)
+    stranger = subprocess.Popen(["sleep", "1000"])
+    try:
+        with open(f"/proc/{stranger.pid}/stat") as file:
+            started = file.read().rsplit(")", 1)[1].split()[19]
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            boot = file.read().strip()
+        os.mkdir(site.path("spool/.master"))
+        record = f"{stranger.pid} {started} {boot} 1".ljust(127) + "\n"
+        with open(site.path("spool/.master/in.slices"), "w") as file:
+            file.write(record)
+        for path in ("spool/.master", "spool/.master/in.slices"):
+            shutil.chown(site.path(path), "nobody")
+        site.start()
+        assert stranger.poll() is None
+        assert site.said(f"process {stranger.pid} "), site.text()
+    finally:
+        stranger.kill()
+        stranger.wait()
+    until(lambda: site.all_ready("in", 1), "the slice, free when its owner has ended")
 
 
 run(globals())
