@@ -24,6 +24,12 @@ def table(title, rows):
         say("  " + "  ".join(f"{cell:<26}" if at == 0 else f"{cell:>14}" for at, cell in enumerate(row)))
 
 
+def unmount(place):
+    """A peer's last child may still be leaving."""
+    wait_until(lambda: subprocess.run(["umount", place], stderr=subprocess.DEVNULL, check=False).returncode == 0, 60,
+               f"{place} to be left")
+
+
 @contextmanager
 def journaled(directory):
     """A place on a file system with a journal: the one named, else a fresh ext4 on a loop device."""
@@ -42,7 +48,7 @@ def journaled(directory):
     try:
         yield mount
     finally:
-        subprocess.run(["umount", mount], check=False)
+        unmount(mount)
         (image / "ext4").unlink()
 
 

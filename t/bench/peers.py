@@ -34,7 +34,16 @@ def generate(port, to, count, sessions, size, lmtp=False):
                     "-f", SENDER, "-t", to, f"127.0.0.1:{port}"], check=True)
 
 
+def missing(peer):
+    """The first of the packages a peer is made of that is not here, or None."""
+    for package, path in peer.packages.items():
+        if not any(Path("/").glob(path)):
+            return package
+    return None
+
+
 class Listrunner:
+    packages = {}
     name = "listrunner"
     share = 1
 
@@ -58,6 +67,7 @@ class Listrunner:
 
 class PostfixAlias:
     """A virtual alias that expands to the members, all relayed to the sink."""
+    packages = {"postfix": "usr/sbin/postfix"}
     name = "postfix"
     share = 1
 
@@ -117,7 +127,7 @@ begin routers
 list:
   driver = redirect
   domains = {host}
-  file = {top}/members
+  file = {top}/lists/${{lookup{{$local_part}}dsearch{{{top}/lists}}}}
   forbid_pipe
   forbid_file
 relay:
@@ -140,9 +150,12 @@ begin retry
 
 
 class Exim:
-    """A redirect router that reads the members from a file, all sent to the sink."""
+    """A redirect router that reads the members from a file, all sent to the sink. A large list is a list of lists: exim
+    reads no file over 1 MB, and defers an address that one router turns into more than 65,535."""
+    packages = {}  # unpacked, see below
     name = "exim"
     share = 1
+    LARGEST = 20000
 
     def __init__(self, sink_port):
         self.top = Path(tempfile.mkdtemp(prefix="exim-"))
@@ -174,10 +187,12 @@ class Exim:
 
     def start(self, members, name="bench"):
         self.list = f"{name}@{LIST_HOST}"
-        parts = [members[at:at + 20000] for at in range(0, len(members), 20000)]  # exim reads no file over 1 MB
+        lists = self.top / "lists"
+        lists.mkdir()
+        parts = [members[at:at + self.LARGEST] for at in range(0, len(members), self.LARGEST)]
         for number, part in enumerate(parts):
-            (self.top / f"part{number}").write_text("".join(f"{member}\n" for member in part))
-        (self.top / "members").write_text("".join(f":include:{self.top}/part{n}\n" for n in range(len(parts))))
+            (lists / f"{name}-{number}").write_text("".join(f"{member}\n" for member in part))
+        (lists / name).write_text("".join(f"{name}-{n}@{LIST_HOST}\n" for n in range(len(parts))))
         self.process = subprocess.Popen([self.program, "-C", self.top / "conf", "-bdf"], start_new_session=True,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(lambda: answers(self.port), 10, "exim to answer")
@@ -195,6 +210,7 @@ class Exim:
 class Mlmmj:
     """mlmmj's own programs, started for each post as an MTA's pipe transport does, without the
     cost of the MTA in front."""
+    packages = {"mlmmj": "usr/bin/mlmmj-receive"}
     name = "mlmmj"
     share = 10  # so slow that fewer posts say as much
 
@@ -234,4 +250,120 @@ class Mlmmj:
             list(pool.map(one, range(count)))
 
     def close(self):
+        shutil.rmtree(self.top, ignore_errors=True)
+
+
+MAILMAN = """\
+[mailman]
+layout: here
+site_owner: owner@{host}
+[paths.here]
+var_dir: {top}/var
+bin_dir: /usr/lib/mailman3/bin
+[database]
+class: mailman.database.postgresql.PostgreSQLDatabase
+url: postgresql://list@/mailman?host={top}/database
+[mta]
+incoming: mailman.mta.null.NullMTA
+smtp_host: 127.0.0.1
+smtp_port: {sink}
+lmtp_host: 127.0.0.1
+lmtp_port: {port}
+[runner.in]
+instances: 2
+sleep_time: 0.1s
+[runner.pipeline]
+instances: 2
+sleep_time: 0.1s
+[runner.out]
+instances: 2
+sleep_time: 0.1s
+[runner.rest]
+start: no
+[runner.digest]
+start: no
+[runner.nntp]
+start: no
+"""
+
+# What `mailman shell` runs: the list as ours is, open to the poster, without an archive.
+MAILMAN_LIST = """\
+from mailman.interfaces.action import Action
+from mailman.interfaces.archiver import ArchivePolicy
+from mailman.interfaces.member import MemberRole
+from mailman.interfaces.usermanager import IUserManager
+from mailman.utilities.datetime import now
+from zope.component import getUtility
+
+
+def fill(mlist):
+    mlist.default_nonmember_action = Action.accept
+    mlist.archive_policy = ArchivePolicy.never
+    mlist.digests_enabled = mlist.send_welcome_message = mlist.admin_immed_notify = False
+    manager = getUtility(IUserManager)
+    with open("{top}/members") as file:
+        for line in file:
+            address = manager.create_address(line.strip())
+            address.verified_on = now()
+            mlist.subscribe(address, MemberRole.member)
+"""
+
+
+class Mailman:
+    """Mailman 3 core with a PostgreSQL of its own, two runners for each step (its queues are sliced, too)."""
+    name = "mailman"
+    share = 10  # so slow that fewer posts say as much
+    packages = {"mailman3": "usr/lib/mailman3/bin/master", "postgresql": "usr/lib/postgresql/*/bin/initdb",
+                "python3-psycopg2": "usr/lib/python3/dist-packages/psycopg2/__init__.py"}
+    user = "list"
+
+    def __init__(self, sink_port):
+        self.top = Path(tempfile.mkdtemp(prefix="mailman-"))
+        self.port = free_port()
+        configuration = MAILMAN.format(top=self.top, host=LIST_HOST, port=self.port, sink=sink_port)
+        (self.top / "mailman.cfg").write_text(configuration)
+        (self.top / "filler.py").write_text(MAILMAN_LIST.format(top=self.top))
+        shutil.chown(self.top, self.user)
+        self.processes = []
+
+    def command(self, *words):
+        return ["runuser", "-u", self.user, "--", "env", f"PYTHONPATH={self.top}", *map(str, words)]
+
+    def run(self, *words):
+        subprocess.run(self.command(*words), cwd=self.top, check=True, stdout=subprocess.DEVNULL)
+
+    def mailman(self, *words):
+        self.run("/usr/lib/mailman3/bin/mailman", "-C", self.top / "mailman.cfg", *words)
+
+    def launch(self, *words):
+        self.processes.append(subprocess.Popen(self.command(*words), cwd=self.top, start_new_session=True,
+                                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                               stderr=subprocess.DEVNULL))
+
+    def start_database(self):
+        programs = max(Path("/usr/lib/postgresql").glob("*/bin"))
+        database = self.top / "database"
+        self.run(programs / "initdb", "-D", database, "-A", "trust", "-E", "UTF8")
+        self.launch(programs / "postgres", "-D", database, "-k", database, "-c", "listen_addresses=")
+        wait_until(lambda: subprocess.run([programs / "pg_isready", "-q", "-h", database], check=False).returncode == 0,
+                   30, "PostgreSQL to answer")
+        self.run(programs / "createdb", "-h", database, "mailman")
+
+    def start(self, members, name="bench"):
+        self.list = f"{name}@{LIST_HOST}"
+        self.start_database()
+        (self.top / "members").write_text("".join(f"{member}\n" for member in members))
+        self.mailman("create", self.list)
+        self.mailman("shell", "-l", self.list, "-r", "filler.fill")
+        self.launch("/usr/lib/mailman3/bin/master", "-C", self.top / "mailman.cfg")
+        wait_until(lambda: answers(self.port), 60, "Mailman to answer")
+        return self
+
+    def post(self, count, sessions, size):
+        generate(self.port, self.list, count, sessions, size, lmtp=True)
+
+    def close(self):
+        for process in reversed(self.processes):
+            os.killpg(process.pid, 15)
+            process.wait()
         shutil.rmtree(self.top, ignore_errors=True)
