@@ -401,12 +401,22 @@ static Peer *ready_peer(const Job *job, Peer *found)
     return best;
 }
 
-Batch *scheduler_next(Scheduler *scheduler, Destination **destination, int64_t now)
+Destination *scheduler_front(const Scheduler *scheduler)
 {
     GSequenceIter *front = g_sequence_get_begin_iter(scheduler->ready);
-    if (g_sequence_iter_is_end(front))
+    return g_sequence_iter_is_end(front) ? NULL : g_sequence_get(front);
+}
+
+bool scheduler_equals(const Destination *front, const Destination *other)
+{
+    return other->ready && other->first == front->first;
+}
+
+Batch *scheduler_next(Scheduler *scheduler, Destination *from, Destination **destination, int64_t now)
+{
+    if (!from && !(from = scheduler_front(scheduler)))
         return NULL;
-    Peer *peer = first_peer(g_sequence_get(front));
+    Peer *peer = first_peer(from);
     Job *job = preempt(peer->job, now);
     peer = ready_peer(job, peer);
     *destination = peer->destination;

@@ -95,8 +95,14 @@ Batch *scheduler_open_batch(const Job *job, const Destination *destination);
 /* One more for such a batch. */
 void scheduler_extend(Batch *batch, Destination *destination, const Recipient *recipient);
 
-/* The next batch to go, with its destination; counted as busy there. NULL when nothing can go. */
-Batch *scheduler_next(Scheduler *scheduler, Destination **destination, int64_t now);
+/* The destination whose turn it is, NULL when nothing can go. */
+Destination *scheduler_front(const Scheduler *scheduler);
+/* Whether the other one may as well be served before it: what waits there first is of the same job. */
+bool scheduler_equals(const Destination *front, const Destination *other);
+
+/* The next batch to go, NULL when nothing can. from: the front (or NULL), or one that equals it. The batch counts as busy
+ * at its destination, which is another one when the job is overtaken. */
+Batch *scheduler_next(Scheduler *scheduler, Destination *from, Destination **destination, int64_t now);
 
 /* Something about the destination has changed: looks whether it has room. */
 void scheduler_look(Scheduler *scheduler, Destination *destination, int64_t now);

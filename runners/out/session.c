@@ -11,6 +11,9 @@
 /* A host that could not be reached is tried after the others for so long. */
 #define BAD_HOST_TIME (60 * CLOCK_SECOND)
 
+/* While there are no further connections to be had, one gives way to another destination after so many transactions. */
+#define GOES_ON_MAX 20
+
 struct Session {
     Transport *transport;
     Destination *destination;
@@ -224,6 +227,17 @@ static Session *find_idle(Destination *destination)
         if (!smtp_client_busy(session->client))
             return session;
         set_idle(session, false);
+    }
+    return NULL;
+}
+
+Destination *session_goes_on(const Transport *transport, const Destination *front)
+{
+    for (const GList *link = transport->idle.head; link; link = link->next) {
+        const Session *session = link->data;
+        if (smtp_client_transactions(session->client) < GOES_ON_MAX && !smtp_client_busy(session->client) &&
+            scheduler_equals(front, session->destination))
+            return session->destination;
     }
     return NULL;
 }

@@ -501,6 +501,15 @@ static int64_t rate_wait(Transport *transport, int64_t now)
     return bucket_wait(&transport->bucket, transport->rate, transport->burst, now);
 }
 
+/* Whose turn it is; but rather than that a connection is closed to make one to there, one that is open goes on. */
+static Destination *choose(Transport *transport)
+{
+    Destination *front = scheduler_front(&transport->scheduler);
+    bool scarce = front && transport->sessions->len >= transport->sessions_max && g_queue_is_empty(&front->idle);
+    Destination *kept = scarce ? session_goes_on(transport, front) : NULL;
+    return kept ? kept : front;
+}
+
 bool transport_feed(Transport *transport)
 {
     int64_t now = clock_now();
@@ -509,10 +518,10 @@ bool transport_feed(Transport *transport)
         return false;
     scheduler_wake(&transport->scheduler, now);
     while (transport->busy < transport->sessions_max && rate_wait(transport, now) == 0) {
-        Destination *destination;
-        Batch *batch = scheduler_next(&transport->scheduler, &destination, now);
-        if (!batch)
+        Destination *chosen = choose(transport), *destination;
+        if (!chosen)
             break;
+        Batch *batch = scheduler_next(&transport->scheduler, chosen, &destination, now);
         bucket_take(&transport->bucket, (double)batch->count);
         session_send(transport, destination, batch);
         scheduler_look(&transport->scheduler, destination, now); /* it may have no idle session left */

@@ -58,6 +58,9 @@ void transport_clear_security(Transport *transport);
 
 /* Sends batch over a connection of its next hop, a kept one or a new one. There must be room for one. */
 void session_send(Transport *transport, Destination *destination, Batch *batch);
+
+/* The destination of a connection that waits for work and may have more of what is at the front; NULL: none. */
+Destination *session_goes_on(const Transport *transport, const Destination *front);
 void session_free(Session *session);
 void session_quit(Session *session);
 Batch *session_steal_batch(Session *session); /* NULL: it has none */

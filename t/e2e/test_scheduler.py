@@ -264,3 +264,31 @@ def test_one_dead_among_many(instances, sinks):
     finally:
         dns.stop()
         silent.close()
+
+
+def test_connections_are_used_on(instances, sinks):
+    """More destinations than connections: one that is open has more of the same mail rather than to be closed for the
+    next, but not for ever."""
+    sink = sinks(store=False)
+    domains = {"a": 30, **{f"d{number}": 10 for number in range(8)}}
+    zone = "".join(f"{domain} IN MX 10 mx.{domain}\nmx.{domain} IN A 127.0.0.1\n" for domain in domains)
+    dns = Dns({"mx.test": zone}).start()
+    try:
+        instance = instances(sink.port, settings={
+            **settings(type="mx", port=sink.port, host=None, tls_level="none", process_limit=2,
+                       initial_destination_concurrency=1, concurrency=1),
+            "out": {"name_servers": dns.server}, "pipeline": {"verp_delivery_interval": 1},
+        }).start()
+        people = [f"m{number}@{domain}.mx.test" for domain, count in domains.items() for number in range(count)]
+        address = instance.create_list("test", people)
+        send(instance, address, 1)
+        wait_until(lambda: sink.recipients() >= len(people), 60, lambda: f"{sink.recipients()} copies")
+        of_session = {}
+        for envelope in sink.envelopes():
+            of_session.setdefault(envelope["session"], []).append(envelope["to"][0].partition("@")[2])
+        assert sum(map(len, of_session.values())) == len(people)
+        assert all(len(set(used)) == 1 for used in of_session.values())
+        assert len(of_session) <= 2 * len(domains), of_session  # one each would be the best, 110 the worst
+        assert max(map(len, of_session.values())) < 30, "the others had to wait until it had all"
+    finally:
+        dns.stop()

@@ -72,7 +72,7 @@ static void add_to_order(GString *order, char letter)
 static bool step(Rig *rig, bool keep)
 {
     Destination *destination;
-    Batch *batch = scheduler_next(&rig->scheduler, &destination, rig->now);
+    Batch *batch = scheduler_next(&rig->scheduler, NULL, &destination, rig->now);
     if (!batch)
         return false;
     Job *job = batch->job;
@@ -206,7 +206,7 @@ static void round_robin(void)
     Destination *last[3] = {NULL};
     for (int i = 0; i < 9; i++) {
         Destination *destination;
-        Batch *batch = scheduler_next(&rig->scheduler, &destination, rig->now);
+        Batch *batch = scheduler_next(&rig->scheduler, NULL, &destination, rig->now);
         g_assert_nonnull(batch);
         if (i >= 3)
             g_assert_true(last[i % 3] == destination);
@@ -282,17 +282,46 @@ static void sleeps(void)
 }
 
 /* What a closed connection never took goes out again, before the rest of its job. */
+/* What another destination has of the same job may go before the front, that of another job may not. */
+static void goes_on(void)
+{
+    Rig *rig = rig_new((SchedulerSettings){0, 0, 0, 0});
+    Destination *one = add_destination(rig, "one"), *two = add_destination(rig, "two");
+    Destination *other = add_destination(rig, "other"), *destination;
+    Job *first = add_job(rig, 'A', one, 2);
+    add_batches(rig, first, two, 2);
+    Job *second = add_job(rig, 'B', other, 1);
+    g_assert_true(scheduler_front(&rig->scheduler) == one);
+    g_assert_true(scheduler_equals(one, two));
+    g_assert_false(scheduler_equals(one, other));
+    for (int i = 0; i < 2; i++) {
+        Batch *batch = scheduler_next(&rig->scheduler, two, &destination, rig->now);
+        g_assert_true(batch->job == first && destination == two);
+        batch_free(batch);
+    }
+    g_assert_true(scheduler_front(&rig->scheduler) == one);
+    g_assert_false(scheduler_equals(one, two));
+    for (Batch *batch; (batch = scheduler_next(&rig->scheduler, NULL, &destination, rig->now)) != NULL;)
+        batch_free(batch);
+    g_assert_null(scheduler_front(&rig->scheduler));
+    scheduler_retire(first);
+    scheduler_retire(second);
+    g_free(first);
+    g_free(second);
+    rig_free(rig);
+}
+
 static void comes_back(void)
 {
     Rig *rig = rig_new((SchedulerSettings)DEFAULTS);
     Destination *relay = add_destination(rig, "relay");
     Job *job = add_job(rig, 'A', relay, 3);
     Destination *destination;
-    Batch *batch = scheduler_next(&rig->scheduler, &destination, rig->now);
+    Batch *batch = scheduler_next(&rig->scheduler, NULL, &destination, rig->now);
     destination_end(destination);
     scheduler_add_batch(job, destination, batch, false, rig->now);
     g_assert_cmpuint(job->selected, ==, 0);
-    g_assert_true(scheduler_next(&rig->scheduler, &destination, rig->now) == batch);
+    g_assert_true(scheduler_next(&rig->scheduler, NULL, &destination, rig->now) == batch);
     batch_free(batch);
     while ((batch = scheduler_take_of(job, &destination, rig->now)) != NULL)
         batch_free(batch);
@@ -327,7 +356,7 @@ static void at_random(void)
                     if (((Peer *)at->data)->destination->busy < 3)
                         wanted = link->data;
             Destination *destination;
-            Batch *batch = scheduler_next(&rig->scheduler, &destination, rig->now);
+            Batch *batch = scheduler_next(&rig->scheduler, NULL, &destination, rig->now);
             g_assert_true((batch ? batch->job : NULL) == wanted);
             if (!batch)
                 break;
@@ -404,6 +433,7 @@ int main(int argc, char **argv)
     g_test_add_func("/scheduler/round robin", round_robin);
     g_test_add_func("/scheduler/candidate needs room", candidate_needs_room);
     g_test_add_func("/scheduler/sleeps", sleeps);
+    g_test_add_func("/scheduler/goes on", goes_on);
     g_test_add_func("/scheduler/comes back", comes_back);
     g_test_add_func("/scheduler/at random", at_random);
     g_test_add_func("/scheduler/favoured first", favoured_first);
