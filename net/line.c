@@ -20,6 +20,7 @@ struct Line {
     struct event *readable, *writable, *deadline;
     int64_t idle_us;
     bool reading, finishing;
+    bool ended; /* the peer says no more */
 };
 
 static void on_readable(evutil_socket_t fd, short what, void *data);
@@ -129,9 +130,10 @@ static void close_line(Line *line)
     line->events->closed(line, line->data); /* the line may be gone now */
 }
 
-/* Offers what is kept until the protocol takes no more. */
-static void offer_rest(Line *line)
+/* Offers what is kept until the protocol takes no more. False: it took nothing. */
+static bool offer_rest(Line *line)
 {
+    guint before = line->rest->len;
     while (line->rest->len > 0 && !line->finishing) {
         size_t used = line->events->receive(line, (const char *)line->rest->data, line->rest->len, line->data);
         g_assert(used <= line->rest->len);
@@ -139,17 +141,31 @@ static void offer_rest(Line *line)
             break;
         g_byte_array_remove_range(line->rest, 0, (guint)used);
     }
+    return line->rest->len < before;
+}
+
+/* No more is received, and nothing is to be waited for. */
+static bool is_over(Line *line)
+{
+    return line->finishing || (line->ended && !line->events->awaited(line, line->data));
 }
 
 /* After every callback: send, and look whether the line goes on. The last
- * thing a caller does with the line. */
+ * thing a caller does with the line. What the protocol left because too much output
+ * waited has its turn as soon as that is sent: the peer may have nothing to say before it is answered. */
 static void settle(Line *line)
 {
-    if (!flush(line) || (line->finishing && line->output->len == 0)) {
+    bool sound, sent;
+    do {
+        size_t waited = line->output->len;
+        sound = flush(line);
+        sent = line->output->len < waited;
+    } while (sound && sent && offer_rest(line));
+    if (!sound || (line->output->len == 0 && is_over(line))) {
         close_line(line);
         return;
     }
-    set_reading(line, !line->finishing && line->rest->len < REST_LIMIT);
+    set_reading(line, !line->finishing && !line->ended && line->rest->len < REST_LIMIT);
 }
 
 void line_resume(Line *line)
@@ -190,11 +206,13 @@ static void on_readable(evutil_socket_t fd, short what, void *data)
     ssize_t count = recv(fd, octets, sizeof octets, 0);
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return;
-    if (count <= 0) {
+    if (count < 0) {
         close_line(line);
         return;
     }
-    receive(line, octets, (size_t)count);
+    line->ended = count == 0;
+    if (count > 0)
+        receive(line, octets, (size_t)count);
     settle(line);
 }
 

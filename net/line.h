@@ -27,6 +27,9 @@ typedef struct LineEvents {
      * are offered again when more came, when the output was sent, or by
      * line_resume(). */
     size_t (*receive)(Line *line, const char *octets, size_t length, void *data);
+    /* The peer says no more, and what it said was offered. True: replies to it are still to come, and line_resume()
+     * with them; false: the line is closed when the output is sent. */
+    bool (*awaited)(Line *line, void *data);
     /* Time is over; the protocol may write a last word and line_finish(). */
     void (*expired)(Line *line, LineTime which, void *data);
     /* The last call for a line: the peer is gone, it took nothing for

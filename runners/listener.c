@@ -143,6 +143,13 @@ static size_t on_receive(Line *line, const char *octets, size_t length, void *da
     return connection->listener->spec->receive(connection, octets, length);
 }
 
+static bool on_awaited(Line *line, void *data)
+{
+    (void)line;
+    Connection *connection = data;
+    return connection->listener->spec->waiting(connection);
+}
+
 static void on_expired(Line *line, LineTime which, void *data)
 {
     (void)line;
@@ -165,7 +172,7 @@ static void on_closed(Line *line, void *data)
     listener_settled(listener);
 }
 
-static const LineEvents line_events = {on_receive, on_expired, on_closed};
+static const LineEvents line_events = {on_receive, on_awaited, on_expired, on_closed};
 
 static void name_peer(Connection *connection, const struct sockaddr_storage *address)
 {

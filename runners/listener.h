@@ -36,6 +36,8 @@ typedef struct ListenerSpec {
     GString *(*open)(Connection *connection);
     /* As LineEvents.receive. */
     size_t (*receive)(Connection *connection, const char *octets, size_t length);
+    /* As LineEvents.awaited. */
+    bool (*waiting)(Connection *connection);
     /* Silent for command_timeout, or older than session_timeout. */
     void (*expire)(Connection *connection, const char *why);
     /* The process wants to leave: ends now, or after what is in progress. */

@@ -222,6 +222,12 @@ static size_t lmtp_receive(Connection *connection, const char *octets, size_t le
     return used;
 }
 
+static bool lmtp_waiting(Connection *connection)
+{
+    const Client *client = connection_data(connection);
+    return lmtp_session_waiting(client->session);
+}
+
 static void lmtp_expire(Connection *connection, const char *why)
 {
     Client *client = connection_data(connection);
@@ -303,6 +309,7 @@ static const ListenerSpec spec = {
     .start = lmtp_start,
     .open = lmtp_open,
     .receive = lmtp_receive,
+    .waiting = lmtp_waiting,
     .expire = lmtp_expire,
     .leave = lmtp_leave,
     .close = lmtp_close,

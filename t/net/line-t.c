@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "net/line.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define ROOM 1000 /* octets of output that wait before the protocol reads no further */
+
+/* A protocol whose commands are single octets: '.' gets a long reply at once, 'w' gets one later (nothing else is read
+ * until then), 'q' ends. The peer's octets are in the socket before the loop begins. */
+typedef struct World {
+    struct event_base *base;
+    GString *output;
+    Line *line;
+    struct event *later;
+    int peer;
+    unsigned commands;
+    bool waiting, closed;
+} World;
+
+static void reply(World *world)
+{
+    world->commands++;
+    g_string_append(world->output, "a reply longer than what it answers\n");
+}
+
+static size_t receive(Line *line, const char *octets, size_t length, void *data)
+{
+    World *world = data;
+    size_t used = 0;
+    while (used < length && !world->waiting && world->output->len < ROOM) {
+        char octet = octets[used++];
+        if (octet == '.')
+            reply(world);
+        else if (octet == 'q')
+            line_finish(line);
+        world->waiting = octet == 'w';
+    }
+    if (world->waiting)
+        event_add(world->later, &(struct timeval){.tv_usec = 1000});
+    return used;
+}
+
+static void on_later(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    World *world = data;
+    world->waiting = false;
+    reply(world);
+    line_resume(world->line);
+}
+
+static void expired(Line *line, LineTime which, void *data)
+{
+    (void)which;
+    (void)data;
+    line_finish(line);
+}
+
+static bool awaited(Line *line, void *data)
+{
+    (void)line;
+    return ((World *)data)->waiting;
+}
+
+static void closed(Line *line, void *data)
+{
+    World *world = data;
+    world->closed = true;
+    line_free(line);
+    event_base_loopbreak(world->base);
+}
+
+static const LineEvents events = {.receive = receive, .expired = expired, .awaited = awaited, .closed = closed};
+
+static World *world_new(void)
+{
+    int pair[2];
+    World *world = g_new0(World, 1);
+    g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), ==, 0);
+    fcntl(pair[0], F_SETFL, O_NONBLOCK);
+    world->peer = pair[1];
+    world->base = event_base_new();
+    world->output = g_string_new(NULL);
+    world->line = line_new(world->base, pair[0], world->output, &events, world);
+    world->later = evtimer_new(world->base, on_later, world);
+    return world;
+}
+
+static void world_free(World *world)
+{
+    g_assert_true(world->closed);
+    event_free(world->later);
+    event_base_free(world->base);
+    g_string_free(world->output, TRUE);
+    if (world->peer >= 0)
+        close(world->peer);
+    g_free(world);
+}
+
+static void say(World *world, const char *octets)
+{
+    size_t length = strlen(octets);
+    g_assert_cmpint(write(world->peer, octets, length), ==, (gssize)length);
+}
+
+/* Serves until the line is closed; what the peer read, in lines. idle_us bounds a line that stands still. */
+static unsigned serve(World *world, int64_t idle_us)
+{
+    line_set_idle(world->line, idle_us);
+    line_resume(world->line);
+    event_base_dispatch(world->base);
+    unsigned lines = 0;
+    char octets[4096];
+    for (ssize_t got; (got = read(world->peer, octets, sizeof octets)) > 0;)
+        for (ssize_t at = 0; at < got; at++)
+            lines += octets[at] == '\n';
+    return lines;
+}
+
+/* The protocol stops reading when much output waits: when that is sent, what came with it has its turn, though no
+ * further octet comes. */
+static void goes_on_after_output(void)
+{
+    World *world = world_new();
+    g_autofree char *commands = g_strnfill(1000, '.');
+    say(world, commands);
+    say(world, "q");
+    g_assert_cmpuint(serve(world, 10 * 1000000), ==, 1000);
+    g_assert_cmpuint(world->commands, ==, 1000);
+    world_free(world);
+}
+
+/* The peer's side of the connection is closed for writing; it still reads. */
+static void half_closed(void)
+{
+    World *world = world_new();
+    say(world, ".w..w.");
+    shutdown(world->peer, SHUT_WR);
+    g_assert_cmpuint(serve(world, 10 * 1000000), ==, 6);
+    world_free(world);
+}
+
+static void closed_while_waiting(void)
+{
+    World *world = world_new();
+    say(world, "w");
+    close(world->peer);
+    world->peer = -1;
+    line_resume(world->line);
+    event_base_dispatch(world->base);
+    g_assert_cmpuint(world->commands, ==, 1); /* what was begun is done, then nobody is there to hear of it */
+    world_free(world);
+}
+
+static void nothing_to_say(void)
+{
+    World *world = world_new();
+    shutdown(world->peer, SHUT_WR);
+    g_assert_cmpuint(serve(world, 0), ==, 0);
+    world_free(world);
+}
+
+static void idle(void)
+{
+    World *world = world_new();
+    say(world, ".");
+    g_assert_cmpuint(serve(world, 10000), ==, 1);
+    world_free(world);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/line/goes-on-after-output", goes_on_after_output);
+    g_test_add_func("/line/half-closed", half_closed);
+    g_test_add_func("/line/closed-while-waiting", closed_while_waiting);
+    g_test_add_func("/line/nothing-to-say", nothing_to_say);
+    g_test_add_func("/line/idle", idle);
+    return g_test_run();
+}
