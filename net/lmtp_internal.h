@@ -56,8 +56,8 @@ struct LmtpSession {
     uint64_t chunk_left;
     bool chunked;       /* BDAT was used in this transaction */
     bool chunk_last;
-    bool chunk_failed;  /* a chunk was refused: only RSET helps */
     char *chunk_refusal; /* why the chunk in hand is only read past, or NULL */
+    char *chunk_failure; /* why the first one was refused, and with it all that follow until RSET; or NULL */
 };
 
 /* lmtp_content.c */

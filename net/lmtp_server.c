@@ -78,8 +78,9 @@ static void reset(LmtpSession *session)
     session->transaction = NULL;
     lmtp_content_clear(session);
     session->announced = 0;
-    session->chunked = session->chunk_failed = false;
+    session->chunked = false;
     g_clear_pointer(&session->chunk_refusal, g_free);
+    g_clear_pointer(&session->chunk_failure, g_free);
 }
 
 LmtpSession *lmtp_session_new(LmtpServer *server, void *data)
@@ -274,7 +275,8 @@ static void mail(LmtpSession *session, const char *text)
     transaction->recipients = g_array_new(FALSE, TRUE, sizeof(LmtpRecipient));
     session->transaction = transaction;
     session->announced = 0;
-    session->chunked = session->chunk_failed = false;
+    session->chunked = false;
+    g_clear_pointer(&session->chunk_failure, g_free);
     const char *refusal = mail_parameters(session, transaction, text);
     if (!refusal)
         refusal = address_refusal(transaction->sender, transaction->smtputf8);
@@ -374,8 +376,8 @@ static void bdat(LmtpSession *session, const char *text)
         return;
     }
     const char *refusal = content_refusal(session);
-    if (!refusal && session->chunk_failed)
-        refusal = "503 5.5.1 An earlier chunk was refused; say RSET";
+    if (!refusal)
+        refusal = session->chunk_failure;
     if (!refusal && !session->chunked)
         refusal = session->server->handler->content(session, session->server->data);
     g_free(session->chunk_refusal);
@@ -540,7 +542,8 @@ static void end_chunk(LmtpSession *session)
         deliver(session, refusal);
         return;
     }
-    session->chunk_failed = refusal != NULL;
+    if (!session->chunk_failure)
+        session->chunk_failure = g_strdup(refusal);
     if (refusal && g_str_has_prefix(refusal, "503"))
         complain(session, refusal);
     else
