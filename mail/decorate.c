@@ -312,20 +312,19 @@ static char *make_boundary(GBytes *body)
     }
 }
 
+static bool take_if_content(const Field *field, void *fields)
+{
+    bool content = field->name_length > 8 && g_ascii_strncasecmp(field->text, "Content-", 8) == 0;
+    if (content)
+        g_string_append_len(fields, field->text, (gssize)field->length);
+    return content;
+}
+
 /* Takes the fields that tell of the content out of the header, as they stand. */
 static GString *take_content(Message *message)
 {
     GString *fields = g_string_new(NULL);
-    for (size_t at = 0; at < message_field_count(message);) {
-        const Field *field = message_field(message, at);
-        bool content = field->name_length > 8 && g_ascii_strncasecmp(field->text, "Content-", 8) == 0;
-        if (content) {
-            g_string_append_len(fields, field->text, (gssize)field->length);
-            message_remove_at(message, at);
-        } else {
-            at++;
-        }
-    }
+    message_remove_if(message, take_if_content, fields);
     return fields;
 }
 

@@ -8,6 +8,7 @@
 #define LINE_MAX_LENGTH 76
 #define WORD_MAX 75
 #define WORD_OVERHEAD 12 /* =?utf-8?b?...?= */
+#define WORD_TEXT_MAX 998 /* octets of text in a word that is read: more than the 75 of RFC 2047, for a line at most */
 #define REPLACEMENT "\xef\xbf\xbd"
 
 /* One encoded word in a value. */
@@ -63,9 +64,9 @@ static bool read_word(const char *at, Word *word)
         return false;
     char encoding = g_ascii_toupper(mark[1]);
     const char *text = mark + 3, *end = text;
-    while (*end && !(end[0] == '?' && end[1] == '=') && *end != '\n')
+    while (*end && !(end[0] == '?' && end[1] == '=') && *end != '\n' && end - text < WORD_TEXT_MAX)
         end++;
-    if (*end != '?' || (encoding != 'B' && encoding != 'Q'))
+    if (end[0] != '?' || end[1] != '=' || (encoding != 'B' && encoding != 'Q'))
         return false;
     const char *star = memchr(charset, '*', (size_t)(mark - charset));
     word->charset = g_strndup(charset, (size_t)((star ? star : mark) - charset));

@@ -221,19 +221,41 @@ void message_append(Message *message, const char *name, const char *value)
     g_array_append_val(message->fields, field);
 }
 
-void message_remove_at(Message *message, size_t index)
+size_t message_remove_if(Message *message, MessageUnwanted *unwanted, void *data)
 {
-    g_assert(index < message->fields->len);
-    g_array_remove_index(message->fields, (unsigned)index);
-    message->edited = true;
+    unsigned kept = 0, all = message->fields->len;
+    for (unsigned at = 0; at < all; at++) {
+        const Field field = g_array_index(message->fields, Field, at);
+        if (!unwanted(&field, data))
+            g_array_index(message->fields, Field, kept++) = field;
+    }
+    g_array_set_size(message->fields, kept);
+    message->edited |= kept < all;
+    return all - kept;
+}
+
+static bool has_name(const Field *field, void *name)
+{
+    return field_is(field, name);
 }
 
 size_t message_remove(Message *message, const char *name)
 {
-    size_t removed = 0, index = 0;
-    for (; message_find(message, name, &index); removed++)
-        message_remove_at(message, index);
-    return removed;
+    return message_remove_if(message, has_name, (void *)name);
+}
+
+/* All but the first of a name. */
+typedef struct Further {
+    const char *name;
+    bool met;
+} Further;
+
+static bool is_further(const Field *field, void *data)
+{
+    Further *further = data;
+    bool named = field_is(field, further->name), was_met = further->met;
+    further->met |= named;
+    return named && was_met;
 }
 
 void message_set(Message *message, const char *name, const char *value)
@@ -245,8 +267,7 @@ void message_set(Message *message, const char *name, const char *value)
     }
     Field field = make_field(message, name, value);
     g_array_index(message->fields, Field, index) = field;
-    for (size_t later = index + 1; message_find(message, name, &later);)
-        message_remove_at(message, later);
+    message_remove_if(message, is_further, &(Further){.name = name});
 }
 
 static size_t body_length(const Message *message)
@@ -297,6 +318,14 @@ char *message_id(const Message *message)
     g_autofree char *value = message_value(message, "Message-ID");
     g_autofree char *id = value ? without_brackets(value) : NULL;
     return id && *id ? g_steal_pointer(&id) : NULL;
+}
+
+char *message_id_brief(const Message *message)
+{
+    char *id = message_id(message);
+    if (id && strlen(id) > MESSAGE_ID_BRIEF)
+        id[MESSAGE_ID_BRIEF] = '\0';
+    return id;
 }
 
 char *message_id_hash(const char *id)

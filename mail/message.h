@@ -57,7 +57,9 @@ bool field_is(const Field *field, const char *name);
 void message_prepend(Message *message, const char *name, const char *value);
 void message_append(Message *message, const char *name, const char *value);
 size_t message_remove(Message *message, const char *name); /* all of that name; how many */
-void message_remove_at(Message *message, size_t index);
+/* Those that unwanted() says, which is asked once for each, in order; how many. */
+typedef bool MessageUnwanted(const Field *field, void *data);
+size_t message_remove_if(Message *message, MessageUnwanted *unwanted, void *data);
 /* Puts the value in the place of the first field of that name and removes the
  * others; appends when there is none. */
 void message_set(Message *message, const char *name, const char *value);
@@ -71,6 +73,11 @@ size_t message_length(const Message *message);
 
 /* The Message-ID without angle brackets; g_free(), NULL when there is none. */
 char *message_id(const Message *message);
+
+/* The same, but of an id that is longer than a line may be (RFC 5322, 2.1.1) only its beginning: for metadata and
+ * logs, which must not grow with what somebody writes there. */
+#define MESSAGE_ID_BRIEF 998
+char *message_id_brief(const Message *message);
 
 /* Message-ID-Hash: base32 of the SHA-1 of a Message-ID; brackets are left
  * out first. 32 characters, g_free(). */

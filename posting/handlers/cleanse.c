@@ -25,22 +25,19 @@ static void remove_all(Message *message, const char *const *names, size_t count)
         message_remove(message, names[at]);
 }
 
-static void remove_private(Message *message)
+static bool is_private(const Field *field, void *data)
 {
-    for (size_t at = message_field_count(message); at-- > 0;) {
-        const Field *field = message_field(message, at);
-        bool extra = field->name_length > 2 && g_ascii_strncasecmp(field->text, "X-", 2) == 0;
-        bool seal = field->name_length > 4 && g_ascii_strncasecmp(field->text, "ARC-", 4) == 0;
-        if (extra || seal || field->name_length == 0)
-            message_remove_at(message, at);
-    }
+    (void)data;
+    bool extra = field->name_length > 2 && g_ascii_strncasecmp(field->text, "X-", 2) == 0;
+    bool seal = field->name_length > 4 && g_ascii_strncasecmp(field->text, "ARC-", 4) == 0;
+    return extra || seal || field->name_length == 0;
 }
 
 /* The list itself becomes the author. */
 static void make_anonymous(Post *post)
 {
     remove_all(post->message, telling, G_N_ELEMENTS(telling));
-    remove_private(post->message);
+    message_remove_if(post->message, is_private, NULL);
     const List *list = post->list;
     const char *shown = list->display_name ? list->display_name : "";
     g_autofree char *name = header_phrase(shown, 6);

@@ -50,6 +50,23 @@ static void assert_lines(const char *value, size_t column)
     }
 }
 
+/* What is longer than a line can be is no encoded word. Otherwise each of many beginnings without an end
+ * would be searched for its end through all that follows: this test would not come to its own end. */
+static void test_endless_words(void)
+{
+    g_autofree char *long_text = g_strnfill(998, 'x'), *longer_text = g_strnfill(999, 'x');
+    g_autofree char *word = g_strconcat("=?utf-8?q?", long_text, "?=", NULL);
+    g_autofree char *no_word = g_strconcat("=?utf-8?q?", longer_text, "?=", NULL);
+    g_autofree char *text = header_decode(word), *same = header_decode(no_word);
+    g_assert_cmpstr(text, ==, long_text);
+    g_assert_cmpstr(same, ==, no_word);
+    g_autoptr(GString) many = g_string_new(NULL);
+    while (many->len < 2 * 1024 * 1024)
+        g_string_append(many, "=?a?q?x");
+    g_autofree char *unchanged = header_decode(many->str);
+    g_assert_true(g_str_equal(unchanged, many->str));
+}
+
 static void test_encode(void)
 {
     g_autofree char *plain = header_encode("plain", 9);
@@ -112,6 +129,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/header/decode", test_decode);
+    g_test_add_func("/header/endless words", test_endless_words);
     g_test_add_func("/header/encode", test_encode);
     g_test_add_func("/header/phrase", test_phrase);
     g_test_add_data_func("/header/corpus lists", "lists", test_corpus);

@@ -54,6 +54,23 @@ static void test_edits(void)
     g_assert_cmpuint(message_length(message), ==, strlen("A: 1\r\nB: new\r\nC:4\r\nZ: 9\r\n\r\nbody"));
 }
 
+/* However many fields there are, removing some is no work: moved one by one, those behind would keep this test from
+ * its end. */
+static void test_many_fields(void)
+{
+    g_autoptr(GString) octets = g_string_new("A: first\r\n");
+    for (unsigned at = 0; at < 1000000; at++)
+        g_string_append(octets, "X: y\r\nA:\r\n");
+    g_string_append(octets, "\r\nbody\r\n");
+    g_autoptr(GBytes) bytes = g_bytes_new(octets->str, octets->len);
+    g_autoptr(Message) message = message_new(bytes);
+    message_set(message, "A", "set");
+    g_assert_cmpuint(message_field_count(message), ==, 1000001);
+    g_assert_cmpuint(message_remove(message, "X"), ==, 1000000);
+    g_autoptr(GBytes) head = message_head(message);
+    g_assert_cmpmem(g_bytes_get_data(head, NULL), g_bytes_get_size(head), "A: set\r\n\r\n", 10);
+}
+
 static void test_no_value_makes_a_field(void)
 {
     g_autoptr(Message) message = make("A: 1\r\n\r\n");
@@ -140,6 +157,13 @@ static void test_message_id(void)
     g_assert_cmpstr(id, ==, "ant@example.com");
     g_autoptr(Message) none = make("Message-ID: <>\r\n\r\n");
     g_assert_null(message_id(none));
+    g_assert_null(message_id_brief(none));
+    g_autofree char *much = g_strnfill(MESSAGE_ID_BRIEF + 1, 'x');
+    g_autofree char *text = g_strdup_printf("Message-ID: <%s>\r\n\r\n", much);
+    g_autoptr(Message) endless = make(text);
+    g_autofree char *whole = message_id(endless), *brief = message_id_brief(endless);
+    g_assert_cmpstr(whole, ==, much);
+    g_assert_cmpmem(brief, strlen(brief), much, MESSAGE_ID_BRIEF);
     g_autofree char *ant = message_id_hash("<ant>"), *bare = message_id_hash("ant"), *first = message_id_hash("first");
     g_assert_cmpstr(ant, ==, "MS6QLWERIJLGCRF44J7USBFDELMNT2BW");
     g_assert_cmpstr(bare, ==, ant);
@@ -199,6 +223,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/message/fields", test_fields);
     g_test_add_func("/message/edits", test_edits);
+    g_test_add_func("/message/many fields", test_many_fields);
     g_test_add_func("/message/no value makes a field", test_no_value_makes_a_field);
     g_test_add_func("/message/bare line feeds", test_bare_line_feeds);
     g_test_add_func("/message/mbox line", test_mbox_line);
