@@ -58,7 +58,7 @@ static Draft *make_draft(const Inject *inject, GBytes *message, const char *enve
 {
     g_autoptr(Message) parsed = message_new(message);
     g_autofree char *sender = sender_of(parsed, envelope);
-    g_autofree char *id = message_id(parsed);
+    g_autofree char *id = message_id_brief(parsed);
     if (!id)
         id = g_strdup_printf("inject.%" G_GINT64_FORMAT "@%s", clock_unique(), inject->host);
     json_t *meta = json_object();

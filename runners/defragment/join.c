@@ -79,7 +79,7 @@ static json_t *make_meta(const Part *part, const Gathered *gathered, Message *he
                                       KEY_LEFT,     KEY_LEFT_REASON, KEY_SMTPUTF8, KEY_BODY_8BIT};
     for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
         json_object_del(meta, own[i]);
-    g_autofree char *id = message_id(head);
+    g_autofree char *id = message_id_brief(head);
     if (!id) {
         id = g_strdup_printf("%.32s@%s", part->key, part->own->host);
         g_autofree char *field = g_strdup_printf("<%s>", id);

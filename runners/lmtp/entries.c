@@ -40,7 +40,7 @@ static void read_message(Shared *shared, const char *hostname)
 {
     g_autoptr(Message) message = message_new(shared->transaction->message);
     shared->is_partial = partial_read(message, &shared->partial);
-    shared->message_id = message_id(message);
+    shared->message_id = message_id_brief(message);
     if (shared->message_id) {
         shared->body = g_bytes_ref(shared->transaction->message);
         return;
