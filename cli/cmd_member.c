@@ -9,6 +9,7 @@
 #include "cli/listing.h"
 #include "cli/member_import.h"
 #include "cli/member_line.h"
+#include "cli/plain.h"
 #include "cli/role_option.h"
 
 static char *display_name;
@@ -36,7 +37,7 @@ static int add_one(Store *store, const List *list, Role role, const char *text, 
             g_propagate_error(error, g_steal_pointer(&refusal));
             return TOOL_LATER;
         }
-        fprintf(stderr, "listrunner member add: %s\n", refusal->message);
+        plain_complain("listrunner member add: %s", refusal->message);
         return command_exit_code(refusal);
     }
     printf("%s is now %s of %s\n", address, role_text(role), list->posting_address);
@@ -82,7 +83,7 @@ static int run_remove(Site *site, int argc, char **argv, GError **error)
             g_propagate_error(error, g_steal_pointer(&refusal));
             return TOOL_LATER;
         }
-        fprintf(stderr, "listrunner member remove: %s\n", refusal->message);
+        plain_complain("listrunner member remove: %s", refusal->message);
         worst = TOOL_MISSING;
     }
     return worst;
@@ -181,14 +182,12 @@ static bool parse_moderation(Action *action, GError **error)
     return true;
 }
 
-static int run_set(Site *site, int argc, char **argv, GError **error)
+/* Within a transaction: what another command sets meanwhile stays set. */
+static bool set_member(Store *store, const List *list, Role role, const char *address, GError **error)
 {
-    Role role;
-    Store *store;
-    g_autoptr(List) list = find(site, argv[0], &role, &store, error);
-    g_autoptr(Member) member = list ? member_find(store, list->list_id, role, argv[1], error) : NULL;
+    g_autoptr(Member) member = member_find(store, list->list_id, role, address, error);
     if (!member)
-        return TOOL_LATER;
+        return false;
     Preferences own = member->own;
     Action action = member->moderation_action;
     if (!parse_delivery(&own, error) || !parse_moderation(&action, error) ||
@@ -196,11 +195,19 @@ static int run_set(Site *site, int argc, char **argv, GError **error)
         !parse_flag("hide-address", hide, &own.hide_address, error) ||
         !parse_flag("receive-list-copy", list_copy, &own.receive_list_copy, error) ||
         !parse_flag("receive-own-postings", own_postings, &own.receive_own_postings, error))
-        return TOOL_USAGE;
-    if (!store_begin(store, error))
+        return false;
+    return member_set_preferences(store, list->list_id, role, member->address, &own, error) &&
+           (!moderation || member_set_moderation(store, list->list_id, role, member->address, action, error));
+}
+
+static int run_set(Site *site, int argc, char **argv, GError **error)
+{
+    Role role;
+    Store *store;
+    g_autoptr(List) list = find(site, argv[0], &role, &store, error);
+    if (!list || !store_begin(store, error))
         return TOOL_LATER;
-    if (!member_set_preferences(store, list->list_id, role, member->address, &own, error) ||
-        (moderation && !member_set_moderation(store, list->list_id, role, member->address, action, error))) {
+    if (!set_member(store, list, role, argv[1], error)) {
         store_rollback(store);
         return TOOL_LATER;
     }
