@@ -38,7 +38,26 @@ static void find_master(ControlClient *client)
     client->pidfd = pidfd_open(peer.pid, 0);
 }
 
-/* [master] runtime_directory of a file that has faults elsewhere; g_free(). */
+/* A value up to its comment, without the blanks around it. */
+static char *value_of(char *text)
+{
+    for (char *at = text; *at; at++)
+        if (*at == ';' && (at == text || g_ascii_isspace(at[-1]))) {
+            *at = '\0';
+            break;
+        }
+    return g_strdup(g_strstrip(text));
+}
+
+static char *default_directory(void)
+{
+    for (const ConfigKey *key = config_schema; key->section; key++)
+        if (strcmp(key->section, "master") == 0 && strcmp(key->name, "runtime_directory") == 0)
+            return g_strdup(key->fallback);
+    return NULL;
+}
+
+/* [master] runtime_directory of a file that has faults elsewhere; NULL when it cannot be read; g_free(). */
 static char *find_directory(const char *file)
 {
     g_autofree char *text = NULL;
@@ -52,10 +71,10 @@ static char *find_directory(const char *file)
         if (**line == '[') {
             inside = g_str_has_prefix(*line, "[master]");
         } else if (inside && equals && g_str_has_prefix(*line, "runtime_directory")) {
-            return g_strdup(g_strstrip(equals + 1));
+            return value_of(equals + 1);
         }
     }
-    return NULL;
+    return default_directory();
 }
 
 static char *runtime_directory(Site *site, GError **error)
