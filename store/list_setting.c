@@ -236,8 +236,20 @@ static char *canonical_choice(const ListSetting *setting, const char *value, GEr
     return NULL;
 }
 
+/* What would not come back from words_join() and words_split() as it was, or not reach a terminal well. */
+static bool word_keeps(const ListSetting *setting, const char *word, GError **error)
+{
+    for (const char *at = word; *at; at = g_utf8_next_char(at))
+        if (g_unichar_iscntrl(g_utf8_get_char(at)))
+            return fail(error, FAIL_NEVER, "%s: control characters are not allowed", setting->name);
+    return !g_str_has_suffix(word, "\\") ||
+           refuse(setting, word, "words that do not end in a backslash ([\\] is one in a pattern)", error);
+}
+
 static bool word_allowed(const ListSetting *setting, const char *word, GError **error)
 {
+    if (!word_keeps(setting, word, error))
+        return false;
     if (g_strcmp0(setting->choices, PATTERNS) != 0 || *word == '@')
         return true;
     if (*word != '^')
@@ -261,8 +273,8 @@ static char *canonical_words(const ListSetting *setting, const char *value, GErr
 
 static char *canonical_text(const ListSetting *setting, const char *value, GError **error)
 {
-    for (const char *at = value; *at; at++) {
-        bool control = g_ascii_iscntrl(*at);
+    for (const char *at = value; *at; at = g_utf8_next_char(at)) {
+        bool control = g_unichar_iscntrl(g_utf8_get_char(at));
         bool fine = setting->type == SETTING_TEXT && (*at == '\n' || *at == '\t' || *at == '\r');
         if (control && !fine) {
             fail(error, FAIL_NEVER, "%s: control characters%s are not allowed", setting->name,
