@@ -38,7 +38,7 @@ static int run_remove(Site *site, int argc, char **argv, GError **error)
 static int run_ls(Site *site, int argc, char **argv, GError **error)
 {
     static const Column columns[] = {
-        {"mail_host", "DOMAIN", COLUMN_TEXT}, {"alias_domain", "ALIAS OF", COLUMN_TEXT},
+        {"mail_host", "DOMAIN", COLUMN_TEXT}, {"alias_domain", "ALIAS", COLUMN_TEXT},
         {"description", "DESCRIPTION", COLUMN_TEXT}, {NULL, NULL, COLUMN_TEXT}};
     Store *store = site_store(site, false, error);
     if (!store)
