@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/listing.h"
+#include "cli/plain.h"
 #include "mail/bounce.h"
 
 static gboolean json;
@@ -79,7 +80,7 @@ static int run_parse(Site *site, int argc, char **argv, GError **error)
     for (int at = 0; at < argc; at++) {
         g_autoptr(GError) fault = NULL;
         if (!parse_file(listing, argv[at], &fault)) { /* the other files are read all the same */
-            fprintf(stderr, "listrunner bounce parse: %s\n", fault->message);
+            plain_complain("listrunner bounce parse: %s", fault->message);
             code = MAX(code, command_exit_code(fault));
         }
     }

@@ -7,6 +7,7 @@
 #include "cli/control_client.h"
 #include "cli/destinations.h"
 #include "cli/listing.h"
+#include "cli/plain.h"
 
 static gboolean as_json;
 static char *transport;
@@ -58,7 +59,7 @@ static int show_all(json_t *found, const char *name)
     bool none = json_array_size(found) == 0;
     json_decref(found);
     if (none)
-        fprintf(stderr, "No destination %s is known now.\n", name);
+        plain_complain("No destination %s is known now.", name);
     return none ? TOOL_MISSING : TOOL_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/control_client.h"
 #include "cli/destinations.h"
 #include "cli/listing.h"
+#include "cli/plain.h"
 
 #define WATCH_PAUSE 2 /* seconds */
 
@@ -71,8 +72,10 @@ static void print_child(const char *runner, const json_t *child)
            oldest(due, sizeof due, child), span_or_dash(beat, sizeof beat, json_object_get(child, "beat_age")));
     if (!well && holding)
         printf("             holds %s\n", holding);
-    if (!well && last)
-        printf("             last: %s\n", last);
+    if (!well && last) {
+        g_autofree char *shown = plain_text(last);
+        printf("             last: %s\n", shown);
+    }
     if (json_is_number(json_object_get(child, "retry_in")))
         printf("             starts again in %s\n",
                span_or_dash(retry, sizeof retry, json_object_get(child, "retry_in")));

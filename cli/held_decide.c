@@ -22,6 +22,7 @@
 
 #include "base/fail.h"
 #include "cli/held_notice.h"
+#include "cli/plain.h"
 #include "cli/queue_files.h"
 #include "runners/keys.h"
 #include "switchboard/intake.h"
@@ -170,8 +171,7 @@ static int decide_all(Site *site, Decision *decision, char **argv, GError **erro
                    decision->told ? "" : "; its sender is not told: it came from a program, or from no address");
             continue;
         }
-        fprintf(stderr, "listrunner held: %" G_GINT64_FORMAT " is not %s: %s\n", number, decision->past,
-                refusal->message);
+        plain_complain("listrunner held: %" G_GINT64_FORMAT " is not %s: %s", number, decision->past, refusal->message);
         worst = MAX(worst, command_exit_code(refusal));
     }
     return worst;

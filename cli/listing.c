@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cli/plain.h"
 
 struct Listing {
     const Column *columns;
@@ -50,16 +51,6 @@ char *listing_span(int64_t seconds)
         g_string_append_printf(text, "%" G_GINT64_FORMAT "%c",
                                seconds % units[first].length / units[first + 1].length, units[first + 1].letter);
     return g_string_free(g_steal_pointer(&text), FALSE);
-}
-
-/* Control characters in text from outside must not reach a terminal. */
-static char *plain(const char *text)
-{
-    char *copy = g_strdup(text);
-    for (char *at = copy; *at; at++)
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            *at = '?';
-    return copy;
 }
 
 static char *value_text(const json_t *value, ColumnKind kind)
@@ -149,7 +140,7 @@ void listing_row(Listing *listing, json_t *row)
     g_auto(GStrv) cells = g_new0(char *, listing->count + 1);
     for (size_t i = 0; i < listing->count; i++) {
         g_autofree char *text = value_text(json_object_get(row, listing->columns[i].key), listing->columns[i].kind);
-        cells[i] = plain(text);
+        cells[i] = plain_text(text);
     }
     json_decref(row);
     if (listing->begun) {
@@ -193,7 +184,7 @@ void listing_show(json_t *object, bool json)
             g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
             printf("%s:%*s", key, *text ? width + 1 - (int)strlen(key) : 0, "");
             for (size_t i = 0; lines[i]; i++) {
-                g_autofree char *shown = plain(lines[i]);
+                g_autofree char *shown = plain_text(lines[i]);
                 printf("%*s%s\n", i ? width + 2 : 0, "", shown);
             }
             if (!lines[0])

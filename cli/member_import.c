@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "cli/input.h"
 #include "cli/member_line.h"
+#include "cli/plain.h"
 #include "cli/progress.h"
 #include "cli/role_option.h"
 
@@ -24,7 +25,7 @@ typedef struct Import {
 static void complain(Import *import, uint64_t number, const GError *error)
 {
     progress_end(&import->progress);
-    fprintf(stderr, "%s:%" G_GUINT64_FORMAT ": %s\n", import->file, number, error->message);
+    plain_complain("%s:%" G_GUINT64_FORMAT ": %s", import->file, number, error->message);
     import->bad++;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/entry_word.h"
 #include "cli/listing.h"
 #include "cli/message_text.h"
+#include "cli/plain.h"
 #include "cli/queue_files.h"
 #include "cli/queue_verbs.h"
 
@@ -104,8 +105,8 @@ static void show_text(json_t *object, const Entry *entry)
         puts("recipients:");
     for (size_t i = 0; i < json_array_size(recipients); i++) {
         const json_t *one = json_array_get(recipients, i);
-        printf("  %-7s  %s\n", json_string_value(json_object_get(one, "state")),
-               json_string_value(json_object_get(one, "address")));
+        g_autofree char *address = plain_text(json_string_value(json_object_get(one, "address")));
+        printf("  %-7s  %s\n", json_string_value(json_object_get(one, "state")), address);
     }
     putchar('\n');
 }

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "cli/listing.h"
+#include "cli/plain.h"
 #include "cli/queue_files.h"
 #include "cli/queue_select.h"
 #include "cli/queue_verbs.h"
@@ -97,7 +98,7 @@ static bool show_file(Queue *queue, const QueueFile *found, Listing *listing, in
     } else
         listing_row(listing, make_row(queue_name(queue), found, state, entry, refusal ? refusal->message : NULL));
     if (refusal)
-        fprintf(stderr, "listrunner queue ls: %s: %s\n", queue_name(queue), refusal->message);
+        plain_complain("listrunner queue ls: %s: %s", queue_name(queue), refusal->message);
     return !ferror(stdout);
 }
 

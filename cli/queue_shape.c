@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "cli/listing.h"
+#include "cli/plain.h"
 #include "cli/queue_files.h"
 #include "cli/queue_select.h"
 #include "cli/queue_verbs.h"
@@ -65,7 +66,7 @@ static bool visit(const QueueFile *found, const char *file, void *data)
     if (entry)
         add_entry(walk, entry);
     else if (g_error_matches(refusal, FAIL, FAIL_NEVER))
-        fprintf(stderr, "listrunner queue shape: %s: %s\n", queue_name(walk->queue), refusal->message);
+        plain_complain("listrunner queue shape: %s: %s", queue_name(walk->queue), refusal->message);
     else if (!g_error_matches(refusal, FAIL, FAIL_MISSING)) {
         g_propagate_error(walk->error, g_steal_pointer(&refusal));
         walk->sound = false;

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/help.h"
+#include "cli/plain.h"
 
 static char *config_path_given;
 static gboolean version_asked, help_asked;
@@ -53,7 +54,7 @@ static bool parse_options(const Command *command, int *argc, char ***argv, GErro
 
 static int report(const char *path, GError *error)
 {
-    fprintf(stderr, "%s: %s\n", path, error->message);
+    plain_complain("%s: %s", path, error->message);
     if (error->domain == G_OPTION_ERROR) {
         const char *words = strchr(path, ' ');
         fprintf(stderr, "See listrunner help%s.\n", words ? words : "");

@@ -46,14 +46,16 @@ bool privileges_make_directory(const char *path, const Account *account, GError 
 bool privileges_assume(const Account *account, GError **error)
 {
     /* The real ids too: by those alone root's processes could be signalled. */
-    return !account || (initgroups(account->name, account->gid) == 0 && setresgid(account->gid, account->gid, 0) == 0 &&
-                        setresuid(account->uid, account->uid, 0) == 0) ||
+    return !account ||
+           (initgroups(account->name, account->gid) == 0 && setresgid(account->gid, account->gid, 0) == 0 &&
+            setresuid(account->uid, account->uid, 0) == 0) ||
            fail_errno(error, FAIL_CONFIG, "act as user %s", account->name);
 }
 
 bool privileges_resume(const Account *account, GError **error)
 {
-    return !account || (setresuid(0, 0, 0) == 0 && setresgid(0, 0, 0) == 0) || fail_errno(error, FAIL_LATER, "become root again");
+    return !account || (setresuid(0, 0, 0) == 0 && setresgid(0, 0, 0) == 0) ||
+           fail_errno(error, FAIL_LATER, "become root again");
 }
 
 bool privileges_drop(const Account *account, GError **error)

@@ -17,7 +17,8 @@ void domain_free(Domain *domain)
 
 static char *checked(const char *mail_host, GError **error)
 {
-    if (g_utf8_validate(mail_host, -1, NULL) && email_is_domain(mail_host))
+    g_autofree char *probe = g_strconcat("x@", mail_host, NULL); /* one that no address could have is none */
+    if (email_is_valid(probe))
         return g_utf8_strdown(mail_host, -1);
     g_autofree char *shown = g_utf8_make_valid(mail_host, -1);
     fail(error, FAIL_NEVER, "\"%s\" is no domain name", shown);

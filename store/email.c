@@ -100,11 +100,13 @@ static char *clean(const char *display_name)
 {
     if (!display_name || !*display_name)
         return NULL;
-    char *name = g_utf8_make_valid(display_name, -1);
-    for (char *at = name; *at; at++)
-        if (g_ascii_iscntrl(*at))
-            *at = ' ';
-    return name;
+    g_autofree char *valid = g_utf8_make_valid(display_name, -1);
+    GString *name = g_string_new(NULL);
+    for (const char *at = valid; *at; at = g_utf8_next_char(at)) {
+        gunichar character = g_utf8_get_char(at);
+        g_string_append_unichar(name, g_unichar_iscntrl(character) ? ' ' : character);
+    }
+    return g_string_free(name, FALSE);
 }
 
 static bool make(Store *store, Email *address, const char *display_name, GError **error)

@@ -16,7 +16,7 @@ BUILD = pathlib.Path(os.environ.get("top_builddir", ".")).resolve()
 TOOL = str(BUILD / "listrunner")
 CORPUS = TOP.parent / "shared" / "corpus"
 
-OK, NOT_SO, USAGE, MISSING, LATER, CONFIG = 0, 1, 64, 66, 75, 78
+OK, NOT_SO, NOT_RUNNING, USAGE, MISSING, LATER, CONFIG = 0, 1, 3, 64, 66, 75, 78
 
 
 class Skip(Exception):

@@ -4,13 +4,14 @@
 """Domains, lists, their settings, members, the configuration."""
 
 import os
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import stat  # noqa: E402
 
-from harness import CONFIG, MISSING, NOT_SO, USAGE, Skip, main  # noqa: E402
+from harness import CONFIG, MISSING, NOT_RUNNING, NOT_SO, TOOL, USAGE, Skip, main  # noqa: E402
 
 LIST = "test@example.com"
 
@@ -174,6 +175,59 @@ def test_control_characters_do_not_reach_the_terminal(site):
     assert "\x1b" not in site.run("member", "ls", LIST).out
     site.run("inject", LIST, data=b"Message-ID: <a\x1b[31mb@x.org>\n\n")
     assert "\x1b" not in site.run("inject", LIST, data=b"Message-ID: <a\x1b[31mb@x.org>\n\n").out
+
+
+def test_upper_control_characters_do_not_either(site):
+    """U+009B begins a command of a terminal as ESC [ does; U+202E turns the order of what follows."""
+    site.run("list", "create", LIST)
+    result = site.run("member", "import", LIST, code=NOT_SO,
+                      data="A \u009b31mB <anne@x.org>\nb\u009b31m@x.org\nc\x1b[1m@x.org\n".encode())
+    assert "\u009b" not in result.err and "\x1b" not in result.err and ":3: " in result.err
+    assert "\u009b" not in site.run("member", "ls", LIST).out
+    for name in ("a\u009b@example.com", "a\x1b@example.com"):
+        err = site.run("list", "create", name, code=USAGE).err
+        assert "\u009b" not in err and "\x1b" not in err
+        err = site.run("member", "add", LIST, name, code=USAGE).err
+        assert "\u009b" not in err and "\x1b" not in err
+    site.run("domain", "create", "x\u009b31m.org", code=USAGE)
+    for setting in ("description", "archivers", "accept_these_nonmembers"):
+        site.run("list", "set", LIST, f"{setting}=^a\u009b31m", code=USAGE, says=setting)
+    rows = site.run("inject", LIST, "--json", data="Message-ID: <a\u009b31m\u202eb@x.org>\n\n".encode()).rows()
+    out = site.run("queue", "cat", rows[0]["name"]).out.split("\n\n")[0]
+    assert "\u009b" not in out and "\u202e" not in out
+
+
+def test_words_come_back_as_they_were(site):
+    site.run("list", "create", LIST)
+    site.run("list", "set", LIST, "accept_these_nonmembers=^a\\,b\n^c[\\\\]d@x")
+    words = site.run("list", "show", LIST, "--json").rows()[0]["accept_these_nonmembers"]
+    assert words == ["^a,b", "^c[\\\\]d@x"], words
+    site.run("list", "set", LIST, "accept_these_nonmembers=^a\\\\\n^b", code=USAGE, says="backslash")
+
+
+def test_a_running_master_is_found_beside_a_broken_file(site):
+    """What the file says of the runtime directory counts, without its comment; else the default."""
+    broken = "[spool]\nmin_fre = 1\n"
+    site.config.write_text(broken + f"[master]\nruntime_directory = {site.path}/run ; ours\n")
+    site.run("status", code=NOT_RUNNING, says=f"{site.path}/run/control.sock)")
+    site.config.write_text(broken)
+    site.run("status", code=NOT_RUNNING, says="/listrunner/control.sock)")
+
+
+def test_changes_of_two_commands_stay(site):
+    site.run("list", "create", LIST)
+    site.run("member", "add", LIST, "anne@example.com")
+    options = [("--acknowledge-posts", "yes"), ("--hide-address", "no"), ("--receive-list-copy", "no"),
+               ("--receive-own-postings", "no"), ("--delivery-mode", "mime_digests")]
+    for _ in range(10):
+        running = [subprocess.Popen([TOOL, "-c", site.config, "member", "set", LIST, "anne@example.com", *option])
+                   for option in options]
+        assert [process.wait() for process in running] == [0] * len(options)
+        row = site.run("member", "ls", LIST, "--json").rows()[0]
+        assert (row["acknowledge_posts"], row["hide_address"], row["receive_list_copy"], row["receive_own_postings"],
+                row["delivery_mode"]) == (True, False, False, False, "mime_digests"), row
+        for option, _ in options:
+            site.run("member", "set", LIST, "anne@example.com", option, "default")
 
 
 def test_root_leaves_no_files_of_its_own(site):

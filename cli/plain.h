@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Text from outside (members' names, subjects, lines of a file that is imported) on its way to a terminal. It must not
+ * command the terminal, nor turn the order of what stands beside it.
+ */
+#include <glib.h>
+
+/* Valid UTF-8 with '?' for control characters (C0, C1, DEL), line ends and the characters that turn the direction of
+ * text; g_free(). */
+char *plain_text(const char *text);
+
+/* A line on standard error, with all of it made plain but for line feeds. */
+void plain_complain(const char *format, ...) G_GNUC_PRINTF(1, 2);
