@@ -51,7 +51,7 @@ struct Runner {
     void *data;
     GHashTable *delays; /* hash of an entry put back -> its last delay, us */
     size_t batch_limit;
-    int64_t heartbeat_us, beat_at, sweep_at, settle_at;
+    int64_t heartbeat_us, beat_at, sweep_at, intake_at, settle_at;
     uint64_t progress, done;
     const char *holding;
     Outcome **batch; /* in hand; NULL: none */
@@ -446,6 +446,20 @@ static void sweep(Runner *runner)
     runner->sweep_at = clock_monotonic() + SWEEP_INTERVAL;
 }
 
+/* What intake that was killed left whole. It may be found some seconds late: no wake-up of its own is worth it. */
+static void look_for_intake(Runner *runner)
+{
+    unsigned completed = 0;
+    g_autoptr(GError) error = NULL;
+    Queue *queue = inbox_queue(runner->inbox);
+    if (!recover_intake(queue, runner->slice, RECOVER_INTAKE_INTERVAL, &completed, &error))
+        log_warn("queue %s: intake that was not ended: %s", queue_name(queue), error->message);
+    else if (completed > 0)
+        log_info("queue %s: took in %u entries whose intake ended before it had published them", queue_name(queue),
+                 completed);
+    runner->intake_at = clock_monotonic() + RECOVER_INTAKE_INTERVAL;
+}
+
 /* Sleeps until there is a reason not to. */
 static void wait(Runner *runner)
 {
@@ -492,6 +506,8 @@ static void loop(Runner *runner)
         }
         if (sweeps)
             sweep(runner);
+        if (clock_monotonic() >= runner->intake_at)
+            look_for_intake(runner);
         wait(runner);
     }
     if (!hop_settle(runner->hop, &error))

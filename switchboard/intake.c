@@ -11,8 +11,8 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
+#include "switchboard/suffix_internal.h"
 
-#define SUFFIX_SIZE 8
 /* No sweep removes what is younger: half of the least tmp_lifetime. */
 #define SAFE_FROM_SWEEP (1800 * CLOCK_SECOND)
 
@@ -20,18 +20,24 @@
 typedef struct Progress {
     Queue *queue;
     int fd; /* -1: not written, or failed */
-    char temporary[NAME_SIZE + SUFFIX_SIZE];
+    char temporary[FILE_NAME_SIZE];
     int64_t begun; /* on the wall clock */
     bool stored;   /* durable as .tmp */
 } Progress;
 
-/* False, with an error when nobody can say. */
-static bool stored_before(Queue *queue, const char *name, GError **error)
+/* Whether an earlier try stored it; false, with an error when nobody can say. One that this process
+ * stored bears the name; one of a process before it may be due at another time by now (a runner put it back, R8
+ * found its name taken), so that one is known by its hash. */
+static bool stored_before(Queue *queue, const EntryName *wanted, GError **error)
 {
-    static const char *const suffixes[] = {".msg", ".bak", ".done", ".psv", ".opc", ".opd"};
+    static const char *const suffixes[] = {SUFFIX_READY,     SUFFIX_CLAIMED, SUFFIX_DECIDED,
+                                           SUFFIX_PRESERVED, SUFFIX_TAKEN,   SUFFIX_MOVED};
+    bool held = false;
+    if (!queue_held(queue, wanted->hash, &held, error) || held)
+        return held;
     for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++) {
-        char file[NAME_SIZE + SUFFIX_SIZE];
-        g_snprintf(file, sizeof file, "%s%s", name, suffixes[i]);
+        char file[FILE_NAME_SIZE];
+        suffix_file(wanted, suffixes[i], file);
         if (faccessat(queue_fd(queue), file, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
             return true;
         if (errno != ENOENT)
@@ -42,19 +48,20 @@ static bool stored_before(Queue *queue, const char *name, GError **error)
 
 static void write_member(Spool *spool, Intake *member, Progress *progress, bool once)
 {
-    char name[NAME_SIZE];
     progress->fd = -1;
     progress->begun = clock_now();
     progress->queue = spool_queue(spool, draft_queue(member->draft), &member->error);
     if (!progress->queue)
         return;
-    name_format(draft_name(member->draft), name);
+    const EntryName *name = draft_name(member->draft);
+    suffix_file(name, SUFFIX_TMP, progress->temporary);
+    /* A crash may have left it, in part or whole. It goes before we look: whoever published it (R8) did so before
+     * it was gone, and we see that; afterwards nobody can. */
+    if (once)
+        fs_unlink(queue_fd(progress->queue), progress->temporary, NULL);
     bool before = once && stored_before(progress->queue, name, &member->error);
     if (before || member->error)
         return;
-    g_snprintf(progress->temporary, sizeof progress->temporary, "%s.tmp", name);
-    if (once) /* a crash may have left a part of it */
-        fs_unlink(queue_fd(progress->queue), progress->temporary, NULL);
     progress->fd = draft_write(member->draft, progress->queue, progress->temporary, &member->error);
 }
 
@@ -94,7 +101,7 @@ static void sync_members(Intake *group, Progress *progress, size_t count)
     }
 }
 
-/* The name is gone. A runner that starts just now was faster (R8): it is stored. Or the clock was set
+/* The name is gone. The runner was faster (R8): it is stored. Or the clock was set
  * forward, and a sweep took it for abandoned (R7): then nobody can say. */
 static void look_for_sweep(Intake *member, const Progress *progress)
 {
@@ -107,9 +114,8 @@ static void look_for_sweep(Intake *member, const Progress *progress)
 static void publish_member(Intake *member, const Progress *progress, bool once)
 {
     for (;;) {
-        char name[NAME_SIZE], file[NAME_SIZE + SUFFIX_SIZE];
-        name_format(draft_name(member->draft), name);
-        g_snprintf(file, sizeof file, "%s.msg", name);
+        char file[FILE_NAME_SIZE];
+        suffix_file(draft_name(member->draft), SUFFIX_READY, file);
         g_autoptr(GError) error = NULL;
         if (fs_rename_new(queue_fd(progress->queue), progress->temporary, file, &error))
             return;

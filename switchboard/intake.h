@@ -21,6 +21,10 @@ typedef struct Intake {
  * that can be told apart (a full disk), all of a queue where it cannot (a
  * directory sync). True when all succeeded. May be called from any one
  * thread at a time that owns the spool. A name that is already taken is
- * settled by a microsecond; with a draft whose due time was set by the caller and
- * `once` true, a taken name means "stored before" and counts as success. */
+ * settled by a microsecond.
+ *
+ * With `once`, for a draft that is the same, hash and all, whenever it is made again: it counts as
+ * success when the queue holds that hash already, under whatever due time, or held it when this process
+ * first asked (spool.h). What was stored, worked on and gone before that is not known any more, and is
+ * stored again; who needs more keeps a record of its own. */
 bool intake_store(Spool *spool, Intake *group, size_t count, bool once);

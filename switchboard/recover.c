@@ -344,11 +344,48 @@ static bool publish_stored(Recovery *recovery, EntryName *name, const char *file
     return fs_sync_file(entry ? entry_fd(entry) : fd, error) && suffix_publish(recovery->queue, name, file, error);
 }
 
+static void note_stored(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    (void)queue;
+    (void)file;
+    Recovery *recovery = data;
+    if (suffix_is_stored(rest) && set_has(recovery->parents, name->hash))
+        set_add(recovery->settled, name->hash);
+}
+
+/* Of intake that is made again until it is stored (`once`), an earlier try may have been stored already, due
+ * at another time perhaps: what a later one left has nothing to add. */
+static bool drop_stored(Recovery *recovery, GError **error)
+{
+    g_hash_table_remove_all(recovery->parents);
+    g_hash_table_remove_all(recovery->settled);
+    for (guint i = 0; i < recovery->intake->len; i++)
+        set_add(recovery->parents, g_array_index(recovery->intake, EntryName, i).hash);
+    if (recovery->intake->len > 0 && !queue_visit(recovery->queue, note_stored, recovery, error))
+        return false;
+    for (guint i = recovery->intake->len; i-- > 0;) {
+        const EntryName *name = &g_array_index(recovery->intake, EntryName, i);
+        if (!set_has(recovery->settled, name->hash))
+            continue;
+        char file[FILE_NAME_SIZE];
+        suffix_file(name, SUFFIX_TMP, file);
+        g_autoptr(GError) fault = NULL;
+        if (!fs_unlink(queue_fd(recovery->queue), file, &fault) && !g_error_matches(fault, FAIL, FAIL_MISSING)) {
+            g_propagate_error(error, g_steal_pointer(&fault));
+            return false;
+        }
+        g_array_remove_index(recovery->intake, i);
+    }
+    return true;
+}
+
 /* R8: what intake made durable under its temporary name. What is not whole was never promised, and
  * is left to the sweep; so is what a living intake is just writing. One that was faster, or is, finds
  * the name gone and the entry stored. */
 static bool complete_intake(Recovery *recovery, GError **error)
 {
+    if (!drop_stored(recovery, error))
+        return false;
     for (guint i = 0; i < recovery->intake->len; i++) {
         EntryName name = g_array_index(recovery->intake, EntryName, i);
         char file[FILE_NAME_SIZE];
@@ -431,14 +468,43 @@ typedef struct Sweep {
     Slice slice;
     time_t before;
     unsigned swept;
+    GArray *found; /* of EntryName, where they are not removed */
 } Sweep;
+
+/* Intake that nobody has touched for long. */
+static bool is_old(const Sweep *sweep, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    struct stat status;
+    return strcmp(rest, SUFFIX_TMP) == 0 && slice_owns(sweep->slice, name->hash) &&
+           fstatat(queue_fd(queue), file, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mtime < sweep->before;
+}
+
+static void find_file(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    Sweep *sweep = data;
+    if (is_old(sweep, queue, file, name, rest) && is_file(queue, file))
+        g_array_append_val(sweep->found, *name);
+}
+
+bool recover_intake(Queue *queue, Slice slice, int64_t age_us, unsigned *completed, GError **error)
+{
+    g_autoptr(GArray) intake = g_array_new(FALSE, FALSE, sizeof(EntryName));
+    g_autoptr(GHashTable) wanted = hash_set();
+    g_autoptr(GHashTable) stored = hash_set();
+    Sweep sweep = {.slice = slice, .before = (time_t)((clock_now() - age_us) / CLOCK_SECOND), .found = intake};
+    RecoverReport report = {0};
+    Recovery recovery = {.queue = queue, .slice = slice, .intake = intake, .parents = wanted, .settled = stored,
+                         .report = &report};
+    bool sound = queue_visit(queue, find_file, &sweep, error) && complete_intake(&recovery, error);
+    bool renamed = report.completed > 0 || report.preserved > 0;
+    *completed = report.completed;
+    return sound && (!renamed || fs_sync_dir(queue_fd(queue), error));
+}
 
 static void sweep_file(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
 {
     Sweep *sweep = data;
-    struct stat status;
-    if (strcmp(rest, SUFFIX_TMP) != 0 || !slice_owns(sweep->slice, name->hash) ||
-        fstatat(queue_fd(queue), file, &status, AT_SYMLINK_NOFOLLOW) != 0 || status.st_mtime >= sweep->before)
+    if (!is_old(sweep, queue, file, name, rest))
         return;
     g_autoptr(GError) error = NULL;
     if (fs_unlink(queue_fd(queue), file, &error))

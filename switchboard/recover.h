@@ -9,11 +9,16 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "base/clock.h"
 #include "switchboard/slice.h"
 #include "switchboard/spool.h"
 
 /* Crashes after which an entry is set aside as .psv. */
 #define RECOVER_CRASHES_LIMIT 3
+
+/* How often a runner that is idle calls recover_intake(), and the age that it says: intake is not
+ * at one file for so long. */
+#define RECOVER_INTAKE_INTERVAL (300 * CLOCK_SECOND)
 
 typedef struct RecoverReport {
     unsigned rolled_forward; /* parents in S4 whose children were published */
@@ -31,7 +36,11 @@ typedef struct RecoverReport {
  * may be claimed then. */
 bool recover_slice(Queue *queue, Slice slice, bool thorough, RecoverReport *report, GError **error);
 
+/* Publishes what intake that died left whole and is older than age_us (R8), counted in *completed: also while the
+ * runner of the slice, who calls it, is alive, and beside intake that lives. */
+bool recover_intake(Queue *queue, Slice slice, int64_t age_us, unsigned *completed, GError **error);
+
 /* Removes untagged .tmp files of queue older than age_us, counts them in *swept; brings to its end what
  * an operator's command that was killed left anywhere. The files are of an intake that died
- * and never said 250: what a power cut left of others, recover_slice() published when the runner started. */
+ * and never said 250: what was left whole, recover_slice() and recover_intake() have published long before. */
 bool recover_sweep(Queue *queue, Slice slice, int64_t age_us, unsigned *swept, GError **error);

@@ -12,11 +12,13 @@
 #include "base/auto.h"
 #include "base/fail.h"
 #include "base/fs.h"
+#include "switchboard/suffix_internal.h"
 
 struct Queue {
     Spool *spool;
     char *name;
     int fd;
+    GArray *held; /* hashes, sorted; NULL until queue_held() */
 };
 
 struct Spool {
@@ -30,6 +32,7 @@ static void queue_free(gpointer data)
 {
     Queue *queue = data;
     close(queue->fd);
+    g_clear_pointer(&queue->held, g_array_unref);
     g_free(queue->name);
     g_free(queue);
 }
@@ -215,6 +218,32 @@ bool queue_visit(Queue *queue, QueueVisit *visit, void *data, GError **error)
     closedir(directory);
     errno = fault;
     return fault == 0 || fail_errno(error, FAIL_LATER, "list queue %s", queue->name);
+}
+
+static void note_held(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    (void)queue;
+    (void)file;
+    if (suffix_is_stored(rest))
+        g_array_append_vals(data, name->hash, 1);
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+    return memcmp(a, b, HASH_SIZE);
+}
+
+bool queue_held(Queue *queue, const uint8_t hash[HASH_SIZE], bool *held, GError **error)
+{
+    if (!queue->held) {
+        g_autoptr(GArray) found = g_array_new(FALSE, FALSE, HASH_SIZE);
+        if (!queue_visit(queue, note_held, found, error))
+            return false;
+        g_array_sort(found, compare_hashes);
+        queue->held = g_steal_pointer(&found);
+    }
+    *held = g_array_binary_search(queue->held, hash, compare_hashes, NULL);
+    return true;
 }
 
 const char *queue_name(const Queue *queue)

@@ -41,6 +41,10 @@ char **spool_queue_names(Spool *spool, GError **error);
 typedef void QueueVisit(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest);
 bool queue_visit(Queue *queue, QueueVisit *visit, void *data, GError **error);
 
+/* Whether the queue held an entry of that hash, in any state but being written, when this was asked for the first
+ * time: one that a process before this one stored. The directory is listed then, and never again. */
+bool queue_held(Queue *queue, const uint8_t hash[HASH_SIZE], bool *held, GError **error);
+
 const char *queue_name(const Queue *queue);
 int queue_fd(const Queue *queue); /* directory descriptor, borrowed */
 Spool *queue_spool(const Queue *queue);

@@ -43,6 +43,13 @@ bool suffix_parse_tag(const Hand *hand, const char *rest, Tag *tag)
     return queue_name_valid(tag->queue);
 }
 
+bool suffix_is_stored(const char *rest)
+{
+    static const char *const stored[] = {SUFFIX_READY,     SUFFIX_CLAIMED, SUFFIX_DECIDED,
+                                         SUFFIX_PRESERVED, SUFFIX_TAKEN,   SUFFIX_MOVED, NULL};
+    return g_strv_contains(stored, rest);
+}
+
 bool suffix_move(Queue *queue, EntryName *name, const char *from, const char *suffix, GError **error)
 {
     for (;; name->due++) {

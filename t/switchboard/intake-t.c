@@ -3,6 +3,7 @@
 #include "switchboard/intake.h"
 
 #include <errno.h>
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -137,6 +138,72 @@ static void test_once(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
 }
 
+static void store_fixed(Fixture *fixture)
+{
+    Intake intake = {.draft = fixed_draft()};
+    g_assert_true(intake_store(fixture->spool, &intake, 1, true));
+    draft_free(intake.draft);
+}
+
+/* The first try was stored by a process that died; since then a runner has put it back, due at another time. */
+static void test_once_put_off(Fixture *fixture, gconstpointer data)
+{
+    store_fixed(fixture);
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_assert_true(inbox_release(inbox, entries->pdata[0], 4000000000000000, NULL));
+    g_clear_pointer(&inbox, inbox_free);
+    fixture_reopen(fixture);
+    store_fixed(fixture);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
+    /* By now it is done and gone; this process saw it. */
+    g_autofree char *file = fixture_files(fixture, "in", "");
+    g_autofree char *path = fixture_file_path(fixture, "in", file);
+    g_assert_cmpint(g_unlink(path), ==, 0);
+    store_fixed(fixture);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 0);
+}
+
+/* The first try was killed and left its file whole. A runner publishes it (R8) just before the second try looks or
+ * removes it, or takes what the second one has written. */
+static int recover_at_unlink(const FsEvent *event, void *data)
+{
+    Fixture *fixture = data;
+    if (event->call != FS_UNLINK)
+        return 0;
+    fs_set_hook(NULL, NULL);
+    RecoverReport report = {0};
+    g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
+    g_assert_cmpuint(report.completed, ==, 1);
+    return 0;
+}
+
+static int die_at_rename(const FsEvent *event, void *data)
+{
+    (void)data;
+    return event->call == FS_RENAME || event->call == FS_UNLINK ? EIO : 0;
+}
+
+static void test_once_and_recovery(Fixture *fixture, gconstpointer data)
+{
+    FsHook *const hooks[] = {recover_at_unlink, recover_before_rename};
+    for (size_t i = 0; i < G_N_ELEMENTS(hooks); i++) {
+        Intake intake = {.draft = fixed_draft()};
+        fs_set_hook(die_at_rename, NULL);
+        g_assert_false(intake_store(fixture->spool, &intake, 1, true));
+        g_clear_error(&intake.error);
+        draft_free(intake.draft);
+        g_assert_cmpuint(fixture_count(fixture, "in", ".tmp"), ==, 1);
+        fs_set_hook(hooks[i], fixture);
+        store_fixed(fixture);
+        fs_set_hook(NULL, NULL);
+        g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
+        g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
+        fixture_tear_down(fixture, NULL);
+        fixture_set_up(fixture, NULL);
+    }
+}
+
 #define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
 
 int main(int argc, char **argv)
@@ -147,5 +214,7 @@ int main(int argc, char **argv)
     ADD("/intake/recovery is faster", test_recovery_is_faster);
     ADD("/intake/taken name", test_taken_name);
     ADD("/intake/once", test_once);
+    ADD("/intake/once, put off", test_once_put_off);
+    ADD("/intake/once and recovery", test_once_and_recovery);
     return g_test_run();
 }

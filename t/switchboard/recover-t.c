@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <utime.h>
 
 #include "base/fail.h"
@@ -236,6 +237,92 @@ static void test_takes_in_damaged(Fixture *fixture, gconstpointer data)
     }
 }
 
+/* True after a sync of the directory in which something became ready. */
+static int see_ready(const FsEvent *event, void *data)
+{
+    static int dir = -1;
+    bool *durable = data;
+    if (event->call == FS_RENAME && g_str_has_suffix(event->to, ".msg"))
+        dir = event->fd;
+    else if (event->call == FS_SYNC_DIR && event->fd == dir)
+        *durable = true;
+    return 0;
+}
+
+static void make_old(Fixture *fixture, const char *file)
+{
+    g_autofree char *path = fixture_file_path(fixture, "in", file);
+    struct utimbuf times = {.actime = 1000000000, .modtime = 1000000000};
+    g_assert_cmpint(utime(path, &times), ==, 0);
+}
+
+/* R8 while the runner lives: of what is whole, what nobody has touched for long; of the own slice only. */
+static void test_takes_in_later(Fixture *fixture, gconstpointer data)
+{
+    const int64_t age = 300 * INT64_C(1000000);
+    Queue *in = spool_queue(fixture->spool, "in", NULL);
+    g_free(fixture_store(fixture, "in", "part"));
+    set_state(fixture, ".msg", ".tmp");
+    g_autofree char *part = fixture_files(fixture, "in", ".tmp");
+    g_autofree char *path = fixture_file_path(fixture, "in", part);
+    g_assert_cmpint(truncate(path, 100), ==, 0);
+    make_old(fixture, part);
+    g_free(fixture_store(fixture, "in", "whole"));
+    g_autofree char *ready = fixture_files(fixture, "in", ".msg");
+    EntryName name;
+    g_assert_true(name_parse(ready, &name, NULL));
+    set_state(fixture, ".msg", ".tmp");
+    unsigned completed = 9;
+    g_assert_true(recover_intake(in, (Slice){0, 1}, age, &completed, NULL));
+    g_assert_cmpuint(completed, ==, 0); /* its intake may live */
+    g_autofree char *both = fixture_files(fixture, "in", ".tmp");
+    g_auto(GStrv) files = g_strsplit(both, ",", -1);
+    for (char **file = files; *file; file++)
+        make_old(fixture, *file);
+    g_assert_true(recover_intake(in, (Slice){1 - slice_of(name.hash, 2), 2}, age, &completed, NULL));
+    g_assert_cmpuint(completed, ==, 0);
+    bool durable = false;
+    fs_set_hook(see_ready, &durable);
+    g_assert_true(recover_intake(in, (Slice){0, 1}, age, &completed, NULL));
+    fs_set_hook(NULL, NULL);
+    g_assert_cmpuint(completed, ==, 1);
+    g_assert_true(durable);
+    g_autofree char *then = fixture_files(fixture, "in", ".msg");
+    g_assert_cmpstr(then, ==, ready);
+    g_autofree char *left = fixture_files(fixture, "in", ".tmp");
+    g_assert_cmpstr(left, ==, part);
+}
+
+/* R8 and intake that is made again until it is stored: a try that was stored may be due at another time by now,
+ * and in any state; what a later try left does not become a second one. */
+static void test_takes_in_once(Fixture *fixture, gconstpointer data)
+{
+    static const char *const states[] = {".msg", ".bak", ".psv", ".opc"};
+    static const char *const then[] = {".msg", ".msg", ".psv", ".opc"};
+    for (size_t i = 0; i < G_N_ELEMENTS(states); i++) {
+        g_free(fixture_store(fixture, "in", "m"));
+        g_autofree char *ready = fixture_files(fixture, "in", ".msg");
+        g_autofree char *path = fixture_file_path(fixture, "in", ready);
+        g_autofree char *digits = g_strndup(ready + NAME_LENGTH - HASH_DIGITS, HASH_DIGITS);
+        g_autofree char *file = g_strconcat("1700000000.000001+", digits, states[i], NULL);
+        g_autofree char *other = fixture_file_path(fixture, "in", file);
+        g_autofree char *text = NULL;
+        gsize length = 0;
+        g_assert_true(g_file_get_contents(path, &text, &length, NULL));
+        g_assert_true(g_file_set_contents(other, text, (gssize)length, NULL));
+        g_autofree char *again = g_strconcat(path, ".tmp", NULL);
+        memcpy(again + strlen(path) - 4, ".tmp", 5);
+        g_assert_cmpint(g_rename(path, again), ==, 0);
+        RecoverReport report = {0};
+        g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
+        g_assert_cmpuint(report.completed, ==, 0);
+        g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
+        g_assert_cmpuint(fixture_count(fixture, "in", then[i]), ==, 1);
+        fixture_tear_down(fixture, NULL);
+        fixture_set_up(fixture, NULL);
+    }
+}
+
 static void test_stray(Fixture *fixture, gconstpointer data)
 {
     g_assert_true(hop_until(fixture, CALLS_COMMIT));
@@ -361,6 +448,8 @@ int main(int argc, char **argv)
     ADD("/recover/rolls back ready", test_rolls_back_other);
     ADD("/recover/takes in", test_takes_in);
     ADD("/recover/takes in damaged", test_takes_in_damaged);
+    ADD("/recover/takes in later", test_takes_in_later);
+    ADD("/recover/takes in once", test_takes_in_once);
     ADD("/recover/stray", test_stray);
     ADD("/recover/stray, every step", test_stray_every_step);
     ADD("/recover/other slice", test_other_slice);
