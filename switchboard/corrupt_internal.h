@@ -11,6 +11,8 @@
 #include "switchboard/spool.h"
 #include "switchboard/suffix_internal.h"
 
+#define SHUNT_QUEUE "shunt"
+
 /* Brings the claimed file of name into corrupt/ as NAME.msg, octet for octet,
  * with the steps of a hop. What is no regular file, or does not fit on the disk, is
  * preserved in its own queue instead. */

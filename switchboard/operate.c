@@ -125,12 +125,18 @@ Entry *operate_claim(Operate *operate, Queue *queue, const EntryName *name, bool
 {
     const char *suffix = preserved ? SUFFIX_PRESERVED : SUFFIX_READY;
     char file[FILE_NAME_SIZE];
+    if (preserved && strcmp(queue_name(queue), SHUNT_QUEUE) != 0) { /* OR3 would hand it to its runner again */
+        fail(error, FAIL_NEVER, "what is preserved in queue %s is changed only where it is", queue_name(queue));
+        return NULL;
+    }
     if (!take(operate, queue, name, suffix, error))
         return NULL;
     suffix_file(name, SUFFIX_TAKEN, file);
     g_autoptr(GError) fault = NULL;
     g_autoptr(Entry) entry = entry_open(queue, file, &fault);
-    if (entry && take_back_leftovers(operate, queue, name, &fault))
+    if (entry && entry_decided(entry)) /* as claim.c says */
+        fail(&fault, FAIL_NEVER, "%s was named ready, but its head says that it is decided", entry_text(entry));
+    else if (entry && take_back_leftovers(operate, queue, name, &fault))
         return g_steal_pointer(&entry);
     if (give_back(queue, name, suffix, error))
         g_propagate_error(error, g_steal_pointer(&fault));

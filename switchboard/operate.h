@@ -43,9 +43,9 @@ bool operate_end(Operate *operate, GError **error);
 void operate_free(Operate *operate); /* does not end */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Operate, operate_free)
 
-/* Claims the ready entry of that name, or the preserved one. FAIL_MISSING: it is
- * not there in that state, a runner was faster; FAIL_NEVER: it is damaged, and is where it
- * was. */
+/* Claims the ready entry of that name, or the preserved one (in the queue shunt only: should the command be killed,
+ * it is ready then). FAIL_MISSING: it is not there in that state, a runner was faster; FAIL_NEVER: it is damaged,
+ * and is where it was. */
 Entry *operate_claim(Operate *operate, Queue *queue, const EntryName *name, bool preserved, GError **error);
 
 /* Ends the claimed entry, and makes draft (NULL: nothing) in its stead: a hop.

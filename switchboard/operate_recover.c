@@ -59,35 +59,59 @@ int operate_lock(Spool *spool, bool wait, GError **error)
     if (set_lock(fd, F_WRLCK, wait))
         return auto_fd_steal(&fd);
     if (errno == EAGAIN || errno == EACCES)
-        fail(error, FAIL_RACE, "another command is changing the spool %s", spool_path(spool));
+        fail(error, FAIL_RACE, "another command changes the spool %s, or a runner that starts looks through it",
+             spool_path(spool));
     else
         fail_errno(error, FAIL_LATER, "lock %s/" OPERATE_LOCK_FILE, spool_path(spool));
     return -1;
 }
 
-bool operate_look(Spool *spool, int *lock, GError **error)
+/* Whether the lock file says that a command may have left something. */
+static bool is_marked(Spool *spool, int fd, bool *marked, GError **error)
 {
     struct stat status;
+    if (fstat(fd, &status) != 0)
+        return fail_errno(error, FAIL_LATER, "stat %s/" OPERATE_LOCK_FILE, spool_path(spool));
+    *marked = status.st_size > 0;
+    return true;
+}
+
+/* What a killed command left, with the lock held shared. It is given back first: of several that look at once
+ * each would wait for the others' to go, and nobody would settle. Who comes last finds it free, or settled.
+ * *ours: the lock is held shared again. */
+static bool settle_killed(Spool *spool, int fd, bool *ours, GError **error)
+{
+    bool marked;
+    *ours = false;
+    if (!set_lock(fd, F_UNLCK, false) || !set_lock(fd, F_WRLCK, false))
+        return true; /* another settles it, or a command is at work by now */
+    if (!is_marked(spool, fd, &marked, error))
+        return false;
+    if (marked) {
+        log_warn("an operator's command was ended before it was done; what it left is settled now");
+        if (!operate_settle(spool, NULL, error) || !fs_truncate(fd, 0, error))
+            return false;
+    }
+    *ours = set_lock(fd, F_RDLCK, false);
+    return true;
+}
+
+bool operate_look(Spool *spool, int *lock, GError **error)
+{
+    bool marked = false, ours = true;
     *lock = -1;
     g_autoptr(GError) fault = NULL;
     auto_fd fd = open_lock(spool, &fault);
     if (fd >= 0 && !set_lock(fd, F_RDLCK, false))
         return true;
-    if (fd >= 0 && fstat(fd, &status) != 0)
-        fail_errno(&fault, FAIL_LATER, "stat %s/" OPERATE_LOCK_FILE, spool_path(spool));
-    if (fault) {
+    if (fd < 0 || !is_marked(spool, fd, &marked, &fault)) {
         log_warn("%s; what an operator's command may have left waits", fault->message);
         return true;
     }
-    if (status.st_size > 0) {
-        if (!set_lock(fd, F_WRLCK, false))
-            return true;
-        log_warn("an operator's command was ended before it was done; what it left is settled now");
-        if (!operate_settle(spool, NULL, error) || !fs_truncate(fd, 0, error))
-            return false;
-        set_lock(fd, F_RDLCK, false);
-    }
-    *lock = auto_fd_steal(&fd);
+    if (marked && !settle_killed(spool, fd, &ours, error))
+        return false;
+    if (ours)
+        *lock = auto_fd_steal(&fd);
     return true;
 }
 

@@ -518,8 +518,10 @@ bool recover_sweep(Queue *queue, Slice slice, int64_t age_us, unsigned *swept, G
     auto_fd lock = -1;
     if (!operate_look(queue_spool(queue), &lock, error))
         return false;
+    unsigned completed;
     Sweep sweep = {.slice = slice, .before = (time_t)((clock_now() - age_us) / CLOCK_SECOND)};
-    bool sound = queue_visit(queue, sweep_file, &sweep, error);
+    bool sound = recover_intake(queue, slice, age_us, &completed, error) &&
+                 queue_visit(queue, sweep_file, &sweep, error);
     *swept = sweep.swept;
     return sound;
 }

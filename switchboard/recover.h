@@ -40,7 +40,7 @@ bool recover_slice(Queue *queue, Slice slice, bool thorough, RecoverReport *repo
  * runner of the slice, who calls it, is alive, and beside intake that lives. */
 bool recover_intake(Queue *queue, Slice slice, int64_t age_us, unsigned *completed, GError **error);
 
-/* Removes untagged .tmp files of queue older than age_us, counts them in *swept; brings to its end what
- * an operator's command that was killed left anywhere. The files are of an intake that died
- * and never said 250: what was left whole, recover_slice() and recover_intake() have published long before. */
+/* Removes untagged .tmp files of queue older than age_us that are no whole entries, counts them in *swept; what is
+ * whole it publishes as recover_intake() does. Brings to its end what an operator's command that was killed left
+ * anywhere. What is removed is of an intake that died and never said 250. */
 bool recover_sweep(Queue *queue, Slice slice, int64_t age_us, unsigned *swept, GError **error);

@@ -3,8 +3,11 @@
 #include "switchboard/operate.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
+#include <stdarg.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -282,6 +285,106 @@ static void test_lock(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(fixture_count(fixture, "shunt", ".psv"), ==, 1);
 }
 
+#define LOOKERS 4
+#define LOOKS 3
+#define HOLDING 20000 /* microseconds */
+
+static bool slow_locks;
+
+/* In place of the library's. A shared lock is kept for a while before anything else happens, and so is the
+ * knowledge that it cannot be had alone: all lookers are at the same place at once. */
+int fcntl(int fd, int command, ...)
+{
+    va_list rest;
+    va_start(rest, command);
+    void *argument = va_arg(rest, void *);
+    va_end(rest);
+    int result = (int)syscall(SYS_fcntl, fd, command, argument);
+    short wanted = slow_locks && command == F_OFD_SETLK ? ((struct flock *)argument)->l_type : F_UNLCK;
+    int saved = errno;
+    if (wanted == (result == 0 ? F_RDLCK : F_WRLCK))
+        g_usleep(HOLDING);
+    errno = saved;
+    return result;
+}
+
+/* Runners that all start at once after a command was killed: one of them settles what it left, and none waits for
+ * the others' locks until the next sweep. */
+static void test_lookers(Fixture *fixture, gconstpointer data)
+{
+    g_assert_nonnull(spool_queue(fixture->spool, "in", NULL));
+    for (unsigned round = 0; round < LOOKS; round++) {
+        unsigned count = 0;
+        EntryName name = store(fixture, "out", "m");
+        g_autoptr(Operate) operate = operate_open(fixture->spool, false, done, &count, NULL);
+        entry_free(operate_claim(operate, spool_queue(fixture->spool, "out", NULL), &name, false, NULL));
+        g_clear_pointer(&operate, operate_free); /* it was killed */
+        int gate[2];
+        char octet;
+        g_assert_cmpint(pipe(gate), ==, 0);
+        pid_t pids[LOOKERS];
+        for (unsigned i = 0; i < LOOKERS; i++)
+            if ((pids[i] = fork()) == 0) {
+                g_autoptr(Spool) spool = spool_open(fixture->path, NULL);
+                Queue *queue = spool_queue(spool, "in", NULL);
+                RecoverReport report = {0};
+                close(gate[1]);
+                slow_locks = true;
+                _exit(read(gate[0], &octet, 1) != 0 || !recover_slice(queue, (Slice){i, LOOKERS}, false, &report, NULL));
+            }
+        close(gate[0]);
+        close(gate[1]); /* all of them read its end */
+        for (unsigned i = 0; i < LOOKERS; i++) {
+            int status = 1;
+            g_assert_cmpint(waitpid(pids[i], &status, 0), ==, pids[i]);
+            g_assert_cmpint(status, ==, 0);
+        }
+        g_assert_cmpuint(fixture_count(fixture, "out", ".opc"), ==, 0);
+        g_assert_cmpuint(fixture_count(fixture, "out", ".msg"), ==, round + 1);
+    }
+}
+
+/* Only where nothing runs: elsewhere a command that was killed would make it ready again. */
+static void test_preserved(Fixture *fixture, gconstpointer data)
+{
+    static const char *const queues[] = {"out", "shunt"};
+    for (size_t i = 0; i < G_N_ELEMENTS(queues); i++) {
+        unsigned count = 0;
+        EntryName name = store(fixture, queues[i], "m");
+        g_autofree char *ready = fixture_files(fixture, queues[i], ".msg");
+        g_autofree char *from = fixture_file_path(fixture, queues[i], ready);
+        g_autofree char *to = g_strdup(from);
+        memcpy(to + strlen(to) - strlen(".psv"), ".psv", strlen(".psv"));
+        g_assert_cmpint(g_rename(from, to), ==, 0);
+        g_autoptr(GError) error = NULL;
+        g_autoptr(Operate) operate = operate_open(fixture->spool, false, done, &count, NULL);
+        Queue *queue = spool_queue(fixture->spool, queues[i], NULL);
+        g_autoptr(Entry) entry = operate_claim(operate, queue, &name, true, &error);
+        g_assert_true((entry != NULL) == (i == 1));
+        g_assert_cmpuint(fixture_count(fixture, queues[i], i == 1 ? ".opc" : ".psv"), ==, 1);
+    }
+}
+
+/* A head that says "decided" under the name .msg is nobody's: neither a command nor a runner works on it. */
+static void test_decided_head(Fixture *fixture, gconstpointer data)
+{
+    unsigned count = 0;
+    EntryName name = store(fixture, "out", "m");
+    Entry *entry = open_one(fixture, "out");
+    g_assert_true(entry_decide(entry, NULL));
+    entry_free(entry);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Operate) operate = operate_open(fixture->spool, false, done, &count, NULL);
+    g_assert_null(operate_claim(operate, spool_queue(fixture->spool, "out", NULL), &name, false, &error));
+    g_assert_error(error, FAIL, FAIL_NEVER);
+    g_assert_cmpuint(fixture_count(fixture, "out", ".msg"), ==, 1);
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "out");
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_assert_cmpuint(entries->len, ==, 0);
+    g_assert_cmpuint(fixture_count(fixture, "corrupt", ".msg"), ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "out", ""), ==, 0);
+}
+
 /* R5 before an operator's work, too: what an undone run left goes with the entry. */
 static void test_leftovers(Fixture *fixture, gconstpointer data)
 {
@@ -398,6 +501,9 @@ int main(int argc, char **argv)
     ADD("runner was faster", test_runner_was_faster);
     ADD("damaged", test_damaged);
     ADD("lock", test_lock);
+    ADD("lookers", test_lookers);
+    ADD("preserved", test_preserved);
+    ADD("decided head", test_decided_head);
     ADD("leftovers", test_leftovers);
     ADD("stray", test_stray);
     ADD("beside a runner", test_beside_a_runner);

@@ -418,6 +418,7 @@ static void test_sweeps(Fixture *fixture, gconstpointer data)
     set_state(fixture, ".msg", ".tmp");
     g_autofree char *old = fixture_files(fixture, "in", ".tmp");
     g_autofree char *path = fixture_file_path(fixture, "in", old);
+    g_assert_cmpint(truncate(path, 100), ==, 0);
     g_free(fixture_store(fixture, "in", "young"));
     unsigned swept;
     Queue *in = spool_queue(fixture->spool, "in", NULL);
@@ -433,6 +434,13 @@ static void test_sweeps(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(swept, ==, 1);
     g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
+    /* What is whole may have been promised, however old it is. */
+    set_state(fixture, ".msg", ".tmp");
+    g_autofree char *whole = fixture_files(fixture, "in", ".tmp");
+    make_old(fixture, whole);
+    g_assert_true(recover_sweep(in, (Slice){0, 1}, 3600 * INT64_C(1000000), &swept, NULL));
+    g_assert_cmpuint(swept, ==, 0);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
 }
 
 #define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)

@@ -119,6 +119,7 @@ static const struct Strange {
                {"socket", make_socket},       {"device", make_device}};
 
 #define HASH "0beec7b5ea3f0fdbc95d0dd47f3c5bc275da8a33"
+#define OTHER_HASH "1234567890123456789012345678901234567890"
 #define STEM "1700000000.000001+" HASH
 #define PARENT "1700000000.000002+0123456789012345678901234567890123456789"
 
@@ -303,7 +304,7 @@ static void as_nobody(Fixture *fixture)
     catch_log(work, fixture);
     assert_log("Permission denied; it is tried again in 60 s");
     assert_log(HASH);
-    assert_log("1234567890123456789012345678901234567890");
+    assert_log(OTHER_HASH);
 }
 
 static void give_to_nobody(Fixture *fixture, const char *queue)
@@ -320,8 +321,7 @@ static void test_owner_and_mode(Fixture *fixture, gconstpointer data)
     g_autofree char *file = g_strconcat(name, ".msg", NULL);
     g_autofree char *ours = fixture_file_path(fixture, "in", file);
     g_autofree char *theirs = fixture_file_path(fixture, "in", STEM ".msg");
-    g_autofree char *closed = fixture_file_path(fixture, "in",
-                                                "1700000000.000001+1234567890123456789012345678901234567890.msg");
+    g_autofree char *closed = fixture_file_path(fixture, "in", "1700000000.000001+" OTHER_HASH ".msg");
     g_assert_nonnull(spool_queue(fixture->spool, "archive", NULL));
     g_assert_true(g_file_set_contents(theirs, "theirs", -1, NULL) && g_file_set_contents(closed, "closed", -1, NULL));
     g_assert_cmpint(chmod(theirs, 0644) | chmod(closed, 0), ==, 0);
@@ -343,14 +343,14 @@ static void recover_as_nobody(Fixture *fixture)
     g_assert_cmpint(setgid(NOBODY) | setuid(NOBODY), ==, 0);
     catch_log(work, fixture);
     assert_log(HASH ".bak may not be read; it is set aside as .psv");
-    assert_log(HASH ".tmp may not be read; it is set aside as .psv");
+    assert_log(OTHER_HASH ".tmp may not be read; it is set aside as .psv");
 }
 
 /* Nor do those that recovery must look into: whether one was decided, or was taken in, cannot be
  * known, so a person gets it. */
 static void test_owner_in_recovery(Fixture *fixture, gconstpointer data)
 {
-    static const char *const files[] = {STEM ".bak", "1700000000.000002+" HASH ".tmp"};
+    static const char *const files[] = {STEM ".bak", "1700000000.000002+" OTHER_HASH ".tmp"};
     g_assert_nonnull(spool_queue(fixture->spool, "archive", NULL));
     g_autofree char *name = fixture_store(fixture, "in", "ours");
     g_autofree char *file = g_strconcat(name, ".msg", NULL);
@@ -443,11 +443,11 @@ static void set_clock(const char *seconds)
     g_assert_true(g_file_set_contents(g_getenv("LISTRUNNER_CLOCK_FILE"), seconds, -1, NULL));
 }
 
-/* The clock is set forward, and the sweep comes, just when the intake is about to rename. */
-static int sweep_before_rename(const FsEvent *event, void *data)
+/* The clock is set forward, and the sweep comes, while the intake writes. */
+static int sweep_before_write(const FsEvent *event, void *data)
 {
     Fixture *fixture = data;
-    if (event->call != FS_RENAME)
+    if (event->call != FS_WRITE)
         return 0;
     fs_set_hook(NULL, NULL);
     set_clock("172800");
@@ -458,11 +458,11 @@ static int sweep_before_rename(const FsEvent *event, void *data)
     return 0;
 }
 
-static void clock_steps_at_rename(Fixture *fixture)
+static void clock_steps_at_write(Fixture *fixture)
 {
     set_clock("0");
     Intake intake = {.draft = fixture_draft("in", "t", "swept")};
-    fs_set_hook(sweep_before_rename, fixture);
+    fs_set_hook(sweep_before_write, fixture);
     g_assert_false(intake_store(fixture->spool, &intake, 1, false));
     fs_set_hook(NULL, NULL);
     g_assert_error(intake.error, FAIL, FAIL_LATER);
@@ -501,7 +501,7 @@ static void test_clock(Fixture *fixture, gconstpointer data)
 {
     if (g_test_subprocess()) {
         clock_steps(fixture);
-        clock_steps_at_rename(fixture);
+        clock_steps_at_write(fixture);
         return;
     }
     g_autofree char *file = g_build_filename(fixture->path, "offset", NULL);
