@@ -228,7 +228,8 @@ static void check_schedule(const Check *check, const char *section)
     for (char **word = schedule ? schedule->words : NULL; word && *word; word++) {
         int64_t wait;
         if (!config_duration_parse(*word, &wait) || wait < WAIT_MIN || wait > WAIT_MAX)
-            COMPLAIN(check, section, schedule, "found \"%s\"; allowed are times such as 5m 30m 4h, from 1s to 30d", *word);
+            COMPLAIN(check, section, schedule, "found \"%s\"; allowed are times such as 5m 30m 4h, from 1s to 30d",
+                     *word);
     }
 }
 

@@ -222,8 +222,8 @@ const ConfigKey config_schema[] = {
 {"transport.*", "maximal_backoff_time", DURATION("0", 0, 30 * DAY),
  "As in [out], for the mail of this transport; 0: as it is there."},
 {"transport.*", "backoff_schedule", LIST(NULL),
- "As in [out], for the mail of this transport; it counts before the two. Unset: as it is there, unless one of the two is "
- "set here."},
+ "As in [out], for the mail of this transport; it counts before the two. Unset: as it is there, unless one of the two "
+ "is set here."},
 {"transport.*", "group_by_mx", BOOL("yes"),
  "With type = mx: whether domains with the same MX hosts count as one destination."},
 {"transport.*", "process_limit", INTEGER("100", 1, 65536, "sessions"),

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * How long refused mail waits: as long as it is old, within limits, or by a schedule; and a little more or less, so that
- * what failed together does not come back all at once. A schedule is a row of waits. Which of them is next is told from
- * the age: each step is over when the mail is as old as the waits so far come to.
+ * How long refused mail waits: as long as it is old, within limits, or by a schedule; and a little more or less, so
+ * that what failed together does not come back all at once. A schedule is a row of waits. Which of them is next is told
+ * from the age: each step is over when the mail is as old as the waits so far come to.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,12 +11,10 @@
 
 /* How long an address that was looked up is used without asking again. */
 #define ADDRESS_LIFETIME (60 * CLOCK_SECOND)
-/* A next hop or a destination that nobody used for so long is forgotten. */
-#define UNUSED_LIFETIME (600 * CLOCK_SECOND)
 /* How often a batch that found no connection is tried again at once, while others work. */
 #define TRIES_MAX 5
 
-static Destination *make_destination(Transport *transport, const char *name)
+Destination *transport_destination(Transport *transport, const char *name)
 {
     Destination *destination = g_hash_table_lookup(transport->destinations, name);
     if (destination)
@@ -54,7 +52,7 @@ Transport *transport_new(const TransportShared *shared, const char *name, GError
     }
     if (!transport->mx) {
         transport->relay = nexthop_new(transport, transport->host);
-        join(transport->relay, make_destination(transport, transport->name));
+        join(transport->relay, transport_destination(transport, transport->name));
         g_hash_table_insert(transport->nexthops, transport->relay->name, transport->relay);
     }
     return transport;
@@ -351,11 +349,11 @@ static void move_waiting(Transport *transport, Nexthop *nexthop, Destination *fr
  * whose mail host has this name. */
 static Destination *waiting_place(Transport *transport, const char *name)
 {
-    Destination *destination = make_destination(transport, name);
+    Destination *destination = transport_destination(transport, name);
     if (destination->nexthops == 0)
         return destination;
     g_autofree char *another = g_strconcat(name, "?", NULL);
-    return make_destination(transport, another);
+    return transport_destination(transport, another);
 }
 
 /* The hosts of found have this name: who waits there as a domain of that name, with hosts yet unknown, waits
@@ -404,7 +402,7 @@ static void on_mx(const MxAnswer *answer, void *data)
         nexthop_take_mx(nexthop, answer);
         g_autofree char *key = g_strdup(transport->group_by_mx ? answer->key : nexthop->name);
         make_way(transport, key, nexthop);
-        Destination *destination = make_destination(transport, key);
+        Destination *destination = transport_destination(transport, key);
         destination->unresolved = false;
         if (destination != nexthop->destination)
             move_batches(transport, nexthop, destination);
@@ -558,70 +556,4 @@ void transport_drop(Transport *transport)
         if (batch)
             withdraw(transport, batch);
     }
-}
-
-/* --- from outside ------------------------------------------------------- */
-
-static gboolean forget_nexthop(gpointer key, gpointer value, gpointer data)
-{
-    (void)key;
-    Nexthop *nexthop = value;
-    const Transport *transport = data;
-    bool unused = nexthop != transport->relay && nexthop->batches == 0 && !nexthop->lookup && !nexthop->resolve &&
-                  clock_monotonic() - nexthop->last_used > UNUSED_LIFETIME;
-    nexthop->destination->nexthops -= unused;
-    return unused;
-}
-
-static gboolean forget_destination(gpointer key, gpointer value, gpointer data)
-{
-    (void)key;
-    Destination *destination = value;
-    int64_t now = clock_now();
-    if (destination->nexthops > 0 || destination->busy > 0 || destination->waiting > 0 ||
-        destination->sessions > 0 || destination_dead(destination) || destination->suspended ||
-        destination->ordered.per_second >= 0 || pace_rate(&destination->pace, now).per_second > 0)
-        return FALSE;
-    return now - destination->last_used > UNUSED_LIFETIME;
-}
-
-void transport_tidy(Transport *transport)
-{
-    g_hash_table_foreach_remove(transport->nexthops, forget_nexthop, transport);
-    g_hash_table_foreach_remove(transport->destinations, forget_destination, NULL);
-}
-
-const Bucket *transport_bucket(const Transport *transport)
-{
-    return &transport->bucket;
-}
-
-void transport_set_bucket(Transport *transport, const Bucket *bucket)
-{
-    transport->bucket = (Bucket){MIN(bucket->tokens, transport->burst), bucket->filled};
-}
-
-GPtrArray *transport_destinations(Transport *transport)
-{
-    GPtrArray *all = g_ptr_array_sized_new(g_hash_table_size(transport->destinations));
-    GHashTableIter iter;
-    gpointer value;
-    g_hash_table_iter_init(&iter, transport->destinations);
-    while (g_hash_table_iter_next(&iter, NULL, &value))
-        g_ptr_array_add(all, value);
-    return all;
-}
-
-Destination *transport_find(Transport *transport, const char *name, bool make)
-{
-    Destination *found = g_hash_table_lookup(transport->destinations, name);
-    const Nexthop *nexthop = found ? NULL : g_hash_table_lookup(transport->nexthops, name);
-    if (nexthop)
-        return nexthop->destination;
-    return found || !make ? found : make_destination(transport, name);
-}
-
-void transport_look(Transport *transport, Destination *destination)
-{
-    scheduler_look(&transport->scheduler, destination, clock_now());
 }

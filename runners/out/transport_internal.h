@@ -3,7 +3,7 @@
 #pragma once
 /*
  * What the files of the transport share: transport.c (next hops, destinations, feeding), transport_settings.c
- * (what the configuration says), session.c (connections).
+ * (what the configuration says), transport_view.c (what is seen from outside), session.c (connections).
  */
 #include "net/smtp_client.h"
 #include "runners/out/transport.h"
@@ -64,6 +64,9 @@ Destination *session_goes_on(const Transport *transport, const Destination *fron
 void session_free(Session *session);
 void session_quit(Session *session);
 Batch *session_steal_batch(Session *session); /* NULL: it has none */
+
+/* transport.c: the destination of that name, made if it is new. */
+Destination *transport_destination(Transport *transport, const char *name);
 
 /* transport.c: what sessions tell. */
 
