@@ -89,6 +89,7 @@ struct SmtpClient {
     bool mail_accepted;
     bool bdat_ahead;     /* the whole message was sent with the commands */
     bool bdat_failed;    /* RSET is needed */
+    bool out_of_step;    /* LMTP: refused before the dot, so that nobody can tell which replies come after it */
     bool utf8;           /* SMTPUTF8 is asked for */
     GString *scratch;
     SmtpReply reply;

@@ -104,6 +104,7 @@ void smtp_client_send(SmtpClient *client, const SmtpTransaction *transaction)
     client->accepted = 0;
     client->mail_accepted = false;
     client->bdat_failed = false;
+    client->out_of_step = false;
     client->bdat_ahead = false;
     g_byte_array_set_size(client->fates, (guint)transaction->count);
     memset(client->fates->data, FATE_OPEN, transaction->count);
@@ -276,22 +277,24 @@ static void data_reply(SmtpClient *client)
 /* The transaction is over. After a chunk that was refused the server's state is open (RFC 3030). */
 static void end_data(SmtpClient *client)
 {
-    if (client->bdat_failed)
+    if (client->out_of_step)
+        smtp_client_end_confused(client);
+    else if (client->bdat_failed)
         smtp_session_reset(client);
     else
         smtp_session_rest(client);
 }
 
-/* LMTP: one reply for each recipient that was accepted, in their order. */
-static void dot_reply_each(SmtpClient *client, const SmtpResult *result)
+/* LMTP: one reply for each recipient that was accepted, in their order. True when this was the last. */
+static bool dot_reply_each(SmtpClient *client, const SmtpResult *result)
 {
     while (client->fates->data[client->next_dot] != FATE_ACCEPTED)
         client->next_dot++;
     report(client, client->next_dot, result);
     if (--client->accepted > 0)
-        return;
+        return false;
     smtp_transaction_end(client, NULL);
-    end_data(client);
+    return true;
 }
 
 static void dot_reply(SmtpClient *client)
@@ -304,7 +307,8 @@ static void dot_reply(SmtpClient *client)
     smtp_client_judge(client, &judged);
     client->bdat_failed |= uses_bdat(client) && smtp_reply_class(&client->reply) != 2;
     if (client->active && client->settings->protocol == SMTP_PROTOCOL_LMTP) {
-        dot_reply_each(client, &judged.result);
+        if (dot_reply_each(client, &judged.result))
+            end_data(client);
         return;
     }
     smtp_transaction_end(client, &judged.result);
@@ -312,7 +316,8 @@ static void dot_reply(SmtpClient *client)
 }
 
 /* A reply before the end of data is a refusal. What is left of a chunk is sent all the same if it is not much: then
- * both sides know where they stand. Else, and in DATA, the connection is of no more use. */
+ * both sides know where they stand. Else, and in DATA, the connection is of no more use. In LMTP it speaks for one
+ * recipient; the others' replies are still to come, and perhaps the server wants the rest for their sake. */
 static void body_reply(SmtpClient *client)
 {
     if (smtp_reply_class(&client->reply) < 4) {
@@ -321,11 +326,14 @@ static void body_reply(SmtpClient *client)
     }
     g_auto(SmtpVerdictText) judged = {0};
     smtp_client_judge(client, &judged);
-    smtp_transaction_end(client, &judged.result);
+    client->bdat_failed |= uses_bdat(client);
+    client->out_of_step |= !uses_bdat(client);
+    if (client->settings->protocol != SMTP_PROTOCOL_LMTP)
+        smtp_transaction_end(client, &judged.result);
+    else if (!dot_reply_each(client, &judged.result))
+        return;
     size_t left = evbuffer_get_length(bufferevent_get_output(client->connection));
-    /* LMTP has further replies to come, one a recipient: the connection would be out of step. */
-    bool more_replies = client->settings->protocol == SMTP_PROTOCOL_LMTP;
-    if (uses_bdat(client) && client->cursor.ended && left <= AHEAD_MAX && !more_replies)
+    if (uses_bdat(client) && client->cursor.ended && left <= AHEAD_MAX)
         smtp_session_reset(client);
     else
         smtp_client_end_by_reply(client);

@@ -84,7 +84,7 @@ def test_a_clog_is_told_of(instances, sinks):
             send(instance, stuck)
         wait_until(lambda: " takes up " in instance.log_text(), 30, "a word about it")
         (line,) = [line for line in instance.log_text().splitlines() if " takes up " in line]
-        assert re.search(r"warning: transport stuck: mail for destination stuck .* [5-9] of 20 active entries", line), line
+        assert re.search(r"transport stuck: mail for destination stuck .* [5-9] of 20 active entries", line), line
         send(instance, instance.create_list("test", ["m@example.org"]))
         wait_until(lambda: sink.recipients() == 1, 30, "other mail")
         assert instance.log_text().count(" takes up ") == 1

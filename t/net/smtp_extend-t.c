@@ -149,6 +149,42 @@ static void bdat_large(void)
                  "closed never peer said: 552 5.3.4 much (in reply to message)\n");
 }
 
+/* LMTP answers for each recipient, also before it has the whole message: one refusal speaks for one. */
+static void lmtp_early(void)
+{
+    g_autoptr(GString) large = g_string_new(NULL);
+    while (large->len < 1000000)
+        g_string_append(large, "0123456789abcdef0123456789abcde\r\n");
+    g_autofree char *command = g_strdup_printf("< BDAT %zu LAST", large->len);
+    g_autoptr(Owner) both = owner_new(large->str);
+    both->settings.protocol = SMTP_PROTOCOL_LMTP;
+    both->settings.chunking = true;
+#define LARGE "> 220 hi", "< LHLO me.example", "> 250-peer", "> 250-CHUNKING", "> 250 PIPELINING"
+    expect_owner(both, SCRIPT(LARGE, ENVELOPE, "> 250", "> 250", "> 250", command, "= 0123", "> 552 5.2.3 much",
+                              "> 452 4.2.2 full", "close"),
+                 "0 never 5.2.3 552 5.2.3 much\n1 later 4.2.2 452 4.2.2 full\ndone\n"
+                 "closed later peer said: 452 4.2.2 full (in reply to message)\n");
+    g_autoptr(Owner) one = owner_new(large->str);
+    one->settings = both->settings;
+    expect_owner(one, SCRIPT(LARGE, ENVELOPE, "> 250", "> 250", "> 250", command, "= 0123", "> 552 5.2.3 much", "close"),
+                 "0 never 5.2.3 552 5.2.3 much\n"
+                 "1 later 4.4.2 lost connection with peer while sending the message connection\ndone\n"
+                 "closed later lost connection with peer while sending the message\n");
+    g_autofree char *octets = g_strconcat("= ", large->str, NULL);
+    g_autoptr(Owner) heard = owner_new(large->str); /* who takes the rest, and the other's mail */
+    heard->settings = both->settings;
+    expect_owner(heard, SCRIPT(LARGE, ENVELOPE, "> 250", "> 250", "> 250", command, "> 552 5.2.3 much", octets,
+                               "> 250 2.1.5 b", "< RSET", "> 250", BYE),
+                 "0 never 5.2.3 552 5.2.3 much\n1 sent 2.1.5 250 2.1.5 b\ndone\nclosed sent \n");
+    g_autoptr(Owner) dots = owner_new(large->str); /* with DATA nobody can tell what is still to come */
+    dots->settings.protocol = SMTP_PROTOCOL_LMTP;
+    g_autofree char *data = g_strconcat(octets, ".\r\n", NULL);
+    expect_owner(dots, SCRIPT("> 220 hi", "< LHLO me.example", "> 250-peer", "> 250 PIPELINING", ENVELOPE, "< DATA",
+                              "> 250", "> 250", "> 250", "> 354", "> 552 5.2.3 much", data, "> 250 2.1.5 b", "wait"),
+                 "0 never 5.2.3 552 5.2.3 much\n1 sent 2.1.5 250 2.1.5 b\ndone\n"
+                 "closed later peer broke the protocol while waiting for the reply to the end of data\n");
+}
+
 static const char *original(void *data, size_t index)
 {
     static const char *const addresses[] = {"A+b=c d@example.com", "j\xc3\xb6rg@example.com"};
@@ -312,6 +348,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/smtp/lmtp/each", lmtp_each);
     g_test_add_func("/smtp/lmtp/lost", lmtp_lost);
+    g_test_add_func("/smtp/lmtp/early", lmtp_early);
     g_test_add_func("/smtp/bdat/taken", bdat);
     g_test_add_func("/smtp/bdat/refused", bdat_refused);
     g_test_add_func("/smtp/bdat/lost", bdat_lost);
