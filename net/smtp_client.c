@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "net/smtp_client_internal.h"
 
 #define READ_PIECE (64 * 1024)
@@ -120,11 +121,25 @@ static void release(SmtpClient *client)
     g_free(client);
 }
 
+/* Said, though nobody will wait for the answer. Behind TLS it is left unsaid when it has not gone yet. */
+static void say_last_words(const SmtpClient *client)
+{
+    struct evbuffer_iovec words; /* nothing else may be taken from the output of a bufferevent */
+    int fd = bufferevent_getfd(client->connection);
+    if (client->phase != SMTP_QUIT || client->ssl || fd < 0 ||
+        evbuffer_peek(bufferevent_get_output(client->connection), -1, NULL, &words, 1) < 1)
+        return;
+    if (send(fd, words.iov_base, words.iov_len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+        log_debug("%s: %s", client->peer, g_strerror(errno));
+}
+
 void smtp_client_free(SmtpClient *client)
 {
     if (!client)
         return;
     g_assert(!client->in_callback);
+    if (client->connection)
+        say_last_words(client);
     release(client);
 }
 
@@ -475,6 +490,11 @@ const char *smtp_client_tls(const SmtpClient *client)
 unsigned smtp_client_transactions(const SmtpClient *client)
 {
     return client->transactions;
+}
+
+bool smtp_client_leaving(const SmtpClient *client)
+{
+    return client->phase == SMTP_QUIT;
 }
 
 bool smtp_client_busy(const SmtpClient *client)

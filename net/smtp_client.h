@@ -134,6 +134,8 @@ const char *smtp_client_peer(const SmtpClient *client); /* "relay.example.com[19
 unsigned smtp_client_transactions(const SmtpClient *client); /* begun so far */
 /* In a transaction, not ready yet, or leaving because it rested too long: it takes no transaction now. */
 bool smtp_client_busy(const SmtpClient *client);
+/* It has said QUIT. */
+bool smtp_client_leaving(const SmtpClient *client);
 /* "TLSv1.3 with cipher TLS_AES_256_GCM_SHA384 (256 bits), verified"; NULL when in clear text. */
 const char *smtp_client_tls(const SmtpClient *client);
 

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The end of an entry's attempt. Every recipient delivered or bounced: the entry ends. Recipients left over: an entry of
- * out becomes one of retry with only those (or several, when they wait by different laws: waits.h); an entry of retry
+ * The end of an entry's attempt. Every recipient delivered or bounced: the entry ends. Recipients left over: an entry
+ * of out becomes one of retry with only those (or several, when they wait by different laws: waits.h); an entry of retry
  * waits again where it is. Too old: those left over are bounced. What can never be delivered is set aside.
  */
 #include <glib.h>

@@ -297,6 +297,7 @@ static void remember(Out *out)
 
 /* --- the loop ----------------------------------------------------------- */
 
+/* Nothing is held now: also what a lost parent left behind may be looked for. */
 static void sweep(Out *out)
 {
     int64_t age = config_duration(out->config, "spool", "tmp_lifetime");
@@ -304,11 +305,15 @@ static void sweep(Out *out)
     for (int i = 0; i < SOURCES; i++) {
         Queue *queue = inbox_queue(out->inboxes[i]);
         unsigned swept = 0;
+        RecoverReport report = {0};
         g_autoptr(GError) error = NULL;
         if (!recover_sweep(queue, out->slice, age, &swept, &error))
             log_warn("sweep: %s", error->message);
         else if (swept > 0)
             log_info("queue %s: removed %u abandoned files", queue_name(queue), swept);
+        g_clear_error(&error);
+        if (!recover_slice(queue, out->slice, true, &report, &error))
+            log_warn("%s", error->message);
     }
 }
 

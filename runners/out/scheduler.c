@@ -270,6 +270,13 @@ static Job *find_candidate(Job *current, int64_t now)
     return current->candidate;
 }
 
+/* A destination that stands by the rank of its first job must not be among the others while that changes. */
+static void hide_destinations(const Job *job)
+{
+    for (const GList *link = job->peers.head; link; link = link->next)
+        unlist(&((const Peer *)link->data)->destination->ready);
+}
+
 /* Its peers stand by the new rank now. */
 static void move_peers(Job *job, int64_t now)
 {
@@ -295,6 +302,7 @@ static Job *preempt(Job *current, int64_t now)
     if ((double)(current->available / cost + settings->slot_loan) < asked)
         return current;
     pop_job(job);
+    hide_destinations(job);
     GQueue *jobs = &current->scheduler->jobs;
     g_queue_unlink(jobs, &job->link);
     g_queue_insert_before_link(jobs, &current->link, &job->link);
@@ -430,21 +438,20 @@ Batch *scheduler_next(Scheduler *scheduler, Destination *from, Destination **des
     return batch;
 }
 
-Batch *scheduler_take(Scheduler *scheduler, Destination *destination, const struct Nexthop *nexthop, int64_t now)
+void scheduler_take(Scheduler *scheduler, Destination *destination, const struct Nexthop *nexthop, GQueue *taken,
+                    int64_t now)
 {
     GSequenceIter *place = destination->peers ? g_sequence_get_begin_iter(destination->peers) : NULL;
-    for (; place && !g_sequence_iter_is_end(place); place = g_sequence_iter_next(place)) {
+    while (place && !g_sequence_iter_is_end(place)) {
         Peer *peer = g_sequence_get(place);
-        for (GList *link = peer->batches.head; link; link = link->next) {
-            const Batch *batch = link->data;
-            if (nexthop && batch->nexthop != nexthop)
-                continue;
-            Batch *taken = detach(peer, link);
-            scheduler_look(scheduler, destination, now);
-            return taken;
+        place = g_sequence_iter_next(place); /* the peer leaves with its last batch */
+        for (GList *link = peer->batches.head, *next; link; link = next) {
+            next = link->next;
+            if (!nexthop || ((const Batch *)link->data)->nexthop == nexthop)
+                g_queue_push_tail_link(taken, &detach(peer, link)->link);
         }
     }
-    return NULL;
+    scheduler_look(scheduler, destination, now);
 }
 
 Batch *scheduler_take_of(Job *job, Destination **destination, int64_t now)

@@ -110,9 +110,10 @@ void scheduler_look(Scheduler *scheduler, Destination *destination, int64_t now)
 /* Looks at those whose time has come; returns when to come again, 0: no time is known. */
 int64_t scheduler_wake(Scheduler *scheduler, int64_t now);
 
-/* Takes a batch that waits for the destination (of nexthop alone, unless that is NULL) away from it; NULL at the
- * end. */
-Batch *scheduler_take(Scheduler *scheduler, Destination *destination, const struct Nexthop *nexthop, int64_t now);
+/* Takes what waits for the destination (of nexthop alone, unless that is NULL) away from it and appends it to taken,
+ * by the batches' own links, in its order. */
+void scheduler_take(Scheduler *scheduler, Destination *destination, const struct Nexthop *nexthop, GQueue *taken,
+                    int64_t now);
 
 /* Any batch of the job that waits; NULL when none does. */
 Batch *scheduler_take_of(Job *job, Destination **destination, int64_t now);

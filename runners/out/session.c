@@ -175,7 +175,6 @@ static void remember_bad_host(const Session *session)
 
 static void on_closed(SmtpClient *client, const SmtpResult *why, void *data)
 {
-    (void)client;
     Session *session = data;
     Transport *transport = session->transport;
     Destination *destination = session->destination;
@@ -194,6 +193,8 @@ static void on_closed(SmtpClient *client, const SmtpResult *why, void *data)
         batch->unstarted = true;
         transport_batch_done(transport, destination, batch);
     } else if (batch) {
+        if (why->phase > SMTP_CONNECT) /* it was reached, and did not let us in */
+            batch->relay = g_strdup(smtp_client_peer(client));
         transport_no_connection(transport, destination, batch, why);
     }
     scheduler_look(&transport->scheduler, destination, clock_now());
@@ -242,6 +243,21 @@ Destination *session_goes_on(const Transport *transport, const Destination *fron
     return NULL;
 }
 
+/* One connection fewer: one that only waits for the answer to its QUIT, else one that waits for work. That says QUIT
+ * first, and for as long there is one more than there should be. */
+static void make_room(Transport *transport)
+{
+    for (guint i = 0; i < transport->sessions->len; i++) {
+        const Session *session = transport->sessions->pdata[i];
+        if (!session->batch && smtp_client_leaving(session->client)) {
+            g_ptr_array_remove_index_fast(transport->sessions, i);
+            return;
+        }
+    }
+    if (!g_queue_is_empty(&transport->idle))
+        session_quit(transport->idle.head->data);
+}
+
 void session_send(Transport *transport, Destination *destination, Batch *batch)
 {
     Session *session = find_idle(destination);
@@ -253,7 +269,7 @@ void session_send(Transport *transport, Destination *destination, Batch *batch)
         send_batch(session);
         return;
     }
-    if (transport->sessions->len >= transport->sessions_max && !g_queue_is_empty(&transport->idle))
-        session_quit(transport->idle.head->data);
+    if (transport->sessions->len >= transport->sessions_max)
+        make_room(transport);
     open_session(transport, destination, batch);
 }

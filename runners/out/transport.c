@@ -177,12 +177,13 @@ static void withdraw(Transport *transport, Batch *batch)
 /* Everything that waits for a destination that died. */
 static void clear_dead(Transport *transport, Destination *destination)
 {
-    Batch *batch;
-    while ((batch = scheduler_take(&transport->scheduler, destination, NULL, clock_now())) != NULL) {
+    GQueue waiting = G_QUEUE_INIT;
+    scheduler_take(&transport->scheduler, destination, NULL, &waiting, clock_now());
+    for (GList *link; (link = g_queue_pop_head_link(&waiting)) != NULL;) {
         if (transport->withdraws)
-            withdraw(transport, batch);
+            withdraw(transport, link->data);
         else
-            put_off_dead(transport, batch);
+            put_off_dead(transport, link->data);
     }
 }
 
@@ -337,8 +338,10 @@ void transport_no_connection(Transport *transport, Destination *destination, Bat
 
 static void move_waiting(Transport *transport, Nexthop *nexthop, Destination *from)
 {
-    Batch *batch;
-    while ((batch = scheduler_take(&transport->scheduler, from, nexthop, clock_now())) != NULL) {
+    GQueue waiting = G_QUEUE_INIT;
+    scheduler_take(&transport->scheduler, from, nexthop, &waiting, clock_now());
+    for (GList *link; (link = g_queue_pop_head_link(&waiting)) != NULL;) {
+        Batch *batch = link->data;
         nexthop->batches--;
         batch->job->read--;
         transport_accept(transport, batch->job, batch, true);
@@ -387,9 +390,10 @@ static void move_batches(Transport *transport, Nexthop *nexthop, Destination *to
 
 static void refuse_waiting(Transport *transport, Nexthop *nexthop)
 {
-    Batch *batch;
-    while ((batch = scheduler_take(&transport->scheduler, nexthop->destination, nexthop, clock_now())) != NULL)
-        put_off_refused(transport, batch);
+    GQueue waiting = G_QUEUE_INIT;
+    scheduler_take(&transport->scheduler, nexthop->destination, nexthop, &waiting, clock_now());
+    for (GList *link; (link = g_queue_pop_head_link(&waiting)) != NULL;)
+        put_off_refused(transport, link->data);
 }
 
 static void on_mx(const MxAnswer *answer, void *data)

@@ -232,6 +232,11 @@ def test_tls_and_auth(instances, sinks, tmp_path):
         assert by_name[f"tls-{action}-verify"] == {("TLSv1.3", None)}
     assert "a b=c" not in log() and "abc" not in log()
     assert "TLSv1.3 with cipher TLS_AES_256_GCM_SHA384 (256 bits), verified" in log()
+    # who was reached is named, also when nothing could be sent to it
+    deferred = re.findall(r"relay=(\S+) .* status=deferred \((.*)\)", log())
+    named = [relay for relay, text in deferred if not text.startswith("delivery temporarily suspended") and
+             re.search("offers no TLS|authentication with|TLS with", text)]
+    assert named and all(re.fullmatch(r"127\.0\.0\.1\[127\.0\.0\.1\]:\d+", relay) for relay in named), named
     for reason in ("IP address mismatch", "certificate has expired", "offers no TLS, without which nothing is sent",
                    "wrong", "none of the mechanisms allowed"):
         assert reason in log(), reason

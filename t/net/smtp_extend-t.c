@@ -166,7 +166,8 @@ static void lmtp_early(void)
                  "closed later peer said: 452 4.2.2 full (in reply to message)\n");
     g_autoptr(Owner) one = owner_new(large->str);
     one->settings = both->settings;
-    expect_owner(one, SCRIPT(LARGE, ENVELOPE, "> 250", "> 250", "> 250", command, "= 0123", "> 552 5.2.3 much", "close"),
+    expect_owner(one, SCRIPT(LARGE, ENVELOPE, "> 250", "> 250", "> 250", command, "= 0123", "> 552 5.2.3 much",
+                             "close"),
                  "0 never 5.2.3 552 5.2.3 much\n"
                  "1 later 4.4.2 lost connection with peer while sending the message connection\ndone\n"
                  "closed later lost connection with peer while sending the message\n");

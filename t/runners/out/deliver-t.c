@@ -204,6 +204,24 @@ static void without_sender(void)
 
 /* A server that is away costs four entries until it counts as dead (a fifth, a quarter, a third and a half of a
  * window), then one an attempt; the others stay where they are. */
+/* A child whose parent is nowhere is found when there is nothing else to do, and shown to a person. */
+static void stray(void)
+{
+    g_autoptr(Site) site = site_new(NULL);
+    site_post(site, &(SitePost){.queue = "bounces", .count = 1});
+    g_autofree char *place = g_build_filename(spool_path(site->spool), "bounces", NULL);
+    g_autoptr(GDir) directory = g_dir_open(place, 0, NULL);
+    const char *file = g_dir_read_name(directory);
+    g_autofree char *from = g_build_filename(place, file, NULL);
+    g_autofree char *name = g_strndup(file, strlen(file) - strlen(".msg"));
+    g_autofree char *to = g_strdup_printf("%s/%s.out-0100000000000000000000000000000000000000.tmp", place, name);
+    g_assert_cmpint(rename(from, to), ==, 0);
+    site_start_sink(site, NULL);
+    site_start_out(site);
+    site_wait(site, "shunt", "", 1);
+    site_wait(site, "bounces", "", 0);
+}
+
 static void keeps_away(void)
 {
     g_autoptr(Site) site = site_new(NULL);
@@ -307,6 +325,7 @@ int main(int argc, char **argv)
     g_test_add_func("/out/unknown transport", unknown_transport);
     g_test_add_func("/out/unknown transport but routed", unknown_transport_but_routed);
     g_test_add_func("/out/without sender", without_sender);
+    g_test_add_func("/out/stray", stray);
     g_test_add_func("/out/keeps away", keeps_away);
     g_test_add_func("/out/connection limit", connection_limit);
     g_test_add_func("/out/session limit", session_limit);

@@ -236,14 +236,13 @@ static void candidate_needs_room(void)
     g_assert_cmpstr(rig->order->str, ==, "xLwLL");
     while (step(rig, false))
         continue;
-    Destination *gone;
-    for (Batch *batch; (batch = scheduler_take(&rig->scheduler, full, NULL, rig->now)) != NULL; gone = full) {
-        Job *job = batch->job;
-        batch_free(batch);
-        scheduler_retire(job);
-        g_free(job);
-    }
-    g_assert_true(gone == full);
+    GQueue taken = G_QUEUE_INIT;
+    scheduler_take(&rig->scheduler, full, NULL, &taken, rig->now);
+    g_assert_cmpuint(taken.length, ==, 1);
+    Batch *batch = g_queue_pop_head_link(&taken)->data;
+    scheduler_retire(batch->job);
+    g_free(batch->job);
+    batch_free(batch);
     rig_free(rig);
 }
 
@@ -376,6 +375,92 @@ static void at_random(void)
     rig_free(rig);
 }
 
+/* What waits for one next hop leaves in its order, and nothing else does. */
+static void takes_one_nexthop(void)
+{
+    Rig *rig = rig_new((SchedulerSettings)DEFAULTS);
+    Destination *shared = add_destination(rig, "shared");
+    struct Nexthop *hops[] = {(void *)rig, (void *)shared};
+    Job *jobs[3];
+    for (int i = 0; i < 3; i++) {
+        jobs[i] = add_job(rig, (char)('a' + i), shared, 0);
+        for (int number = 0; number < 10; number++) {
+            Batch *batch = batch_new(NULL, hops[number % 2], 1);
+            batch->count = 1;
+            batch->begun = number;
+            scheduler_add_batch(jobs[i], shared, batch, true, rig->now);
+        }
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        GQueue taken = G_QUEUE_INIT;
+        scheduler_take(&rig->scheduler, shared, turn ? NULL : hops[1], &taken, rig->now);
+        g_assert_cmpuint(taken.length, ==, 15);
+        g_assert_cmpuint(shared->waiting, ==, turn ? 0 : 15);
+        g_assert_true((shared->ready != NULL) == !turn);
+        for (int at = 0; at < 15; at++) {
+            Batch *batch = g_queue_pop_head_link(&taken)->data;
+            g_assert_true(batch->nexthop == hops[!turn] && batch->job == jobs[at / 5]);
+            g_assert_cmpint(batch->begun, ==, at % 5 * 2 + !turn);
+            batch_free(batch);
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        scheduler_retire(jobs[i]);
+        g_free(jobs[i]);
+    }
+    rig_free(rig);
+}
+
+/* Those with room stand in the order of their first jobs, and the peers of each in that of their jobs. */
+static void check_order(const Rig *rig)
+{
+    const Destination *before = NULL;
+    for (GSequenceIter *at = g_sequence_get_begin_iter(rig->scheduler.ready); !g_sequence_iter_is_end(at);
+         at = g_sequence_iter_next(at)) {
+        const Destination *destination = g_sequence_get(at);
+        const Peer *first = g_sequence_get(g_sequence_get_begin_iter(destination->peers));
+        g_assert_true(destination->first == first->job);
+        g_assert_true(!before || before->first->rank <= destination->first->rank);
+        const Job *job = NULL;
+        for (GSequenceIter *peer = g_sequence_get_begin_iter(destination->peers); !g_sequence_iter_is_end(peer);
+             peer = g_sequence_iter_next(peer)) {
+            g_assert_true(!job || job->rank < ((const Peer *)g_sequence_get(peer))->job->rank);
+            job = ((const Peer *)g_sequence_get(peer))->job;
+        }
+        before = destination;
+    }
+}
+
+/* Jobs with several destinations preempt each other: nobody is lost on the way to a new place. */
+static void order_when_preempting(void)
+{
+    enum { DESTINATIONS = 200, JOBS = 300 };
+    Rig *rig = rig_new((SchedulerSettings){2, 3, 50, 1});
+    rig->limits.window = (WindowLimits){.initial = 2, .limit = 2, .positive = {1, 0}, .negative = {1, 0}};
+    Destination *all[DESTINATIONS];
+    for (int i = 0; i < DESTINATIONS; i++)
+        all[i] = add_destination(rig, "d");
+    size_t left = 0;
+    for (int round = 0; round < JOBS || left > 0; round++) {
+        if (round < JOBS) {
+            Job *job = add_job(rig, 'j', all[g_test_rand_int_range(0, DESTINATIONS)], 1);
+            for (int i = g_test_rand_int_range(0, round % 8 ? 6 : 100); i > 0; i--)
+                add_batches(rig, job, all[g_test_rand_int_range(0, DESTINATIONS)], 1);
+            left += job->read;
+            check_order(rig);
+        }
+        rig->now += CLOCK_SECOND / 2;
+        for (int i = g_test_rand_int_range(0, 12); i > 0 && step(rig, true); i--, left--)
+            check_order(rig);
+        Destination *some = all[g_test_rand_int_range(0, DESTINATIONS)];
+        while (some->busy > 0)
+            destination_end(some);
+        scheduler_look(&rig->scheduler, some, rig->now);
+        check_order(rig);
+    }
+    rig_free(rig);
+}
+
 static void add_favoured(Rig *rig, Destination *destination)
 {
     Job *job = g_new0(Job, 1);
@@ -436,6 +521,8 @@ int main(int argc, char **argv)
     g_test_add_func("/scheduler/goes on", goes_on);
     g_test_add_func("/scheduler/comes back", comes_back);
     g_test_add_func("/scheduler/at random", at_random);
+    g_test_add_func("/scheduler/order when preempting", order_when_preempting);
+    g_test_add_func("/scheduler/takes one next hop", takes_one_nexthop);
     g_test_add_func("/scheduler/favoured first", favoured_first);
     g_test_add_func("/scheduler/favoured flood", favoured_flood);
     return g_test_run();
