@@ -45,6 +45,7 @@ static bool start(Runner *runner, GError **error)
     bounces->delimiter = config_string(config, "lmtp", "verp_delimiter")[0];
     bounces->probes = config_bool(config, "bounces", "probes");
     bounces->check_us = config_duration(config, "bounces", "check_interval");
+    bounces->heartbeat_us = config_duration(config, "master", "heartbeat_interval");
     bounces->keep_us = config_duration(config, "bounces", "remember");
     bounces->notices_a_day = config_integer(config, "bounces", "max_owner_notices_per_day");
     bounces->unsigned_a_day = config_integer(config, "bounces", "max_unsigned_per_day");
@@ -129,14 +130,15 @@ static void expire(Bounces *bounces)
     bounces->expire_at = clock_monotonic() + EXPIRE_INTERVAL;
 }
 
-/* One of the instances looks after time. */
+/* One of the instances looks after time: up to a heartbeat too early, when it is awake for that anyway. */
 static int64_t idle(Runner *runner)
 {
     ListRunner *shared = runner_data(runner);
     Bounces *bounces = shared->more;
     if (runner_slice(runner).index != 0)
         return -1;
-    if (clock_monotonic() >= bounces->check_at) {
+    int64_t early = bounces->heartbeat_us <= bounces->check_us / 2 ? bounces->heartbeat_us : 0;
+    if (clock_monotonic() >= bounces->check_at - early) {
         g_autoptr(GError) error = NULL;
         if (!due_gather(bounces, runner_spool(runner), &error))
             log_warn("what is due waits: %s", error->message);

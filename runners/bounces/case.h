@@ -26,6 +26,7 @@ typedef struct Bounces {
     char delimiter;
     bool probes;
     int64_t check_us;   /* how often due members are looked for */
+    int64_t heartbeat_us;
     int64_t check_at;   /* monotonic */
     int64_t keep_us;    /* how long days are kept */
     int64_t expire_at;  /* monotonic */

@@ -28,6 +28,7 @@ void memory_clear(Memory *memory)
 {
     g_free(memory->directory);
     g_free(memory->file);
+    g_free(memory->kept);
 }
 
 static Transport *transport_named(const GPtrArray *transports, const char *name)
@@ -139,19 +140,25 @@ static json_t *save_transport(Transport *transport)
     return saved;
 }
 
-bool memory_save(const Memory *memory, const GPtrArray *transports)
+static json_t *save_all(const GPtrArray *transports)
 {
     json_t *each = json_object();
-    json_t *rates = json_object();
-    for (guint i = 0; i < transports->len; i++) {
-        const char *name = transport_name(transports->pdata[i]);
-        const Bucket *bucket = transport_bucket(transports->pdata[i]);
-        json_object_set_new(each, name, save_transport(transports->pdata[i]));
-        json_object_set_new(rates, name, json_pack("{s:f,s:I}", "tokens", bucket->tokens, "filled",
-                                                   (json_int_t)bucket->filled));
-    }
-    json_t *file = json_pack("{s:i,s:I,s:o,s:o}", "version", FORMAT, "saved", (json_int_t)clock_now(), "transports",
-                             each, "rates", rates);
+    for (guint i = 0; i < transports->len; i++)
+        json_object_set_new(each, transport_name(transports->pdata[i]), save_transport(transports->pdata[i]));
+    return each;
+}
+
+static char *digest(const json_t *each)
+{
+    char *text = json_dumps(each, JSON_COMPACT);
+    char *sum = text ? g_compute_checksum_for_string(G_CHECKSUM_SHA1, text, -1) : NULL;
+    free(text);
+    return sum;
+}
+
+static bool write_file(Memory *memory, json_t *each)
+{
+    json_t *file = json_pack("{s:i,s:I,s:O}", "version", FORMAT, "saved", (json_int_t)clock_now(), "transports", each);
     char *text = json_dumps(file, JSON_INDENT(1));
     json_decref(file);
     g_autoptr(GError) error = NULL;
@@ -159,5 +166,26 @@ bool memory_save(const Memory *memory, const GPtrArray *transports)
     free(text);
     if (!good)
         log_warn("what is known of destinations cannot be kept: %s", error ? error->message : "a text is no UTF-8");
+    g_free(memory->kept);
+    memory->kept = good ? digest(each) : NULL;
+    memory->renew_at = clock_monotonic() + MEMORY_RENEWAL;
+    return good;
+}
+
+bool memory_save(Memory *memory, const GPtrArray *transports)
+{
+    json_t *each = save_all(transports);
+    bool good = write_file(memory, each);
+    json_decref(each);
+    return good;
+}
+
+bool memory_keep(Memory *memory, const GPtrArray *transports)
+{
+    json_t *each = save_all(transports);
+    g_autofree char *now = digest(each);
+    bool known = memory->kept && g_strcmp0(now, memory->kept) == 0 && clock_monotonic() < memory->renew_at;
+    bool good = known || write_file(memory, each);
+    json_decref(each);
     return good;
 }

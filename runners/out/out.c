@@ -289,9 +289,7 @@ static void remember(Out *out)
 {
     for (guint i = 0; i < out->transports->len; i++)
         transport_tidy(out->transports->pdata[i]);
-    if (out->progress > out->remembered)
-        memory_save(&out->memory, out->transports);
-    out->remembered = out->progress;
+    memory_keep(&out->memory, out->transports);
     out->remember_at = clock_monotonic() + MEMORY_INTERVAL;
 }
 

@@ -52,7 +52,7 @@ typedef struct Out {
     Console *console;    /* NULL: it could not be made */
     bool stopping;
     int64_t stop_at;    /* monotonic */
-    uint64_t progress, remembered;
+    uint64_t progress;
     int64_t heartbeat_us, beat_at, beaten, sweep_at, tidy_at;
 } Out;
 
