@@ -9,6 +9,7 @@
 #include "store/email.h"
 #include "store/store_internal.h"
 
+#define REMOVE_ROWS 10000 /* a transaction, so that others are not kept waiting */
 #define COLUMNS "SELECT key, list_id, list_name, mail_host, created_at, last_post_at, post_id FROM list "
 
 static const char *const action_names[] = {"hold", "reject", "discard", "accept", "defer", "unset"};
@@ -250,9 +251,31 @@ static bool delete_list(Store *store, const char *list_id, GError **error)
            (removed > 0 || fail(error, FAIL_MISSING, "there is no list %s", list_id));
 }
 
+/* Its members but for the last ones, some at a time. */
+static bool delete_members(Store *store, const char *list_id, GError **error)
+{
+    int64_t key, removed;
+    if (!list_key(store, list_id, &key, error))
+        return false;
+    do {
+        Write write;
+        if (!write_begin(store, &write, error))
+            return false;
+        bool ok = query_run(store, error, &removed,
+                            "DELETE FROM member WHERE (list, role, folded, by_person) IN "
+                            "(SELECT list, role, folded, by_person FROM member WHERE list = $1 LIMIT $2)",
+                            INTEGER(key), INTEGER(REMOVE_ROWS));
+        if (!write_end(store, &write, ok, error))
+            return false;
+    } while (removed == REMOVE_ROWS);
+    return true;
+}
+
 bool list_remove(Store *store, const char *list_id, GError **error)
 {
     Write write;
+    if (!store_is_transaction_open(store) && !delete_members(store, list_id, error))
+        return false;
     return write_begin(store, &write, error) && write_end(store, &write, delete_list(store, list_id, error), error);
 }
 

@@ -131,6 +131,8 @@ bool domain_set_alias(Store *store, const char *mail_host, const char *alias_dom
  * domain is not known; FAIL_NEVER: the name has characters that file names and
  * headers should not have or over LIST_LOCAL_MAX octets, or there is no such style. */
 List *list_create(Store *store, const char *posting_address, const char *style, GError **error);
+/* Outside a transaction the members of a large list go first, some at a time: interrupted, the list is there with
+ * the others. */
 bool list_remove(Store *store, const char *list_id, GError **error);
 
 /* FAIL_MISSING when there is none. The first takes a posting address (any
