@@ -99,12 +99,42 @@ static int run_get(Site *site, int argc, char **argv, GError **error)
     return TOOL_OK;
 }
 
-/* One "NAME=VALUE" or, for reset, one "NAME"; within a transaction. */
-static bool change(Store *store, const List *list, const char *word, bool reset, GError **error)
+/* What the setting names must be in the configuration, of which the store knows nothing. */
+static bool configured(Site *site, const char *setting, const char *value, GError **error)
 {
+    const char *family = strcmp(setting, "transport") == 0   ? "transport"
+                         : strcmp(setting, "archivers") == 0 ? "archiver"
+                                                             : NULL;
+    const Config *config = family ? site_config(site, error) : NULL;
+    if (!config)
+        return !family;
+    g_auto(GStrv) words = g_strsplit_set(value, ",\r\n", -1);
+    for (char **word = words; *word; word++) {
+        const char *name = g_strstrip(*word);
+        g_autofree char *section = g_strdup_printf("%s.%s", family, name);
+        if (!*name || config_has_section(config, section))
+            continue;
+        g_autofree char *known = g_strjoinv(", ", (char **)(uintptr_t)config_family(config, family));
+        return fail(error, FAIL_NEVER, "%s: there is no [%s] in %s; %s%s", setting, section, site_config_path(site),
+                    *known ? "there are: " : "there is none of its kind", known);
+    }
+    return true;
+}
+
+typedef struct Change {
+    Site *site;
+    Store *store;
+    const List *list;
+    bool reset;
+} Change;
+
+/* One "NAME=VALUE" or, for reset, one "NAME"; within a transaction. */
+static bool change(const Change *what, const char *word, GError **error)
+{
+    const char *list_id = what->list->list_id;
     const char *equals = strchr(word, '=');
-    if (reset)
-        return setting_find(word, error) && list_reset(store, list->list_id, word, error);
+    if (what->reset)
+        return setting_find(word, error) && list_reset(what->store, list_id, word, error);
     if (!equals) {
         command_usage(error, "'%s' is not NAME=VALUE", word);
         return false;
@@ -114,7 +144,8 @@ static bool change(Store *store, const List *list, const char *word, bool reset,
         return false;
     if (!g_utf8_validate(equals + 1, -1, NULL))
         return fail(error, FAIL_NEVER, "%s: the value is not UTF-8", name);
-    return list_set(store, list->list_id, name, equals + 1, error);
+    return configured(what->site, name, equals + 1, error) &&
+           list_set(what->store, list_id, name, equals + 1, error);
 }
 
 /* All changes or none. */
@@ -124,8 +155,9 @@ static int change_all(Site *site, char **argv, bool reset, GError **error)
     g_autoptr(List) list = find(site, argv[0], &store, error);
     if (!list || !store_begin(store, error))
         return TOOL_LATER;
+    const Change what = {site, store, list, reset};
     for (size_t i = 1; argv[i]; i++)
-        if (!change(store, list, argv[i], reset, error)) {
+        if (!change(&what, argv[i], error)) {
             store_rollback(store);
             return TOOL_LATER;
         }

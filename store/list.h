@@ -98,7 +98,7 @@ typedef struct ListSetting {
     size_t offset;        /* in List */
     const char *fallback; /* default as text; $Name is list_name with its first letter in upper case */
     const char *choices;  /* CHOICE: "never|private|public", in the order of the enum; WORDS: "patterns" or NULL
-                             (any); LINE: "address" or NULL */
+                             (any); LINE: "address", "language" or NULL */
     const char *about;
 } ListSetting;
 

@@ -13,6 +13,9 @@
 #define INTERVAL_MAX (3650 * DAY)
 #define ACTIONS "hold|reject|discard|accept|defer"
 #define PATTERNS "patterns"
+#define ADDRESS "address"
+#define LANGUAGE "language"
+#define LINE_OCTETS 998 /* RFC 5322, 2.1.1 */
 
 #define SETTING(field, setting_type, value, allowed, text) \
     { \
@@ -87,14 +90,14 @@ const ListSetting list_settings[] = {
     SETTING(personalize, SETTING_CHOICE, "none", "none|individual|full",
             "Whether each member gets a copy of their own, with their name and address in msg_header and msg_footer; "
             "full: also in To."),
-    SETTING(preferred_language, SETTING_LINE, "en", NULL, "The language of what the list says."),
+    SETTING(preferred_language, SETTING_LINE, "en", LANGUAGE, "The language of what the list says."),
     SETTING(process_bounces, SETTING_BOOL, "yes", NULL, "Count bounces against members."),
     SETTING(reject_these_nonmembers, SETTING_WORDS, "", PATTERNS,
             "Addresses, or patterns that begin with ^, whose posts are sent back."),
     SETTING(reply_goes_to_list, SETTING_CHOICE, "no_munging",
             "no_munging|point_to_list|explicit_header|explicit_header_only",
             "Where replies go: as the author wrote, to the list, or to reply_to_address (besides the list, or alone)."),
-    SETTING(reply_to_address, SETTING_LINE, "", "address", "The address for explicit_header and explicit_header_only."),
+    SETTING(reply_to_address, SETTING_LINE, "", ADDRESS, "The address for explicit_header and explicit_header_only."),
     SETTING(require_explicit_destination, SETTING_BOOL, "yes", NULL,
             "Hold posts that do not name the list in To or Cc."),
     SETTING(respond_to_post_requests, SETTING_BOOL, "yes", NULL, "Tell authors when their post is held."),
@@ -271,6 +274,21 @@ static char *canonical_words(const ListSetting *setting, const char *value, GErr
     return words_join(words);
 }
 
+/* Of a LINE: it goes into one line of mail; and what else its form asks. */
+static bool form_allowed(const ListSetting *setting, const char *value, GError **error)
+{
+    size_t length = strlen(value);
+    if (setting->type == SETTING_LINE && length > LINE_OCTETS)
+        return fail(error, FAIL_NEVER, "%s: %zu octets are not allowed; allowed: up to %d", setting->name, length,
+                    LINE_OCTETS);
+    if (*value && g_strcmp0(setting->choices, ADDRESS) == 0 && !email_is_valid(value))
+        return refuse(setting, value, "an address, or nothing", error);
+    if (g_strcmp0(setting->choices, LANGUAGE) == 0 &&
+        (!g_ascii_isalnum(*value) || value[strspn(value, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-")]))
+        return refuse(setting, value, "a language such as en, de or pt-BR", error);
+    return true;
+}
+
 static char *canonical_text(const ListSetting *setting, const char *value, GError **error)
 {
     for (const char *at = value; *at; at = g_utf8_next_char(at)) {
@@ -282,11 +300,7 @@ static char *canonical_text(const ListSetting *setting, const char *value, GErro
             return NULL;
         }
     }
-    if (*value && g_strcmp0(setting->choices, "address") == 0 && !email_is_valid(value)) {
-        refuse(setting, value, "an address, or nothing", error);
-        return NULL;
-    }
-    return g_strdup(value);
+    return form_allowed(setting, value, error) ? g_strdup(value) : NULL;
 }
 
 char *list_setting_canonical(const List *list, const ListSetting *setting, const char *value, GError **error)

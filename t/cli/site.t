@@ -116,6 +116,29 @@ def test_settings_are_refused_with_their_name(site):
     site.run("list", "set", "none@example.com", "emergency=yes", code=MISSING, says="none@example.com")
 
 
+def test_settings_that_name_what_is_configured(site):
+    site.run("list", "create", LIST)
+    site.run("list", "set", LIST, "transport=maybe", code=USAGE, says="there is no [transport.maybe]")
+    site.run("list", "set", LIST, "transport=relay")
+    site.run("list", "set", LIST, "transport=")
+    site.run("list", "set", LIST, "archivers=here,there", code=USAGE, says="there is no [archiver.here]")
+    site.config.write_text(site.config.read_text() + f"[archiver.here]\npath = {site.path}\n")
+    site.run("list", "set", LIST, "archivers=here,there", code=USAGE, says="there is no [archiver.there]")
+    site.run("list", "set", LIST, "archivers=here")
+
+
+def test_lines_are_bounded(site):
+    site.run("list", "create", LIST)
+    site.run("list", "set", LIST, "description=" + "x" * 998)
+    for setting in ("description", "subject_prefix", "display_name"):
+        site.run("list", "set", LIST, f"{setting}=" + "x" * 999, code=USAGE, says=f"{setting}: 999 octets")
+    site.run("list", "set", LIST, "msg_footer=" + "x" * 5000)
+    for language in ("../../etc", "de/x", "..", "a b"):
+        site.run("list", "set", LIST, f"preferred_language={language}", code=USAGE, says="preferred_language")
+    for language in ("de", "pt-BR", "zh_Hant"):
+        site.run("list", "set", LIST, f"preferred_language={language}")
+
+
 def test_setting_names(site):
     site.run("list", "create", LIST)
     names = site.run("list", "show", LIST, "--names").out.split()
