@@ -51,6 +51,24 @@ static void on_watchdog(evutil_socket_t fd, short what, void *data)
     notify_watchdog();
 }
 
+/* Before there are handlers, signals wait: the new master may have to wait for an old one's children, and a SIGHUP
+ * in that time is no reason to end. */
+static void hold_signals(int how)
+{
+    sigset_t held;
+    sigemptyset(&held);
+    sigaddset(&held, SIGHUP);
+    sigaddset(&held, SIGTERM);
+    sigaddset(&held, SIGINT);
+    sigprocmask(how, &held, NULL);
+}
+
+static bool told_to_stop(void)
+{
+    sigset_t pending;
+    return sigpending(&pending) == 0 && (sigismember(&pending, SIGTERM) || sigismember(&pending, SIGINT));
+}
+
 /* Runs until the last child has ended. */
 static void loop(Master *master)
 {
@@ -68,6 +86,7 @@ static void loop(Master *master)
         event_add(events[count++], &every);
     }
     supervisor_start(master);
+    hold_signals(SIG_UNBLOCK);
     event_base_dispatch(master->base);
     for (size_t i = 0; i < count; i++)
         event_free(events[i]);
@@ -126,7 +145,9 @@ static bool run(const char *path, Plan **plan, const char *text, GError **error)
         g_autoptr(Control) control = NULL;
         good = take_over(master, account, error) && reload_keep(master, text, error) &&
                (control = control_new(master, error)) != NULL;
-        if (good)
+        if (good && told_to_stop())
+            log_info("told to stop before any child was started");
+        else if (good)
             loop(master);
     }
     event_base_free(base);
@@ -182,6 +203,8 @@ int main(int argc, char **argv)
         return code;
     log_open("master", LOG_TARGET_STDERR);
     signal(SIGPIPE, SIG_IGN);
+    if (!options.check)
+        hold_signals(SIG_BLOCK);
     g_autoptr(GError) error = NULL;
     g_autofree char *path = g_canonicalize_filename(config_default_path(options.config), NULL);
     g_autofree char *text = NULL;

@@ -7,7 +7,9 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/pidfd.h>
+#include <sys/signalfd.h>
 
+#include "base/auto.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "master/slices.h"
@@ -29,16 +31,29 @@ static void signal_all(GPtrArray *owners, int number, const char *what)
     }
 }
 
-/* Waits for all of them, at most `timeout`, and forgets those that have ended. */
-static void wait_all(GPtrArray *owners, int64_t timeout)
+/* Readable while a signal that ends the master is pending; it stays so. */
+static int open_stop_signals(void)
+{
+    sigset_t stops;
+    sigemptyset(&stops);
+    sigaddset(&stops, SIGTERM);
+    sigaddset(&stops, SIGINT);
+    return signalfd(-1, &stops, SFD_CLOEXEC);
+}
+
+/* Waits for all of them, at most `timeout` or until told to stop, and forgets those that have ended. */
+static void wait_all(GPtrArray *owners, int64_t timeout, int stop_fd)
 {
     int64_t until = clock_monotonic() + timeout;
     int64_t left;
     while (owners->len > 0 && (left = until - clock_monotonic()) > 0) {
-        g_autofree struct pollfd *polled = g_new0(struct pollfd, owners->len);
+        g_autofree struct pollfd *polled = g_new0(struct pollfd, owners->len + 1);
         for (guint i = 0; i < owners->len; i++)
             polled[i] = (struct pollfd){((SliceOwner *)g_ptr_array_index(owners, i))->pidfd, POLLIN, 0};
-        if (poll(polled, owners->len, (int)MIN(left / 1000 + 1, G_MAXINT)) < 0 && errno != EINTR)
+        polled[owners->len] = (struct pollfd){stop_fd, POLLIN, 0};
+        if (poll(polled, owners->len + 1, (int)MIN(left / 1000 + 1, G_MAXINT)) < 0 && errno != EINTR)
+            return;
+        if (polled[owners->len].revents)
             return;
         for (guint i = owners->len; i-- > 0;)
             if (polled[i].revents)
@@ -51,10 +66,12 @@ void orphans_end(int dir_fd, int64_t timeout)
     g_autoptr(GPtrArray) owners = slices_all_owners(dir_fd);
     if (owners->len == 0)
         return;
+    auto_fd stop_fd = open_stop_signals();
+    struct pollfd told = {stop_fd, POLLIN, 0};
     signal_all(owners, SIGTERM, "asked to finish");
-    wait_all(owners, timeout);
-    if (owners->len == 0)
+    wait_all(owners, timeout, stop_fd);
+    if (owners->len == 0 || poll(&told, 1, 0) > 0)
         return;
     signal_all(owners, SIGKILL, "killed");
-    wait_all(owners, KILL_WAIT);
+    wait_all(owners, KILL_WAIT, stop_fd);
 }

@@ -8,5 +8,6 @@
 #include <stdint.h>
 
 /* SIGTERM to every living owner of a slice, SIGKILL after timeout (us);
- * returns when the last one that could be ended is gone. Blocks. */
+ * returns when the last one that could be ended is gone, or when SIGTERM or SIGINT, which the caller has blocked, is
+ * pending. Blocks. */
 void orphans_end(int dir_fd, int64_t timeout);

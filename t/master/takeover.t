@@ -6,6 +6,7 @@ import fcntl
 import os
 import pwd
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -63,6 +64,39 @@ def test_orphans_deaf(site):
     site.start()
     assert time.monotonic() - before >= 1 and not alive(old)
     assert site.said("killed") and site.all_ready("in", 1)
+
+
+def wait_for_deaf(site):
+    """A master that waits for a child of the one before; the child."""
+    site.master["stop_timeout"] = "3s"
+    site.configure()
+    site.modes({"in": "deaf leak"})
+    site.start()
+    old = site.children()[0]["pid"]
+    kill_master(site)
+    site.modes({})
+    site.start(wait=False)
+    until(lambda: site.said("asked to finish"), "master that waits")
+    return old
+
+
+def test_reload_while_waiting(site):
+    """SIGHUP comes before there is anything to reload."""
+    old = wait_for_deaf(site)
+    site.process.send_signal(signal.SIGHUP)
+    until(lambda: site.process.poll() is not None or site.said("running, pid=%d" % site.process.pid), "running master")
+    assert site.process.poll() is None and not alive(old), site.text()
+    assert site.all_ready("in", 1)
+
+
+def test_stop_while_waiting(site):
+    """SIGTERM ends the wait, at once and in order; nothing was started."""
+    old = wait_for_deaf(site)
+    site.process.terminate()
+    assert site.wait() == 0, site.text()
+    assert site.said("told to stop before any child was started") and not site.said("killed")
+    assert alive(old) and len(site.journal("in", event="start")) == 1
+    os.kill(old, signal.SIGKILL)
 
 
 def test_polite_orphans(site):
