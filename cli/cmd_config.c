@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/config.h"
+#include "base/mount.h"
 #include "cli/command.h"
 
 static gboolean offline, defaults_too;
@@ -14,6 +15,9 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
     g_autoptr(Config) config = config_load(path, offline, error);
     if (!config)
         return TOOL_CONFIG;
+    g_autofree char *fault = offline ? NULL : mount_fault(config_string(config, "spool", "directory"));
+    if (fault)
+        fprintf(stderr, "listrunner config check: warning: [spool] directory: %s\n", fault);
     printf("%s is in order\n", path);
     return TOOL_OK;
 }

@@ -15,6 +15,7 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "base/mount.h"
 #include "master/control.h"
 #include "master/lock.h"
 #include "master/notify.h"
@@ -211,6 +212,9 @@ int main(int argc, char **argv)
     g_autoptr(Plan) plan = reload_read(path, &text, &error);
     if (!plan)
         return complain(error);
+    g_autofree char *fault = mount_fault(plan->spool);
+    if (fault)
+        log_warn("[spool] directory: %s", fault);
     if (options.check) {
         printf("%s is good\n", path);
         return 0;

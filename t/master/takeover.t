@@ -15,7 +15,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from site_rig import MASTER, PATIENCE, PYTHON, SOURCE, Skip, alive, check_single_owner, free_port  # noqa: E402
+from site_rig import MASTER, PATIENCE, PYTHON, TOOL, SOURCE, Skip, alive, check_single_owner, free_port  # noqa: E402
 from site_rig import kill_master, run, until  # noqa: E402
 
 
@@ -97,6 +97,23 @@ def test_stop_while_waiting(site):
     assert site.said("told to stop before any child was started") and not site.said("killed")
     assert alive(old) and len(site.journal("in", event="start")) == 1
     os.kill(old, signal.SIGKILL)
+
+
+def test_btrfs(site):
+    """The spool's file system is looked at, and a bad choice is told."""
+    make = (f"truncate -s 120M {site.path('image')} && PATH=$PATH:/sbin:/usr/sbin && mkfs.btrfs -q {site.path('image')} && "
+            f"mount -o loop {site.path('image')} {site.path('spool')}")
+    if os.geteuid() != 0 or subprocess.run(["/bin/sh", "-c", make], check=False).returncode != 0:
+        raise Skip("needs root, mkfs.btrfs and a loop device")
+    try:
+        site.start()
+        assert site.said(f"[spool] directory: {site.path('spool')} is on btrfs that is mounted without notreelog")
+        check = subprocess.run([TOOL, "-c", site.path("l.conf"), "config", "check"], capture_output=True, text=True,
+                               env=site.environment(), timeout=PATIENCE)
+        assert check.returncode == 0 and "without notreelog" in check.stderr, check
+    finally:
+        site.stop()
+        subprocess.run(["umount", site.path("spool")], check=True)
 
 
 def test_polite_orphans(site):

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "base/mount.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char mountinfo[] =
+    "21 1 0:19 / / rw,relatime shared:1 - ext4 /dev/vda rw,errors=remount-ro\n"
+    "36 21 0:32 /spool /srv/mail\\040spool rw,noatime shared:7 master:1 - btrfs /dev/vdb rw,space_cache=v2,subvolid=256\n"
+    "37 21 0:33 / /srv/safe rw,noatime - btrfs /dev/vdc rw,notreelog,space_cache=v2\n"
+    "38 21 0:34 / /srv/odd rw,notreelog - btrfs /dev/vdd rw,notreelogs,xnotreelog\n"
+    "136 21 0:35 / /srv/xfs rw - xfs /dev/vde rw,btrfs\n"
+    "137 21 0:36 / /srv/cut rw - btrfs";
+
+static void test_mountinfo(void)
+{
+    static const struct {
+        uint64_t mount;
+        bool fault;
+    } cases[] = {{21, false}, {36, true}, {37, false}, {38, true}, {136, false}, {137, false}, {3, false}, {99, false}};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *said = mount_fault_in(mountinfo, cases[i].mount, "/spool");
+        g_test_message("%u: %s", (unsigned)cases[i].mount, said ? said : "nothing");
+        g_assert_true((said != NULL) == cases[i].fault);
+        g_assert_true(!said || (strstr(said, "/spool") && strstr(said, "notreelog") && strstr(said, "btrfs")));
+    }
+}
+
+static void test_nothing_known(void)
+{
+    g_autofree char *said = mount_fault("/proc");
+    g_assert_null(said);
+    g_assert_null(mount_fault("/nonexistent/directory"));
+}
+
+#define IMAGE_OCTETS (120 << 20)
+
+/* A real btrfs, both ways. */
+static void test_real(void)
+{
+    g_autofree char *place = g_dir_make_tmp("mount-XXXXXX", NULL);
+    g_autofree char *make = g_strdup_printf("cd %s && truncate -s %d image && mkdir mnt && PATH=$PATH:/sbin:/usr/sbin && "
+                                            "mkfs.btrfs -q image && mount -o loop image mnt", place, IMAGE_OCTETS);
+    g_autofree char *again = g_strdup_printf("cd %s && umount mnt && mount -o loop,notreelog image mnt", place);
+    g_autofree char *end = g_strdup_printf("cd %s && umount mnt; rm -r %s", place, place);
+    g_autofree char *path = g_build_filename(place, "mnt", NULL);
+    if (geteuid() != 0 || system(make) != 0) {
+        g_test_skip("needs root, mkfs.btrfs and a loop device");
+    } else {
+        g_autofree char *fault = mount_fault(path);
+        int remounted = system(again);
+        g_autofree char *none = mount_fault(path);
+        g_assert_cmpint(system(end), ==, 0);
+        g_assert_nonnull(fault);
+        g_assert_cmpint(remounted, ==, 0);
+        g_assert_null(none);
+        return;
+    }
+    g_assert_cmpint(system(end), >=, 0);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/mount/mountinfo", test_mountinfo);
+    g_test_add_func("/mount/nothing known", test_nothing_known);
+    g_test_add_func("/mount/real", test_real);
+    return g_test_run();
+}
