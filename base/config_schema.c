@@ -286,6 +286,10 @@ const ConfigKey config_schema[] = {
  "The mechanisms that may be used; the strongest that the relay offers is, and no weaker one after it."},
 {"transport.*", "auth_in_clear", BOOL("no"),
  "Whether a password may be sent without TLS."},
+{"transport.*", "dsn", BOOL("yes"),
+ "Whether servers that offer DSN (RFC 3461) are asked to report failures alone (NOTIFY=FAILURE), without the text "
+ "(RET=HDRS), and to name in reports the trace of the mail (ENVID) and the address as the member gave it (ORCPT). "
+ "For mail without a sender they are asked for no report."},
 {"transport.*", "pipelining", BOOL("yes"),
  "Whether commands go out before the answers to earlier ones have come, where the server offers PIPELINING."},
 {"transport.*", "chunking", BOOL("yes"),

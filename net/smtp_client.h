@@ -167,8 +167,8 @@ typedef struct SmtpTransaction {
     SmtpRet ret;
     const char *envid; /* as it was given, not xtext; NULL: none */
     unsigned notify;   /* of SmtpNotify, for all recipients; 0: unset */
-    /* The original address of a recipient, or NULL; the pointer itself may be NULL: none has one. */
-    const char *(*orcpt)(void *data, size_t index);
+    /* The original address of a recipient (not NUL-terminated), or NULL; the pointer itself may be NULL: none has one. */
+    const char *(*orcpt)(void *data, size_t index, size_t *length);
 } SmtpTransaction;
 
 /* Begins a transaction on a ready connection; the struct is copied, its strings are borrowed until done(). */

@@ -75,21 +75,24 @@ static void append_address(GString *to, const char *address, size_t length)
 /* --- DSN parameters ----------------------------------------------------- */
 
 /* RFC 3461, section 4. */
-static void append_xtext(GString *to, const char *text)
+static void append_xtext(GString *to, const char *text, size_t length)
 {
-    for (; *text; text++) {
-        unsigned char octet = (unsigned char)*text;
-        if (octet < 33 || octet > 126 || octet == '+' || octet == '=')
-            g_string_append_printf(to, "+%02X", octet);
-        else
-            g_string_append_c(to, (char)octet);
+    size_t done = 0;
+    for (size_t i = 0; i < length; i++) {
+        unsigned char octet = (unsigned char)text[i];
+        if (octet >= 33 && octet <= 126 && octet != '+' && octet != '=')
+            continue;
+        g_string_append_len(to, text + done, (gssize)(i - done));
+        g_string_append_printf(to, "+%02X", octet);
+        done = i + 1;
     }
+    g_string_append_len(to, text + done, (gssize)(length - done));
 }
 
 /* RFC 6533, section 3: an address in UTF-8 where only ASCII may stand. */
-static void append_utf8_xtext(GString *to, const char *text)
+static void append_utf8_xtext(GString *to, const char *text, size_t length)
 {
-    for (; *text; text = g_utf8_next_char(text)) {
+    for (const char *end = text + length; text < end; text = g_utf8_next_char(text)) {
         gunichar character = g_utf8_get_char(text);
         if (character < 33 || character > 126 || character == '+' || character == '=' || character == '\\')
             g_string_append_printf(to, "\\x{%X}", character);
@@ -107,7 +110,7 @@ static void append_mail_dsn(GString *to, const SmtpTransaction *transaction)
     size_t before = to->len;
     g_string_append(to, " ENVID=");
     size_t start = to->len;
-    append_xtext(to, transaction->envid);
+    append_xtext(to, transaction->envid, strlen(transaction->envid));
     if (to->len - start > ENVID_MAX)
         g_string_truncate(to, before);
 }
@@ -127,17 +130,17 @@ static void append_notify(GString *to, unsigned notify)
     }
 }
 
-static void append_orcpt(GString *to, const char *address)
+static void append_orcpt(GString *to, const char *address, size_t length)
 {
     size_t before = to->len;
-    bool ascii = is_ascii(address, strlen(address));
-    if (!ascii && !g_utf8_validate(address, -1, NULL))
+    bool ascii = is_ascii(address, length);
+    if (!ascii && !g_utf8_validate(address, (gssize)length, NULL))
         return;
     g_string_append(to, ascii ? " ORCPT=rfc822;" : " ORCPT=utf-8;");
     if (ascii)
-        append_xtext(to, address);
+        append_xtext(to, address, length);
     else
-        append_utf8_xtext(to, address);
+        append_utf8_xtext(to, address, length);
     if (to->len - before > ORCPT_MAX)
         g_string_truncate(to, before);
 }
@@ -175,9 +178,9 @@ void smtp_envelope_rcpt(SmtpClient *client, size_t index)
     g_string_append_c(line, '>');
     if (client->extensions & SMTP_EXT_DSN) {
         append_notify(line, transaction->notify);
-        const char *original = transaction->orcpt ? transaction->orcpt(transaction->data, index) : NULL;
-        if (original && *original)
-            append_orcpt(line, original);
+        const char *original = transaction->orcpt ? transaction->orcpt(transaction->data, index, &length) : NULL;
+        if (original && length > 0)
+            append_orcpt(line, original, length);
     }
     g_string_append_len(line, "\r\n", 2);
 }

@@ -138,3 +138,15 @@ void content_describe(Batch *batch, SmtpTransaction *transaction)
     transaction->smtputf8 = content->smtputf8;
     transaction->xverp = content->xverp;
 }
+
+void content_ask_reports(const Batch *batch, SmtpTransaction *transaction)
+{
+    if (!*transaction->sender) {
+        transaction->notify = SMTP_NOTIFY_NEVER;
+        return;
+    }
+    transaction->notify = SMTP_NOTIFY_FAILURE;
+    transaction->ret = SMTP_RET_HDRS;
+    transaction->envid = entry_trace(batch->delivery->entry);
+    transaction->orcpt = transaction->recipient;
+}

@@ -86,6 +86,8 @@ static void send_batch(Session *session)
     Batch *batch = session->batch;
     SmtpTransaction transaction = {.count = batch->count, .recipient = recipient_of, .data = batch};
     content_describe(batch, &transaction);
+    if (session->transport->asks_reports)
+        content_ask_reports(batch, &transaction);
     batch->begun = clock_monotonic();
     batch->connect_us = session->connect_us;
     session->connect_us = 0;

@@ -20,6 +20,7 @@ struct Transport {
     bool mx;              /* next hops are looked up */
     bool lmtp;
     bool group_by_mx;
+    bool asks_reports;    /* by the parameters of DSN */
     SmtpSettings settings;
     SmtpTls *tls;         /* of settings */
     char *password;

@@ -140,6 +140,7 @@ bool transport_read_settings(Transport *transport, GError **error)
     const char *type = config_string(section.config, name, "type");
     transport->mx = strcmp(type, "mx") == 0;
     transport->lmtp = strcmp(type, "lmtp") == 0;
+    transport->asks_reports = config_bool(section.config, name, "dsn");
     transport->group_by_mx = config_bool(section.config, name, "group_by_mx");
     transport->scheduling = (SchedulerSettings){
         .slot_cost = number(&section, "delivery_slot_cost"),

@@ -4,6 +4,8 @@
 import json
 import re
 import socket
+import socketserver
+import threading
 from datetime import datetime
 
 import pytest
@@ -97,3 +99,53 @@ def test_nonsense_is_refused(instances, sinks, key, value):
     lines = instance.config.read_text().splitlines()
     number = next(at for at, line in enumerate(lines, 1) if line.startswith(key))
     assert done.returncode != 0 and f"{instance.config}:{number}: [transport.relay] {key}: found" in done.stderr
+
+
+class Listening(socketserver.ThreadingTCPServer):
+    """An SMTP server that notes the commands of the envelope; it offers what it is told to."""
+
+    allow_reuse_address = daemon_threads = True
+
+    def __init__(self, *offers):
+        super().__init__(("127.0.0.1", 0), Envelopes)
+        self.offers, self.heard = offers, []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def commands(self, verb):
+        return sorted(line for line in self.heard if line.startswith(verb))
+
+
+class Envelopes(socketserver.StreamRequestHandler):
+    def handle(self):
+        self.wfile.write(b"220 hi\r\n")
+        for line in self.rfile:
+            verb = line.split()[0].upper()
+            if verb in (b"MAIL", b"RCPT"):
+                self.server.heard.append(line.decode().strip())
+            if verb == b"EHLO":
+                self.wfile.write("".join(f"250-{offer}\r\n" for offer in ("peer", *self.server.offers)).encode())
+            if verb == b"DATA":
+                self.wfile.write(b"354 go on\r\n")
+                while self.rfile.readline() not in (b".\r\n", b""):
+                    pass
+            self.wfile.write(b"250 ok\r\n")
+
+
+def test_servers_are_asked_for_reports(instances):
+    """What the poster asked for ends at the list; what the list wants to hear is asked of who offers DSN."""
+    server, deaf, plain = Listening("DSN", "SIZE"), Listening("DSN", "SIZE"), Listening("SIZE")
+    instance = instances(server.server_address[1], settings={
+        "out": {"transport_table": "deaf.example:deaf plain.example:plain"},
+        "transport.deaf": {"port": deaf.server_address[1], "dsn": "no"},
+        "transport.plain": {"port": plain.server_address[1]}}).start()
+    address = instance.create_list("test", ["a+b=c@example.org", "m@deaf.example", "m@plain.example"])
+    send(instance, address)
+    instance.wait_idle()
+    (mail,), (rcpt,) = server.commands("MAIL"), server.commands("RCPT")
+    trace = re.search(r" out\[0\]: (\w+) list=test\..* to=<a\+b=c@example\.org>", instance.log_text()).group(1)
+    assert re.fullmatch(rf"MAIL FROM:<test-bounces[^>]*> SIZE=\d+ RET=HDRS ENVID={trace}", mail), mail
+    assert rcpt == "RCPT TO:<a+b=c@example.org> NOTIFY=FAILURE ORCPT=rfc822;a+2Bb+3Dc@example.org"
+    for other in (deaf, plain):
+        assert [re.sub(r"SIZE=\d+$", "", line) for line in other.commands("MAIL")] == [
+            re.sub(r"SIZE=.*", "", mail)]
+        assert len(other.commands("RCPT")) == 1 and "NOTIFY" not in other.commands("RCPT")[0]

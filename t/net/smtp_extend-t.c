@@ -186,10 +186,11 @@ static void lmtp_early(void)
                  "closed later peer broke the protocol while waiting for the reply to the end of data\n");
 }
 
-static const char *original(void *data, size_t index)
+static const char *original(void *data, size_t index, size_t *length)
 {
     static const char *const addresses[] = {"A+b=c d@example.com", "j\xc3\xb6rg@example.com"};
     (void)data;
+    *length = strlen(addresses[index]);
     return addresses[index];
 }
 
