@@ -29,12 +29,18 @@ typedef struct Archiver {
     char *name;
 } Archiver;
 
+/* Of the batch at hand. */
+typedef struct Done {
+    char *mark;
+    const Outcome *outcome; /* borrowed; with which its entry comes again, should it fail */
+} Done;
+
 typedef struct Archive {
     GPtrArray *archivers; /* of Archiver */
-    /* "NAME KEY" of what immediate archivers did in the batch at hand or in
-     * one that failed; and those of the batch at hand, borrowed. */
+    /* "NAME KEY" of what immediate archivers did for entries that are not committed; and which of these are in the
+     * batch at hand. */
     GHashTable *done;
-    GPtrArray *done_now;
+    GArray *done_now; /* of Done */
     bool failed; /* the batch at hand */
     /* What arrived before the process began may have been in hand when the
      * last one died, what arrived before a batch failed may have been in it. */
@@ -83,12 +89,18 @@ static const ArchiverType *type_of(const char *name)
     return NULL;
 }
 
+static void done_clear(void *data)
+{
+    g_free(((Done *)data)->mark);
+}
+
 static bool archive_start(Runner *runner, GError **error)
 {
     Archive *archive = g_new0(Archive, 1);
     archive->archivers = g_ptr_array_new_with_free_func(archiver_free);
     archive->done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    archive->done_now = g_ptr_array_new();
+    archive->done_now = g_array_new(FALSE, FALSE, sizeof(Done));
+    g_array_set_clear_func(archive->done_now, done_clear);
     archive->started_at = clock_now();
     runner_set_data(runner, archive);
     const Config *config = runner_config(runner);
@@ -136,20 +148,28 @@ static GPtrArray *wanted(const Archive *archive, json_t *meta)
     return names;
 }
 
-static bool serve(Archive *archive, const char *name, const ArchiveMail *mail, GError **error)
+/* Done, unless it was at an earlier try that came to nothing else. */
+static bool store_once(Archive *archive, Archiver *archiver, const ArchiveMail *mail, const Outcome *outcome,
+                       GError **error)
+{
+    g_autofree char *mark = g_strdup_printf("%s %s", archiver->name, mail->key);
+    if (!g_hash_table_contains(archive->done, mark) && !archiver->type->store(archiver->state, mail, error))
+        return false;
+    g_hash_table_add(archive->done, g_strdup(mark));
+    Done done = {g_steal_pointer(&mark), outcome};
+    g_array_append_val(archive->done_now, done);
+    return true;
+}
+
+static bool serve(Archive *archive, const char *name, const ArchiveMail *mail, const Outcome *outcome, GError **error)
 {
     Archiver *archiver = find(archive, name);
     if (archiver == NULL)
         return fail(error, FAIL_NEVER, "there is no archiver %s, or it is not enabled", name);
-    g_autofree char *mark = archiver->type->immediate ? g_strdup_printf("%s %s", name, mail->key) : NULL;
-    if (mark != NULL && g_hash_table_contains(archive->done, mark))
-        return true;
+    if (archiver->type->immediate)
+        return store_once(archive, archiver, mail, outcome, error);
     if (!archiver->type->store(archiver->state, mail, error))
         return false;
-    if (mark != NULL) {
-        g_ptr_array_add(archive->done_now, mark);
-        g_hash_table_add(archive->done, g_steal_pointer(&mark));
-    }
     /* One at a time, so that the archiver at fault keeps only its own copies. */
     bool careful = mail->arrival < archive->failed_at;
     return !careful || archiver->type->flush == NULL || archiver->type->flush(archiver->state, error);
@@ -218,7 +238,7 @@ static bool archive_handle(Runner *runner, Entry *entry, Outcome *outcome, GErro
     for (guint i = 0; i < names->len; i++) {
         g_autoptr(GError) failure = NULL;
         const char *name = names->pdata[i];
-        bool good = serve(archive, name, &mail, &failure);
+        bool good = serve(archive, name, &mail, outcome, &failure);
         bool never = !good && g_error_matches(failure, FAIL, FAIL_NEVER);
         if (good)
             log_info("%s list=%s archiver=%s result=stored", entry_trace(entry), mail.list, name);
@@ -265,9 +285,12 @@ static bool archive_end_batch(Runner *runner, GError **error)
 static void archive_committed(Runner *runner)
 {
     Archive *archive = runner_data(runner);
-    for (guint i = 0; !archive->failed && i < archive->done_now->len; i++)
-        g_hash_table_remove(archive->done, archive->done_now->pdata[i]);
-    g_ptr_array_set_size(archive->done_now, 0);
+    for (guint i = 0; !archive->failed && i < archive->done_now->len; i++) {
+        const Done *done = &g_array_index(archive->done_now, Done, i);
+        if (done->outcome->error == NULL) /* else it comes again */
+            g_hash_table_remove(archive->done, done->mark);
+    }
+    g_array_set_size(archive->done_now, 0);
     archive->failed = false;
 }
 
@@ -277,7 +300,7 @@ static void archive_stop(Runner *runner)
     if (archive == NULL)
         return;
     g_ptr_array_unref(archive->archivers);
-    g_ptr_array_unref(archive->done_now);
+    g_array_unref(archive->done_now);
     g_hash_table_unref(archive->done);
     g_free(archive);
     runner_set_data(runner, NULL);

@@ -128,3 +128,29 @@ def test_archive_disk_full(small_disk, instances, sink):
     assert sorted(mail["Message-ID"] for mail in mailbox.Maildir(place / "maildir" / name, create=False)) == wanted
     assert sorted(re.findall("Message-ID: (<.*>)", output.read_text())) == wanted, "the program ran once for each"
     assert not instance.set_aside()
+
+
+def test_archive_queue_full(small_disk, instances, sink):
+    """One archiver has done its work, the copy that another keeps for later finds no room in the queue: the post comes
+    again, and who has stored it is not asked again."""
+    instance = instances(sink.port, spool=small_disk / "spool", settings={
+        "spool": {"min_free": "0"}, "runner.archive": {"start": "no"}})
+    output, away = instance.directory / "output", instance.directory / "away"
+    output.touch()
+    away.touch()
+    instance.own(output)
+    instance.set({"archiver.program": {"type": "command", "command": f"/usr/bin/tee -a {output}"},
+                  "archiver.away": {"type": "command", "command": f"/bin/sh -c '! [ -e {away} ] || exit 75'"}})
+    instance.start()
+    address = instance.create_list("test", MEMBERS)
+    instance.lmtp_send(post(message_id="<tight@example.net>"), address)
+    wait_until(lambda: instance.files("archive")["archive"] and not instance.files("out")["out"], 30, "all else to end")
+    use_up(small_disk / "filler")
+    instance.set({"runner.archive": {"start": "yes"}})
+    instance.cli("reload")
+    wait_until(lambda: instance.log_text().count("queue=archive result=later") >= 3, 30, "the hop to fail three times")
+    away.unlink()
+    (small_disk / "filler").unlink()
+    instance.wait_idle(60)
+    assert re.findall("Message-ID: (<.*>)", output.read_text()) == ["<tight@example.net>"]
+    assert not instance.set_aside()
