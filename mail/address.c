@@ -238,10 +238,19 @@ static const char *find_at(const char *mailbox)
     return quoted ? NULL : found;
 }
 
+/* One quoted string, and nothing between two. */
+static bool valid_quoted(const char *local, size_t length)
+{
+    size_t at = 1;
+    while (at < length && local[at] != '"')
+        at += local[at] == '\\' ? 2 : 1;
+    return length >= 2 && at == length - 1;
+}
+
 static bool valid_local(const char *local, size_t length)
 {
-    if (length >= 2 && local[0] == '"')
-        return local[length - 1] == '"';
+    if (length > 0 && local[0] == '"')
+        return valid_quoted(local, length);
     if (length == 0 || local[0] == '.' || local[length - 1] == '.')
         return false;
     for (size_t at = 0; at < length; at++)

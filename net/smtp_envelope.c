@@ -45,7 +45,22 @@ static char *a_labels(const char *address, size_t length, size_t *domain)
     return (char *)ascii;
 }
 
-/* What an address needs: nothing that would end the command early may get
+/* Would what stands in the address end the path, so that the rest were parameters? */
+static bool ends_path(const char *address, size_t length)
+{
+    bool quoted = false;
+    for (size_t i = 0; i < length; i++) {
+        if (quoted && address[i] == '\\')
+            i++;
+        else if (address[i] == '"')
+            quoted = !quoted;
+        else if (!quoted && (address[i] == ' ' || address[i] == '<' || address[i] == '>'))
+            return true;
+    }
+    return quoted;
+}
+
+/* What an address needs: nothing that would end the path or the command early may get
  * into it, whatever the spool holds. */
 static uint8_t classify(const char *address, size_t length)
 {
@@ -54,6 +69,8 @@ static uint8_t classify(const char *address, size_t length)
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)address[i] < ' ' || address[i] == 127)
             return FATE_SYNTAX;
+    if (ends_path(address, length))
+        return FATE_SYNTAX;
     if (is_ascii(address, length))
         return FATE_OPEN;
     size_t domain;

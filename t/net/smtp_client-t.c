@@ -143,6 +143,18 @@ static void addresses(void)
                     "2 never 5.6.7 the address is internationalised and the server takes none\n"
                     "3 never 5.1.3 the address cannot be sent\n"
                     "1 sent 2.0.0 250\ndone\nclosed sent \n");
+    /* nothing that ends the path early, so that what follows would be read as parameters */
+    static const char *const ending[] = {"a> NOTIFY=NEVER", "\"a\"> SIZE=1 \"b\"@x", "a b@x", "<a@x", "\"a@x",
+                                         "\"a b>\\\">\"@x", NULL};
+    g_autoptr(Owner) early = owner_new("x\r\n");
+    early->recipients = ending;
+    owner_run(early, SCRIPT(PIPE, "< MAIL FROM:<list@example.com> SIZE=3", "< RCPT TO:<\"a b>\\\">\"@x>", "< DATA",
+                            "> 250", "> 250", "> 354", "< x", "< .", "> 250", BYE));
+    for (unsigned i = 0; i < 5; i++) {
+        g_autofree char *line = g_strdup_printf("%u never 5.1.3 the address cannot be sent\n", i);
+        g_assert_nonnull(strstr(early->report->str, line));
+    }
+    g_assert_nonnull(strstr(early->report->str, "5 sent 2.0.0 250\n"));
     static const char *const one[] = {"j\xc3\xb6rg@x", NULL};
     g_autoptr(Owner) utf8 = owner_new("x\r\n");
     utf8->recipients = one;
