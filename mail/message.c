@@ -159,17 +159,23 @@ bool message_has(const Message *message, const char *name)
     return message_find(message, name, NULL) != NULL;
 }
 
+static char *value_without(const Field *field, const char *left_out, size_t count)
+{
+    GString *value = g_string_sized_new(field->length);
+    for (size_t at = field->value_offset; field->name_length > 0 && at < field->length; at++)
+        if (!memchr(left_out, field->text[at], count))
+            g_string_append_c(value, field->text[at]);
+    return g_strstrip(g_string_free(value, false));
+}
+
 char *field_value(const Field *field)
 {
-    if (field->name_length == 0)
-        return g_strdup("");
-    GString *value = g_string_sized_new(field->length);
-    for (size_t at = field->value_offset; at < field->length; at++) {
-        char octet = field->text[at];
-        if (octet != '\r' && octet != '\n' && octet != '\0')
-            g_string_append_c(value, octet);
-    }
-    return g_strstrip(g_string_free(value, false));
+    return value_without(field, "\0\r\n", 3);
+}
+
+char *field_value_folded(const Field *field)
+{
+    return value_without(field, "", 1);
 }
 
 char *message_value(const Message *message, const char *name)

@@ -50,6 +50,8 @@ bool message_has(const Message *message, const char *name);
  * ends and NULs; the octets are otherwise raw. g_free(); NULL: no such field. */
 char *message_value(const Message *message, const char *name);
 char *field_value(const Field *field);
+/* The same with its folds, for a field that is written again. */
+char *field_value_folded(const Field *field);
 bool field_is(const Field *field, const char *name);
 
 /* Editing. A value may be folded (a line end before a blank); any other line

@@ -27,7 +27,7 @@ static bool append_own(const Post *post, const char *ours, GString *value)
     size_t index = 0;
     for (const Field *field; (field = message_find(post->message, "Reply-To", &index)); index++) {
         g_autoptr(GPtrArray) list = address_list_new();
-        g_autofree char *text = field_value(field);
+        g_autofree char *text = field_value_folded(field);
         address_parse(text, strlen(text), list);
         unsigned others = 0;
         for (unsigned at = 0; at < list->len; at++) {

@@ -88,10 +88,15 @@ static void set_to(const Post *post, Message *message, const Marks *marks)
     for (guint at = 0; at < present->len; at++)
         if (address_same(((Address *)present->pdata[at])->mailbox, post->list->posting_address))
             return;
-    g_autofree char *others = message_value(message, "Cc");
-    g_autofree char *value =
-        others && *others ? g_strdup_printf("%s,\r\n %s", others, post->list->posting_address) : NULL;
-    message_set(message, "Cc", value ? value : post->list->posting_address);
+    g_autoptr(GString) value = g_string_new(NULL);
+    size_t index = 0;
+    for (const Field *field; (field = message_find(message, "Cc", &index)); index++) {
+        g_autofree char *others = field_value_folded(field);
+        if (*others)
+            g_string_append_printf(value, "%s,\r\n ", others);
+    }
+    g_string_append(value, post->list->posting_address);
+    message_set(message, "Cc", value->str);
 }
 
 static Message *copy_message(const Message *message)

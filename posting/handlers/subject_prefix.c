@@ -124,26 +124,14 @@ static char *build(const char *raw, const char *pattern, const char *prefix)
     return header_encode(whole, strlen(NAME));
 }
 
-/* The field's value with its folds, without blanks and line ends around. */
-static char *raw_value(const Message *message)
-{
-    const Field *field = message_find(message, "Subject", NULL);
-    if (!field)
-        return g_strdup("");
-    GString *value = g_string_new(NULL);
-    for (size_t at = field->value_offset; at < field->length; at++)
-        if (field->text[at] != '\0')
-            g_string_append_c(value, field->text[at]);
-    return g_strstrip(g_string_free(value, false));
-}
-
 static bool process(Post *post, GError **error)
 {
     g_autofree char *pattern = g_strstrip(g_strdup(post->list->subject_prefix ? post->list->subject_prefix : ""));
     if (!*pattern || post->ours)
         return true;
     g_autofree char *prefix = make_prefix(post, pattern);
-    g_autofree char *raw = raw_value(post->message);
+    const Field *field = message_find(post->message, "Subject", NULL);
+    g_autofree char *raw = field ? field_value_folded(field) : g_strdup("");
     /* "[test] Re: x" is as it must be already, unless the number differs. */
     g_autofree char *value = build(raw, pattern, prefix);
     if (strcmp(value, raw) != 0)

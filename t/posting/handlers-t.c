@@ -133,6 +133,17 @@ static void test_reply_to(Bench *bench, gconstpointer data)
     }
 }
 
+/* A field that is folded stays so: made one line, thirty addresses would be longer than a line may be. */
+static void test_reply_to_folded(Bench *bench, gconstpointer data)
+{
+    bench->list->reply_goes_to_list = REPLY_POINT_TO_LIST;
+    Post *post = bench_post(bench, BASE "Reply-To: A <a@x>,\r\n\tB <b@x>\r\n\r\n");
+    process(&handler_cook_headers, post);
+    g_autoptr(GBytes) head = message_head(post->message);
+    g_assert_nonnull(g_strstr_len(g_bytes_get_data(head, NULL), (gssize)g_bytes_get_size(head),
+                                  "\r\nReply-To: A <a@x>,\r\n\tB <b@x>,\r\n test@example.com\r\n"));
+}
+
 static void test_cook_headers(Bench *bench, gconstpointer data)
 {
     Post *post = bench_post(bench, BASE "\r\n");
@@ -429,7 +440,7 @@ static void test_decorate_personal(Bench *bench, gconstpointer data)
     static const PostCopies copies = {.verp_personalized = true, .unsubscribe_url = "https://l.example.com/$token"};
     set_text(&bench->list->msg_footer, "for $user_name <$user_address>\n");
     bench->list->personalize = PERSONALIZE_FULL;
-    Post *post = bench_post(bench, BASE "List-Unsubscribe: <mailto:x>\r\nCc: bart@example.org\r\n\r\nbody\r\n");
+    Post *post = bench_post(bench, BASE "List-Unsubscribe: <mailto:x>\r\nCc: bart@example.org,\r\n\tcris@x\r\nCc: dora@x\r\n\r\nbody\r\n");
     post->copies = &copies;
     process(&handler_decorate, post);
     g_assert_true(post->verp && post->personal);
@@ -437,7 +448,7 @@ static void test_decorate_personal(Bench *bench, gconstpointer data)
     g_assert_cmpstr(text, ==,
                     "From: anne@example.org\r\nTo: <user_mailbox 3>\r\n"
                     "List-Unsubscribe: <https://l.example.com/<unsubscribe_token 3>>,\r\n"
-                    " <mailto:test-leave@example.com>\r\nCc: bart@example.org,\r\n test@example.com\r\n"
+                    " <mailto:test-leave@example.com>\r\nCc: bart@example.org,\r\n\tcris@x,\r\n dora@x,\r\n test@example.com\r\n"
                     "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n\r\nbody\r\n"
                     "for <user_name 0> <<user_address 0>>\r\n");
 }
@@ -452,6 +463,7 @@ int main(int argc, char **argv)
     BENCH_TEST("/handlers/cleanse", test_cleanse);
     BENCH_TEST("/handlers/anonymous", test_anonymous);
     BENCH_TEST("/handlers/reply-to", test_reply_to);
+    BENCH_TEST("/handlers/reply-to-folded", test_reply_to_folded);
     BENCH_TEST("/handlers/cook-headers", test_cook_headers);
     BENCH_TEST("/handlers/subject-prefix", test_subject_prefix);
     BENCH_TEST("/handlers/rfc-2369", test_rfc_2369);
