@@ -164,6 +164,53 @@ bool fragment_each(Store *store, const FragmentChoice *choice, FragmentEach *eac
     return step == STEP_DONE;
 }
 
+bool fragment_each_unsettled(Store *store, const char *host, FragmentEach *each, void *data, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT " COLUMNS FROM
+                                        "WHERE s.host = $1 AND s.state = 1 AND s.settled = 0 ORDER BY s.key",
+                                        TEXT(host));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        g_autoptr(FragmentSet) set = read_set(query);
+        if (!each(set, data))
+            return true;
+    }
+    return step == STEP_DONE;
+}
+
+/* ---- what waits, counted ---- */
+
+/* Of a set's host, when the set is open. */
+static bool count_more(Store *store, const char *key, int64_t parts, int64_t octets, GError **error)
+{
+    return query_run(store, error, NULL,
+                     "UPDATE fragment_waiting SET parts = parts + $2, octets = octets + $3 "
+                     "WHERE host = (SELECT host FROM fragment_set WHERE key = $1 AND state = 0)",
+                     TEXT(key), INTEGER(parts), INTEGER(octets));
+}
+
+/* A set with all its parts, when it is open: sign 1 before it is counted, -1 before it is not any more. */
+static bool count_set(Store *store, const char *key, int sign, GError **error)
+{
+    return query_run(store, error, NULL,
+                     "INSERT INTO fragment_waiting (host, sets, parts, octets) "
+                     "SELECT host, $2, $2 * parts, $2 * octets FROM fragment_set WHERE key = $1 AND state = 0 "
+                     "ON CONFLICT (host) DO UPDATE SET sets = fragment_waiting.sets + excluded.sets, "
+                     "parts = fragment_waiting.parts + excluded.parts, "
+                     "octets = fragment_waiting.octets + excluded.octets",
+                     TEXT(key), INTEGER(sign));
+}
+
+bool fragment_recount(Store *store, GError **error)
+{
+    return query_all(store, error, NULL, "DELETE FROM fragment_waiting", NULL, 0) &&
+           query_run(store, error, NULL,
+                     "INSERT INTO fragment_waiting (host, sets, parts, octets) SELECT host, COUNT(*), SUM(parts), "
+                     "SUM(octets) FROM fragment_set WHERE state = $1 GROUP BY host",
+                     INTEGER(FRAGMENT_OPEN));
+}
+
 /* ---- writing ---- */
 
 static bool insert_set(Store *store, const FragmentSet *set, GError **error)
@@ -178,7 +225,9 @@ static bool insert_set(Store *store, const FragmentSet *set, GError **error)
                    TEXT(set->key), INTEGER(list), TEXT(sender), TEXT(id), TEXT(set->host), INTEGER(set->opened_at),
                    INTEGER(set->expires_at)))
         return false;
-    return added > 0 || fail(error, FAIL_RACE, "there is a set %s already", set->key);
+    if (added == 0)
+        return fail(error, FAIL_RACE, "there is a set %s already", set->key);
+    return count_set(store, set->key, 1, error);
 }
 
 bool fragment_open(Store *store, const FragmentSet *set, GError **error)
@@ -200,7 +249,8 @@ static bool insert_part(Store *store, const char *key, const FragmentPart *part,
     return query_run(store, error, NULL,
                      "UPDATE fragment_set SET parts = parts + 1, octets = octets + $2, "
                      "total = CASE WHEN total = 0 THEN $3 ELSE total END WHERE key = $1",
-                     TEXT(key), INTEGER(part->octets), INTEGER(total));
+                     TEXT(key), INTEGER(part->octets), INTEGER(total)) &&
+           count_more(store, key, 1, part->octets, error);
 }
 
 bool fragment_add(Store *store, const char *key, const FragmentPart *part, int64_t total, GError **error)
@@ -217,9 +267,10 @@ static bool delete_part(Store *store, const char *key, const FragmentPart *part,
                      "DELETE FROM fragment_part WHERE fragment_set = $1 AND number = $2 AND entry = $3", TEXT(key),
                      INTEGER(part->number), TEXT(part->entry)) &&
            (removed == 0 ||
-            query_run(store, error, NULL,
-                      "UPDATE fragment_set SET parts = parts - 1, octets = octets - $2 WHERE key = $1", TEXT(key),
-                      INTEGER(part->octets)));
+            (query_run(store, error, NULL,
+                       "UPDATE fragment_set SET parts = parts - 1, octets = octets - $2 WHERE key = $1", TEXT(key),
+                       INTEGER(part->octets)) &&
+             count_more(store, key, -1, -part->octets, error)));
 }
 
 bool fragment_remove(Store *store, const char *key, const FragmentPart *part, GError **error)
@@ -228,14 +279,22 @@ bool fragment_remove(Store *store, const char *key, const FragmentPart *part, GE
     return write_begin(store, &write, error) && write_end(store, &write, delete_part(store, key, part, error), error);
 }
 
-bool fragment_end(Store *store, const char *key, const FragmentEnd *end, GError **error)
+static bool end_set(Store *store, const char *key, const FragmentEnd *end, GError **error)
 {
-    int64_t changed = 0;
-    if (!query_run(store, error, &changed,
+    int64_t changed = 0, time = end->state == FRAGMENT_OPEN ? 0 : MAX(end->time, 1);
+    if (!count_set(store, key, -1, error) ||
+        !query_run(store, error, &changed,
                    "UPDATE fragment_set SET state = $2, joined_by = $3, reason = $4, ended_at = $5 WHERE key = $1",
-                   TEXT(key), INTEGER(end->state), TEXT(end->joined_by), TEXT(end->reason), INTEGER(end->time)))
+                   TEXT(key), INTEGER(end->state), TEXT(end->joined_by), TEXT(end->reason), INTEGER(time)) ||
+        !count_set(store, key, 1, error))
         return false;
     return changed > 0 || fail(error, FAIL_MISSING, "there is no set %s", key);
+}
+
+bool fragment_end(Store *store, const char *key, const FragmentEnd *end, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) && write_end(store, &write, end_set(store, key, end, error), error);
 }
 
 bool fragment_settle(Store *store, const char *key, GError **error)
@@ -243,14 +302,16 @@ bool fragment_settle(Store *store, const char *key, GError **error)
     return query_run(store, error, NULL, "UPDATE fragment_set SET settled = 1 WHERE key = $1 AND state = 1", TEXT(key));
 }
 
-static bool forget(Store *store, const char *sql, int64_t before, GError **error)
+/* In transactions of at most FORGET_SETS. recount: open sets are among them. */
+static bool forget(Store *store, const char *sql, int64_t before, bool recount, GError **error)
 {
     int64_t removed;
     do {
         Write write;
         if (!write_begin(store, &write, error))
             return false;
-        bool ok = query_run(store, error, &removed, sql, INTEGER(before), INTEGER(FORGET_SETS));
+        bool ok = query_run(store, error, &removed, sql, INTEGER(before), INTEGER(FORGET_SETS)) &&
+                  (!recount || removed == 0 || fragment_recount(store, error));
         if (!write_end(store, &write, ok, error))
             return false;
     } while (removed == FORGET_SETS);
@@ -261,12 +322,12 @@ bool fragment_forget(Store *store, int64_t before, GError **error)
 {
     return forget(store,
                   "DELETE FROM fragment_set WHERE key IN "
-                  "(SELECT key FROM fragment_set WHERE state > 0 AND ended_at < $1 LIMIT $2)",
-                  before, error) &&
+                  "(SELECT key FROM fragment_set WHERE ended_at > 0 AND ended_at < $1 LIMIT $2)",
+                  before, false, error) &&
            forget(store,
                   "DELETE FROM fragment_set WHERE key IN "
-                  "(SELECT key FROM fragment_set WHERE state = 0 AND expires_at < $1 LIMIT $2)",
-                  before, error);
+                  "(SELECT key FROM fragment_set WHERE ended_at = 0 AND expires_at < $1 LIMIT $2)",
+                  before, true, error);
 }
 
 /* ---- counting ---- */
@@ -275,8 +336,10 @@ bool fragment_count(Store *store, const char *host, FragmentCount *count, GError
 {
     g_autoptr(Query) query =
         query_open(store, error,
-                   "SELECT count(*), COALESCE(SUM(parts), 0), COALESCE(SUM(octets), 0), COALESCE(MIN(opened_at), 0) "
-                   "FROM fragment_set WHERE (host = $1 OR $1 IS NULL) AND state = 0",
+                   "SELECT COALESCE(SUM(w.sets), 0), COALESCE(SUM(w.parts), 0), COALESCE(SUM(w.octets), 0), "
+                   "COALESCE(MIN((SELECT MIN(s.opened_at) FROM fragment_set AS s "
+                   "WHERE s.host = w.host AND s.state = 0 AND s.settled = 0)), 0) "
+                   "FROM fragment_waiting AS w WHERE w.host = COALESCE($1, w.host)",
                    TEXT(host));
     *count = (FragmentCount){0};
     if (!query || query_step(query, error) != STEP_ROW)

@@ -64,7 +64,7 @@ bool fragment_open(Store *store, const FragmentSet *set, GError **error);
 bool fragment_add(Store *store, const char *key, const FragmentPart *part, int64_t total, GError **error);
 /* Its entry is lost: takes it out of the set. */
 bool fragment_remove(Store *store, const char *key, const FragmentPart *part, GError **error);
-/* How a set ends, or (FRAGMENT_OPEN) is open again. joined_by and reason may be NULL. */
+/* How a set ends, or (FRAGMENT_OPEN, time is not read) is open again. joined_by and reason may be NULL. */
 typedef struct FragmentEnd {
     FragmentState state;
     int64_t time;
@@ -85,7 +85,10 @@ typedef struct FragmentChoice {
 typedef bool FragmentEach(const FragmentSet *set, void *data);
 bool fragment_each(Store *store, const FragmentChoice *choice, FragmentEach *each, void *data, GError **error);
 
-/* What waits: open sets. host NULL: of all hosts. */
+/* The same for the joined sets of a host that are not settled. */
+bool fragment_each_unsettled(Store *store, const char *host, FragmentEach *each, void *data, GError **error);
+
+/* What waits: open sets. host NULL: of all hosts. However many there are, it is counted already. */
 typedef struct FragmentCount {
     int64_t sets, parts, octets;
     int64_t oldest; /* when the first was opened; 0: none */

@@ -115,6 +115,8 @@ bool list_key(Store *store, const char *list_id, int64_t *key, GError **error);
 
 /* The list of a short name (list_local()) at host (in lower case); *list_id is NULL when there is none. */
 bool list_short_find(Store *store, const char *name, const char *host, char **list_id, GError **error);
+/* fragment.c: counts anew what waits, after open sets went by other ways than fragment.h's. Inside a transaction. */
+bool fragment_recount(Store *store, GError **error);
 /* list_setting.c */
 void list_settings_default(List *list);
 bool list_setting_apply(List *list, const char *name, const char *value, GError **error);

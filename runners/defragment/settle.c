@@ -101,7 +101,7 @@ static bool note_unsettled(const FragmentSet *set, void *data)
 {
     Unsettled *unsettled = data;
     EntryName name = {0};
-    if (set->settled || !set->joined_by || !name_hash_parse(set->joined_by, name.hash) ||
+    if (!set->joined_by || !name_hash_parse(set->joined_by, name.hash) ||
         !slice_owns(runner_slice(unsettled->own->runner), name.hash))
         return true;
     FragmentSet *copy = g_new0(FragmentSet, 1);
@@ -220,8 +220,7 @@ bool settle_start(Defragment *own, GError **error)
 {
     g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func((GDestroyNotify)fragment_set_free);
     Unsettled unsettled = {own, sets};
-    const FragmentChoice choice = {.host = own->host, .state = FRAGMENT_JOINED};
-    if (!fragment_each(own->store, &choice, note_unsettled, &unsettled, error))
+    if (!fragment_each_unsettled(own->store, own->host, note_unsettled, &unsettled, error))
         return false;
     for (guint i = 0; i < sets->len; i++)
         if (!settle_one(own, sets->pdata[i], error))

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
+#include <sqlite3.h>
 #include <string.h>
 
+#include "store/migrate.h"
+#include "store/store_internal.h"
 #include "t/store/fixture.h"
 
 #define LIST "test.example.com"
@@ -148,6 +151,151 @@ static void test_counts(Fixture *fixture, gconstpointer data)
     g_assert_cmpint(seen, ==, 4);
 }
 
+/* ---- what waits is counted as it changes ---- */
+
+typedef struct Sum {
+    const char *host;
+    FragmentCount count;
+} Sum;
+
+static bool add_up(const FragmentSet *set, void *data)
+{
+    Sum *sum = data;
+    if (set->state != FRAGMENT_OPEN || (sum->host && strcmp(set->host, sum->host) != 0))
+        return true;
+    sum->count.sets++;
+    sum->count.parts += set->parts;
+    sum->count.octets += set->octets;
+    sum->count.oldest = sum->count.oldest == 0 ? set->opened_at : MIN(sum->count.oldest, set->opened_at);
+    return true;
+}
+
+static void check_count(Fixture *fixture, const char *host)
+{
+    GError *error = NULL;
+    Sum sum = {.host = host};
+    FragmentCount count;
+    assert_ok(fragment_each(fixture->store, &every, add_up, &sum, &error), error);
+    assert_ok(fragment_count(fixture->store, host, &count, &error), error);
+    g_assert_cmpint(count.sets, ==, sum.count.sets);
+    g_assert_cmpint(count.parts, ==, sum.count.parts);
+    g_assert_cmpint(count.octets, ==, sum.count.octets);
+    g_assert_cmpint(count.oldest, ==, sum.count.oldest);
+}
+
+static void put_key(char key[FRAGMENT_KEY_DIGITS + 1], guint number)
+{
+    g_snprintf(key, FRAGMENT_KEY_DIGITS + 1, "%064x", number);
+}
+
+static void do_something(Fixture *fixture, guint set)
+{
+    static const char *const hosts[] = {"h1", "h2", "h3"};
+    char key[FRAGMENT_KEY_DIGITS + 1];
+    g_autofree char *entry = g_strdup_printf("%040x", g_test_rand_int());
+    FragmentPart part = {.number = g_test_rand_int_range(1, 6), .octets = g_test_rand_int_range(0, 9), .entry = entry,
+                         .digest = (char *)"d"};
+    FragmentEnd end = {.state = (FragmentState)g_test_rand_int_range(0, 6), .time = 7};
+    put_key(key, set);
+    FragmentSet fresh = {.key = key, .list_id = (char *)LIST, .sender = (char *)"a@x", .id = (char *)"i",
+                         .host = (char *)hosts[set % 3], .opened_at = 1 + g_test_rand_int_range(0, 500),
+                         .expires_at = g_test_rand_int_range(500, 1000)};
+    g_autoptr(FragmentPart) found = NULL;
+    switch (g_test_rand_int_range(0, 8)) {
+    case 0:
+    case 1:
+        fragment_open(fixture->store, &fresh, NULL); /* also when it is there */
+        break;
+    case 2:
+        fragment_end(fixture->store, key, &end, NULL);
+        break;
+    case 3:
+        found = fragment_find_part(fixture->store, key, part.number, NULL);
+        if (found)
+            g_assert_true(fragment_remove(fixture->store, key, found, NULL));
+        break;
+    case 4:
+        g_assert_true(fragment_forget(fixture->store, g_test_rand_int_range(0, 520), NULL));
+        break;
+    case 5:
+        fragment_settle(fixture->store, key, NULL);
+        break;
+    default:
+        fragment_add(fixture->store, key, &part, 0, NULL);
+    }
+}
+
+static void test_counts_always(Fixture *fixture, gconstpointer data)
+{
+    GError *error = NULL;
+    for (int step = 0; step < 1500; step++) {
+        do_something(fixture, (guint)g_test_rand_int_range(0, 12));
+        if (step % 10 == 0) {
+            check_count(fixture, NULL);
+            check_count(fixture, "h1");
+        }
+        check_count(fixture, step % 2 ? "h2" : "h3");
+    }
+    assert_ok(list_remove(fixture->store, LIST, &error), error);
+    check_count(fixture, NULL);
+    check_count(fixture, "h1");
+}
+
+/* What the database did since the last time, in its own steps. */
+static int take_steps(Fixture *fixture)
+{
+    sqlite3 *connection = *(sqlite3 **)store_connection(fixture->store); /* its first member */
+    int steps = 0;
+    for (sqlite3_stmt *one = NULL; (one = sqlite3_next_stmt(connection, one));)
+        steps += sqlite3_stmt_status(one, SQLITE_STMTSTATUS_VM_STEP, 1);
+    return steps;
+}
+
+static bool see_set(const FragmentSet *set, void *data)
+{
+    return true;
+}
+
+/* What is asked for with every batch, at a start, by the door or by the hour. */
+static int cost(Fixture *fixture)
+{
+    FragmentCount count;
+    int64_t sets;
+    take_steps(fixture);
+    g_assert_true(fragment_count(fixture->store, "h1", &count, NULL));
+    g_assert_true(fragment_count(fixture->store, NULL, &count, NULL));
+    g_assert_true(fragment_count_list(fixture->store, LIST, 10, &sets, NULL));
+    g_assert_true(fragment_count_sender(fixture->store, "a@x", 10, &sets, NULL));
+    g_assert_true(fragment_each_unsettled(fixture->store, "h1", see_set, NULL, NULL));
+    g_assert_true(fragment_forget(fixture->store, 100, NULL));
+    return take_steps(fixture);
+}
+
+/* It costs the same however many sets are open or remembered. */
+static void test_cost(Fixture *fixture, gconstpointer data)
+{
+    GError *error = NULL;
+    int costs[2];
+    char key[FRAGMENT_KEY_DIGITS + 1];
+    guint made = 0;
+    for (guint round = 0; round < 2; round++) {
+        assert_ok(store_begin(fixture->store, &error), error);
+        for (; made < (round == 0 ? 50 : 5000); made++) {
+            put_key(key, made);
+            open_one(fixture, key, "a@x", "h1", 1000 + made);
+            const FragmentEnd end = {.state = FRAGMENT_JOINED + made % 3, .time = 200 + made};
+            if (made % 2)
+                assert_ok(fragment_end(fixture->store, key, &end, &error), error);
+            if (end.state == FRAGMENT_JOINED)
+                assert_ok(fragment_settle(fixture->store, key, &error), error);
+        }
+        assert_ok(store_commit(fixture->store, &error), error);
+        costs[round] = cost(fixture);
+    }
+    g_test_message("%d steps, %d with a hundred times as many sets", costs[0], costs[1]);
+    g_assert_cmpint(costs[1], <=, costs[0] + costs[0] / 10);
+}
+
 /* Ended before, or open and long expired. */
 static void test_forget(Fixture *fixture, gconstpointer data)
 {
@@ -170,6 +318,34 @@ static void test_forget(Fixture *fixture, gconstpointer data)
     g_assert_cmpint(seen, ==, 0);
 }
 
+/* A database from before the counts. */
+static void test_upgrade(Fixture *fixture, gconstpointer data)
+{
+    GError *error = NULL;
+    Migration before[4] = {{0}};
+    for (size_t i = 0; i < 3; i++)
+        before[i] = migrations[i];
+    g_autofree char *path = g_build_filename(fixture->directory, "before.db", NULL);
+    void *connection = store_sqlite.open(path, true, &error);
+    g_assert_no_error(error);
+    assert_ok(migrate_to(&store_sqlite, connection, path, before, &error), error);
+    static const char filling[] =
+        "PRAGMA foreign_keys = OFF; INSERT INTO fragment_set SELECT value, 1, 'a@x', 'i', 'h' || (value % 2), "
+        "value > 5, 0, 0, 2, value, 100 + value, 200, 0, NULL, NULL FROM json_each('[1,2,3,4,5,6,7]')";
+    assert_ok(store_sqlite.script(connection, filling, &error), error);
+    store_sqlite.close(connection);
+    g_autoptr(Store) store = store_open("sqlite", path, true, &error);
+    g_assert_no_error(error);
+    FragmentCount count;
+    assert_ok(fragment_count(store, "h1", &count, &error), error);
+    g_assert_cmpint(count.sets, ==, 3);
+    g_assert_cmpint(count.parts, ==, 6);
+    g_assert_cmpint(count.octets, ==, 1 + 3 + 5);
+    g_assert_cmpint(count.oldest, ==, 101);
+    assert_ok(fragment_count(store, NULL, &count, &error), error);
+    g_assert_cmpint(count.sets, ==, 5);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -177,6 +353,9 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/fragment/refusals", test_refusals);
     TEST_WITH_LIST("/fragment/prefix", test_prefix);
     TEST_WITH_LIST("/fragment/counts", test_counts);
+    TEST_WITH_LIST("/fragment/counts-always", test_counts_always);
+    TEST_WITH_LIST("/fragment/cost", test_cost);
     TEST_WITH_LIST("/fragment/forget", test_forget);
+    TEST("/fragment/upgrade", test_upgrade);
     return g_test_run();
 }
