@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "cli/listing.h"
+#include "cli/queue_part.h"
 
 gboolean queue_act_dry, queue_act_json, queue_act_all;
 
@@ -18,6 +19,7 @@ typedef struct QueueAct {
     const QueueVerb *verb;
     Spool *spool;
     Operate *operate; /* NULL: a dry run */
+    QueuePart part; /* what the entry in hand is */
     Listing *listing;
     GPtrArray *pending; /* rows of entries changed in place, not synced yet */
     int64_t done, left;
@@ -128,6 +130,11 @@ static bool change_in_place(QueueAct *act, const QueueTarget *target, bool prese
     return act->pending->len < PENDING_MAX || flush_pending(act, error);
 }
 
+static bool before_delete(void *data, GError **error)
+{
+    return queue_part_leaves(data, NULL, error);
+}
+
 static bool change_by_hop(QueueAct *act, const QueueTarget *target, bool preserved, json_t *row, GError **error)
 {
     g_autoptr(GError) fault = NULL;
@@ -135,6 +142,8 @@ static bool change_by_hop(QueueAct *act, const QueueTarget *target, bool preserv
     if (!entry)
         return is_row(act, row, &fault, error);
     Draft *draft = act->verb->draft(entry, &fault);
+    if (!fault && !queue_part_leaves(&act->part, draft ? draft_queue(draft) : NULL, &fault))
+        g_clear_pointer(&draft, draft_free);
     if (fault) {
         if (!operate_put_back(act->operate, entry, error)) {
             json_decref(row);
@@ -189,6 +198,7 @@ static bool act_on(QueueAct *act, QueueTarget *target, bool named, GError **erro
             tell_done(act, row);
         return true;
     }
+    queue_part_set(&act->part, target, entry);
     bool preserved = state == QUEUE_PRESERVED;
     bool hop = act->verb->draft && (!preserved || (act->verb->leaves_shunt && in_shunt(target)));
     if (!hop)
@@ -261,6 +271,9 @@ int queue_act_run(const QueueVerb *verb, Site *site, int argc, char **argv, GErr
     if (!queue_act_dry && !operate)
         return TOOL_LATER;
     act.operate = operate;
+    act.part.site = site;
+    if (operate)
+        operate_set_guard(operate, before_delete, &act.part);
     g_autoptr(Listing) listing = listing_new(columns, queue_act_json);
     g_autoptr(GPtrArray) pending = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref);
     act.pending = pending;

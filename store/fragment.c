@@ -297,6 +297,39 @@ bool fragment_end(Store *store, const char *key, const FragmentEnd *end, GError 
     return write_begin(store, &write, error) && write_end(store, &write, end_set(store, key, end, error), error);
 }
 
+static FragmentPart *find_entry_part(Store *store, const char *entry, GError **error)
+{
+    g_autoptr(Query) query = query_open(
+        store, error, "SELECT number, octets, entry, digest FROM fragment_part WHERE entry = $1", TEXT(entry));
+    return query && query_step(query, error) == STEP_ROW ? read_part(query) : NULL;
+}
+
+static bool withdraw(Store *store, const char *entry, bool gone, bool *reopened, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    g_autoptr(FragmentSet) set = fragment_find_entry(store, entry, &fault);
+    *reopened = false;
+    if (!set && g_error_matches(fault, FAIL, FAIL_MISSING))
+        return true;
+    if (!set) {
+        g_propagate_error(error, g_steal_pointer(&fault));
+        return false;
+    }
+    *reopened = set->state == FRAGMENT_JOINED && !set->settled && g_strcmp0(set->joined_by, entry) == 0;
+    if (!*reopened && !(gone && set->state == FRAGMENT_OPEN))
+        return true;
+    g_autoptr(FragmentPart) part = find_entry_part(store, entry, error);
+    return part && (!*reopened || end_set(store, set->key, &(FragmentEnd){.state = FRAGMENT_OPEN}, error)) &&
+           delete_part(store, set->key, part, error);
+}
+
+bool fragment_withdraw(Store *store, const char *entry, bool gone, bool *reopened, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write, withdraw(store, entry, gone, reopened, error), error);
+}
+
 bool fragment_settle(Store *store, const char *key, GError **error)
 {
     return query_run(store, error, NULL, "UPDATE fragment_set SET settled = 1 WHERE key = $1 AND state = 1", TEXT(key));

@@ -71,6 +71,9 @@ typedef struct FragmentEnd {
     const char *joined_by, *reason;
 } FragmentEnd;
 bool fragment_end(Store *store, const char *key, const FragmentEnd *end, GError **error);
+/* The entry leaves the queue: the set that it was to join is open again (*reopened), without it. One of an open set is
+ * taken out when it is gone for good. Other sets, and an entry that is no part, stay as they are. */
+bool fragment_withdraw(Store *store, const char *entry, bool gone, bool *reopened, GError **error);
 bool fragment_settle(Store *store, const char *key, GError **error);
 /* Drops what ended before a time, and open sets that expired before it (their entries are gone); at most limit of each
  * in a transaction of its own. */

@@ -26,6 +26,8 @@ struct Operate {
     Hop *hop;
     OperateDone *done;
     void *data;
+    OperateGuard *guard;
+    void *guard_data;
     bool marked;           /* the lock file says that something may be left */
     Queue *queue;          /* of the batch */
     GPtrArray *outcomes;   /* of Outcome */
@@ -52,6 +54,12 @@ Operate *operate_open(Spool *spool, bool wait, OperateDone *done, void *data, GE
     if (!operate_settle(spool, operate->leftovers, error))
         return NULL;
     return g_steal_pointer(&operate);
+}
+
+void operate_set_guard(Operate *operate, OperateGuard *guard, void *data)
+{
+    operate->guard = guard;
+    operate->guard_data = data;
 }
 
 void operate_free(Operate *operate)
@@ -248,13 +256,23 @@ bool operate_retry_preserved(Operate *operate, Queue *queue, EntryName *name, GE
     return make_ready(operate, queue, name, file, error);
 }
 
+static bool ask_guard(Operate *operate, GError **error)
+{
+    return !operate->guard || operate->guard(operate->guard_data, error);
+}
+
 bool operate_delete(Operate *operate, Queue *queue, EntryName *name, GError **error)
 {
     char file[FILE_NAME_SIZE];
     suffix_file(name, SUFFIX_TAKEN, file);
     touch(operate, queue);
-    return take(operate, queue, name, SUFFIX_READY, error) && take_back_leftovers(operate, queue, name, error) &&
-           fs_unlink(queue_fd(queue), file, error);
+    if (!take(operate, queue, name, SUFFIX_READY, error))
+        return false;
+    if (!ask_guard(operate, error)) {
+        give_back(queue, name, SUFFIX_READY, NULL);
+        return false;
+    }
+    return take_back_leftovers(operate, queue, name, error) && fs_unlink(queue_fd(queue), file, error);
 }
 
 bool operate_delete_preserved(Operate *operate, Queue *queue, EntryName *name, GError **error)
@@ -262,7 +280,8 @@ bool operate_delete_preserved(Operate *operate, Queue *queue, EntryName *name, G
     char file[FILE_NAME_SIZE];
     suffix_file(name, SUFFIX_PRESERVED, file);
     touch(operate, queue);
-    return take_back_leftovers(operate, queue, name, error) && fs_unlink(queue_fd(queue), file, error);
+    return ask_guard(operate, error) && take_back_leftovers(operate, queue, name, error) &&
+           fs_unlink(queue_fd(queue), file, error);
 }
 
 bool operate_set_corrupt(Operate *operate, Queue *queue, const EntryName *name, GError **error)

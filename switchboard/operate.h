@@ -38,6 +38,11 @@ typedef void OperateDone(void *data, void *token, const GError *error);
  * wait, FAIL_RACE when another command (or a runner's recovery) has it. */
 Operate *operate_open(Spool *spool, bool wait, OperateDone *done, void *data, GError **error);
 
+/* Called before an entry is deleted, when no runner can take it any more: says elsewhere that it will be gone. False
+ * leaves the entry as it was. */
+typedef bool OperateGuard(void *data, GError **error);
+void operate_set_guard(Operate *operate, OperateGuard *guard, void *data);
+
 /* Makes everything durable and gives the lock back. */
 bool operate_end(Operate *operate, GError **error);
 void operate_free(Operate *operate); /* does not end */

@@ -37,8 +37,8 @@ typedef struct Defragment {
 /* A join whose commit is awaited. */
 typedef struct Join {
     char *key;
-    Outcome *outcome; /* NULL: its entry is no more, for the whole or (shunted) for a child in shunt */
-    bool shunted;
+    Outcome *outcome; /* NULL: the batch is over */
+    bool committed;   /* then: its entry is no more, for the whole */
 } Join;
 
 /* One part in hand. */

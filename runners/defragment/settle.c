@@ -13,57 +13,34 @@
 #define HOLD_QUEUE "hold"
 #define SHUNT_QUEUE "shunt"
 
-/* Does the entry exist no more, in favour of its children? Not when it was put back, or preserved. */
+/* Does the entry exist no more, in favour of the whole? Not when it was put back, preserved or shunted. */
 static bool was_committed(const Outcome *outcome)
 {
-    return outcome->parent && !outcome->error && outcome->drafts->len > 0;
+    return outcome->parent && !outcome->error && outcome->drafts->len > 0 &&
+           strcmp(draft_queue(outcome->drafts->pdata[0]), SHUNT_QUEUE) != 0;
 }
 
 void settle_batch(Defragment *own)
 {
-    for (guint i = own->joins->len; i > 0; i--) {
-        Join *made = own->joins->pdata[i - 1];
+    for (guint i = 0; i < own->joins->len; i++) {
+        Join *made = own->joins->pdata[i];
         if (!made->outcome)
             continue;
-        if (was_committed(made->outcome)) {
-            made->shunted = strcmp(draft_queue(made->outcome->drafts->pdata[0]), SHUNT_QUEUE) == 0;
-            made->outcome = NULL;
-        } else {
-            g_ptr_array_remove_index_fast(own->joins, i - 1);
-        }
+        made->committed = was_committed(made->outcome);
+        made->outcome = NULL;
     }
     own->counted = false;
 }
 
 /* The entry that was to join the set was set aside: the set is open again, without that part, which is a new one
  * should a person let it try again. The others wait as before. */
-static bool unjoin(Defragment *own, const char *key, GError **error)
+static bool unjoin(Defragment *own, const FragmentSet *set, GError **error)
 {
-    g_autoptr(FragmentSet) set = fragment_find(own->store, key, error);
-    g_autoptr(GPtrArray) parts = set ? fragment_parts(own->store, key, error) : NULL;
-    if (!parts || !fragment_end(own->store, key, &(FragmentEnd){.state = FRAGMENT_OPEN}, error))
+    bool reopened;
+    if (!fragment_withdraw(own->store, set->joined_by, true, &reopened, error))
         return false;
-    for (guint i = 0; i < parts->len; i++) {
-        const FragmentPart *row = parts->pdata[i];
-        if (g_strcmp0(row->entry, set->joined_by) == 0 && !fragment_remove(own->store, key, row, error))
-            return false;
-    }
     log_warn("list=%s queue=" DEFRAGMENT_QUEUE " set=%.12s result=open-again (the entry that joined it was set aside)",
-             set->list_id, key);
-    return true;
-}
-
-bool settle_joins(Defragment *own, GError **error)
-{
-    for (guint i = own->joins->len; i > 0; i--) {
-        const Join *made = own->joins->pdata[i - 1];
-        if (made->outcome)
-            continue;
-        bool done = made->shunted ? unjoin(own, made->key, error) : fragment_settle(own->store, made->key, error);
-        if (!done)
-            return false;
-        g_ptr_array_remove_index_fast(own->joins, i - 1);
-    }
+             set->list_id, set->key);
     return true;
 }
 
@@ -90,26 +67,7 @@ bool settle_wake(Defragment *own, const FragmentSet *set, GError **error)
     return true;
 }
 
-/* ---- start ---- */
-
-typedef struct Unsettled {
-    Defragment *own;
-    GPtrArray *sets; /* of FragmentSet: those in F2 of our slice */
-} Unsettled;
-
-static bool note_unsettled(const FragmentSet *set, void *data)
-{
-    Unsettled *unsettled = data;
-    EntryName name = {0};
-    if (!set->joined_by || !name_hash_parse(set->joined_by, name.hash) ||
-        !slice_owns(runner_slice(unsettled->own->runner), name.hash))
-        return true;
-    FragmentSet *copy = g_new0(FragmentSet, 1);
-    *copy = (FragmentSet){.key = g_strdup(set->key), .joined_by = g_strdup(set->joined_by),
-                          .expires_at = set->expires_at};
-    g_ptr_array_add(unsettled->sets, copy);
-    return true;
-}
+/* ---- joins that are not settled ---- */
 
 typedef struct Seek {
     const uint8_t *hash;
@@ -140,7 +98,7 @@ static bool is_in(Defragment *own, const char *name, QueueVisit *visit, Seek *se
 }
 
 /* The entry that joined the set is not in the queue: it is decided, or set aside, as it was or damaged. */
-static bool settle_absent(Defragment *own, const char *key, const uint8_t *hash, GError **error)
+static bool settle_absent(Defragment *own, const FragmentSet *set, const uint8_t *hash, GError **error)
 {
     const FragmentEnd damaged = {.state = FRAGMENT_QUARANTINED, .time = clock_now(),
                                  .reason = "A part of the message was damaged before it could be joined."};
@@ -148,11 +106,11 @@ static bool settle_absent(Defragment *own, const char *key, const uint8_t *hash,
     if (!is_in(own, CORRUPT_QUEUE, seek_hash, &seek, error))
         return false;
     if (seek.found)
-        return fragment_end(own->store, key, &damaged, error);
+        return fragment_end(own->store, set->key, &damaged, error);
     if (!is_in(own, DEFRAGMENT_QUEUE, seek_hash, &seek, error) || !is_in(own, HOLD_QUEUE, seek_hash, &seek, error) ||
         !is_in(own, SHUNT_QUEUE, seek_shunted, &seek, error))
         return false;
-    return seek.found ? unjoin(own, key, error) : fragment_settle(own->store, key, error);
+    return seek.found ? unjoin(own, set, error) : fragment_settle(own->store, set->key, error);
 }
 
 /* Where the entry that joined the set is now decides. */
@@ -165,7 +123,58 @@ static bool settle_one(Defragment *own, const FragmentSet *set, GError **error)
         return false;
     if (entry) /* it was not committed, and will come up again */
         return runner_leave(own->runner, name.hash, 0, error);
-    return settle_absent(own, set->key, name.hash, error) && settle_wake(own, set, error);
+    return settle_absent(own, set, name.hash, error) && settle_wake(own, set, error);
+}
+
+/* ---- joins that were made here ---- */
+
+/* The commit failed: where its entry is now decides. */
+static bool settle_failed(Defragment *own, const char *key, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    g_autoptr(FragmentSet) set = fragment_find(own->store, key, &fault);
+    if (set)
+        return set->state != FRAGMENT_JOINED || set->settled || settle_one(own, set, error);
+    if (g_error_matches(fault, FAIL, FAIL_MISSING)) /* with its list */
+        return true;
+    g_propagate_error(error, g_steal_pointer(&fault));
+    return false;
+}
+
+bool settle_joins(Defragment *own, GError **error)
+{
+    for (guint i = own->joins->len; i > 0; i--) {
+        const Join *made = own->joins->pdata[i - 1];
+        if (made->outcome)
+            continue;
+        bool done = made->committed ? fragment_settle(own->store, made->key, error)
+                                    : settle_failed(own, made->key, error);
+        if (!done)
+            return false;
+        g_ptr_array_remove_index_fast(own->joins, i - 1);
+    }
+    return true;
+}
+
+/* ---- start ---- */
+
+typedef struct Unsettled {
+    Defragment *own;
+    GPtrArray *sets; /* of FragmentSet: those in F2 of our slice */
+} Unsettled;
+
+static bool note_unsettled(const FragmentSet *set, void *data)
+{
+    Unsettled *unsettled = data;
+    EntryName name = {0};
+    if (!set->joined_by || !name_hash_parse(set->joined_by, name.hash) ||
+        !slice_owns(runner_slice(unsettled->own->runner), name.hash))
+        return true;
+    FragmentSet *copy = g_new0(FragmentSet, 1);
+    *copy = (FragmentSet){.key = g_strdup(set->key), .list_id = g_strdup(set->list_id),
+                          .joined_by = g_strdup(set->joined_by), .expires_at = set->expires_at};
+    g_ptr_array_add(unsettled->sets, copy);
+    return true;
 }
 
 /* Waiting entries that the index does not want to wait. */

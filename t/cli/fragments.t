@@ -13,7 +13,8 @@ import re  # noqa: E402
 import sqlite3  # noqa: E402
 import time  # noqa: E402
 
-from harness import MISSING, NOT_SO, USAGE, main, tool  # noqa: E402
+from harness import LATER, MISSING, NOT_SO, USAGE, main, tool  # noqa: E402
+from spool import digest_of, write_entry  # noqa: E402
 
 LIST = "test@example.com"
 
@@ -77,6 +78,109 @@ def test_decide(site):
     site.run("fragments", "release", "dddd", code=USAGE, says="elsewhere.example.com")
     site.run("fragments", "release", "eeee", code=MISSING, says="eeee")
     assert len(site.entries("defragment")) == 2
+
+
+def write_part(site, number, queue="defragment", **more):
+    return write_entry(site, queue, message=b"part %d\r\n\r\nx\r\n" % number, posted_by="anne@example.org", **more)
+
+
+def fill_joined(site, parts, settled=0):
+    """An index that says that the last of these entries joined the set."""
+    fill(site, state=1, total=len(parts), numbers=())
+    with sqlite3.connect(site.database) as store:
+        for number, name in enumerate(parts, 1):
+            store.execute("INSERT INTO fragment_part VALUES (?, ?, ?, 10, 'd')", ("a" * 64, number, digest_of(name)))
+        store.execute("UPDATE fragment_set SET parts = ?, joined_by = ?, settled = ?, ended_at = 5",
+                      (len(parts), digest_of(parts[-1]), settled))
+    store.close()
+
+
+def state_of(site):
+    """(state, numbers of the parts) of the only set."""
+    shown = json.loads(site.run("fragments", "show", "aaaa", "--json").out)
+    return shown["state"], [part["number"] for part in shown["parts"]]
+
+
+def test_joiner_deleted(site):
+    """It was to join the set, did not (it is still there), and never will: the other parts are no leftovers."""
+    parts = [write_part(site, 1), write_part(site, 2)]
+    fill_joined(site, parts)
+    site.run("queue", "delete", digest_of(parts[1]))
+    assert state_of(site) == ("open", [1])
+    assert len(site.entries("defragment")) == 1
+
+
+def test_joiner_deleted_elsewhere(site):
+    """The same where it was set aside: held, preserved, in shunt under another name, damaged."""
+    first = write_part(site, 1)
+    held = write_part(site, 2, "hold", origin={"queue": "defragment", "due": 5, "time": 6})
+    preserved = write_part(site, 3, suffix=".psv")
+    damaged = write_part(site, 4)
+    path = site.spool / "defragment" / (damaged + ".msg")
+    path.write_bytes(path.read_bytes().replace(b"part 4", b"part 5"))
+    before = "1763644800.000001+" + "c" * 40
+    shunted = write_part(site, 5, "shunt", fault={"queue": "defragment", "name": before + ".msg"})
+    for joiner, words, known in ((held, ("queue", "delete", "--queue", "hold"), held),
+                                 (preserved, ("shunt", "delete"), preserved),
+                                 (damaged, ("queue", "delete"), damaged), (shunted, ("shunt", "delete"), before)):
+        fill_joined(site, [first, known])
+        site.run(*words, digest_of(joiner))
+        assert state_of(site) == ("open", [1]), words
+        with sqlite3.connect(site.database) as store:
+            store.execute("DELETE FROM fragment_part")
+            store.execute("DELETE FROM fragment_set")
+        store.close()
+
+
+def test_joiner_held(site):
+    parts = [write_part(site, 1), write_part(site, 2, due=time.time() + 9000)]
+    fill_joined(site, parts)
+    site.run("queue", "hold", parts[1])
+    assert state_of(site) == ("open", [1])
+    row, = site.run("queue", "release", parts[1], "--json").rows()
+    assert row["to"] == "defragment"
+    (back,) = [path.name for path in site.entries("defragment") if digest_of(path.name) == digest_of(parts[1])]
+    assert float(back.split("+")[0]) <= time.time(), "handled at once: it may be the last one now"
+
+
+def test_part_deleted(site):
+    """One that waits goes out of the index with its entry; held, it is still known."""
+    parts = [write_part(site, 1), write_part(site, 2)]
+    fill(site, total=3, numbers=())
+    with sqlite3.connect(site.database) as store:
+        for number, name in enumerate(parts, 1):
+            store.execute("INSERT INTO fragment_part VALUES (?, ?, ?, 10, 'd')", ("a" * 64, number, digest_of(name)))
+    store.close()
+    site.run("queue", "hold", parts[0])
+    assert state_of(site) == ("open", [1, 2])
+    site.run("queue", "delete", parts[1])
+    assert state_of(site) == ("open", [1])
+    site.run("queue", "delete", "--queue", "hold")
+    assert state_of(site) == ("open", [])
+
+
+def test_settled_stays(site):
+    parts = [write_part(site, 1), write_part(site, 2)]
+    fill_joined(site, parts, settled=1)
+    site.run("queue", "delete", "--queue", "defragment")
+    assert state_of(site) == ("joined", [1, 2]) and site.entries("defragment") == []
+
+
+def test_index_not_there(site):
+    """Without the index a part is not deleted; other entries are."""
+    parts = [write_part(site, 1), write_part(site, 2)]
+    fill_joined(site, parts)
+    other = write_entry(site, "out")
+    kept = site.database.read_bytes()
+    for path in site.path.glob("listrunner.db*"):
+        path.unlink()
+    site.database.write_bytes(b"this is no database" * 100)
+    site.run("queue", "delete", other)
+    site.run("queue", "delete", parts[0], code=None)
+    assert len(site.entries("defragment")) == 2
+    site.database.write_bytes(kept)
+    site.run("queue", "delete", parts[0])
+    assert len(site.entries("defragment")) == 1
 
 
 def test_completion_words(site):

@@ -117,6 +117,7 @@ void bench_send(Bench *bench, const char *id, int number, int total, const char 
 static const BenchRun *running;
 static RunnerSpec spec;
 static unsigned moment;
+static int refusal;
 
 static void pass_moment(void)
 {
@@ -129,7 +130,11 @@ static void pass_moment(void)
 static int on_call(const FsEvent *event, void *data)
 {
     pass_moment();
-    return 0;
+    if (event->call != FS_CREATE)
+        return 0;
+    int result = refusal;
+    refusal = 0;
+    return result;
 }
 
 /* Moments around the transaction, too. */
@@ -164,6 +169,7 @@ static void become_runner(const Bench *bench)
         dup2(nowhere, STDERR_FILENO);
     }
     moment = 0;
+    refusal = running->refusal;
     spec = defragment_spec;
     spec.idle = idle;
     spec.end_batch = end_batch;
@@ -259,4 +265,37 @@ void bench_join(const Bench *bench, const char *file, int number)
     const FragmentEnd joined = {.state = FRAGMENT_JOINED, .time = clock_now(), .joined_by = digits};
     g_assert_true(fragment_add(store, set->key, &part, number, NULL));
     g_assert_true(fragment_end(store, set->key, &joined, NULL));
+}
+
+void bench_assert_joined(Bench *bench, const char *body)
+{
+    g_assert_cmpuint(bench_count(bench, "defragment"), ==, 0);
+    g_autoptr(Entry) entry = bench_only(bench, "in");
+    g_autofree char *got = bench_body(entry);
+    g_assert_cmpstr(got, ==, body);
+    g_assert_null(meta_string(entry_meta(entry), KEY_LEFT, NULL));
+    g_assert_null(meta_string(entry_meta(entry), META_SHARD, NULL));
+}
+
+void bench_assert_state(const Bench *bench, FragmentState state, bool settled, int64_t parts)
+{
+    g_autoptr(FragmentSet) set = bench_set(bench);
+    g_assert_cmpint(set->state, ==, state);
+    g_assert_cmpint(set->settled, ==, settled);
+    g_assert_cmpint(set->parts, ==, parts);
+}
+
+/* How many wait, and that all do so until about then. */
+void bench_assert_waiting(Bench *bench, unsigned count, int64_t from, int64_t to)
+{
+    g_autofree char *files = fixture_files(&bench->fixture, "defragment", ".msg");
+    g_auto(GStrv) names = g_strsplit(files, ",", -1);
+    unsigned seen = 0;
+    for (char **name = names; *name && **name; name++, seen++) {
+        EntryName parsed;
+        g_assert_true(name_parse(*name, &parsed, NULL));
+        g_assert_cmpint(parsed.due, >=, clock_now() + from);
+        g_assert_cmpint(parsed.due, <=, clock_now() + to);
+    }
+    g_assert_cmpuint(seen, ==, count);
 }

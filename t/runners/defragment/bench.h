@@ -38,6 +38,7 @@ void bench_send(Bench *bench, const char *id, int number, int total, const char 
 typedef struct BenchRun {
     unsigned slice, slices;   /* 0, 0: 0 of 1 */
     unsigned kill_at;         /* the moment, from 1; 0: never */
+    int refusal;              /* errno of the first file that it creates; 0: none */
     bool (*feed)(void *data); /* called when there is nothing to do; false: the end */
     void *data;
     unsigned *moments; /* out, in shared memory: the most moments there were; may be NULL */
@@ -58,3 +59,10 @@ Store *bench_store(const Bench *bench);
 FragmentSet *bench_set(const Bench *bench);
 /* Writes into the index that this entry, as the part with that number, joined the only set. */
 void bench_join(const Bench *bench, const char *file, int number);
+
+/* Only the whole, with that body, is there, in the queue in. */
+void bench_assert_joined(Bench *bench, const char *body);
+/* Of the only set. */
+void bench_assert_state(const Bench *bench, FragmentState state, bool settled, int64_t parts);
+/* How many wait, and that all do so until about then: microseconds from now. */
+void bench_assert_waiting(Bench *bench, unsigned count, int64_t from, int64_t to);

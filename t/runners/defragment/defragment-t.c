@@ -22,24 +22,6 @@ static void tear_down(Bench *bench, gconstpointer data)
     bench_tear_down(bench);
 }
 
-static void assert_joined(Bench *bench, const char *body)
-{
-    g_assert_cmpuint(bench_count(bench, "defragment"), ==, 0);
-    g_autoptr(Entry) entry = bench_only(bench, "in");
-    g_autofree char *got = bench_body(entry);
-    g_assert_cmpstr(got, ==, body);
-    g_assert_null(meta_string(entry_meta(entry), KEY_LEFT, NULL));
-    g_assert_null(meta_string(entry_meta(entry), META_SHARD, NULL));
-}
-
-static void assert_state(const Bench *bench, FragmentState state, bool settled, int64_t parts)
-{
-    g_autoptr(FragmentSet) set = bench_set(bench);
-    g_assert_cmpint(set->state, ==, state);
-    g_assert_cmpint(set->settled, ==, settled);
-    g_assert_cmpint(set->parts, ==, parts);
-}
-
 /* All of `in` went there alone, for that reason; how many. */
 static void assert_left(Bench *bench, unsigned count, const char *left, const char *reason)
 {
@@ -58,21 +40,6 @@ static void assert_left(Bench *bench, unsigned count, const char *left, const ch
     g_assert_cmpuint(seen, ==, count);
 }
 
-/* How many wait, and that all do so until about then. */
-static void assert_waiting(Bench *bench, unsigned count, int64_t from, int64_t to)
-{
-    g_autofree char *files = fixture_files(&bench->fixture, "defragment", ".msg");
-    g_auto(GStrv) names = g_strsplit(files, ",", -1);
-    unsigned seen = 0;
-    for (char **name = names; *name && **name; name++, seen++) {
-        EntryName parsed;
-        g_assert_true(name_parse(*name, &parsed, NULL));
-        g_assert_cmpint(parsed.due, >=, clock_now() + from);
-        g_assert_cmpint(parsed.due, <=, clock_now() + to);
-    }
-    g_assert_cmpuint(seen, ==, count);
-}
-
 /* ---- joining ---- */
 
 static void test_in_one_batch(Bench *bench, gconstpointer data)
@@ -81,23 +48,23 @@ static void test_in_one_batch(Bench *bench, gconstpointer data)
     bench_send(bench, "i", 3, 0, THREE);
     bench_send(bench, "i", 1, 0, ONE);
     bench_work(bench);
-    assert_joined(bench, "one\r\ntwo\r\nthree\r\n");
-    assert_state(bench, FRAGMENT_JOINED, true, 3);
+    bench_assert_joined(bench, "one\r\ntwo\r\nthree\r\n");
+    bench_assert_state(bench, FRAGMENT_JOINED, true, 3);
 }
 
 static void test_one_by_one(Bench *bench, gconstpointer data)
 {
     bench_send(bench, "i", 3, 3, THREE);
     bench_work(bench);
-    assert_waiting(bench, 1, 2 * DAY - 60 * CLOCK_SECOND, 2 * DAY);
-    assert_state(bench, FRAGMENT_OPEN, false, 1);
+    bench_assert_waiting(bench, 1, 2 * DAY - 60 * CLOCK_SECOND, 2 * DAY);
+    bench_assert_state(bench, FRAGMENT_OPEN, false, 1);
     bench_send(bench, "i", 1, 3, ONE);
     bench_work(bench);
     g_assert_cmpuint(bench_count(bench, "in"), ==, 0);
     bench_send(bench, "i", 2, 3, TWO);
     bench_work(bench);
-    assert_joined(bench, "one\r\ntwo\r\nthree\r\n");
-    assert_state(bench, FRAGMENT_JOINED, true, 3);
+    bench_assert_joined(bench, "one\r\ntwo\r\nthree\r\n");
+    bench_assert_state(bench, FRAGMENT_JOINED, true, 3);
 }
 
 static void test_header(Bench *bench, gconstpointer data)
@@ -132,7 +99,7 @@ static void test_no_total(Bench *bench, gconstpointer data)
     bench_send(bench, "i", 1, 0, ONE);
     bench_send(bench, "i", 2, 0, TWO);
     bench_work(bench);
-    assert_waiting(bench, 2, DAY, 2 * DAY);
+    bench_assert_waiting(bench, 2, DAY, 2 * DAY);
     g_assert_cmpuint(bench_count(bench, "in"), ==, 0);
 }
 
@@ -149,7 +116,7 @@ static void test_two_senders(Bench *bench, gconstpointer data)
     g_autoptr(Entry) entry = bench_only(bench, "in");
     g_autofree char *body = bench_body(entry);
     g_assert_cmpstr(body, ==, "one\r\ntwo\r\n");
-    assert_waiting(bench, 1, DAY, 2 * DAY);
+    bench_assert_waiting(bench, 1, DAY, 2 * DAY);
 }
 
 static void test_nested(Bench *bench, gconstpointer data)
@@ -160,7 +127,7 @@ static void test_nested(Bench *bench, gconstpointer data)
     bench_send(bench, "outer", 2, 2, inner + 100);
     bench_send(bench, "inner", 2, 2, TWO);
     bench_work(bench);
-    assert_joined(bench, "one\r\ntwo\r\n");
+    bench_assert_joined(bench, "one\r\ntwo\r\n");
 }
 
 static void test_nested_twice(Bench *bench, gconstpointer data)
@@ -179,13 +146,13 @@ static void test_repeats(Bench *bench, gconstpointer data)
     bench_send(bench, "i", 1, 2, ONE);
     bench_send(bench, "i", 1, 2, ONE);
     bench_work(bench);
-    assert_waiting(bench, 1, DAY, 2 * DAY);
+    bench_assert_waiting(bench, 1, DAY, 2 * DAY);
     bench_send(bench, "i", 2, 2, TWO);
     bench_send(bench, "i", 2, 2, TWO);
     bench_work(bench);
     bench_send(bench, "i", 1, 2, ONE);
     bench_work(bench);
-    assert_joined(bench, "one\r\ntwo\r\n");
+    bench_assert_joined(bench, "one\r\ntwo\r\n");
 }
 
 static void test_late_intruder(Bench *bench, gconstpointer data)
@@ -225,7 +192,7 @@ static void test_contradiction(gconstpointer data)
     bool size = strcmp(one->name, "size") == 0;
     bench_send(&bench, "i", 2, 3, TWO);
     bench_work(&bench);
-    assert_waiting(&bench, 1, DAY, 2 * DAY);
+    bench_assert_waiting(&bench, 1, DAY, 2 * DAY);
     if (strcmp(one->name, "lower-total") != 0)
         bench_send(&bench, "i", 1, 3, "short\r\n");
     bench_send(&bench, "i", one->number, one->total, size ? long_body : one->body);
@@ -274,7 +241,7 @@ static void test_expiry(Bench *bench, gconstpointer data)
     bench_send(bench, "i", 1, 3, ONE);
     bench_send(bench, "i", 2, 3, TWO);
     bench_work(bench);
-    assert_waiting(bench, 2, 0, 2 * CLOCK_SECOND);
+    bench_assert_waiting(bench, 2, 0, 2 * CLOCK_SECOND);
     g_usleep(1700000);
     bench_work(bench);
     g_assert_cmpuint(bench_count(bench, "defragment"), ==, 0);
@@ -298,7 +265,7 @@ static void test_notices(Bench *bench, gconstpointer data)
     bench_setting(bench, "notices", "10");
     bench_send(bench, "i", 1, 2, ONE);
     bench_work(bench);
-    assert_waiting(bench, 1, 5 * DAY - 60 * CLOCK_SECOND, 5 * DAY);
+    bench_assert_waiting(bench, 1, 5 * DAY - 60 * CLOCK_SECOND, 5 * DAY);
 }
 
 /* ---- limits ---- */
@@ -330,11 +297,11 @@ static void test_index_lost(Bench *bench, gconstpointer data)
     g_autoptr(Store) store = bench_store(bench);
     g_assert_true(fragment_forget(store, G_MAXINT64, NULL));
     bench_work(bench);
-    assert_state(bench, FRAGMENT_OPEN, false, 2);
-    assert_waiting(bench, 2, DAY, 2 * DAY);
+    bench_assert_state(bench, FRAGMENT_OPEN, false, 2);
+    bench_assert_waiting(bench, 2, DAY, 2 * DAY);
     bench_send(bench, "i", 3, 3, THREE);
     bench_work(bench);
-    assert_joined(bench, "one\r\ntwo\r\nthree\r\n");
+    bench_assert_joined(bench, "one\r\ntwo\r\nthree\r\n");
 }
 
 static void test_entry_lost(Bench *bench, gconstpointer data)
@@ -346,11 +313,11 @@ static void test_entry_lost(Bench *bench, gconstpointer data)
     g_assert_cmpint(unlink(path), ==, 0);
     bench_send(bench, "i", 2, 2, TWO);
     bench_work(bench);
-    assert_state(bench, FRAGMENT_OPEN, false, 1);
-    assert_waiting(bench, 1, DAY, 2 * DAY);
+    bench_assert_state(bench, FRAGMENT_OPEN, false, 1);
+    bench_assert_waiting(bench, 1, DAY, 2 * DAY);
     bench_send(bench, "i", 1, 2, ONE);
     bench_work(bench);
-    assert_joined(bench, "one\r\ntwo\r\n");
+    bench_assert_joined(bench, "one\r\ntwo\r\n");
 }
 
 /* A part that is sent again in place of one that was lost is no repeat. */
@@ -363,63 +330,11 @@ static void test_lost_and_sent_again(Bench *bench, gconstpointer data)
     g_assert_cmpint(unlink(path), ==, 0);
     bench_send(bench, "i", 1, 2, ONE);
     bench_work(bench);
-    assert_state(bench, FRAGMENT_OPEN, false, 1);
-    assert_waiting(bench, 1, DAY, 2 * DAY);
+    bench_assert_state(bench, FRAGMENT_OPEN, false, 1);
+    bench_assert_waiting(bench, 1, DAY, 2 * DAY);
     bench_send(bench, "i", 2, 2, TWO);
     bench_work(bench);
-    assert_joined(bench, "one\r\ntwo\r\n");
-}
-
-/* The index says that the last part's entry joined the set; but that was set aside, so it did not. */
-static void test_joiner_set_aside(Bench *bench, gconstpointer data)
-{
-    bench_send(bench, "i", 1, 2, ONE);
-    bench_work(bench);
-    g_autofree char *first = fixture_files(&bench->fixture, "defragment", ".msg");
-    bench_send(bench, "i", 2, 2, TWO);
-    g_autofree char *both = fixture_files(&bench->fixture, "defragment", ".msg");
-    g_auto(GStrv) names = g_strsplit(both, ",", -1);
-    const char *joiner = strcmp(names[0], first) == 0 ? names[1] : names[0];
-    bench_join(bench, joiner, 2);
-    g_autofree char *from = fixture_file_path(&bench->fixture, "defragment", joiner);
-    g_autofree char *file = g_strdup_printf("%.*s.psv", NAME_LENGTH, joiner);
-    g_autofree char *preserved = fixture_file_path(&bench->fixture, "defragment", file);
-    g_autofree char *held = fixture_file_path(&bench->fixture, "hold", joiner);
-    const char *const aside[] = {preserved, held};
-    for (size_t i = 0; i < G_N_ELEMENTS(aside); i++) {
-        g_assert_cmpint(rename(i == 0 ? from : aside[i - 1], aside[i]), ==, 0);
-        bench_work(bench);
-        assert_state(bench, FRAGMENT_OPEN, false, 1);
-        assert_waiting(bench, 1, DAY, 2 * DAY);
-        if (i == 0)
-            bench_join(bench, joiner, 2);
-    }
-    g_assert_cmpint(rename(held, from), ==, 0);
-    bench_work(bench);
-    assert_joined(bench, "one\r\ntwo\r\n");
-}
-
-/* The same, in shunt, where only the metadata says what the entry was. */
-static void test_joiner_shunted(Bench *bench, gconstpointer data)
-{
-    static const char shunted[] = "0000000001.000001+bcdef0123456789abcdef0123456789abcdef012.msg";
-    bench_send(bench, "i", 1, 2, ONE);
-    bench_work(bench);
-    json_t *meta = json_object();
-    meta_set_string(meta, META_LIST, BENCH_LIST);
-    json_t *fault = json_object();
-    meta_set_string(fault, "name", shunted);
-    json_object_set_new(meta, META_FAULT, fault);
-    Intake aside = {.draft = draft_new("shunt", meta)};
-    g_assert_true(intake_store(bench->fixture.spool, &aside, 1, false));
-    draft_free(aside.draft);
-    bench_join(bench, shunted, 2);
-    bench_work(bench);
-    assert_state(bench, FRAGMENT_OPEN, false, 1);
-    assert_waiting(bench, 1, DAY, 2 * DAY);
-    bench_send(bench, "i", 2, 2, TWO);
-    bench_work(bench);
-    assert_joined(bench, "one\r\ntwo\r\n");
+    bench_assert_joined(bench, "one\r\ntwo\r\n");
 }
 
 static void test_entry_damaged(Bench *bench, gconstpointer data)
@@ -438,7 +353,7 @@ static void test_entry_damaged(Bench *bench, gconstpointer data)
     g_assert_cmpuint(bench_count(bench, "in"), ==, 0);
     bench_send(bench, "i", 1, 2, ONE);
     bench_work(bench);
-    assert_joined(bench, "one\r\ntwo\r\n");
+    bench_assert_joined(bench, "one\r\ntwo\r\n");
 }
 
 /* An operator postponed a part: it is found under its new time. */
@@ -453,7 +368,7 @@ static void test_entry_moved(Bench *bench, gconstpointer data)
     g_assert_cmpint(rename(from, to), ==, 0);
     bench_send(bench, "i", 2, 2, TWO);
     bench_work(bench);
-    assert_joined(bench, "one\r\ntwo\r\n");
+    bench_assert_joined(bench, "one\r\ntwo\r\n");
 }
 
 /* ---- decisions from elsewhere ---- */
@@ -509,7 +424,7 @@ static void test_by_transport(Bench *bench, gconstpointer data)
     bench_send(bench, "i", 1, 2, ONE);
     bench_send(bench, "i", 2, 2, TWO);
     bench_work(bench);
-    assert_joined(bench, "one\r\ntwo\r\n");
+    bench_assert_joined(bench, "one\r\ntwo\r\n");
 }
 
 /* ---- slices ---- */
@@ -569,8 +484,6 @@ static void add_all(void)
     ADD("index-lost", NULL, test_index_lost);
     ADD("entry-lost", NULL, test_entry_lost);
     ADD("lost-and-sent-again", NULL, test_lost_and_sent_again);
-    ADD("joiner-set-aside", NULL, test_joiner_set_aside);
-    ADD("joiner-shunted", NULL, test_joiner_shunted);
     ADD("entry-damaged", NULL, test_entry_damaged);
     ADD("entry-moved", NULL, test_entry_moved);
     ADD("release", NULL, test_release);
