@@ -226,7 +226,7 @@ const ConfigKey config_schema[] = {
  "is set here."},
 {"transport.*", "group_by_mx", BOOL("yes"),
  "With type = mx: whether domains with the same MX hosts count as one destination."},
-{"transport.*", "process_limit", INTEGER("100", 1, 65536, "sessions"),
+{"transport.*", "process_limit", INTEGER("500", 1, 65536, "sessions"),
  "The most connections of this transport, to all destinations; the instances of out share them."},
 {"transport.*", "delivery_slot_cost", INTEGER("5", 0, 1000000, "transactions"),
  "After so many transactions of a large entry, one of a small entry may overtake it; 0 and 1: none ever does."},

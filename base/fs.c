@@ -18,6 +18,8 @@
  * into one commit; more threads than this bring nothing (doc/performance.md). */
 #define SYNC_THREADS 16
 #define FREE_INODES_MIN 100
+/* Files without a name that wait to be closed. */
+#define GONE_MAX 256
 
 static FsHook *fs_hook;
 static void *fs_hook_data;
@@ -370,6 +372,30 @@ bool fs_sync_group(FsSync *group, size_t count, GError **error)
             return fail_on(error, group[i].directory ? "sync directory" : "sync file", group[i].fd);
         }
     return true;
+}
+
+static void close_one(gpointer data, gpointer unused)
+{
+    (void)unused;
+    close(GPOINTER_TO_INT(data) - 1); /* a pool takes no 0 */
+}
+
+static GThreadPool *close_pool(void)
+{
+    static gsize made;
+    if (g_once_init_enter(&made)) {
+        GThreadPool *pool = g_thread_pool_new(close_one, NULL, 1, FALSE, NULL);
+        g_once_init_leave(&made, (gsize)pool);
+    }
+    return (GThreadPool *)made;
+}
+
+void fs_close_gone(int fd)
+{
+    if (fs_hook || g_thread_pool_unprocessed(close_pool()) >= GONE_MAX)
+        close(fd);
+    else
+        g_thread_pool_push(close_pool(), GINT_TO_POINTER(fd + 1), NULL);
 }
 
 bool fs_free_space(int fd, uint64_t *octets, GError **error)

@@ -69,6 +69,10 @@ bool fs_sync_group(FsSync *group, size_t count, GError **error);
  * said: fs_sync_group then costs one call, for a group on one file system. Only where the spool has one of its own. */
 void fs_use_syncfs(bool use);
 
+/* Closes a file that has no name any more. The file system frees its blocks then, and waits for the journal to do so: a
+ * thread takes that upon itself, unless too many wait for it already. */
+void fs_close_gone(int fd);
+
 /* Octets that an unprivileged process may still write there; free inodes
  * fewer than 100 count as no space. */
 bool fs_free_space(int fd, uint64_t *octets, GError **error);

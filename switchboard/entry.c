@@ -27,6 +27,7 @@ struct Entry {
     GBytes *whole;
     char *octets; /* of whole; written to only by mark(), and only when it is ours */
     bool mapped;
+    bool gone;    /* its file has no name any more */
     size_t recipients_at, message_at;
 };
 
@@ -168,11 +169,18 @@ void entry_free(Entry *entry)
 {
     if (!entry)
         return;
-    if (entry->fd >= 0)
+    if (entry->fd >= 0 && entry->gone)
+        fs_close_gone(entry->fd);
+    else if (entry->fd >= 0)
         close(entry->fd);
     g_clear_pointer(&entry->meta, json_decref);
     g_clear_pointer(&entry->whole, g_bytes_unref);
     g_free(entry);
+}
+
+void entry_set_gone(Entry *entry)
+{
+    entry->gone = true;
 }
 
 Queue *entry_queue(const Entry *entry)

@@ -44,6 +44,8 @@ typedef struct Entry Entry;
  * gone; FAIL_NEVER: damaged, or no entry at all; FAIL_LATER: the system. */
 Entry *entry_open(Queue *queue, const char *file, GError **error);
 void entry_free(Entry *entry);
+/* Its file was unlinked: entry_free() need not wait until the file system has freed it. */
+void entry_set_gone(Entry *entry);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Entry, entry_free)
 
 Queue *entry_queue(const Entry *entry);

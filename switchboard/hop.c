@@ -341,7 +341,8 @@ static void end_childless(const Hop *hop, const Batch *batch)
             continue;
         char file[FILE_NAME_SIZE];
         suffix_file(entry_name(outcome->parent), hop->hand->claimed, file);
-        fs_unlink(queue_fd(entry_queue(outcome->parent)), file, &outcome->error);
+        if (fs_unlink(queue_fd(entry_queue(outcome->parent)), file, &outcome->error))
+            entry_set_gone(outcome->parent);
     }
 }
 

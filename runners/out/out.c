@@ -250,7 +250,7 @@ static void turn(Out *out)
     int64_t before = clock_monotonic();
     if (!marks_sync(&out->marks, &error))
         die("sync", error);
-    out->sync_us = dirty ? clock_monotonic() - before : out->sync_us;
+    out->sync_us = dirty || moved ? clock_monotonic() - before : out->sync_us;
     transport_set_withdraws(out->standard, alone(out));
     adopt_all(out, claimed);
     reader_refill(&out->reader, delivery_ends, out);

@@ -127,3 +127,13 @@ class Cpu:
     def seconds(self):
         now = self._now()
         return sum(spent - self.before.get(pid, 0) for pid, spent in now.items())
+
+
+def peak_memory(instance):
+    """Largest resident size, in MB, that any of the instance's processes ever had."""
+    worst = ("", 0)
+    for pid in instance.leftovers():
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        status = dict(line.split(":", 1) for line in lines if ":" in line)
+        worst = max(worst, (status["Name"].strip(), int(status["VmHWM"].split()[0]) / 1024), key=lambda pair: pair[1])
+    return worst

@@ -6,13 +6,13 @@ import json
 import os
 import signal
 import socket
-import socketserver
 import threading
 import time
 
 from support.dns import Dns
 from support.instance import wait_until
 from support.post import post
+from support.slow import SlowServer
 
 FEW, MANY = 20, 10000
 LIVE, POSTS = 500, 4
@@ -61,50 +61,6 @@ class Silent(threading.Thread):
         self.socket.close()
         for connection in self.taken:
             connection.close()
-
-
-class SlowServer(socketserver.ThreadingTCPServer):
-    """An SMTP server that takes `rate` recipients a second, saved up to `burst`, and refuses the rest as too fast."""
-
-    allow_reuse_address = daemon_threads = True
-
-    def __init__(self, rate, burst):
-        super().__init__(("127.0.0.1", 0), Session)
-        self.rate, self.burst, self.tokens, self.filled = rate, burst, burst, time.monotonic()
-        self.lock, self.taken, self.refused = threading.Lock(), [], []
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def take(self):
-        with self.lock:
-            now = time.monotonic()
-            self.tokens = min(self.tokens + (now - self.filled) * self.rate, self.burst)
-            self.filled = now
-            good = self.tokens >= 1
-            self.tokens -= good
-            (self.taken if good else self.refused).append(now)
-            return good
-
-
-class Session(socketserver.StreamRequestHandler):
-    def say(self, text):
-        self.wfile.write(text.encode() + b"\r\n")
-
-    def handle(self):
-        self.say("220 slow.example.org")
-        for line in self.rfile:
-            verb = line.split(b" ")[0].strip().upper()
-            if verb == b"RCPT":
-                self.say("250 2.1.5 ok" if self.server.take() else "450 4.7.1 too fast, try again more slowly")
-            elif verb == b"DATA":
-                self.say("354 go on")
-                while self.rfile.readline() not in (b".\r\n", b""):
-                    pass
-                self.say("250 2.0.0 ok")
-            elif verb == b"QUIT":
-                self.say("221 bye")
-                return
-            else:
-                self.say("250 ok")
 
 
 def test_singles_before_the_rest_of_a_large_list(instances, sinks):

@@ -92,6 +92,10 @@ class Postfix:
         wait_until(self.answers, 10, lambda: f"Postfix to answer:\n{self.log_text()}")
         return self
 
+    def reload(self):
+        done = self._run("reload")
+        assert done.returncode == 0, done.stdout
+
     def answers(self):
         import socket
         try:
