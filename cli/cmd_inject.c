@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/octets.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/listing.h"
@@ -68,7 +69,7 @@ static Draft *make_draft(const Inject *inject, GBytes *message, const char *enve
     meta_set_string(meta, KEY_TO, inject->to);
     meta_set_string(meta, KEY_PEER, "inject");
     meta_set_string(meta, KEY_MESSAGE_ID, id);
-    meta_set_bool(meta, KEY_BODY_8BIT, message_text_8bit(message));
+    meta_set_bool(meta, KEY_BODY_8BIT, octets_8bit_bytes(message));
     Draft *draft = draft_new("in", meta);
     draft_add_message(draft, message);
     return draft;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cli/message_text.h"
+#include "base/octets.h"
 #include "mail/answer.h"
 #include "mail/message.h"
 #include "mail/notice.h"
@@ -78,7 +78,7 @@ static void add_text(Draft *draft, const Held *held, const List *list, const cha
     g_autoptr(GPtrArray) pieces = notice_compose(&notice);
     for (guint i = 0; i < pieces->len; i++) {
         draft_add_message(draft, pieces->pdata[i]);
-        if (message_text_8bit(pieces->pdata[i]))
+        if (octets_8bit_bytes(pieces->pdata[i]))
             meta_set_bool(draft_meta(draft), KEY_BODY_8BIT, true);
     }
 }

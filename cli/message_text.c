@@ -38,16 +38,6 @@ GBytes *message_text_wire(const char *octets, size_t length)
     return finish_wire(wire);
 }
 
-bool message_text_8bit(GBytes *message)
-{
-    gsize size;
-    const unsigned char *octets = g_bytes_get_data(message, &size);
-    for (gsize i = 0; i < size; i++)
-        if (octets[i] > 127)
-            return true;
-    return false;
-}
-
 static void write_octets(GBytes *octets)
 {
     gsize size;

@@ -13,9 +13,6 @@
  * at the end; nothing else is changed. */
 GBytes *message_text_wire(const char *octets, size_t length);
 
-/* Does it hold octets over 127? */
-bool message_text_8bit(GBytes *message);
-
 /* Writes to standard output: the header with the empty line that ends it, the
  * body, or both. */
 void message_text_write(GBytes *message, bool header, bool body);

@@ -3,15 +3,8 @@
 #include "mail/downgrade.h"
 
 #include <gmime/gmime.h>
-#include <stdbool.h>
 
-static bool is_7bit(const guint8 *octets, size_t length)
-{
-    for (size_t at = 0; at < length; at++)
-        if (octets[at] > 127)
-            return false;
-    return true;
-}
+#include "base/octets.h"
 
 static void initialize(void)
 {
@@ -80,9 +73,7 @@ static GBytes *write_out(GMimeMessage *message)
 
 GBytes *downgrade_to_7bit(GBytes *message)
 {
-    size_t length;
-    const guint8 *octets = g_bytes_get_data(message, &length);
-    if (is_7bit(octets, length))
+    if (!octets_8bit_bytes(message))
         return g_bytes_ref(message);
     initialize();
     GMimeMessage *parsed = parse(message);

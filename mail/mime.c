@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/octets.h"
+
 #define DEPTH_LIMIT 12
 #define PART_LIMIT 200
 #define BOUNDARY_LIMIT 200
@@ -309,22 +311,10 @@ static void keep_converter(const char *charset)
     g_mutex_unlock(&lock);
 }
 
-static bool is_ascii(const char *octets, size_t length)
-{
-    uint64_t all = 0, word;
-    for (; length >= sizeof word; octets += sizeof word, length -= sizeof word) {
-        memcpy(&word, octets, sizeof word);
-        all |= word;
-    }
-    for (; length > 0; length--)
-        all |= (uint64_t)(unsigned char)*octets++;
-    return (all & UINT64_C(0x8080808080808080)) == 0;
-}
-
 static GString *to_utf8(GString *raw, const char *charset)
 {
     bool stateful = is_stateful(charset) && (strstr(charset, "utf-16") || strpbrk(raw->str, "\033\016+~"));
-    if (!stateful && (is_ascii(raw->str, raw->len) || g_utf8_validate_len(raw->str, raw->len, NULL)))
+    if (!stateful && (!octets_8bit(raw->str, raw->len) || g_utf8_validate_len(raw->str, raw->len, NULL)))
         return raw;
     const char *from = strstr(charset, "utf-7") ? "UTF-7" : *charset ? charset : "WINDOWS-1252";
     gsize written;

@@ -5,19 +5,12 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/octets.h"
 #include "mail/header.h"
 #include "mail/message.h"
 
 #define BASE64_LINE 76
 #define LINE_LIMIT 900
-
-static bool is_8bit(const char *text, size_t length)
-{
-    for (size_t at = 0; at < length; at++)
-        if ((unsigned char)text[at] >= 128)
-            return true;
-    return false;
-}
 
 /* Line feeds become CRLF; nothing else is changed. */
 static char *with_crlf(const char *text)
@@ -49,7 +42,7 @@ static void append_text(GString *out, const char *text)
 {
     g_autofree char *lines = with_crlf(text);
     g_string_append(out, "Content-Type: text/plain; charset=utf-8\r\n");
-    if (!is_8bit(lines, strlen(lines)) && !has_long_line(lines)) {
+    if (!octets_8bit(lines, strlen(lines)) && !has_long_line(lines)) {
         g_string_append_printf(out, "Content-Transfer-Encoding: 7bit\r\n\r\n%s", lines);
         return;
     }
@@ -106,8 +99,7 @@ static void append_attached(GPtrArray *pieces, GString *out, const Notice *notic
     g_autoptr(Message) about = message_new(notice->about);
     g_autoptr(GBytes) head = message_head(about), body = message_body(about);
     bool all = notice->attach == NOTICE_MESSAGE;
-    bool eight = is_8bit(g_bytes_get_data(head, NULL), g_bytes_get_size(head)) ||
-                 (all && is_8bit(g_bytes_get_data(body, NULL), g_bytes_get_size(body)));
+    bool eight = octets_8bit_bytes(head) || (all && octets_8bit_bytes(body));
     g_string_append_printf(out, "Content-Type: %s\r\nContent-Disposition: inline\r\n",
                            all ? "message/rfc822" : "text/rfc822-headers");
     g_string_append_printf(out, "Content-Transfer-Encoding: %s\r\n\r\n", eight ? "8bit" : "7bit");

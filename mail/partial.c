@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/octets.h"
 #include "mail/parameter.h"
 
 #define TYPE "message/partial"
@@ -68,12 +69,7 @@ static bool check_encoding(Partial *partial, const Message *message)
             return refuse(partial, "its Content-Transfer-Encoding is not 7bit");
     }
     g_autoptr(GBytes) body = message_body(message);
-    size_t length;
-    const unsigned char *octets = g_bytes_get_data(body, &length);
-    for (size_t at = 0; at < length; at++)
-        if (octets[at] > 127)
-            return refuse(partial, "it holds octets over 127");
-    return true;
+    return !octets_8bit_bytes(body) || refuse(partial, "it holds octets over 127");
 }
 
 bool partial_read(const Message *message, Partial *partial)

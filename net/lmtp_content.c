@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include <string.h>
 
+#include "base/octets.h"
 #include "net/lmtp_internal.h"
 
 #define CAPACITY_FIRST 8192
@@ -49,20 +50,6 @@ static bool grow(LmtpSession *session, size_t needed)
     return true;
 }
 
-static unsigned char high_bits(const char *octets, size_t length)
-{
-    uint64_t all = 0;
-    for (; length >= sizeof all; octets += sizeof all, length -= sizeof all) {
-        uint64_t eight;
-        memcpy(&eight, octets, sizeof eight);
-        all |= eight;
-    }
-    unsigned char rest = (all & UINT64_C(0x8080808080808080)) ? 0x80 : 0;
-    while (length > 0)
-        rest |= (unsigned char)octets[--length];
-    return rest & 0x80;
-}
-
 static void store(LmtpSession *session, const char *octets, size_t length)
 {
     LmtpContent *content = &session->content;
@@ -77,7 +64,7 @@ static void store(LmtpSession *session, const char *octets, size_t length)
         return;
     memcpy(content->octets + content->length, octets, length);
     content->length += length;
-    content->high |= high_bits(octets, length);
+    content->high = content->high || octets_8bit(octets, length);
 }
 
 /* Remembers the two octets before `end` of a piece that began at start. */

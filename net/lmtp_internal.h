@@ -21,7 +21,7 @@ typedef struct LmtpContent {
     char before[2]; /* the last two octets on the wire */
     LmtpDot dot;
     const char *refusal; /* NULL, or why nothing is stored any more */
-    unsigned char high;  /* all octets OR-ed: bit 7 tells 8-bit content */
+    bool high;           /* an octet is above 127 */
 } LmtpContent;
 
 typedef enum LmtpState {

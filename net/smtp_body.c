@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/octets.h"
+
 /* Octets between two cuts, or what fills one. What depends on the octet before it, which
  * differs by copy, is told apart from what does not. */
 typedef struct Piece {
@@ -25,22 +27,6 @@ struct SmtpBody {
     size_t count;
     Piece pieces[];
 };
-
-/* Whether any octet has its top bit set, eight at a time. */
-static bool find_8bit(const char *data, size_t length)
-{
-    size_t at = 0;
-    for (; at + sizeof(uint64_t) <= length; at += sizeof(uint64_t)) {
-        uint64_t word;
-        memcpy(&word, data + at, sizeof(word));
-        if (word & UINT64_C(0x8080808080808080))
-            return true;
-    }
-    for (; at < length; at++)
-        if ((unsigned char)data[at] > 127)
-            return true;
-    return false;
-}
 
 /* Looks through data, less what the first octet is together with the one before it. */
 static void scan(Piece *piece)
@@ -112,7 +98,7 @@ SmtpBody *smtp_body_new_cut(GBytes *message, const size_t *cuts, size_t count)
         scan(&body->pieces[at]);
         done = stop;
     }
-    body->eight_bit = find_8bit(data, length);
+    body->eight_bit = octets_8bit(data, length);
     add_up(body);
     return body;
 }
@@ -142,7 +128,7 @@ SmtpBody *smtp_body_new_copy(SmtpBody *pattern, const SmtpFill *fills)
         scan(fill);
         place += fill->length;
     }
-    body->eight_bit = pattern->eight_bit || find_8bit(body->fills, own);
+    body->eight_bit = pattern->eight_bit || octets_8bit(body->fills, own);
     add_up(body);
     return body;
 }

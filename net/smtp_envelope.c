@@ -5,6 +5,8 @@
 #include <idn2.h>
 #include <string.h>
 
+#include "base/octets.h"
+
 /* RFC 5321 allows 256; more is passed to the server to judge, within reason. */
 #define ADDRESS_MAX 998
 
@@ -20,14 +22,6 @@ static const SmtpRefusal refuse_sender = {"5.1.7", "the sender's address cannot 
 
 /* --- addresses ---------------------------------------------------------- */
 
-static bool is_ascii(const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)text[i] > 127)
-            return false;
-    return true;
-}
-
 /* The domain of an address that has a local part in ASCII and a domain that is not, in A-labels; NULL when it
  * is not so, or no domain. idn2_free() */
 static char *a_labels(const char *address, size_t length, size_t *domain)
@@ -36,7 +30,7 @@ static char *a_labels(const char *address, size_t length, size_t *domain)
     if (!at || at + 1 == address + length)
         return NULL;
     *domain = (size_t)(at - address) + 1;
-    if (!is_ascii(address, *domain))
+    if (octets_8bit(address, *domain))
         return NULL;
     g_autofree char *labels = g_strndup(at + 1, length - *domain);
     uint8_t *ascii = NULL;
@@ -71,7 +65,7 @@ static uint8_t classify(const char *address, size_t length)
             return FATE_SYNTAX;
     if (ends_path(address, length))
         return FATE_SYNTAX;
-    if (is_ascii(address, length))
+    if (!octets_8bit(address, length))
         return FATE_OPEN;
     size_t domain;
     char *ascii = a_labels(address, length, &domain);
@@ -82,7 +76,7 @@ static uint8_t classify(const char *address, size_t length)
 static void append_address(GString *to, const char *address, size_t length)
 {
     size_t domain;
-    char *ascii = is_ascii(address, length) ? NULL : a_labels(address, length, &domain);
+    char *ascii = octets_8bit(address, length) ? a_labels(address, length, &domain) : NULL;
     g_string_append_len(to, address, (gssize)(ascii ? domain : length));
     if (ascii)
         g_string_append(to, ascii);
@@ -150,7 +144,7 @@ static void append_notify(GString *to, unsigned notify)
 static void append_orcpt(GString *to, const char *address, size_t length)
 {
     size_t before = to->len;
-    bool ascii = is_ascii(address, length);
+    bool ascii = !octets_8bit(address, length);
     if (!ascii && !g_utf8_validate(address, (gssize)length, NULL))
         return;
     g_string_append(to, ascii ? " ORCPT=rfc822;" : " ORCPT=utf-8;");

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "base/octets.h"
 #include "runners/defragment/defragment.h"
 #include "runners/keys.h"
 
@@ -91,16 +92,6 @@ static json_t *make_meta(const Part *part, const Gathered *gathered, Message *he
     return meta;
 }
 
-static bool has_8bit(GBytes *octets)
-{
-    gsize length;
-    const unsigned char *at = g_bytes_get_data(octets, &length);
-    for (gsize i = 0; i < length; i++)
-        if (at[i] > 127)
-            return true;
-    return false;
-}
-
 /* Where the whole goes: to `in`, or here again when it is itself a part. */
 static void add_whole(Part *part, const Gathered *gathered)
 {
@@ -123,7 +114,7 @@ static void add_whole(Part *part, const Gathered *gathered)
         }
     }
     g_autoptr(GBytes) octets = message_head(head);
-    if (has_8bit(octets))
+    if (octets_8bit_bytes(octets))
         meta_set_bool(meta, KEY_BODY_8BIT, true);
     Draft *draft = draft_new(queue, meta);
     draft_add_message(draft, octets);
