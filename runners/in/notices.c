@@ -4,20 +4,15 @@
 
 #include <inttypes.h>
 
-#include "base/log.h"
 #include "mail/header.h"
-#include "mail/notice.h"
-#include "mail/template.h"
-#include "runners/keys.h"
-#include "runners/list_runner.h"
+#include "runners/list_letter.h"
 
 /* One notice to be. */
 typedef struct Letter {
     const char *template;
     const char *kind; /* for its Message-ID */
     char *to;         /* of the header */
-    char **recipients; /* consumed */
-    char *envelope_sender; /* "": none, so that nobody answers it */
+    ListLetterWay way;
     bool replied;
     NoticeAttach attach;
     int64_t number;
@@ -28,12 +23,6 @@ static char *fill(const Notices *notices, const Letter *letter)
 {
     Post *post = notices->post;
     const List *list = post->list;
-    g_autoptr(GError) error = NULL;
-    g_autofree char *template = template_load(notices->templates, list->preferred_language, letter->template, &error);
-    if (!template) {
-        log_warn("%s list=%s no notice: %s", entry_trace(notices->entry), list->list_id, error->message);
-        return NULL;
-    }
     g_autofree char *raw = message_value(post->message, "Subject");
     g_autofree char *subject = header_decode(raw ? raw : "(no subject)"), *reasons = post_reasons(post, "\n    ");
     g_autofree char *owner = post_list_address(list, "owner");
@@ -50,37 +39,7 @@ static char *fill(const Notices *notices, const Letter *letter)
                                     {"number", number},
                                     {"size", size},
                                     {0}};
-    g_autofree char *text = template_fill(template, values);
-    return g_utf8_make_valid(text, -1);
-}
-
-static bool has_8bit(const GPtrArray *pieces)
-{
-    for (unsigned at = 0; at < pieces->len; at++) {
-        gsize length;
-        const unsigned char *octets = g_bytes_get_data(pieces->pdata[at], &length);
-        for (gsize place = 0; place < length; place++)
-            if (octets[place] >= 128)
-                return true;
-    }
-    return false;
-}
-
-static void add_draft(const Notices *notices, Letter *letter, const GPtrArray *pieces, const char *id)
-{
-    json_t *meta = json_object();
-    meta_set_string(meta, META_LIST, notices->post->list->list_id);
-    meta_set_string(meta, KEY_SENDER, letter->envelope_sender);
-    meta_set_string(meta, KEY_ENVELOPE_SENDER, letter->envelope_sender);
-    meta_set_string(meta, KEY_MESSAGE_ID, id);
-    meta_set_string(meta, KEY_PRIORITY, "notice");
-    if (has_8bit(pieces))
-        meta_set_bool(meta, KEY_BODY_8BIT, true);
-    Draft *draft = draft_new("virgin", meta);
-    for (unsigned at = 0; at < pieces->len; at++)
-        draft_add_message(draft, pieces->pdata[at]);
-    list_runner_set_recipients(draft, g_steal_pointer(&letter->recipients));
-    outcome_add(notices->outcome, draft);
+    return list_letter_text(notices->entry, list, notices->templates, letter->template, values);
 }
 
 static void send_letter(const Notices *notices, Letter *letter)
@@ -94,26 +53,18 @@ static void send_letter(const Notices *notices, Letter *letter)
         Notice notice = {.from = from, .to = letter->to, .text = text, .id = id, .date = post->now,
                          .replied = letter->replied, .attach = letter->attach, .about = about,
                          .in_reply_to = letter->replied ? post->message_id : NULL};
-        g_autoptr(GPtrArray) pieces = notice_compose(&notice);
-        add_draft(notices, letter, pieces, id);
+        list_letter_add(notices->outcome, post->list, &notice, letter->way);
+    } else {
+        g_strfreev(letter->way.recipients);
     }
-    g_clear_pointer(&letter->recipients, g_strfreev);
     g_free(letter->to);
-    g_free(letter->envelope_sender);
-}
-
-static char **only(const char *address)
-{
-    char **all = g_new0(char *, 2);
-    all[0] = g_strdup(address);
-    return all;
 }
 
 static void answer(const Notices *notices, const char *template, const char *kind, NoticeAttach attach)
 {
     const char *sender = notices->post->sender;
-    Letter letter = {.template = template, .kind = kind, .to = g_strdup(sender), .recipients = only(sender),
-                     .envelope_sender = g_strdup(""), .replied = true, .attach = attach};
+    Letter letter = {.template = template, .kind = kind, .to = g_strdup(sender), .replied = true, .attach = attach,
+                     .way = {.queue = "virgin", .envelope_sender = "", .recipients = list_letter_to(sender)}};
     send_letter(notices, &letter);
 }
 
@@ -130,15 +81,13 @@ void notices_rejected(const Notices *notices)
 bool notices_held_moderators(const Notices *notices, int64_t number, GError **error)
 {
     Post *post = notices->post;
-    g_auto(GStrv) all = list_administrators(post->store, post->list->list_id, error);
+    g_auto(GStrv) all = list_letter_to_owners(post->store, post->list, post->site_owner, error);
     if (!all)
         return false;
-    char **recipients = *all ? g_steal_pointer(&all) : post->site_owner ? only(post->site_owner) : NULL;
-    if (!recipients)
-        return true;
+    g_autofree char *bounces = post_list_address(post->list, "bounces");
     Letter letter = {.template = "held_moderators", .kind = "moderate", .to = post_list_address(post->list, "owner"),
-                     .recipients = recipients, .envelope_sender = post_list_address(post->list, "bounces"),
-                     .attach = NOTICE_MESSAGE, .number = number};
+                     .attach = NOTICE_MESSAGE, .number = number,
+                     .way = {.queue = "virgin", .envelope_sender = bounces, .recipients = g_steal_pointer(&all)}};
     send_letter(notices, &letter);
     return true;
 }

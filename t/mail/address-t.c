@@ -69,11 +69,12 @@ static void test_lists(void)
 static void test_valid(void)
 {
     static const char *const good[] = {"a@b", "a.b+c=d@example.com", "\"a b\"@example.com", "\"a@b\"@example.com",
-                                       "\"\"@example.com", "\"a\\\"> b\"@example.com", "a@[192.0.2.1]", "a@[IPv6:2001:db8::1]"};
+                                       "\"\"@example.com", "\"a\\\"> b\"@example.com", "a@[192.0.2.1]",
+                                       "a@[IPv6:2001:db8::1]"};
     static const char *const bad[] = {"", "a", "@", "a@", "@b", "a b@c", ".a@b", "a.@b", "a@b.", "a@-b", "a@b c",
                                       "a\r\n@b", "a@b@c", "\"a@b", "a@[1", "a@b,c@d", "a@b>", "a@[1[",
-                                      "a@[1>2]", "a@[1,2]", "a@[]", "\"a\"> NOTIFY=NEVER \"b\"@c", "\"a\"b\"c\"@d", "\"@b",
-                                      "\"a\\\"@b"};
+                                      "a@[1>2]", "a@[1,2]", "a@[]", "\"a\"> NOTIFY=NEVER \"b\"@c", "\"a\"b\"c\"@d",
+                                      "\"@b", "\"a\\\"@b"};
     for (size_t at = 0; at < G_N_ELEMENTS(good); at++)
         g_assert_true(address_valid(good[at]));
     for (size_t at = 0; at < G_N_ELEMENTS(bad); at++)

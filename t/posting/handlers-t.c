@@ -440,7 +440,8 @@ static void test_decorate_personal(Bench *bench, gconstpointer data)
     static const PostCopies copies = {.verp_personalized = true, .unsubscribe_url = "https://l.example.com/$token"};
     set_text(&bench->list->msg_footer, "for $user_name <$user_address>\n");
     bench->list->personalize = PERSONALIZE_FULL;
-    Post *post = bench_post(bench, BASE "List-Unsubscribe: <mailto:x>\r\nCc: bart@example.org,\r\n\tcris@x\r\nCc: dora@x\r\n\r\nbody\r\n");
+    Post *post = bench_post(bench, BASE "List-Unsubscribe: <mailto:x>\r\nCc: bart@example.org,\r\n\tcris@x\r\n"
+                                        "Cc: dora@x\r\n\r\nbody\r\n");
     post->copies = &copies;
     process(&handler_decorate, post);
     g_assert_true(post->verp && post->personal);
@@ -448,7 +449,8 @@ static void test_decorate_personal(Bench *bench, gconstpointer data)
     g_assert_cmpstr(text, ==,
                     "From: anne@example.org\r\nTo: <user_mailbox 3>\r\n"
                     "List-Unsubscribe: <https://l.example.com/<unsubscribe_token 3>>,\r\n"
-                    " <mailto:test-leave@example.com>\r\nCc: bart@example.org,\r\n\tcris@x,\r\n dora@x,\r\n test@example.com\r\n"
+                    " <mailto:test-leave@example.com>\r\nCc: bart@example.org,\r\n\tcris@x,\r\n dora@x,\r\n"
+                    " test@example.com\r\n"
                     "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n\r\nbody\r\n"
                     "for <user_name 0> <<user_address 0>>\r\n");
 }
