@@ -70,9 +70,22 @@ static void take_nested(Report *report, Bounce *bounce)
     bounce_free(inner);
 }
 
+/* Lines that end with CR alone; NULL: there is another end. */
+static char *with_feeds(const char *octets, size_t length)
+{
+    if (memchr(octets, '\n', length) || !memchr(octets, '\r', length))
+        return NULL;
+    char *copy = g_memdup2(octets, length);
+    for (char *at = copy; (at = memchr(at, '\r', length - (size_t)(at - copy)));)
+        *at = '\n';
+    return copy;
+}
+
 Bounce *bounce_parse(const char *octets, size_t length)
 {
-    return parse(octets ? octets : "", length, false);
+    const char *given = octets ? octets : "";
+    g_autofree char *copy = with_feeds(given, length);
+    return parse(copy ? copy : given, length, false);
 }
 
 /* The one recipient of a report whose reason stands elsewhere in it. */
@@ -108,6 +121,7 @@ static Bounce *parse(const char *octets, size_t length, bool inner)
         take_nested(&report, bounce);
     refine(&report);
     bounce->kind = kind_of(&report);
+    bounce->complaint = bounce->kind == BOUNCE_FEEDBACK && !report.harmless;
     bounce->recipients = g_steal_pointer(&report.recipients);
     g_ptr_array_set_free_func(bounce->recipients, recipient_free);
     report_clear(&report);

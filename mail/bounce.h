@@ -16,7 +16,7 @@
 typedef enum BounceKind {
     BOUNCE_NONE,         /* ordinary mail */
     BOUNCE_FAILURE,      /* at least one recipient failed or is delayed */
-    BOUNCE_FEEDBACK,     /* a complaint */
+    BOUNCE_FEEDBACK,     /* a complaint, or another report by a reader's provider (complaint is false) */
     BOUNCE_REPLY,        /* written by a program on behalf of a person: vacation, challenge */
     BOUNCE_SUCCESS,      /* a report that all went well */
     BOUNCE_UNRECOGNISED, /* looks like a failure, and names nobody */
@@ -39,6 +39,7 @@ typedef struct BounceRecipient {
 
 typedef struct Bounce {
     BounceKind kind;
+    bool complaint;        /* with BOUNCE_FEEDBACK: somebody does not want the mail */
     const char *dialect;   /* the name of the row that read it, or NULL */
     GPtrArray *recipients; /* of BounceRecipient, each address once */
 } Bounce;

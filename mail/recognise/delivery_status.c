@@ -45,8 +45,10 @@ static char *value_address(const char *value, bool original)
 {
     const char *mark = value ? strchr(value, ';') : NULL;
     const char *start = mark && !memchr(value, '@', (size_t)(mark - value)) ? mark + 1 : value;
-    if (!start || (mark && g_ascii_strncasecmp(value, "x400", 4) == 0))
+    if (!start)
         return NULL;
+    if (mark && (g_ascii_strncasecmp(value, "x400", 4) == 0 || g_ascii_strncasecmp(value, "x.400", 5) == 0))
+        return address_x400(start);
     size_t length;
     bool coded = original && strchr(start, '+') && !strstr(start, "+@");
     g_autofree char *plain = coded || strchr(start, '\\') ? decode_address(start, coded) : NULL;

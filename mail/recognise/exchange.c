@@ -17,24 +17,31 @@ static const Section sections[] = {
 static void add_x400(Report *report)
 {
     for (guint at = 0; at < report->lines->len; at++) {
-        const char *line = report_line(report, at), *mark = strstr(line, "SMTP=");
-        size_t length;
-        const char *address = mark ? address_begins(mark + 5, &length) : NULL;
-        g_autofree char *text = NULL;
+        g_autofree char *address = address_x400(report_line(report, at)), *text = NULL;
         if (address && at + 1 < report->lines->len)
             text = g_strconcat(report_line(report, at + 1), " ",
                                at + 2 < report->lines->len ? report_line(report, at + 2) : "", NULL);
         if (address)
-            report_add(report, &(Finding){address, length, "failed", NULL, text});
+            report_add(report, &(Finding){address, strlen(address), "failed", NULL, text});
     }
+}
+
+static bool is_x400(const Report *report)
+{
+    return (report_says(report, "c=") && report_says(report, "a=")) &&
+           (report_says(report, "rfc-822=") || report_says(report, "smtp="));
 }
 
 static bool read_exchange(Report *report)
 {
-    if (!report->automatic || (!report_says(report, "reach the following") && !report_says(report, "be reached:")))
+    if (!report->automatic)
         return false;
-    add_x400(report);
-    return report_found(report) || section_read(report, sections);
+    if (is_x400(report))
+        add_x400(report);
+    if (report_found(report))
+        return true;
+    return (report_says(report, "reach the following") || report_says(report, "be reached:")) &&
+           section_read(report, sections);
 }
 
 const Dialect dialect_exchange = {.name = "exchange", .read = read_exchange};

@@ -16,6 +16,18 @@ static void add_from(Report *report, const char *head, const char *name)
         report_add(report, &(Finding){address, length, "complaint", NULL, NULL});
 }
 
+/* RFC 6591 reports of failed authentication and RFC 6430 "not spam": nobody complains of the mail. */
+static bool is_harmless(const Report *report)
+{
+    static const char *const types[] = {"auth-failure", "not-spam"};
+    const char *head = report->feedback_text ? report->feedback_text : "";
+    g_autofree char *type = mime_field(head, strlen(head), "Feedback-Type");
+    for (size_t at = 0; type && at < G_N_ELEMENTS(types); at++)
+        if (g_ascii_strncasecmp(type, types[at], strlen(types[at])) == 0)
+            return true;
+    return false;
+}
+
 static bool read_feedback(Report *report)
 {
     static const char *const fields[] = {"Original-Rcpt-To", "Removal-Recipient"};
@@ -26,6 +38,9 @@ static bool read_feedback(Report *report)
     if (!report->feedback_text && !hotmail)
         return false;
     report->kind = BOUNCE_FEEDBACK;
+    report->harmless = is_harmless(report);
+    if (report->harmless)
+        return true;
     for (size_t at = 0; report->feedback_text && at < G_N_ELEMENTS(fields); at++)
         add_from(report, report->feedback_text, fields[at]);
     if (hotmail)

@@ -21,6 +21,12 @@
 
 #define REPORT_USUAL 11
 
+/* Words by which a paragraph says that delivery failed: one, or both. */
+typedef struct Failing {
+    const char *one, *two;
+} Failing;
+#define FAILING_MAX 16
+
 typedef struct Report {
     const char *octets;
     size_t length;
@@ -41,7 +47,10 @@ typedef struct Report {
     const char *back;           /* the returned mail in octets, or NULL */
     size_t back_length;
     const char *returned;       /* for report_returned() */
+    const Failing *failing[FAILING_MAX]; /* for report_fails(): those that the notification holds */
+    bool sought;                /* they were looked for */
     BounceKind kind;            /* set by a dialect that knows it */
+    bool harmless;              /* feedback that is no complaint */
     bool succeeded;             /* something was reported delivered, relayed or expanded */
     GHashTable *known;          /* address in lower case -> BounceRecipient; NULL while they are few */
     GPtrArray *recipients;      /* the result */
@@ -76,6 +85,13 @@ const char *report_returned(Report *report);
 /* Does the notification hold the phrase (lower case, single spaces)? */
 bool report_says(const Report *report, const char *phrase);
 
+/* Does a paragraph (in lower case as report_lower() makes it; NULL: all of the notification) say, in one of the
+ * languages we know, that delivery failed? */
+bool report_fails(Report *report, const char *lower);
+
+/* In lower case, whatever script it is in; length may be -1. */
+char *report_lower(const char *text, gssize length);
+
 /* The line in which an offset of flat is. */
 guint report_line_at(const Report *report, size_t offset);
 
@@ -89,6 +105,10 @@ const char *address_scan(const char *at, size_t *length);
 
 /* The address that begins at at, perhaps behind one of <"'( or mailto: ; NULL when none does. */
 const char *address_begins(const char *at, size_t *length);
+
+/* The Internet address that an X.400 one is made of, "c=US;a= ;p=X;dda:RFC-822=joe(a)example.com" (RFC 2156); g_free(), NULL:
+ * it has none. */
+char *address_x400(const char *text);
 
 /* RFC 3463 status in a text ("5.1.1"), preferring one behind a reply code. Into status, "" when there is none. */
 #define STATUS_SIZE 12

@@ -1,39 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* No dialect that we know: an address at the beginning of a line, below a paragraph that says that
- * delivery failed or above a reply that does; or a line that says of its only address that it is unknown or full. */
+ * delivery failed or above a reply that does; one that is labelled as the recipient's; or a line that says of its only
+ * address that it is unknown or full. */
 #include <string.h>
 
 #include "mail/recognise/report.h"
 
 #define PARAGRAPH_LIMIT 600
-
-static const char *const failures[] = {"not be delivered",
-                                       "n't be delivered",
-                                       "cannot be delivered",
-                                       "unable to deliver",
-                                       "not able to deliver",
-                                       "delivery fail",
-                                       "delivery has fail",
-                                       "was not delivered",
-                                       "not deliver your",
-                                       "undeliverable",
-                                       "did not reach",
-                                       "failed recipient",
-                                       "recipient(s) failed",
-                                       "has failed",
-                                       "recipients failed",
-                                       "delivery error",
-                                       "permanent error",
-                                       "not delivered to the following",
-                                       "attempting to deliver",
-                                       "wasn't able to deliver",
-                                       "error delivering",
-                                       "could not deliver",
-                                       "were rejected",
-                                       "unknown address",
-                                       "addresses were unknown",
-                                       NULL};
 
 static const char *const verdicts[] = {"unknown user",
                                        "was rejected",
@@ -66,6 +40,10 @@ static const char *const verdicts[] = {"unknown user",
                                        "no longer active",
                                        "host unknown",
                                        "unknown host",
+                                       "failed to deliver",
+                                       "wasn't delivered",
+                                       "automatically rejected",
+                                       "quota exceeded",
                                        NULL};
 
 static bool holds(const char *lower, const char *const *words)
@@ -124,12 +102,12 @@ static bool read_below(Report *report)
     GString *before = g_string_new(NULL);
     bool ended = false, failing = false;
     for (guint at = 0; at < report->lines->len; at++) {
-        const char *line = report_line(report, at), *start = line + strspn(line, " \t*-<\"");
+        const char *line = report_line(report, at), *start = line + strspn(line, " \t*-<>\"");
         size_t length;
         const char *address = address_begins(start, &length);
         if (*start == '\0') {
             ended = true;
-        } else if (address == start && strchr(" \t:>\",;(", start[length])) {
+        } else if (address == start && strchr(" \t:><\",;(", start[length])) {
             const char *rest = start + length + strspn(start + length, " \t:>\",;");
             if (!is_contact(report, address, length) && (failing || is_explained(report, at, rest)))
                 report_add(report,
@@ -137,13 +115,110 @@ static bool read_below(Report *report)
                                       *rest || at + 1 >= report->lines->len ? rest : report_line(report, at + 1)});
         } else if (address != start) {
             take_prose(before, start, ended);
-            g_autofree char *lower = g_ascii_strdown(before->str, -1);
-            failing = holds(lower, failures);
+            g_autofree char *lower = report_lower(before->str, (gssize)before->len);
+            failing = report_fails(report, lower);
             ended = false;
         }
     }
     g_string_free(before, TRUE);
     return report_found(report);
+}
+
+/* German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Danish, Polish, Czech, Hungarian, Turkish, Russian,
+ * Japanese, Chinese, Korean. */
+static const char *const labels[] = {
+    "recipient",
+    "failed recipient",
+    "failed address",
+    "failed addresses",
+    "intended recipient",
+    "undeliverable address",
+    "empf\xc3\xa4nger",
+    "empfaenger",
+    "destinataire",
+    "destinatario",
+    "destinatari",
+    "destinat\xc3\xa1rio",
+    "ontvanger",
+    "geadresseerde",
+    "mottagare",
+    "modtager",
+    "adresat",
+    "odbiorca",
+    "p\xc5\x99\xc3\xadjemce",
+    "c\xc3\xadmzett",
+    "al\xc4\xb1" "c\xc4\xb1",
+    "\xd0\xbf\xd0\xbe\xd0\xbb\xd1\x83\xd1\x87\xd0\xb0\xd1\x82\xd0\xb5\xd0\xbb\xd1\x8c",
+    "\xd0\xb0\xd0\xb4\xd1\x80\xd0\xb5\xd1\x81\xd0\xb0\xd1\x82",
+    "\xe5\x8f\x97\xe4\xbf\xa1\xe8\x80\x85",
+    "\xe5\xae\x9b\xe5\x85\x88",
+    "\xe5\x8f\x8e\xe4\xbb\xb6\xe4\xba\xba",
+    "\xe6\x94\xb6\xe4\xbb\xb6\xe4\xba\xba",
+    "\xe6\x94\xb6\xe4\xbb\xb6\xe8\x80\x85",
+    "\xeb\xb0\x9b\xeb\x8a\x94 \xec\x82\xac\xeb\x9e\x8c",
+    "\xec\x88\x98\xec\x8b\xa0\xec\x9e\x90",
+    "\xec\x88\x98\xec\x8b\xa0\xec\x9d\xb8"};
+
+#define LABEL_LIMIT 40 /* octets of "Recipient address(es):" */
+
+/* Behind the label and its colon, or at the end of a line that is the label alone; NULL: the line does not begin
+ * with one. */
+static const char *behind_label(const char *line)
+{
+    static const char wide_colon[] = "\xef\xbc\x9a";
+    const char *start = line + strspn(line, " \t*-");
+    size_t length = strnlen(start, LABEL_LIMIT);
+    while (length > 0 && ((unsigned char)start[length] & 0xc0) == 0x80)
+        length--;
+    g_autofree char *lower = report_lower(start, (gssize)length);
+    for (size_t i = 0; i < G_N_ELEMENTS(labels); i++) {
+        if (strlen(labels[i]) > length || !g_str_has_prefix(lower, labels[i]))
+            continue;
+        const char *at = start + strlen(labels[i]);
+        at += strspn(at, "abcdefghijklmnopqrstuvwxyz() \t");
+        if (*at == '\0' || *at == ':')
+            return at + (*at == ':');
+        if (g_str_has_prefix(at, wide_colon))
+            return at + strlen(wide_colon);
+    }
+    return NULL;
+}
+
+/* "Recipient: [SMTP:joe@example.com]", "Empfänger: joe@example.com", or the address on the next line. */
+static bool read_labelled(Report *report)
+{
+    for (guint at = 0; at < report->lines->len && report_fails(report, NULL); at++) {
+        const char *place = behind_label(report_line(report, at));
+        if (!place)
+            continue;
+        for (guint below = at + 1; place[strspn(place, " \t")] == '\0' && below < MIN(at + 3, report->lines->len); below++)
+            place = report_line(report, below);
+        place += strspn(place, " \t[");
+        if (g_ascii_strncasecmp(place, "smtp:", 5) == 0 || g_ascii_strncasecmp(place, "smtp ", 5) == 0)
+            place += 5;
+        size_t length;
+        const char *address = address_begins(place, &length);
+        if (address && !is_contact(report, address, length))
+            report_add(report, &(Finding){address, length, "failed", NULL,
+                                          at + 1 < report->lines->len ? report_line(report, at + 1) : NULL});
+    }
+    return report_found(report);
+}
+
+#define LEAD_LIMIT 60
+
+/* "550 5.1.1 Address <joe@example.com> not known here": a reply of a server that begins with the address, or a few words
+ * that do not say it is the sender's or a person's to ask. */
+static bool is_reply_line(const char *line, const char *address, const char *lower)
+{
+    static const char *const others[] = {"from", "sender", "contact", "mail ", "http", "by ", "please", "client", "see ",
+                                         "helo", "ask ", NULL};
+    const char *start = line + strspn(line, " \t");
+    bool code = (*start == '4' || *start == '5') && strspn(start, "0123456789") == 3 && strchr(" -", start[3]);
+    if (!code || address - start > LEAD_LIMIT || strstr(lower, "sender") || strstr(lower, "mail from"))
+        return false;
+    g_autofree char *lead = g_strndup(lower, (gsize)(address - line));
+    return !holds(lead, others);
 }
 
 /* "550 <joe@example.com>... User unknown", "RCPT TO:<joe@example.com>: 550 no": a reply about this address. */
@@ -157,6 +232,14 @@ static bool is_reply_about(const char *line, const char *address, size_t length)
     return strstr(lead, "rcpt to:") || (!strstr(lead, "from") && g_str_has_prefix(behind, "..."));
 }
 
+/* Does the line tell people what to do? */
+static bool is_advice(const char *lower)
+{
+    static const char *const words[] = {"contact", "wenden sie", "kontakt", "contatt", "write to", "reply to", "forward",
+                                        "please", "bitte", "help", "http", "question", NULL};
+    return holds(lower, words);
+}
+
 static bool read_line(Report *report)
 {
     for (guint at = 0; at < report->lines->len; at++) {
@@ -165,8 +248,9 @@ static bool read_line(Report *report)
         const char *address = address_scan(line, &length);
         if (!address || is_contact(report, address, length) || address_scan(address + length, &other))
             continue;
-        g_autofree char *lower = g_ascii_strdown(line, -1);
-        if (holds(lower, verdicts) || is_reply_about(line, address, length))
+        g_autofree char *lower = report_lower(line, -1);
+        if (holds(lower, verdicts) || is_reply_about(line, address, length) || is_reply_line(line, address, lower) ||
+            (report_fails(report, lower) && !is_advice(lower)))
             report_add(report, &(Finding){address, length, "failed", NULL, line});
     }
     return report_found(report);
@@ -174,7 +258,7 @@ static bool read_line(Report *report)
 
 static bool read_sentence(Report *report)
 {
-    return report->automatic && (read_below(report) || read_line(report));
+    return report->automatic && (read_below(report) || read_labelled(report) || read_line(report));
 }
 
 const Dialect dialect_sentence = {.name = "sentence", .read = read_sentence};

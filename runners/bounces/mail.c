@@ -140,7 +140,8 @@ static bool signed_mail(Case *given, const Signature *signature, const Bounce *b
     case BOUNCE_UNRECOGNISED: /* who failed is known from the address, only not how */
         return signed_failure(given, signature, bounce, error);
     case BOUNCE_FEEDBACK:
-        return complained(given, signature->recipient, error);
+        return bounce->complaint ? complained(given, signature->recipient, error)
+                                 : case_forward(given, "it is feedback that complains of nothing", error);
     case BOUNCE_NONE:
         return case_forward(given, "it is no report of failed delivery", error);
     default:
@@ -180,6 +181,8 @@ static bool unsigned_mail(Case *given, const Bounce *bounce, const char *octets,
         return unsigned_failures(given, bounce, error);
     case BOUNCE_FEEDBACK: {
         g_autofree char *recipient = NULL;
+        if (!bounce->complaint)
+            return case_forward(given, "it is feedback that complains of nothing", error);
         if (!find_proof(given, octets, length, &recipient, error))
             return false;
         return recipient ? complained(given, recipient, error)
