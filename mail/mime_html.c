@@ -49,6 +49,18 @@ static const char *skip_element(const char *at, const char *name, size_t length)
     return at;
 }
 
+/* A link to an address of which the text does not tell: "<mailto:joe@example.com>" before it, as programs write it. */
+static void link_to(const char *at, const char *end, GString *out)
+{
+    const char *mark = at;
+    while (mark < end && g_ascii_strncasecmp(mark, "mailto:", 7) != 0)
+        mark++;
+    size_t length = mark < end ? strcspn(mark, "\"'?> \t") : 0;
+    size_t text = strcspn(end, "<");
+    if (length > strlen("mailto:") && length <= 320 && mark + length <= end && !memchr(end, '@', text))
+        g_string_append_printf(out, "<%.*s>", (int)length, mark);
+}
+
 /* at is behind a '<'. */
 static const char *tag(const char *at, GString *out)
 {
@@ -72,6 +84,8 @@ static const char *tag(const char *at, GString *out)
             g_string_append_c(out, '\n');
             break;
         }
+    if (is_tag(name, length, "a") && name == at)
+        link_to(at, end, out);
     return name == at ? skip_element(end + 1, name, length) : end + 1;
 }
 

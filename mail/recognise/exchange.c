@@ -28,8 +28,8 @@ static void add_x400(Report *report)
 
 static bool is_x400(const Report *report)
 {
-    return (report_says(report, "c=") && report_says(report, "a=")) &&
-           (report_says(report, "rfc-822=") || report_says(report, "smtp="));
+    return report_says(report, "c=") && report_says(report, "a=") &&
+           (report_says(report, "smtp=") || report_says(report, "rfc-822="));
 }
 
 static bool read_exchange(Report *report)

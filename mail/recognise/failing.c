@@ -34,6 +34,10 @@ static const Failing failings[] = {
     {"could not be reached", NULL},
     {"failed to deliver", NULL},
     {"were rejected", NULL},
+    {"was rejected", NULL},
+    {"failed permanently", NULL},
+    {"problem delivering", NULL},
+    {"has been blocked", NULL},
     {"unknown address", NULL},
     {"addresses were unknown", NULL},
     /* German */
@@ -61,6 +65,7 @@ static const Failing failings[] = {
     {"no se ha pod", NULL},
     {"no ha pod", NULL},
     {"no ha sido", "entregad"},
+    {"no se ha", "entregad"},
     {"no pudo", "entregad"},
     {"no lleg\xc3\xb3", NULL},
     {"error de entrega", NULL},
@@ -109,8 +114,11 @@ static const Failing failings[] = {
     {"\xe9\x85\x8d\xe4\xbf\xa1\xe3\x81\xab\xe5\xa4\xb1\xe6\x95\x97", NULL},
     {"\xe5\xae\x9b\xe5\x85\x88\xe4\xb8\x8d\xe6\x98\x8e", NULL},
     {"\xe9\x85\x8d\xe4\xbf\xa1\xe4\xb8\x8d\xe8\x83\xbd", NULL},
+    {"\xe9\x85\x8d\xe4\xbf\xa1\xe3\x81\x95\xe3\x82\x8c\xe3\x81\xbe\xe3\x81\x9b\xe3\x82\x93", NULL},
     /* Chinese, both scripts: cannot be delivered, delivery failed, returned */
     {"\xe6\x97\xa0\xe6\xb3\x95", "\xe9\x80\x81\xe8\xbe\xbe"},
+    {"\xe6\x9c\xaa\xe9\x80\x81\xe8\xbe\xbe", NULL},
+    {"\xe6\x9c\xaa\xe8\x83\xbd\xe9\x80\x81\xe8\xbe\xbe", NULL},
     {"\xe6\x97\xa0\xe6\xb3\x95", "\xe6\x8a\x95\xe9\x80\x92"},
     {"\xe6\x8a\x95\xe9\x80\x92\xe5\xa4\xb1\xe8\xb4\xa5", NULL},
     {"\xe4\xbc\xa0\xe9\x80\x92", "\xe5\xa4\xb1\xe8\xb4\xa5"},
@@ -163,6 +171,40 @@ bool report_fails(Report *report, const char *lower)
         seek(report);
     for (size_t at = 0; at < FAILING_MAX && report->failing[at]; at++)
         if (!lower || holds(lower, report->failing[at]))
+            return true;
+    return false;
+}
+
+/* Is it only a warning: will the mail be tried again? */
+bool report_waits(const Report *report)
+{
+    static const char *const words[] = {
+        "will be retried",
+        "will retry",
+        "keep trying",
+        "keep on trying",
+        "still being retried",
+        "attempts will continue",
+        "warning message only",
+        "warning only",
+        "not yet been delivered",
+        "be delivered yet",
+        "has been delayed",
+        "noch nicht zugestellt",
+        "weiter versucht",
+        "weitere zustellversuche",
+        "verz\xc3\xb6gert",
+        "nouvelles tentatives",
+        "est retard\xc3\xa9" "e",
+        "se reintentar\xc3\xa1",
+        "ulteriori tentativi",
+        "\xe9\x85\x8d\xe4\xbf\xa1\xe3\x81\x8c\xe9\x81\x85"};
+    static const char *const ends[] = {"giving up", "given up", "gave up", "permanent", "no further attempts"};
+    for (size_t at = 0; at < G_N_ELEMENTS(ends); at++)
+        if (report_says(report, ends[at]))
+            return false;
+    for (size_t at = 0; at < G_N_ELEMENTS(words); at++)
+        if (report_says(report, words[at]))
             return true;
     return false;
 }

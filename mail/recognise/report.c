@@ -86,6 +86,32 @@ bool report_is_reply(Report *report)
     return strncmp(report->subject, "re:", 3) == 0;
 }
 
+/* Subjects beyond ASCII, asked for only there: Portuguese, Russian, Czech, Hungarian, French, Japanese, Chinese, Korean. */
+static bool is_far_subject(const char *subject)
+{
+    static const char *const subjects[] = {
+        "n\xc3\xa3o entregue",
+        "\xd0\xbd\xd0\xb5 \xd1\x83\xd0\xb4\xd0\xb0\xd0\xb5\xd1\x82\xd1\x81\xd1\x8f \xd0\xb4\xd0\xbe\xd1\x81\xd1\x82\xd0\xb0\xd0\xb2\xd0\xb8\xd1\x82\xd1\x8c",
+        "\xd0\xbd\xd0\xb5\xd0\xb4\xd0\xbe\xd1\x81\xd1\x82\xd0\xb0\xd0\xb2\xd0\xbb\xd0\xb5\xd0\xbd",
+        "\xd0\xbd\xd0\xb5 \xd0\xb4\xd0\xbe\xd1\x81\xd1\x82\xd0\xb0\xd0\xb2\xd0\xbb\xd0\xb5\xd0\xbd",
+        "nedoru\xc4\x8diteln",
+        "k\xc3\xa9zbes\xc3\xadthetetlen",
+        "n'a pas pu \xc3\xaatre remis",
+        "\xe9\x85\x8d\xe4\xbf\xa1\xe4\xb8\x8d\xe8\x83\xbd",
+        "\xe9\x80\x81\xe4\xbf\xa1\xe3\x82\xa8\xe3\x83\xa9\xe3\x83\xbc",
+        "\xe6\x97\xa0\xe6\xb3\x95\xe9\x80\x81\xe8\xbe\xbe",
+        "\xe9\x80\x80\xe4\xbf\xa1",
+        "\xe6\x8a\x95\xe9\x80\x92\xe5\xa4\xb1\xe8\xb4\xa5",
+        "\xe7\x84\xa1\xe6\xb3\x95\xe5\x82\xb3\xe9\x81\x9e",
+        "\xeb\xb0\xb0\xeb\x8b\xac\xeb\x90\x98\xec\xa7\x80 \xec\x95\x8a\xec\x9d\x8c",
+        "\xeb\xb0\x98\xec\x86\xa1",
+        NULL};
+    const char *at = subject;
+    while ((signed char)*at > 0)
+        at++;
+    return *at && holds_any(subject, subjects);
+}
+
 /* Is it written by a mail system, as its header says? */
 static bool is_automatic(Report *report)
 {
@@ -123,48 +149,31 @@ static bool is_automatic(Report *report)
                                            "returned",
                                            "warning: ",
                                            "not member",
-                                           /* Spanish, Italian, Dutch, Portuguese, Polish, Russian, Swedish, Danish, Czech,
-                                              Turkish, Hungarian, German, French, Japanese, Chinese, Korean */
                                            "no se puede entregar",
                                            "no entregad",
                                            "non recapit",
                                            "mancata consegna",
                                            "niet bestelbaar",
                                            "niet afgeleverd",
-                                           "n\xc3\xa3o entregue",
                                            "nie dostarcz",
                                            "niedostarcz",
-                                           "\xd0\xbd\xd0\xb5 \xd1\x83\xd0\xb4\xd0\xb0\xd0\xb5\xd1\x82\xd1\x81\xd1\x8f \xd0\xb4\xd0\xbe\xd1\x81\xd1\x82\xd0\xb0\xd0\xb2\xd0\xb8\xd1\x82\xd1\x8c",
-                                           "\xd0\xbd\xd0\xb5\xd0\xb4\xd0\xbe\xd1\x81\xd1\x82\xd0\xb0\xd0\xb2\xd0\xbb\xd0\xb5\xd0\xbd",
-                                           "\xd0\xbd\xd0\xb5 \xd0\xb4\xd0\xbe\xd1\x81\xd1\x82\xd0\xb0\xd0\xb2\xd0\xbb\xd0\xb5\xd0\xbd",
                                            "kan inte levereras",
                                            "kan ikke leveres",
                                            "ikke leveret",
-                                           "nedoru\xc4\x8diteln",
                                            "teslim edilemedi",
-                                           "k\xc3\xa9zbes\xc3\xadthetetlen",
                                            "zustellung fehlgeschlagen",
                                            "nicht zugestellt",
                                            "zustellungsfehler",
                                            "zustellfehler",
                                            "chec de remise",
                                            "chec de distribution",
-                                           "n'a pas pu \xc3\xaatre remis",
-                                           "\xe9\x85\x8d\xe4\xbf\xa1\xe4\xb8\x8d\xe8\x83\xbd",
-                                           "\xe9\x80\x81\xe4\xbf\xa1\xe3\x82\xa8\xe3\x83\xa9\xe3\x83\xbc",
-                                           "\xe6\x97\xa0\xe6\xb3\x95\xe9\x80\x81\xe8\xbe\xbe",
-                                           "\xe9\x80\x80\xe4\xbf\xa1",
-                                           "\xe6\x8a\x95\xe9\x80\x92\xe5\xa4\xb1\xe8\xb4\xa5",
-                                           "\xe7\x84\xa1\xe6\xb3\x95\xe5\x82\xb3\xe9\x81\x9e",
-                                           "\xeb\xb0\xb0\xeb\x8b\xac\xeb\x90\x98\xec\xa7\x80 \xec\x95\x8a\xec\x9d\x8c",
-                                           "\xeb\xb0\x98\xec\x86\xa1",
                                            NULL};
     const MimePart *top = report->parts->pdata[0];
     if (*report->from == '\0' || strstr(report->from, "<>") || strcmp(top->type, "multipart/report") == 0 ||
         holds_any(report->from, senders))
         return true;
-    return !report_is_reply(report) && holds_any(report->subject, subjects) && !*report_field(report, "List-Id") &&
-           !*report_field(report, "List-Unsubscribe");
+    return !report_is_reply(report) && (holds_any(report->subject, subjects) || is_far_subject(report->subject)) &&
+           !*report_field(report, "List-Id") && !*report_field(report, "List-Unsubscribe");
 }
 
 static bool starts_with(const char *line, const char *lower)

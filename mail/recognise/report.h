@@ -89,6 +89,9 @@ bool report_says(const Report *report, const char *phrase);
  * languages we know, that delivery failed? */
 bool report_fails(Report *report, const char *lower);
 
+/* Does it say that the mail will be tried again? */
+bool report_waits(const Report *report);
+
 /* In lower case, whatever script it is in; length may be -1. */
 char *report_lower(const char *text, gssize length);
 

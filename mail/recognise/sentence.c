@@ -97,7 +97,17 @@ static void take_prose(GString *before, const char *line, bool anew)
     g_string_append_c(before, ' ');
 }
 
-static bool read_below(Report *report)
+/* "Joe User<mailto:joe@example.com>": what programs make of a link. */
+static bool add_link(Report *report, const char *line, const char *action)
+{
+    const char *link = strcasestr(line, "<mailto:");
+    size_t length;
+    const char *address = link ? address_begins(link, &length) : NULL;
+    return address && !is_contact(report, address, length) &&
+           report_add(report, &(Finding){address, length, action, NULL, line});
+}
+
+static bool read_below(Report *report, const char *action)
 {
     GString *before = g_string_new(NULL);
     bool ended = false, failing = false;
@@ -111,8 +121,10 @@ static bool read_below(Report *report)
             const char *rest = start + length + strspn(start + length, " \t:>\",;");
             if (!is_contact(report, address, length) && (failing || is_explained(report, at, rest)))
                 report_add(report,
-                           &(Finding){address, length, "failed", NULL,
+                           &(Finding){address, length, action, NULL,
                                       *rest || at + 1 >= report->lines->len ? rest : report_line(report, at + 1)});
+        } else if (failing && add_link(report, start, action)) {
+            ended = true;
         } else if (address != start) {
             take_prose(before, start, ended);
             g_autofree char *lower = report_lower(before->str, (gssize)before->len);
@@ -185,7 +197,7 @@ static const char *behind_label(const char *line)
 }
 
 /* "Recipient: [SMTP:joe@example.com]", "Empfänger: joe@example.com", or the address on the next line. */
-static bool read_labelled(Report *report)
+static bool read_labelled(Report *report, const char *action)
 {
     for (guint at = 0; at < report->lines->len && report_fails(report, NULL); at++) {
         const char *place = behind_label(report_line(report, at));
@@ -199,7 +211,7 @@ static bool read_labelled(Report *report)
         size_t length;
         const char *address = address_begins(place, &length);
         if (address && !is_contact(report, address, length))
-            report_add(report, &(Finding){address, length, "failed", NULL,
+            report_add(report, &(Finding){address, length, action, NULL,
                                           at + 1 < report->lines->len ? report_line(report, at + 1) : NULL});
     }
     return report_found(report);
@@ -207,28 +219,44 @@ static bool read_labelled(Report *report)
 
 #define LEAD_LIMIT 60
 
-/* "550 5.1.1 Address <joe@example.com> not known here": a reply of a server that begins with the address, or a few words
- * that do not say it is the sender's or a person's to ask. */
+/* The last reply code that stands shortly before an address in its line; NULL: none does. */
+static const char *code_before(const char *line, const char *address)
+{
+    for (const char *at = address; at-- > line && address - at <= LEAD_LIMIT;) {
+        bool code = (*at == '4' || *at == '5') && g_ascii_isdigit(at[1]) && g_ascii_isdigit(at[2]) &&
+                    (at[3] == ' ' || at[3] == '-');
+        if (code && (at == line || strchr(" \t;:", at[-1])))
+            return at;
+    }
+    return NULL;
+}
+
+/* "550 5.1.1 Address <joe@example.com> not known here", "... said: 550 <joe@example.com>": a reply of a server that begins
+ * with the address, or a few words that do not say it is the sender's or a person's to ask. */
 static bool is_reply_line(const char *line, const char *address, const char *lower)
 {
-    static const char *const others[] = {"from", "sender", "contact", "mail ", "http", "by ", "please", "client", "see ",
+    static const char *const others[] = {"from", "contact", "mail ", "http", "by ", "please", "client", "see ",
                                          "helo", "ask ", NULL};
-    const char *start = line + strspn(line, " \t");
-    bool code = (*start == '4' || *start == '5') && strspn(start, "0123456789") == 3 && strchr(" -", start[3]);
-    if (!code || address - start > LEAD_LIMIT || strstr(lower, "sender") || strstr(lower, "mail from"))
+    const char *code = code_before(line, address);
+    if (!code || strstr(lower, "sender") || strstr(lower, "mail from"))
         return false;
-    g_autofree char *lead = g_strndup(lower, (gsize)(address - line));
+    g_autofree char *lead = g_ascii_strdown(code, address - code);
     return !holds(lead, others);
 }
 
-/* "550 <joe@example.com>... User unknown", "RCPT TO:<joe@example.com>: 550 no": a reply about this address. */
-static bool is_reply_about(const char *line, const char *address, size_t length)
+/* "550 <joe@example.com>... User unknown", "RCPT TO:<joe@example.com>: 550 no", or the reply on the next line: one about
+ * this address. */
+static bool is_reply_about(const char *line, const char *next, const char *address, size_t length)
 {
     bool bracketed = address > line && address[-1] == '<' && address[length] == '>';
     const char *behind = address + length + 1;
-    if (!bracketed || !reply_scan(line))
+    if (!bracketed)
         return false;
     g_autofree char *lead = g_ascii_strdown(line, (gssize)(address - line));
+    if (strstr(lead, "rcpt to:") && reply_scan(next))
+        return true;
+    if (!reply_scan(line))
+        return false;
     return strstr(lead, "rcpt to:") || (!strstr(lead, "from") && g_str_has_prefix(behind, "..."));
 }
 
@@ -240,25 +268,51 @@ static bool is_advice(const char *lower)
     return holds(lower, words);
 }
 
-static bool read_line(Report *report)
+/* "Delivery to these recipients failed: joe@example.com, kim@example.net": nothing but addresses to the line's end. */
+static void add_several(Report *report, const char *line, const char *address, const char *action)
+{
+    g_autofree char *lead = report_lower(line, address - line);
+    if (!report_fails(report, lead) || is_advice(lead))
+        return;
+    size_t length;
+    for (int round = 0; round < 2; round++)
+        for (const char *at = address; *at; at += length) {
+            at += strspn(at, " \t,;<>.");
+            if (*at && address_begins(at, &length) != at)
+                return;
+            if (*at == '\0')
+                break;
+            if (round == 1)
+                report_add(report, &(Finding){at, length, action, NULL, line});
+        }
+}
+
+static bool read_line(Report *report, const char *action)
 {
     for (guint at = 0; at < report->lines->len; at++) {
-        const char *line = report_line(report, at);
+        const char *line = report_line(report, at), *next = at + 1 < report->lines->len ? report_line(report, at + 1) : "";
         size_t length, other;
         const char *address = address_scan(line, &length);
-        if (!address || is_contact(report, address, length) || address_scan(address + length, &other))
+        if (!address || is_contact(report, address, length))
             continue;
+        if (address_scan(address + length, &other)) {
+            add_several(report, line, address, action);
+            continue;
+        }
         g_autofree char *lower = report_lower(line, -1);
-        if (holds(lower, verdicts) || is_reply_about(line, address, length) || is_reply_line(line, address, lower) ||
+        if (holds(lower, verdicts) || is_reply_about(line, next, address, length) || is_reply_line(line, address, lower) ||
             (report_fails(report, lower) && !is_advice(lower)))
-            report_add(report, &(Finding){address, length, "failed", NULL, line});
+            report_add(report, &(Finding){address, length, action, NULL, line});
     }
     return report_found(report);
 }
 
 static bool read_sentence(Report *report)
 {
-    return report->automatic && (read_below(report) || read_labelled(report) || read_line(report));
+    if (!report->automatic)
+        return false;
+    const char *action = report_waits(report) ? "delayed" : "failed";
+    return read_below(report, action) || read_labelled(report, action) || read_line(report, action);
 }
 
 const Dialect dialect_sentence = {.name = "sentence", .read = read_sentence};

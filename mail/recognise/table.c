@@ -7,12 +7,13 @@ extern const Dialect dialect_feedback, dialect_delivery_status, dialect_delivery
 extern const Dialect dialect_postfix, dialect_sendmail, dialect_qmail, dialect_yahoo, dialect_exchange;
 extern const Dialect dialect_outlook, dialect_domino, dialect_groupwise, dialect_aol, dialect_opensmtpd;
 extern const Dialect dialect_dragonfly, dialect_imail, dialect_interscan, dialect_kddi, dialect_zoho;
-extern const Dialect dialect_james, dialect_phquery, dialect_plain, dialect_sentence, dialect_returned;
+extern const Dialect dialect_james, dialect_phquery, dialect_plain, dialect_sentence, dialect_returned, dialect_success;
 
 const Dialect *const dialects[] = {
     &dialect_feedback,
     &dialect_delivery_status,
     &dialect_delivery_text,
+    &dialect_success,
     &dialect_amazon,
     &dialect_exim,
     &dialect_postfix,
