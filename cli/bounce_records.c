@@ -315,8 +315,8 @@ const Command bounce_show = {
 const Command bounce_reset_verb = {
     .name = "reset", .arguments = "[LIST [ADDRESS...]]",
     .summary = "Forget the scores of members, and enable those whom bounces disabled",
-    .details = "Without addresses all members of the list are meant, or those that the options name. Without LIST one of "
-               "the options must be given; then members of all lists are meant.",
+    .details = "Without addresses all members of the list are meant, or those that the options name. Without LIST one "
+               "of the options must be given; then members of all lists are meant.",
     .most = -1, .options = reset_options, .run = run_reset,
 };
 

@@ -84,6 +84,8 @@ static char *with_feeds(const char *octets, size_t length)
 Bounce *bounce_parse(const char *octets, size_t length)
 {
     const char *given = octets ? octets : "";
+    for (; length > 0 && (*given == '\n' || *given == '\r'); length--) /* where it was cut out of something */
+        given++;
     g_autofree char *copy = with_feeds(given, length);
     return parse(copy ? copy : given, length, false);
 }

@@ -51,7 +51,7 @@ size_t mime_head(const char *octets, size_t length)
         size_t line = line_length(at, end);
         if (at[0] == '\n' || (at[0] == '\r' && (line == 1 || at[1] == '\n')))
             return any ? (size_t)(at - octets) + line : 0;
-        bool first = at == octets && line > 5 && memcmp(at, "From ", 5) == 0;
+        bool first = at == octets && line > 6 && memcmp(at + (*at == '>'), "From ", 5) == 0;
         if (!first && !(any && (at[0] == ' ' || at[0] == '\t')) && !is_name(at, line))
             return any ? (size_t)(at - octets) : 0;
         any = true;

@@ -137,7 +137,8 @@ bool bounce_standing_each(Store *store, const BounceFilter *filter, BounceStandi
         "SELECT " BOUNCE_SCORE_COLUMNS ", " DAY_COLUMNS BOUNCE_SCORE_JOINS
         "LEFT JOIN bounce b ON b.list = m.list AND b.folded = m.folded AND b.day = "
         "(SELECT MAX(x.day) FROM bounce x WHERE x.list = m.list AND x.folded = m.folded) "
-        "WHERE " BOUNCE_SCORE_JOINED "AND " MATCHES("m") "AND ($4 = '' OR b.reason = $4) AND ($5 = 0 OR b.day >= $5) ORDER BY l.list_id, m.folded",
+        "WHERE " BOUNCE_SCORE_JOINED "AND " MATCHES("m")
+        "AND ($4 = '' OR b.reason = $4) AND ($5 = 0 OR b.day >= $5) ORDER BY l.list_id, m.folded",
         TEXT(wanted.list_id), TEXT(wanted.folded), TEXT(wanted.domain), TEXT(filter->reason ? filter->reason : ""),
         INTEGER(filter->since / BOUNCE_DAY));
     Step step = STEP_FAILED;

@@ -20,8 +20,8 @@
     " LEFT JOIN person_preference p ON p.person = m.person "
 #define BOUNCE_SCORE_JOINED "m.key = s.member AND l.key = m.list "
 
-/* Members with a score: of the address $2, all; of the list $1, the domain $3 ("example.org "), the last reason $4, where
- * these are not ''. One address is found by the index of addresses and that of persons. */
+/* Members with a score: of the address $2, or all; of the list $1, the domain $3 ("example.org "), the last reason $4,
+ * where these are not ''. One address is found by the index of addresses and that of persons. */
 #define BOUNCE_OF_REST \
     "s.member = m.key AND l.key = m.list AND ($1 = '' OR l.list_id = $1) " \
     "AND ($3 = '' OR substr(m.folded, 1, length($3)) = $3) " \

@@ -21,7 +21,7 @@ static bool is_wide(char octet)
 }
 
 /* Does a sign stand at at that is in no address: quotation marks and dashes (U+2000 to U+206F), marks and brackets of
- * Asia (U+3000 to U+303F), full-width signs (U+FF00 to U+FF0F, U+FF1A to U+FF20, U+FF3B and above), blanks, guillemets? */
+ * Asia (U+3000 to U+303F), full-width signs (U+FF00 to U+FF0F, U+FF1A to U+FF20, U+FF3B and above), guillemets? */
 static bool is_mark(const char *at)
 {
     const unsigned char *octet = (const unsigned char *)at;

@@ -79,8 +79,10 @@ static void block_end(Report *report, Block *block)
     g_autofree char *original = original_address(block->original, final);
     g_autofree char *actual = value_address(block->actual, false);
     const char *choices[] = {original, final, actual};
-    for (size_t at = 0; (block->final || block->original) && at < G_N_ELEMENTS(choices); at++) {
-        Finding finding = {choices[at], choices[at] ? strlen(choices[at]) : 0, block->action, block->status,
+    bool named = block->final || block->original, told = block->action || block->status || block->diagnostic;
+    const char *action = block->action ? block->action : block->status && *block->status == '2' ? "success" : NULL;
+    for (size_t at = 0; named && told && at < G_N_ELEMENTS(choices); at++) {
+        Finding finding = {choices[at], choices[at] ? strlen(choices[at]) : 0, action, block->status,
                            block->diagnostic};
         if (choices[at] && report_add(report, &finding))
             break;

@@ -38,6 +38,8 @@ static const Failing failings[] = {
     {"failed permanently", NULL},
     {"problem delivering", NULL},
     {"has been blocked", NULL},
+    {"was aborted", NULL},
+    {"could not be sent", NULL},
     {"unknown address", NULL},
     {"addresses were unknown", NULL},
     /* German */

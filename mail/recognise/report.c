@@ -86,12 +86,14 @@ bool report_is_reply(Report *report)
     return strncmp(report->subject, "re:", 3) == 0;
 }
 
-/* Subjects beyond ASCII, asked for only there: Portuguese, Russian, Czech, Hungarian, French, Japanese, Chinese, Korean. */
+/* Subjects beyond ASCII, asked for only there: Portuguese, Russian, Czech, Hungarian, French, Japanese, Chinese,
+ * Korean. */
 static bool is_far_subject(const char *subject)
 {
     static const char *const subjects[] = {
         "n\xc3\xa3o entregue",
-        "\xd0\xbd\xd0\xb5 \xd1\x83\xd0\xb4\xd0\xb0\xd0\xb5\xd1\x82\xd1\x81\xd1\x8f \xd0\xb4\xd0\xbe\xd1\x81\xd1\x82\xd0\xb0\xd0\xb2\xd0\xb8\xd1\x82\xd1\x8c",
+        "\xd0\xbd\xd0\xb5 \xd1\x83\xd0\xb4\xd0\xb0\xd0\xb5\xd1\x82\xd1\x81\xd1\x8f "
+        "\xd0\xb4\xd0\xbe\xd1\x81\xd1\x82\xd0\xb0\xd0\xb2\xd0\xb8\xd1\x82\xd1\x8c",
         "\xd0\xbd\xd0\xb5\xd0\xb4\xd0\xbe\xd1\x81\xd1\x82\xd0\xb0\xd0\xb2\xd0\xbb\xd0\xb5\xd0\xbd",
         "\xd0\xbd\xd0\xb5 \xd0\xb4\xd0\xbe\xd1\x81\xd1\x82\xd0\xb0\xd0\xb2\xd0\xbb\xd0\xb5\xd0\xbd",
         "nedoru\xc4\x8diteln",
@@ -112,6 +114,17 @@ static bool is_far_subject(const char *subject)
     return *at && holds_any(subject, subjects);
 }
 
+/* Parts of the subjects that mail systems write, in ASCII. */
+static const char *const near_subjects[] = {
+    "undeliver", "delivery fail", "returned mail", "failure notice", "delivery status", "mail delivery",
+    "delivery problem", "mail failed", "not be delivered", "mail error", "non-deliver", "returning message",
+    "delivery error", "mail system error", "mail failure", "failed delivery", "message status", "user unknown",
+    "delivery has failed", "failed", "failure", "bounce", "not deliver", "non remis", "unzustellbar",
+    "nicht zustellbar", "rejected", "returned", "warning: ", "not member", "no se puede entregar", "no entregad",
+    "non recapit", "mancata consegna", "niet bestelbaar", "niet afgeleverd", "nie dostarcz", "niedostarcz",
+    "kan inte levereras", "kan ikke leveres", "ikke leveret", "teslim edilemedi", "zustellung fehlgeschlagen",
+    "nicht zugestellt", "zustellungsfehler", "zustellfehler", "chec de remise", "chec de distribution", NULL};
+
 /* Is it written by a mail system, as its header says? */
 static bool is_automatic(Report *report)
 {
@@ -119,60 +132,11 @@ static bool is_automatic(Report *report)
         "mailer-daemon", "mailer daemon", "postmaster", "mail delivery", "mail.delivery", "mdaemon",   "system admin",
         "mail system",   "mail_service",  "mailsystem", "delivery sub",  "ndr",           "interscan",
         "microsoftexchange", "systemadministrator", NULL};
-    static const char *const subjects[] = {"undeliver",
-                                           "delivery fail",
-                                           "returned mail",
-                                           "failure notice",
-                                           "delivery status",
-                                           "mail delivery",
-                                           "delivery problem",
-                                           "mail failed",
-                                           "not be delivered",
-                                           "mail error",
-                                           "non-deliver",
-                                           "returning message",
-                                           "delivery error",
-                                           "mail system error",
-                                           "mail failure",
-                                           "failed delivery",
-                                           "message status",
-                                           "user unknown",
-                                           "delivery has failed",
-                                           "failed",
-                                           "failure",
-                                           "bounce",
-                                           "not deliver",
-                                           "non remis",
-                                           "unzustellbar",
-                                           "nicht zustellbar",
-                                           "rejected",
-                                           "returned",
-                                           "warning: ",
-                                           "not member",
-                                           "no se puede entregar",
-                                           "no entregad",
-                                           "non recapit",
-                                           "mancata consegna",
-                                           "niet bestelbaar",
-                                           "niet afgeleverd",
-                                           "nie dostarcz",
-                                           "niedostarcz",
-                                           "kan inte levereras",
-                                           "kan ikke leveres",
-                                           "ikke leveret",
-                                           "teslim edilemedi",
-                                           "zustellung fehlgeschlagen",
-                                           "nicht zugestellt",
-                                           "zustellungsfehler",
-                                           "zustellfehler",
-                                           "chec de remise",
-                                           "chec de distribution",
-                                           NULL};
     const MimePart *top = report->parts->pdata[0];
     if (*report->from == '\0' || strstr(report->from, "<>") || strcmp(top->type, "multipart/report") == 0 ||
         holds_any(report->from, senders))
         return true;
-    return !report_is_reply(report) && (holds_any(report->subject, subjects) || is_far_subject(report->subject)) &&
+    return !report_is_reply(report) && (holds_any(report->subject, near_subjects) || is_far_subject(report->subject)) &&
            !*report_field(report, "List-Id") && !*report_field(report, "List-Unsubscribe");
 }
 

@@ -109,8 +109,8 @@ const char *address_scan(const char *at, size_t *length);
 /* The address that begins at at, perhaps behind one of <"'( or mailto: ; NULL when none does. */
 const char *address_begins(const char *at, size_t *length);
 
-/* The Internet address that an X.400 one is made of, "c=US;a= ;p=X;dda:RFC-822=joe(a)example.com" (RFC 2156); g_free(), NULL:
- * it has none. */
+/* The Internet address inside an X.400 one, "c=US;a= ;p=X;dda:RFC-822=joe(a)example.com" (RFC 2156); g_free(), NULL: it
+ * has none. */
 char *address_x400(const char *text);
 
 /* RFC 3463 status in a text ("5.1.1"), preferring one behind a reply code. Into status, "" when there is none. */

@@ -140,6 +140,7 @@ static bool read_below(Report *report, const char *action)
  * Japanese, Chinese, Korean. */
 static const char *const labels[] = {
     "recipient",
+    "addressed to",
     "failed recipient",
     "failed address",
     "failed addresses",
@@ -203,7 +204,8 @@ static bool read_labelled(Report *report, const char *action)
         const char *place = behind_label(report_line(report, at));
         if (!place)
             continue;
-        for (guint below = at + 1; place[strspn(place, " \t")] == '\0' && below < MIN(at + 3, report->lines->len); below++)
+        guint end = MIN(at + 3, report->lines->len);
+        for (guint below = at + 1; place[strspn(place, " \t")] == '\0' && below < end; below++)
             place = report_line(report, below);
         place += strspn(place, " \t[");
         if (g_ascii_strncasecmp(place, "smtp:", 5) == 0 || g_ascii_strncasecmp(place, "smtp ", 5) == 0)
@@ -231,8 +233,8 @@ static const char *code_before(const char *line, const char *address)
     return NULL;
 }
 
-/* "550 5.1.1 Address <joe@example.com> not known here", "... said: 550 <joe@example.com>": a reply of a server that begins
- * with the address, or a few words that do not say it is the sender's or a person's to ask. */
+/* "550 5.1.1 Address <joe@example.com> not known here", "... said: 550 <joe@example.com>": a reply of a server that
+ * begins with the address, or a few words that do not say it is the sender's or a person's to ask. */
 static bool is_reply_line(const char *line, const char *address, const char *lower)
 {
     static const char *const others[] = {"from", "contact", "mail ", "http", "by ", "please", "client", "see ",
@@ -244,8 +246,8 @@ static bool is_reply_line(const char *line, const char *address, const char *low
     return !holds(lead, others);
 }
 
-/* "550 <joe@example.com>... User unknown", "RCPT TO:<joe@example.com>: 550 no", or the reply on the next line: one about
- * this address. */
+/* "550 <joe@example.com>... User unknown", "RCPT TO:<joe@example.com>: 550 no", or the reply on the next line: one
+ * about this address. */
 static bool is_reply_about(const char *line, const char *next, const char *address, size_t length)
 {
     bool bracketed = address > line && address[-1] == '<' && address[length] == '>';
@@ -263,8 +265,9 @@ static bool is_reply_about(const char *line, const char *next, const char *addre
 /* Does the line tell people what to do? */
 static bool is_advice(const char *lower)
 {
-    static const char *const words[] = {"contact", "wenden sie", "kontakt", "contatt", "write to", "reply to", "forward",
-                                        "please", "bitte", "help", "http", "question", NULL};
+    static const char *const words[] = {"contact",  "wenden sie", "kontakt", "contatt", "write to", "reply to",
+                                        "forward",  "please",     "bitte",   "help",    "http",     "question",
+                                        NULL};
     return holds(lower, words);
 }
 
@@ -290,7 +293,8 @@ static void add_several(Report *report, const char *line, const char *address, c
 static bool read_line(Report *report, const char *action)
 {
     for (guint at = 0; at < report->lines->len; at++) {
-        const char *line = report_line(report, at), *next = at + 1 < report->lines->len ? report_line(report, at + 1) : "";
+        const char *line = report_line(report, at);
+        const char *next = at + 1 < report->lines->len ? report_line(report, at + 1) : "";
         size_t length, other;
         const char *address = address_scan(line, &length);
         if (!address || is_contact(report, address, length))
@@ -300,8 +304,8 @@ static bool read_line(Report *report, const char *action)
             continue;
         }
         g_autofree char *lower = report_lower(line, -1);
-        if (holds(lower, verdicts) || is_reply_about(line, next, address, length) || is_reply_line(line, address, lower) ||
-            (report_fails(report, lower) && !is_advice(lower)))
+        if (holds(lower, verdicts) || is_reply_about(line, next, address, length) ||
+            is_reply_line(line, address, lower) || (report_fails(report, lower) && !is_advice(lower)))
             report_add(report, &(Finding){address, length, action, NULL, line});
     }
     return report_found(report);

@@ -7,8 +7,8 @@
 
 static bool read_success(Report *report)
 {
-    static const char *const begins[] = {"successful mail delivery", "delivery status notification (success)", "delivered: ",
-                                         "relayed: ", "return receipt"};
+    static const char *const begins[] = {"successful mail delivery", "delivery status notification (success)",
+                                         "delivered: ", "relayed: ", "return receipt"};
     for (size_t at = 0; report->automatic && at < G_N_ELEMENTS(begins) && !report->succeeded; at++)
         report->succeeded = g_str_has_prefix(report->subject, begins[at]) && !report_fails(report, NULL);
     return report->succeeded;

@@ -205,7 +205,8 @@ static void test_reset_looks_at_few(Fixture *fixture, const void *data)
         "EXPLAIN QUERY PLAN " BOUNCE_ENABLE(BOUNCE_OF_ADDRESS), "EXPLAIN QUERY PLAN " BOUNCE_FORGET(BOUNCE_OF_ADDRESS)};
     for (size_t at = 0; at < G_N_ELEMENTS(statements); at++) {
         GError *error = NULL;
-        g_autoptr(Query) query = query_open(fixture->store, &error, statements[at], TEXT(""), TEXT(""), TEXT(""), TEXT(""));
+        g_autoptr(Query) query =
+            query_open(fixture->store, &error, statements[at], TEXT(""), TEXT(""), TEXT(""), TEXT(""));
         unsigned steps = 0;
         for (; query_step(query, &error) == STEP_ROW; steps++) {
             const char *step = query_text(query, 3);
