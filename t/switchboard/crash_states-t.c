@@ -220,10 +220,14 @@ static void script_damage(void)
 }
 
 #define THREE (-1) /* messages, which are committed together */
+#define TAKER 10   /* and the one that it takes */
+#define TAKEN 11
 
 static void store_one_or(int message)
 {
-    store(message == THREE ? 1 : message, -1);
+    if (world->ledger)
+        close(crashledger_open(world));
+    store(message == THREE ? 1 : message, message == TAKER ? TAKEN : -1);
     if (message == THREE)
         store(5, 7);
 }
@@ -292,6 +296,22 @@ static void script_killed_publishing(void)
     die_and_go_on(9, HALF_1, "rename out child.tmp .msg", 1);
 }
 
+/* One message takes another, which is in its children then (T8a); the ledger knows before the commit. */
+static void script_takes(void)
+{
+    world->ledger = true;
+    store_one_or(TAKER);
+    crashlog_begin(world->log);
+    work("in", HALF_0);
+}
+
+/* The same, and it dies while it publishes: the one that was taken comes back (R4), and is known. */
+static void script_takes_and_dies(void)
+{
+    world->ledger = true;
+    die_and_go_on(TAKER, HALF_0, "rename out child.tmp .msg", 1);
+}
+
 static void script_killed_before(void)
 {
     world->other_outcome = true;
@@ -338,6 +358,8 @@ static const Script scripts[] = {
     {"killed publishing", script_killed_publishing, 10},
     {"killed before", script_killed_before, 5},
     {"failed", script_failed, 5},
+    {"takes", script_takes, 20},
+    {"takes and dies", script_takes_and_dies, 20},
 };
 
 /* The drains made so far, by state. */

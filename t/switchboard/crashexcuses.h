@@ -25,6 +25,7 @@ static const Harmless harmless[] = {
     {"hops", "rename in .msg .bak, said 250", "what is durable may be worked on before the sender is told"},
     {"chain", "rename in .msg .bak, said 250", "what is durable may be worked on before the sender is told"},
     {"together", "unlink in .done, sync dir archive", "the first to go is a parent that has no child there"},
+    {"takes", "unlink in .bak, sync dir archive", "the first to go is the one taken: once decided, its taker needs it no more"},
     {NULL, "rename * .msg .bak, rename * child.tmp .msg", "cannot be: the first finds nothing"},
     {"chain", "sync dir *, unlink * .bak", "the ends of two hops that have nothing to do with each other"},
     {"deliver", "rename retry .msg .bak, rename retry .bak .msg", "cannot be: the first finds nothing"},
@@ -41,6 +42,9 @@ static const Harmless harmless[] = {
      * sync is for those that become .psv. */
     {"killed before", "sync dir in, rename in .bak .msg", "put back"},
     {"killed before", "rename in .msg .bak, sync dir in", "put back"},
+    {"takes and dies", "sync dir in, rename in .bak .msg", "put back, as above"},
+    {"takes and dies", "rename in .msg .bak, sync dir in", "put back, as above"},
+    {"takes and dies", "no sync dir in", "put back, as above"},
     {"failed", "rename in .bak .msg, sync dir retry", "R5: until that sync children and a ready parent may be there"},
     {"killed before", "no sync dir in", "put back; and R3 syncs every directory, here one without children"},
 };

@@ -32,13 +32,28 @@ static int read_record(int fd, int at)
     return whole && sscanf(text, "message %2d don%c", &number, &end) == 2 && text[RECORD - 1] == '\n' ? number : -1;
 }
 
+/* *at is its place, or that of the next record. */
+static bool find(int fd, int number, int *at)
+{
+    *at = 1;
+    for (int found; (found = read_record(fd, *at)) >= 0; ++*at)
+        if (found == number)
+            return true;
+    return false;
+}
+
+bool crashledger_knows(int fd, int number)
+{
+    int at;
+    return find(fd, number, &at);
+}
+
 bool crashledger_note(int fd, int number)
 {
     char text[RECORD + 1];
-    int at = 1;
-    for (int found; (found = read_record(fd, at)) >= 0; at++)
-        if (found == number)
-            return true;
+    int at;
+    if (find(fd, number, &at))
+        return true;
     g_snprintf(text, sizeof text, "message %02d done\n", number);
     return fs_pwrite(fd, text, RECORD, (off_t)at * RECORD, NULL);
 }

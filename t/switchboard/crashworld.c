@@ -27,6 +27,7 @@ typedef struct Kid {
 typedef struct Plan {
     unsigned slice; /* of two */
     bool preserve;
+    int takes, taken_by; /* its part; who takes it; 0: nobody */
     Kid kids[3], other[3]; /* other: what an earlier version of the rules would have made */
 } Plan;
 
@@ -41,6 +42,8 @@ static const Plan plans[CRASH_MESSAGES] = {
     [7] = {.slice = 0, .kids = {{"out", "i"}}, .other = {{"archive", NULL}, {"retry", "j"}}},
     [8] = {.slice = 1, .kids = {{"out", "k"}}, .other = {{"archive", NULL}, {"retry", "l"}}},
     [9] = {.slice = 1, .kids = {{"out", "m"}, {"archive", NULL}, {"out", "n"}}},
+    [10] = {.slice = 0, .takes = 11, .kids = {{"out", "o"}, {"archive", NULL}, {"out", "p"}}},
+    [11] = {.slice = 0, .taken_by = 10},
 };
 #define LATER "cf"  /* put off once */
 #define REFUSED "d" /* bounced */
@@ -49,7 +52,7 @@ static const Plan plans[CRASH_MESSAGES] = {
 static GBytes *message_octets(int number, unsigned nonce)
 {
     GString *text = g_string_new(NULL);
-    g_string_printf(text, "Message: %d.%u\r\n\r\n", number, nonce);
+    g_string_printf(text, "Message: %c.%u\r\n\r\n", '0' + number, nonce);
     for (int i = 0; i < 9; i++)
         g_string_append_printf(text, "%-68d\r\n", i);
     return g_string_free_to_bytes(text);
@@ -66,13 +69,15 @@ static Draft *draft_of(const char *queue, GBytes *octets, int64_t ordinal)
     return draft;
 }
 
-/* The message whose hash is in the slice that the plan wants. */
+/* The message whose hash is in the slice that the plan wants. Who takes and who is taken are in one, however many there
+ * are. */
 static Draft *message_draft(int number)
 {
+    unsigned slices = plans[number].takes || plans[number].taken_by ? 4 : 2;
     for (unsigned nonce = 0;; nonce++) {
         g_autoptr(GBytes) octets = message_octets(number, nonce);
         Draft *draft = draft_of("in", octets, number + 1);
-        if (slice_of(draft_name(draft)->hash, 2) == plans[number].slice)
+        if (slice_of(draft_name(draft)->hash, slices) == plans[number].slice)
             return draft;
         draft_free(draft);
     }
@@ -263,6 +268,26 @@ static bool preserve(CrashWorld *world, Inbox *inbox, Outcome *outcome)
     return true;
 }
 
+/* That message among what is in hand, or NULL. */
+static Entry *in_hand(const CrashWorld *world, int number)
+{
+    for (guint i = 0; i < world->entries->len; i++)
+        if (world->entries->pdata[i] && entry_number(world->entries->pdata[i]) == number)
+            return world->entries->pdata[i];
+    return NULL;
+}
+
+/* One that another takes. When that one is not in the queue, it was taken before; the ledger says so. */
+static bool meet_part(CrashWorld *world, Inbox *inbox, Outcome *outcome, bool *ends)
+{
+    int taker = plans[entry_number(outcome->parent)].taken_by;
+    bool taken_now = in_hand(world, taker) != NULL;
+    *ends = taken_now || !crashledger_knows(world->ledger_fd, taker);
+    if (!*ends)
+        return entry_end_work(outcome->parent, NULL);
+    return taken_now || inbox_release(inbox, g_steal_pointer(&outcome->parent), 0, NULL);
+}
+
 /* Work on one claimed entry; *ends when no hop is to be made of it. */
 static bool decide(CrashWorld *world, Inbox *inbox, Outcome *outcome, bool *ends)
 {
@@ -274,6 +299,16 @@ static bool decide(CrashWorld *world, Inbox *inbox, Outcome *outcome, bool *ends
     if (posts && plans[entry_number(outcome->parent)].preserve) {
         *ends = true;
         return preserve(world, inbox, outcome);
+    }
+    const Plan *plan = posts ? &plans[entry_number(outcome->parent)] : NULL;
+    if (posts && plan->taken_by)
+        return meet_part(world, inbox, outcome, ends);
+    if (posts && plan->takes) {
+        Entry *part = in_hand(world, plan->takes);
+        *ends = part == NULL; /* without it, it waits */
+        if (*ends)
+            return inbox_release(inbox, g_steal_pointer(&outcome->parent), 0, NULL);
+        outcome_take(outcome, entry_name(part));
     }
     if (posts && world->ledger && !crashledger_note(world->ledger_fd, entry_number(outcome->parent)))
         return false;
@@ -295,19 +330,20 @@ bool crashworld_work(CrashWorld *world, Inbox *inbox, Hop *hop, unsigned *worked
 {
     g_autoptr(GPtrArray) entries = g_ptr_array_new();
     g_autoptr(GPtrArray) batch = g_ptr_array_new_with_free_func(clear_outcome);
+    g_autoptr(GPtrArray) done = g_ptr_array_new_with_free_func(clear_outcome);
     bool sound = inbox_refresh(inbox, NULL) && inbox_claim(inbox, 100, false, entries, NULL);
     *worked += entries->len;
     auto_fd ledger = world->ledger && strcmp(queue_name(inbox_queue(inbox)), "in") == 0 ? crashledger_open(world) : -1;
     world->ledger_fd = ledger;
     hop_sync_along(hop, ledger);
+    world->entries = entries;
     for (guint i = 0; i < entries->len; i++) {
         Outcome *outcome = outcome_new(entries->pdata[i]);
         bool ends = false;
         sound = sound && decide(world, inbox, outcome, &ends);
-        if (ends)
-            outcome_free(outcome);
-        else
-            g_ptr_array_add(batch, outcome);
+        if (!outcome->parent) /* put back, or preserved */
+            entries->pdata[i] = NULL;
+        g_ptr_array_add(ends ? done : batch, outcome);
     }
     sound = sound && hop_commit(hop, (Outcome **)batch->pdata, batch->len, NULL);
     for (guint i = 0; sound && i < batch->len; i++) {
@@ -532,7 +568,7 @@ static char *judge_message(const CrashResult *result, const CrashNotes *notes, i
     ends = result->archived[number] + result->corrupt[number];
     if (!fault && ends != archives && (promised || ends > archives))
         fault = g_strdup_printf("message %d is archived or set aside %u times, not %u", number, ends, archives);
-    if (!fault && result->ledger)
+    if (!fault && result->ledger && !plan->taken_by)
         fault = judge_once(result->recorded[number], promised, "record of message", number);
     if (!fault)
         fault = plan->preserve ? judge_once(result->kept[number], promised, "preserved message", number)

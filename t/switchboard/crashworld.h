@@ -8,14 +8,14 @@
  *
  * Queue in: the plan's children, or to be set aside. Queues out and retry: each
  * recipient is delivered to, bounced (a bounces entry stored once), or, in
- * out only, put off into retry. What lies in archive, bounces, corrupt is an
+ * out only, put off into retry. Of two messages one takes the other (T8a), which is written into the ledger. What lies in archive, bounces, corrupt is an
  * end; scripts may let a runner of bounces bring its entries into archive.
  */
 #include "switchboard/claim.h"
 #include "switchboard/hop.h"
 #include "t/switchboard/crashlog.h"
 
-#define CRASH_MESSAGES 10
+#define CRASH_MESSAGES 12
 #define CRASH_RECIPIENTS 16
 
 typedef struct CrashWorld {
@@ -25,6 +25,7 @@ typedef struct CrashWorld {
     bool other_outcome; /* the plan's first version is in force */
     bool ledger;        /* what is done with a message is written into the ledger */
     int ledger_fd;      /* while a batch of in is worked */
+    GPtrArray *entries; /* of Entry: the batch; one that was put back is not looked at again */
     uint8_t delivered[CRASH_RECIPIENTS];
     unsigned preserved;
     GBytes *damaged; /* octets of the message that was damaged */
@@ -67,4 +68,5 @@ char *crashworld_judge(const CrashResult *result, const CrashNotes *notes);
  * on into it, once; what they wrote goes along with the syncs of their hop. */
 int crashledger_open(CrashWorld *world); /* makes it where there is none; close() */
 bool crashledger_note(int fd, int number);
+bool crashledger_knows(int fd, int number);
 void crashledger_count(CrashWorld *world, uint8_t counts[CRASH_MESSAGES]);
