@@ -10,14 +10,10 @@
 #define SECONDS_DIGITS 10
 #define MICROS_DIGITS 6
 
-static int digit_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return -1;
-}
+/* One more than the value; 0: no digit. A large queue's listing spends its time here. */
+static const uint8_t digit_values[256] = {
+    ['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16};
 
 /* Reads exactly count decimal digits; -1 when there are others. */
 static int64_t read_decimal(const char *text, int count)
@@ -44,11 +40,11 @@ void name_hash_format(const uint8_t hash[HASH_SIZE], char text[HASH_DIGITS + 1])
 bool name_hash_parse(const char *text, uint8_t hash[HASH_SIZE])
 {
     for (int i = 0; i < HASH_SIZE; i++) {
-        int high = digit_of(text[2 * i]);
-        int low = high < 0 ? -1 : digit_of(text[2 * i + 1]);
-        if (low < 0)
+        unsigned high = digit_values[(uint8_t)text[2 * i]];
+        unsigned low = high == 0 ? 0 : digit_values[(uint8_t)text[2 * i + 1]];
+        if (low == 0)
             return false;
-        hash[i] = (uint8_t)(high << 4 | low);
+        hash[i] = (uint8_t)((high - 1) << 4 | (low - 1));
     }
     return true;
 }
