@@ -29,10 +29,39 @@ static const GOptionEntry first_options[] = {
     G_OPTION_ENTRY_NULL,
 };
 
+static bool is_switch(const GOptionEntry *options, const char *name, size_t length)
+{
+    for (; options && options->long_name; options++)
+        if (options->arg == G_OPTION_ARG_NONE && strncmp(options->long_name, name, length) == 0 &&
+            options->long_name[length] == '\0')
+            return true;
+    return false;
+}
+
+/* GOption takes --switch=no for --switch, which is the opposite of what was meant. */
+static bool refuse_values(const Command *command, char **words, GError **error)
+{
+    bool first_only = !command || command->verbs;
+    for (; *words && strcmp(*words, "--") != 0; words++) {
+        if (first_only && **words != '-')
+            break;
+        const char *name = *words + 2, *equals = g_str_has_prefix(*words, "--") ? strchr(*words, '=') : NULL;
+        size_t length = equals ? (size_t)(equals - name) : 0;
+        if (equals && (is_switch(global_options, name, length) ||
+                       is_switch(command ? command->options : first_options, name, length))) {
+            g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--%.*s takes no value", (int)length, name);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Takes the options out of argv, up to the first other word when there is no
  * command yet. */
 static bool parse_options(const Command *command, int *argc, char ***argv, GError **error)
 {
+    if (!refuse_values(command, *argv + 1, error))
+        return false;
     g_autoptr(GOptionContext) context = g_option_context_new(NULL);
     g_option_context_set_help_enabled(context, FALSE);
     g_option_context_set_strict_posix(context, !command || command->verbs);

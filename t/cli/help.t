@@ -52,6 +52,14 @@ def test_no_verb_is_wrong(site):
     assert "Verbs:" in tool("list", code=USAGE).err
 
 
+def test_a_switch_takes_no_value(site):
+    assert "--json takes no value" in tool("list", "ls", "--json=no", code=USAGE).err
+    assert "--help takes no value" in tool("--help=no", "list", code=USAGE).err
+    assert "--version takes no value" in tool("--version=2", code=USAGE).err
+    assert "--json takes no value" in tool("queue", "ls", "in", "--json=", code=USAGE).err
+    site.run("list", "create", "--", "--json=no", code=USAGE, says="'--json=no' is no list address")
+
+
 def test_unknown_verbs_get_a_suggestion(site):
     assert "there is no verb 'lsit'; did you mean 'list'?" in tool("lsit", code=USAGE).err
     assert "did you mean 'create'?" in tool("list", "craete", code=USAGE).err
