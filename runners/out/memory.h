@@ -4,9 +4,9 @@
 /*
  * What destinations have taught, and what the operator has ordered about them, kept across reloads and
  * restarts: a JSON file an instance in the directory MEMORY_DIRECTORY of the spool. It is written when the runner
- * stops, when the operator orders something, and every MEMORY_INTERVAL when there is anything new. After a change of the number of instances
- * all files are read, the newest word on a destination counts. A file that is damaged, of another version, or
- * older than MEMORY_LIFETIME is passed over with a line in the log: nothing depends on it.
+ * stops, when the operator orders something, and every MEMORY_INTERVAL when there is anything new. After a change of
+ * the number of instances all files are read, the newest word on a destination counts. A file that is damaged, of
+ * another version, or older than MEMORY_LIFETIME is passed over with a line in the log: nothing depends on it.
  */
 #include <glib.h>
 #include <stdbool.h>

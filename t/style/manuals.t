@@ -27,11 +27,11 @@ def verify():
     unit = os.path.join(os.environ.get("top_builddir", "."), SERVICE)
     if not os.path.exists(unit):
         return ["%s is missing" % unit]
-    text = open(unit, encoding="utf-8").read()
+    with open(unit, encoding="utf-8") as file:
+        text = re.sub(r"^Documentation=.*\n", "", file.read(), flags=re.M)
     own = os.path.join(os.environ.get("TMPDIR", "/tmp"), "listrunner-%d.service" % os.getpid())
     with open(own, "w", encoding="utf-8") as file:
-        file.write(re.sub(r"^Documentation=.*\n", "", re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", text, flags=re.M),
-                          flags=re.M))
+        file.write(re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", text, flags=re.M))
     try:
         done = subprocess.run(["systemd-analyze", "verify", own], check=False, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True)
