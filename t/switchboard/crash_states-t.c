@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * The proof that nothing is lost and nothing done twice, by every state that
- * a power cut can leave (crashlog.h) of scripted runs that make every
- * transition of switchboard/INTERNALS.md: recover, drain, compare with what
- * was promised. Then the proof of the proof: leave out any one sync, or let
- * any sync and its neighbour change places, and a violation must be found.
+ * The proof that nothing is lost and nothing done twice, by every state that a power cut can leave (crashlog.h) of
+ * scripted runs that make every transition of switchboard/INTERNALS.md: recover, drain, compare with what was promised.
+ * Then the proof of the proof: leave out any one sync, or let any sync and its neighbour change places, and a violation
+ * must be found.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -47,8 +46,7 @@ static void work(const char *queue, Slice slice)
     work_until(queue, slice, -1);
 }
 
-/* Number of the first call after those recorded so far at which the next
- * batch does what text says; found by a trial on the recorded calls. */
+/* Number of the call after `from` that text names. */
 static guint calls_until(guint from, const char *text)
 {
     guint calls = 0;
@@ -174,17 +172,14 @@ static void script_preserve(void)
 static void script_sweep(void)
 {
     world->log->die_in = 2;
-    int messages[] = {1};
-    Intake intake = {0};
-    json_t *meta = json_object();
-    intake.draft = draft_new("in", meta);
+    Intake intake = {.draft = draft_new("in", json_object())};
     g_autoptr(GBytes) octets = g_bytes_new_static("half", 4);
     draft_add_message(intake.draft, octets);
     g_assert_false(intake_store(world->spool, &intake, 1, false));
     g_clear_error(&intake.error);
     draft_free(intake.draft);
     world->log->die_in = -1;
-    crashworld_store(world, messages, 1);
+    store(1, -1);
     crashlog_begin(world->log);
     unsigned swept = 0, total = 0;
     for (unsigned i = 0; i < 2; i++, total += swept)
@@ -199,9 +194,10 @@ static void script_damage(void)
 {
     store(5, -1);
     const CrashOp *last = NULL;
-    for (guint i = 0; i < world->log->ops->len; i++)
-        if (g_array_index(world->log->ops, CrashOp, i).call == FS_RENAME)
-            last = &g_array_index(world->log->ops, CrashOp, i);
+    for (guint i = 0; i < world->log->ops->len; i++) {
+        const CrashOp *op = &g_array_index(world->log->ops, CrashOp, i);
+        last = op->call == FS_RENAME ? op : last;
+    }
     auto_fd fd = fs_open(queue_fd(spool_queue(world->spool, "in", NULL)), last->to, true, NULL);
     g_assert_cmpint(fd, >=, 0);
     struct stat status;
@@ -232,8 +228,7 @@ static void store_one_or(int message)
         store(5, 7);
 }
 
-/* How many calls of the hop of message come before the one that text names:
- * the hop is made once, and forgotten. */
+/* How many calls of the hop of message come before the one that text names: the hop is made once, and forgotten. */
 static int calls_before(int message, Slice slice, const char *text)
 {
     g_autoptr(CrashLog) log = crashlog_new();
@@ -276,8 +271,7 @@ static void script_killed_together(void)
     die_and_go_on(THREE, (Slice){0, 1}, "rename in .bak .done", 3);
 }
 
-/* Intake that dies before it syncs leaves something whole, which is taken in (R8), and from then on is
- * as good as acknowledged. */
+/* Intake that dies before it syncs leaves something whole, which R8 takes in; then it is as good as acknowledged. */
 static void script_killed_intake(void)
 {
     world->log->die_in = 4; /* created, written in three pieces */
@@ -400,8 +394,7 @@ static bool try_state(void *data, const CrashState *state)
     return proof->violation == NULL;
 }
 
-/* As try_state, and the power goes once more, anywhere in the recovery from
- * the first cut or in the work after it. */
+/* As try_state, and the power goes once more, anywhere in the recovery from the first cut or in the work after it. */
 static bool try_twice(void *data, const CrashState *state)
 {
     Proof *proof = data;
@@ -435,8 +428,6 @@ static void quietly(Proof *proof, void (*run)(Proof *proof))
 
 static bool ignore(void *data, const CrashState *state)
 {
-    (void)data;
-    (void)state;
     return true;
 }
 
@@ -533,9 +524,8 @@ static bool is_vacuous(const Proof *proof, guint at)
     return is_sync(proof->log, at) && !crashlog_states(proof->log, (CrashMutation){CRASH_DROP, at}, ignore, NULL);
 }
 
-/* Whether the order of this step and the next can matter: one is a sync, or
- * something felt outside, or both change one file. Steps of different files
- * with no sync between have no order on the disk that anybody may count on. */
+/* Whether the order of this step and the next can matter: one is a sync, or something felt outside, or both change one
+ * file. Steps of different files with no sync between have no order on the disk that anybody may count on. */
 static bool matters(const CrashLog *log, guint i)
 {
     const CrashOp *op = &g_array_index(log->ops, CrashOp, i), *next = op + 1;
