@@ -10,6 +10,7 @@
 #define CANDIDATES_MAX 5000
 #define CANDIDATE_PEERS_MAX 32
 #define LOOK_AGAIN CLOCK_SECOND
+#define LOOK_SOON (CLOCK_SECOND / 20)
 
 void scheduler_init(Scheduler *scheduler, const SchedulerSettings *settings)
 {
@@ -254,12 +255,13 @@ static Job *look_for_candidate(const Job *current, int64_t now)
     return best;
 }
 
-/* The candidate as it was found within the last second, if it still is one. */
+/* The candidate as it was found within the last second, if it still is one. That there was none holds for a moment only:
+ * mail that has just come must not wait a second to be seen. */
 static Job *find_candidate(Job *current, int64_t now)
 {
     const Scheduler *scheduler = current->scheduler;
-    bool known = current->looked > 0 && now - current->looked < LOOK_AGAIN;
     Job *job = current->candidate;
+    bool known = current->looked > 0 && now - current->looked < (job ? LOOK_AGAIN : LOOK_SOON);
     if (known && !job)
         return NULL;
     if (known && g_hash_table_contains(scheduler->alive, job) && needed(job) > 0 &&

@@ -219,6 +219,24 @@ static void round_robin(void)
     rig_free(rig);
 }
 
+/* Nobody could overtake when it was looked for; a single that comes then is seen soon. */
+static void candidate_comes_late(void)
+{
+    Rig *rig = rig_new((SchedulerSettings)DEFAULTS);
+    Destination *relay = add_destination(rig, "relay");
+    add_job(rig, 'A', relay, 30);
+    for (int i = 0; i < 10; i++)
+        step(rig, false);
+    g_assert_cmpstr(rig->order->str, ==, "AAAAAAAAAA");
+    rig->now += CLOCK_SECOND / 10;
+    add_job(rig, 'B', relay, 1);
+    step(rig, false);
+    g_assert_cmpstr(rig->order->str, ==, "AAAAAAAAAAB");
+    while (step(rig, false))
+        continue;
+    rig_free(rig);
+}
+
 /* A single that could overtake, but whose destination is full, is no candidate; the next is. */
 static void candidate_needs_room(void)
 {
@@ -516,6 +534,7 @@ int main(int argc, char **argv)
     g_test_add_func("/scheduler/slow-down", slow_down);
     g_test_add_func("/scheduler/blocked", blocked);
     g_test_add_func("/scheduler/round robin", round_robin);
+    g_test_add_func("/scheduler/candidate comes late", candidate_comes_late);
     g_test_add_func("/scheduler/candidate needs room", candidate_needs_room);
     g_test_add_func("/scheduler/sleeps", sleeps);
     g_test_add_func("/scheduler/goes on", goes_on);
