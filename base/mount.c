@@ -30,8 +30,8 @@ char *mount_fault_in(const char *mountinfo, uint64_t mount, const char *path)
         g_auto(GStrv) fields = g_strsplit(*line, " ", -1);
         if (g_strv_length(fields) > FIXED_FIELDS && strtoull(fields[0], NULL, 10) == mount)
             return has_tree_log(fields + FIXED_FIELDS)
-                       ? g_strdup_printf("%s is on btrfs that is mounted without notreelog: after a power cut, mail may "
-                                         "be delivered twice; mount it with notreelog, or use ext4 or xfs", path)
+                       ? g_strdup_printf("%s is on btrfs that is mounted without notreelog: after a power cut, mail "
+                                         "may be delivered twice; mount it with notreelog, or use ext4 or xfs", path)
                        : NULL;
     }
     return NULL;

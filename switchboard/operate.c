@@ -286,6 +286,7 @@ bool operate_delete_preserved(Operate *operate, Queue *queue, EntryName *name, G
 
 bool operate_set_corrupt(Operate *operate, Queue *queue, const EntryName *name, GError **error)
 {
+    touch(operate, queue); /* the lock file may not be emptied before its parent is gone for good */
     return take(operate, queue, name, SUFFIX_READY, error) &&
            corrupt_set_aside(queue, &hand_operator, name, error);
 }

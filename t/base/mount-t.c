@@ -10,7 +10,7 @@
 
 static const char mountinfo[] =
     "21 1 0:19 / / rw,relatime shared:1 - ext4 /dev/vda rw,errors=remount-ro\n"
-    "36 21 0:32 /spool /srv/mail\\040spool rw,noatime shared:7 master:1 - btrfs /dev/vdb rw,space_cache=v2,subvolid=256\n"
+    "36 21 0:32 /spool /srv/mail\\040spool rw,noatime shared:7 master:1 - btrfs /dev/vdb rw,space_cache=v2,subvolid=9\n"
     "37 21 0:33 / /srv/safe rw,noatime - btrfs /dev/vdc rw,notreelog,space_cache=v2\n"
     "38 21 0:34 / /srv/odd rw,notreelog - btrfs /dev/vdd rw,notreelogs,xnotreelog\n"
     "136 21 0:35 / /srv/xfs rw - xfs /dev/vde rw,btrfs\n"
@@ -43,8 +43,8 @@ static void test_nothing_known(void)
 static void test_real(void)
 {
     g_autofree char *place = g_dir_make_tmp("mount-XXXXXX", NULL);
-    g_autofree char *make = g_strdup_printf("cd %s && truncate -s %d image && mkdir mnt && PATH=$PATH:/sbin:/usr/sbin && "
-                                            "mkfs.btrfs -q image && mount -o loop image mnt", place, IMAGE_OCTETS);
+    g_autofree char *make = g_strdup_printf("cd %s && truncate -s %d image && mkdir mnt && "
+                                            "PATH=$PATH:/sbin:/usr/sbin && mkfs.btrfs -q image && mount -o loop image mnt", place, IMAGE_OCTETS);
     g_autofree char *again = g_strdup_printf("cd %s && umount mnt && mount -o loop,notreelog image mnt", place);
     g_autofree char *end = g_strdup_printf("cd %s && umount mnt; rm -r %s", place, place);
     g_autofree char *path = g_build_filename(place, "mnt", NULL);

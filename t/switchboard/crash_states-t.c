@@ -151,16 +151,6 @@ static void script_deliver(void)
     }
 }
 
-/* A database's log goes along, of a hop with a child and of one without (T5a). */
-static void script_ledger(void)
-{
-    world->ledger = true;
-    close(crashledger_open(world));
-    store(0, 1);
-    crashlog_begin(world->log);
-    work("in", HALF_0);
-}
-
 static void script_preserve(void)
 {
     store(4, -1);
@@ -193,20 +183,7 @@ static void script_sweep(void)
 static void script_damage(void)
 {
     store(5, -1);
-    const CrashOp *last = NULL;
-    for (guint i = 0; i < world->log->ops->len; i++) {
-        const CrashOp *op = &g_array_index(world->log->ops, CrashOp, i);
-        last = op->call == FS_RENAME ? op : last;
-    }
-    auto_fd fd = fs_open(queue_fd(spool_queue(world->spool, "in", NULL)), last->to, true, NULL);
-    g_assert_cmpint(fd, >=, 0);
-    struct stat status;
-    g_assert_cmpint(fstat(fd, &status), ==, 0);
-    g_assert_true(fs_pwrite(fd, "#", 1, status.st_size - 200, NULL) && fs_sync_file(fd, NULL));
-    g_autofree char *damaged = g_malloc((gsize)status.st_size);
-    g_assert_cmpint(pread(fd, damaged, (size_t)status.st_size, 0), ==, status.st_size);
-    g_clear_pointer(&world->damaged, g_bytes_unref);
-    world->damaged = g_bytes_new(damaged, (gsize)status.st_size);
+    crashworld_damage(world);
     crashlog_begin(world->log);
     unsigned worked = 0;
     g_autoptr(Inbox) inbox = crashworld_inbox(world, "in", HALF_1);
@@ -333,27 +310,34 @@ static void script_failed(void)
 typedef struct Script {
     const char *name;
     void (*run)(void);
+    void (*elsewhere)(CrashWorld *world); /* in place of run */
     unsigned deep; /* of the distinct states, every so many has its recovery cut short as well */
 } Script;
 
 static const Script scripts[] = {
-    {"intake", script_intake, 100},
-    {"hops", script_hops, 400},
-    {"together", script_together, 100},
-    {"chain", script_chain, 100},
-    {"deliver", script_deliver, 20},
-    {"ledger", script_ledger, 20},
-    {"preserve", script_preserve, 1},
-    {"sweep", script_sweep, 1},
-    {"damage", script_damage, 1},
-    {"killed deciding", script_killed_deciding, 10},
-    {"killed together", script_killed_together, 50},
-    {"killed intake", script_killed_intake, 20},
-    {"killed publishing", script_killed_publishing, 10},
-    {"killed before", script_killed_before, 5},
-    {"failed", script_failed, 5},
-    {"takes", script_takes, 20},
-    {"takes and dies", script_takes_and_dies, 20},
+    {"intake", script_intake, NULL, 100},
+    {"hops", script_hops, NULL, 400},
+    {"together", script_together, NULL, 100},
+    {"chain", script_chain, NULL, 100},
+    {"deliver", script_deliver, NULL, 20},
+    {"ledger", NULL, crashledger_script, 20},
+    {"preserve", script_preserve, NULL, 1},
+    {"sweep", script_sweep, NULL, 1},
+    {"damage", script_damage, NULL, 1},
+    {"killed deciding", script_killed_deciding, NULL, 10},
+    {"killed together", script_killed_together, NULL, 50},
+    {"killed intake", script_killed_intake, NULL, 20},
+    {"killed publishing", script_killed_publishing, NULL, 10},
+    {"killed before", script_killed_before, NULL, 5},
+    {"failed", script_failed, NULL, 5},
+    {"takes", script_takes, NULL, 20},
+    {"takes and dies", script_takes_and_dies, NULL, 20},
+    {"operator holds", NULL, crashoperator_hold, 600},
+    {"operator requeues", NULL, crashoperator_again, 20},
+    {"operator deletes", NULL, crashoperator_delete, 20},
+    {"operator and preserved", NULL, crashoperator_preserved, 5},
+    {"operator and damage", NULL, crashoperator_corrupt, 5},
+    {"operator killed", NULL, crashoperator_killed, 20},
 };
 
 /* The drains made so far, by state. */
@@ -578,7 +562,10 @@ static void test_script(gconstpointer data)
     Proof proof = {.script = script, .results = results, .log = log, .quiet = quiet};
     one.log = log;
     crashlog_record(log);
-    script->run();
+    if (script->run)
+        script->run();
+    else
+        script->elsewhere(&one);
     crashlog_stop();
     one.log = NULL; /* the drains note nothing */
     if (g_test_verbose())

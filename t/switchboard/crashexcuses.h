@@ -25,7 +25,7 @@ static const Harmless harmless[] = {
     {"hops", "rename in .msg .bak, said 250", "what is durable may be worked on before the sender is told"},
     {"chain", "rename in .msg .bak, said 250", "what is durable may be worked on before the sender is told"},
     {"together", "unlink in .done, sync dir archive", "the first to go is a parent that has no child there"},
-    {"takes", "unlink in .bak, sync dir archive", "the first to go is the one taken: once decided, its taker needs it no more"},
+    {"takes", "unlink in .bak, sync dir archive", "first goes the one taken: once decided, its taker needs it no more"},
     {NULL, "rename * .msg .bak, rename * child.tmp .msg", "cannot be: the first finds nothing"},
     {"chain", "sync dir *, unlink * .bak", "the ends of two hops that have nothing to do with each other"},
     {"deliver", "rename retry .msg .bak, rename retry .bak .msg", "cannot be: the first finds nothing"},
@@ -47,4 +47,17 @@ static const Harmless harmless[] = {
     {"takes and dies", "no sync dir in", "put back, as above"},
     {"failed", "rename in .bak .msg, sync dir retry", "R5: until that sync children and a ready parent may be there"},
     {"killed before", "no sync dir in", "put back; and R3 syncs every directory, here one without children"},
+    /* A parent in .opd that comes back is rolled forward again; here the next command does it, whatever the
+     * lock file says. */
+    {"operator holds", "no sync dir out", "the command that releases settles"},
+    {"operator holds", "sync dir out, unlink out .opd", "the command that releases settles"},
+    {"operator holds", "truncate spool .operator, sync dir out", "the command that releases settles"},
+    {"operator killed", "no sync dir out", "the command that releases settles"},
+    {"operator killed", "no sync dir hold", "what was published before is synced with the rest"},
+    {"operator requeues", "no sync dir out", "parent and child are in one directory, whose changes come in order"},
+    {"operator requeues", "sync dir out, rename out *", "parent and child are in one directory"},
+    {"operator requeues", "rename out child.tmp .msg, sync dir out", "parent and child are in one directory"},
+    {"operator requeues", "unlink out .opd, sync dir out", "parent and child are in one directory"},
+    {"operator deletes", "*to be deleted*", "until it is deleted everything may become of it"},
+    {"operator deletes", "*deleted*", "nothing more is needed then; the lock says only that something may be left"},
 };

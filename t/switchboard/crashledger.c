@@ -58,6 +58,19 @@ bool crashledger_note(int fd, int number)
     return fs_pwrite(fd, text, RECORD, (off_t)at * RECORD, NULL);
 }
 
+void crashledger_script(CrashWorld *world)
+{
+    world->ledger = true;
+    close(crashledger_open(world));
+    crashworld_store(world, (const int[]){0, 1}, 2);
+    crashlog_begin(world->log);
+    g_autoptr(Inbox) inbox = crashworld_inbox(world, "in", (Slice){0, 2});
+    g_autoptr(Hop) hop = hop_new(world->spool);
+    unsigned worked = 0;
+    g_assert_true(crashworld_work(world, inbox, hop, &worked) && hop_settle(hop, NULL));
+    g_assert_cmpuint(worked, ==, 2);
+}
+
 void crashledger_count(CrashWorld *world, uint8_t counts[CRASH_MESSAGES])
 {
     auto_fd fd = crashledger_open(world);

@@ -11,7 +11,8 @@
 #include "switchboard/format_internal.h"
 #include "t/switchboard/crashmodel_internal.h"
 
-const char *const crash_queues[] = {"in", "out", "retry", "archive", "bounces", "corrupt", "shunt", CRASH_LEDGER, NULL};
+const char *const crash_queues[] = {"in", "out", "retry", "archive", "bounces", "corrupt", "shunt", CRASH_LEDGER,
+                                    "hold", NULL};
 G_STATIC_ASSERT(G_N_ELEMENTS(crash_queues) == CRASH_QUEUES + 1);
 
 CrashLog *crashlog_new(void)
@@ -50,7 +51,7 @@ static bool locate(int fd, bool directory, unsigned *queue, char name[NAME_MAX +
     for (*queue = 0; crash_queues[*queue]; ++*queue)
         if (strcmp(slash + 1, crash_queues[*queue]) == 0)
             return true;
-    return false; /* the spool itself */
+    return *queue == CRASH_SPOOL && g_str_has_prefix(slash + 1, CRASH_SPOOL_PREFIX);
 }
 
 static void append(CrashLog *log, const CrashOp *op)
@@ -74,12 +75,16 @@ static void take(CrashLog *log, const FsEvent *event)
     if (!directory)
         op.name = g_intern_string(name);
     op.file = op.name ? crashmodel_find(log->live, op.queue, op.name) : -1;
+    if (op.queue == CRASH_SPOOL && event->call == FS_PWRITE && op.file < 0) { /* the lock was made by its opening */
+        CrashOp made = {.call = FS_CREATE, .queue = op.queue, .name = op.name, .file = (int)log->live->files->len};
+        op.file = made.file;
+        append(log, &made);
+    }
     if (event->call == FS_CREATE && op.file < 0)
         op.file = (int)log->live->files->len;
     else if (event->call == FS_CREATE || (op.name && op.file < 0) ||
              (op.to && crashmodel_find(log->live, op.queue, op.to) >= 0))
         return; /* it will fail: taken, or gone */
-    g_assert_cmpint(event->call, !=, FS_TRUNCATE);
     if (event->data)
         op.data = g_bytes_new(event->data, event->length);
     append(log, &op);
@@ -143,8 +148,9 @@ void crashlog_note(CrashLog *log, CrashNotes notes)
 static const char *state_of(const char *name)
 {
     const char *dot = name ? strrchr(name, '.') : NULL;
-    const char *dash = name ? strrchr(name, '-') : NULL; /* only tags have one */
-    return dash ? " child.tmp" : dot ? dot : "";
+    const char *dash = name ? strrchr(name, '-') : NULL; /* only tags have one, or two of the other */
+    bool tagged = dash || (name && strchr(name, '+') != strrchr(name, '+'));
+    return tagged ? " child.tmp" : dot ? dot : "";
 }
 
 static const char *note_text(const CrashNotes *notes)
@@ -152,6 +158,8 @@ static const char *note_text(const CrashNotes *notes)
     return notes->tried       ? "delivered"
            : notes->settled   ? "relied on marks"
            : notes->preserved ? "preserved"
+           : notes->doomed    ? "to be deleted"
+           : notes->deleted   ? "deleted"
                               : "said 250";
 }
 
@@ -163,11 +171,12 @@ const char *crashlog_text(const CrashOp *op)
     if (op->call == CRASH_NOTE)
         return note_text(&op->notes);
     bool is_count = op->call == FS_PWRITE && op->offset == FORMAT_CRASHES_OFFSET;
-    bool decides = op->call == FS_PWRITE && op->offset == 0;
+    bool decides = op->call == FS_PWRITE && op->offset == 0 && op->queue != CRASH_SPOOL;
+    const char *place = op->queue == CRASH_SPOOL ? "spool" : crash_queues[op->queue];
     const char *from = state_of(op->name), *to = state_of(op->to);
     g_snprintf(text, sizeof text, "%s %s%s%s%s%s", is_count  ? "count"
                                                         : decides ? "decide"
-                                                                  : calls[op->call], crash_queues[op->queue],
+                                                                  : calls[op->call], place,
                *from == '.' ? " " : "", from, *to ? " " : "", *to == ' ' ? to + 1 : to);
     return text;
 }
@@ -185,7 +194,7 @@ typedef struct Walk {
     void *data;
     guint after;
     bool more;
-    GArray *places[CRASH_QUEUES]; /* as they would be found, of CrashPlace */
+    GArray *places[CRASH_PLACES]; /* as they would be found, of CrashPlace */
 } Walk;
 
 static void add_place(CrashState *state, unsigned queue, const char *name, GBytes *data)
@@ -195,6 +204,8 @@ static void add_place(CrashState *state, unsigned queue, const char *name, GByte
     gsize length;
     const void *octets = g_bytes_get_data(data, &length);
     state->hash = crash_hash(crash_hash(state->hash, &queue, sizeof queue), name, strlen(name));
+    if (queue == CRASH_SPOOL) /* who and when does not matter, only that there is a word; each run says another */
+        length = MIN(length, 1);
     state->hash = crash_hash(state->hash, octets, length);
 }
 
@@ -205,7 +216,7 @@ static void show(Walk *walk, GPtrArray **contents, const guint *choice)
         return;
     g_autoptr(GArray) files = g_array_new(FALSE, FALSE, sizeof(CrashFile));
     CrashState state = {files, walk->model->notes, walk->after, CRASH_HASH_START};
-    for (unsigned i = 0; i < CRASH_QUEUES; i++)
+    for (unsigned i = 0; i < CRASH_PLACES; i++)
         for (guint k = 0; k < walk->places[i]->len; k++) {
             const CrashPlace *place = &g_array_index(walk->places[i], CrashPlace, k);
             add_place(&state, i, place->name, contents[place->file]->pdata[choice[place->file]]);
@@ -249,7 +260,7 @@ static void walk_contents(Walk *walk)
     g_autofree GPtrArray **contents = g_new0(GPtrArray *, count + 1);
     g_autofree guint *choice = g_new0(guint, count + 1);
     g_autoptr(GArray) torn = g_array_new(FALSE, FALSE, sizeof(guint));
-    for (unsigned i = 0; i < CRASH_QUEUES; i++)
+    for (unsigned i = 0; i < CRASH_PLACES; i++)
         for (guint k = 0; k < walk->places[i]->len; k++) {
             guint file = (guint)g_array_index(walk->places[i], CrashPlace, k).file;
             if (contents[file])
@@ -267,7 +278,7 @@ static void walk_contents(Walk *walk)
 /* All prefixes of what is pending in directory number at and those after. */
 static void walk_dirs(Walk *walk, unsigned at)
 {
-    if (at == CRASH_QUEUES) {
+    if (at == CRASH_PLACES) {
         walk_contents(walk);
         return;
     }

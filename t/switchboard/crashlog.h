@@ -29,6 +29,8 @@ typedef struct CrashNotes {
     uint64_t tried;        /* recipients that were delivered to */
     uint64_t settled;      /* recipients whose mark is said to be durable */
     uint64_t preserved;    /* messages said to be set aside durably */
+    uint64_t doomed;       /* messages that an operator is deleting: they may come or not */
+    uint64_t deleted;      /* messages said to be deleted */
 } CrashNotes;
 
 typedef struct CrashOp {
@@ -52,8 +54,11 @@ typedef struct CrashLog {
 } CrashLog;
 
 extern const char *const crash_queues[]; /* NULL-terminated */
-#define CRASH_QUEUES 8
+#define CRASH_QUEUES 9
 #define CRASH_LEDGER "ledger" /* no queue: where a script keeps a database */
+#define CRASH_SPOOL CRASH_QUEUES /* the place after the queues: the spool's own directory, with the operator's lock */
+#define CRASH_PLACES (CRASH_QUEUES + 1)
+#define CRASH_SPOOL_PREFIX "crash-states-"
 
 CrashLog *crashlog_new(void);
 void crashlog_free(CrashLog *log);

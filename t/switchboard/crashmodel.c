@@ -10,7 +10,7 @@
 CrashModel *crashmodel_new(void)
 {
     CrashModel *model = g_new0(CrashModel, 1);
-    for (unsigned i = 0; i < CRASH_QUEUES; i++) {
+    for (unsigned i = 0; i < CRASH_PLACES; i++) {
         model->dirs[i].cached = g_array_new(FALSE, FALSE, sizeof(CrashPlace));
         model->dirs[i].durable = g_array_new(FALSE, FALSE, sizeof(CrashPlace));
         model->dirs[i].pending = g_array_new(FALSE, FALSE, sizeof(CrashOp));
@@ -21,7 +21,7 @@ CrashModel *crashmodel_new(void)
 
 void crashmodel_free(CrashModel *model)
 {
-    for (unsigned i = 0; i < CRASH_QUEUES; i++) {
+    for (unsigned i = 0; i < CRASH_PLACES; i++) {
         g_array_unref(model->dirs[i].cached);
         g_array_unref(model->dirs[i].durable);
         g_array_unref(model->dirs[i].pending);
@@ -114,7 +114,7 @@ static void sync_dir(CrashDir *dir)
 
 void crashmodel_sync_all(CrashModel *model)
 {
-    for (unsigned i = 0; i < CRASH_QUEUES; i++)
+    for (unsigned i = 0; i < CRASH_PLACES; i++)
         sync_dir(&model->dirs[i]);
     for (guint i = 0; i < model->files->len; i++)
         copy(data_of(model, (int)i)->durable, data_of(model, (int)i)->cached);
@@ -138,11 +138,16 @@ void crashmodel_apply(CrashModel *model, const CrashOp *op)
     case FS_SYNC_FILE:
         copy(data_of(model, op->file)->durable, data_of(model, op->file)->cached);
         break;
+    case FS_TRUNCATE:
+        g_byte_array_set_size(data_of(model, op->file)->cached, (guint)op->offset);
+        break;
     case CRASH_NOTE:
         model->notes.acknowledged |= op->notes.acknowledged;
         model->notes.tried |= op->notes.tried;
         model->notes.settled |= op->notes.settled;
         model->notes.preserved |= op->notes.preserved;
+        model->notes.doomed |= op->notes.doomed;
+        model->notes.deleted |= op->notes.deleted;
         break;
     default:
         write_data(data_of(model, op->file), op);
@@ -166,7 +171,7 @@ static uint64_t hash_octets(uint64_t hash, const GByteArray *octets)
 uint64_t crashmodel_hash(const CrashModel *model)
 {
     uint64_t hash = crash_hash(CRASH_HASH_START, &model->notes, sizeof model->notes);
-    for (unsigned i = 0; i < CRASH_QUEUES; i++) {
+    for (unsigned i = 0; i < CRASH_PLACES; i++) {
         const CrashDir *dir = &model->dirs[i];
         hash = crash_hash(hash, &i, sizeof i);
         for (guint k = 0; k < dir->durable->len; k++) {

@@ -21,7 +21,7 @@ typedef struct CrashData {
 } CrashData;
 
 typedef struct CrashModel {
-    CrashDir dirs[CRASH_QUEUES];
+    CrashDir dirs[CRASH_PLACES];
     GArray *files; /* of CrashData */
     CrashNotes notes;
 } CrashModel;

@@ -13,25 +13,14 @@
 #include "base/auto.h"
 #include "base/fail.h"
 #include "switchboard/intake.h"
+#include "switchboard/operate.h"
 #include "switchboard/recover.h"
+#include "t/switchboard/crashplan_internal.h"
 
 #define ARRIVAL INT64_C(1763644800000000)
 #define ROUNDS_MAX 12
 
-/* A child of a message in in. Recipients: their numbers, as letters. */
-typedef struct Kid {
-    const char *queue;
-    const char *recipients;
-} Kid;
-
-typedef struct Plan {
-    unsigned slice; /* of two */
-    bool preserve;
-    int takes, taken_by; /* its part; who takes it; 0: nobody */
-    Kid kids[3], other[3]; /* other: what an earlier version of the rules would have made */
-} Plan;
-
-static const Plan plans[CRASH_MESSAGES] = {
+const Plan crash_plans[CRASH_MESSAGES] = {
     [0] = {.slice = 0},
     [1] = {.slice = 0, .kids = {{"out", "a"}}},
     [2] = {.slice = 1, .kids = {{"out", "bc"}, {"archive", NULL}, {"out", "d"}}},
@@ -45,8 +34,6 @@ static const Plan plans[CRASH_MESSAGES] = {
     [10] = {.slice = 0, .takes = 11, .kids = {{"out", "o"}, {"archive", NULL}, {"out", "p"}}},
     [11] = {.slice = 0, .taken_by = 10},
 };
-#define LATER "cf"  /* put off once */
-#define REFUSED "d" /* bounced */
 
 /* Long enough to be torn in several places. */
 static GBytes *message_octets(int number, unsigned nonce)
@@ -73,11 +60,11 @@ static Draft *draft_of(const char *queue, GBytes *octets, int64_t ordinal)
  * are. */
 static Draft *message_draft(int number)
 {
-    unsigned slices = plans[number].takes || plans[number].taken_by ? 4 : 2;
+    unsigned slices = crash_plans[number].takes || crash_plans[number].taken_by ? 4 : 2;
     for (unsigned nonce = 0;; nonce++) {
         g_autoptr(GBytes) octets = message_octets(number, nonce);
         Draft *draft = draft_of("in", octets, number + 1);
-        if (slice_of(draft_name(draft)->hash, slices) == plans[number].slice)
+        if (slice_of(draft_name(draft)->hash, slices) == crash_plans[number].slice)
             return draft;
         draft_free(draft);
     }
@@ -99,7 +86,7 @@ static int entry_number(Entry *entry)
 void crashworld_init(CrashWorld *world)
 {
     const char *memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : g_get_tmp_dir();
-    *world = (CrashWorld){.path = g_build_filename(memory, "crash-states-XXXXXX", NULL)};
+    *world = (CrashWorld){.path = g_build_filename(memory, CRASH_SPOOL_PREFIX "XXXXXX", NULL)};
     g_assert_nonnull(g_mkdtemp(world->path));
     g_autoptr(GError) error = NULL;
     world->spool = spool_open(world->path, &error);
@@ -127,7 +114,8 @@ static void each_file(CrashWorld *world, Visit *visit, void *data)
 
 static int fd_of(CrashWorld *world, unsigned queue)
 {
-    return queue_fd(spool_queue(world->spool, crash_queues[queue], NULL));
+    return queue == CRASH_SPOOL ? spool_fd(world->spool)
+                                : queue_fd(spool_queue(world->spool, crash_queues[queue], NULL));
 }
 
 static void wipe_file(CrashWorld *world, void *data, unsigned queue, const char *name)
@@ -139,6 +127,7 @@ static void wipe_file(CrashWorld *world, void *data, unsigned queue, const char 
 void crashworld_wipe(CrashWorld *world)
 {
     each_file(world, wipe_file, NULL);
+    wipe_file(world, NULL, CRASH_SPOOL, OPERATE_LOCK_FILE);
     memset(world->delivered, 0, sizeof world->delivered);
     world->preserved = 0;
 }
@@ -174,6 +163,23 @@ void crashworld_store(CrashWorld *world, const int *messages, size_t count)
         draft_free(group[i].draft);
 }
 
+void crashworld_damage(CrashWorld *world)
+{
+    const CrashOp *last = NULL;
+    for (guint i = 0; i < world->log->ops->len; i++)
+        if (g_array_index(world->log->ops, CrashOp, i).call == FS_RENAME)
+            last = &g_array_index(world->log->ops, CrashOp, i);
+    auto_fd fd = fs_open(queue_fd(spool_queue(world->spool, "in", NULL)), last->to, true, NULL);
+    g_assert_cmpint(fd, >=, 0);
+    struct stat status;
+    g_assert_cmpint(fstat(fd, &status), ==, 0);
+    g_assert_true(fs_pwrite(fd, "#", 1, status.st_size - 200, NULL) && fs_sync_file(fd, NULL));
+    g_autofree char *damaged = g_malloc((gsize)status.st_size);
+    g_assert_cmpint(pread(fd, damaged, (size_t)status.st_size, 0), ==, status.st_size);
+    g_clear_pointer(&world->damaged, g_bytes_unref);
+    world->damaged = g_bytes_new(damaged, (gsize)status.st_size);
+}
+
 bool crashworld_try_store(CrashWorld *world, int message)
 {
     Intake intake = {.draft = message_draft(message)};
@@ -199,7 +205,7 @@ static const char *next_address(void *data, GError **error)
 
 static void add_kids(CrashWorld *world, Outcome *outcome)
 {
-    const Plan *plan = &plans[entry_number(outcome->parent)];
+    const Plan *plan = &crash_plans[entry_number(outcome->parent)];
     const Kid *kids = world->other_outcome ? plan->other : plan->kids;
     for (int i = 0; i < 3 && kids[i].queue; i++) {
         Draft *draft = draft_from_entry(kids[i].queue, outcome->parent);
@@ -280,7 +286,7 @@ static Entry *in_hand(const CrashWorld *world, int number)
 /* One that another takes. When that one is not in the queue, it was taken before; the ledger says so. */
 static bool meet_part(CrashWorld *world, Inbox *inbox, Outcome *outcome, bool *ends)
 {
-    int taker = plans[entry_number(outcome->parent)].taken_by;
+    int taker = crash_plans[entry_number(outcome->parent)].taken_by;
     bool taken_now = in_hand(world, taker) != NULL;
     *ends = taken_now || !crashledger_knows(world->ledger_fd, taker);
     if (!*ends)
@@ -296,11 +302,11 @@ static bool decide(CrashWorld *world, Inbox *inbox, Outcome *outcome, bool *ends
     bool posts = strcmp(queue, "in") == 0;
     if (!entry_begin_work(outcome->parent, NULL))
         return false;
-    if (posts && plans[entry_number(outcome->parent)].preserve) {
+    if (posts && crash_plans[entry_number(outcome->parent)].preserve) {
         *ends = true;
         return preserve(world, inbox, outcome);
     }
-    const Plan *plan = posts ? &plans[entry_number(outcome->parent)] : NULL;
+    const Plan *plan = posts ? &crash_plans[entry_number(outcome->parent)] : NULL;
     if (posts && plan->taken_by)
         return meet_part(world, inbox, outcome, ends);
     if (posts && plan->takes) {
@@ -450,6 +456,13 @@ static bool run_queue(CrashWorld *world, const char *queue, unsigned slices, uns
     return true;
 }
 
+/* What is in hold comes back: an operator's command, which also settles what one before left. */
+static void release(CrashWorld *world, CrashResult *result, unsigned *worked)
+{
+    if (!crashoperator_release(world, worked))
+        set_fault(result, g_strdup("a command to release ended"));
+}
+
 /* The runners of queues that are an end here: they start, sooner or later. */
 static void start_ends(CrashWorld *world, CrashResult *result, unsigned slices)
 {
@@ -489,6 +502,8 @@ CrashResult *crashworld_drain(CrashWorld *world, const CrashState *state)
     put_on_disk(world, state);
     if (state->hash >> 9 & 1)
         start_ends(world, result, slices);
+    if (state->hash >> 10 & 1)
+        release(world, result, &worked);
     /* Recovery of in, in the first round, may bring what counts as no work. */
     for (unsigned round = 0; (worked > 0 || round < 2) && !result->fault; round++) {
         worked = 0;
@@ -497,6 +512,7 @@ CrashResult *crashworld_drain(CrashWorld *world, const CrashState *state)
             if (!run_queue(world, queue, slices, &worked))
                 set_fault(result, g_strdup_printf("a runner of %s ended", queue));
         }
+        release(world, result, &worked);
         if (round > ROUNDS_MAX)
             set_fault(result, g_strdup("it does not end"));
     }
@@ -515,73 +531,4 @@ void crashresult_free(CrashResult *result)
 {
     g_free(result->fault);
     g_free(result);
-}
-
-/* One thing that must be there once (or, before it was promised, once or
- * not at all; *seen gathers which). */
-static char *judge_once(unsigned found, bool promised, const char *what, int number)
-{
-    return found > 1 || (promised && found == 0) ? g_strdup_printf("%s %d is there %u times", what, number, found)
-                                                 : NULL;
-}
-
-static char *judge_recipient(const CrashResult *result, const CrashNotes *notes, bool promised, int number)
-{
-    unsigned found = result->delivered[number], most = notes->settled >> number & 1 ? 0 : 1;
-    bool before = notes->tried >> number & 1;
-    if (strchr(REFUSED, 'a' + number))
-        return found ? g_strdup("a refused recipient was delivered to")
-                     : judge_once(result->bounced[number], promised, "bounce of recipient", number);
-    if (found > most || (promised && !before && found == 0))
-        return g_strdup_printf("recipient %d: %u deliveries after the crash, before it %s", number, found,
-                               most == 0 ? "one, marked" : before ? "one in flight" : "none");
-    return NULL;
-}
-
-/* Whether anything came of the message: then all must. */
-static bool has_come(const CrashResult *result, int number)
-{
-    const Kid *kids = plans[number].kids;
-    int found = result->archived[number] + result->corrupt[number] + result->kept[number];
-    for (int i = 0; i < 3 && kids[i].queue; i++)
-        for (const char *at = kids[i].recipients; at && *at; at++)
-            found += result->delivered[*at - 'a'] + result->bounced[*at - 'a'];
-    return found > 0;
-}
-
-static char *judge_message(const CrashResult *result, const CrashNotes *notes, int number)
-{
-    const Plan *plan = &plans[number];
-    bool promised = notes->acknowledged >> number & 1 || has_come(result, number);
-    unsigned archives = 0, ends = 0;
-    char *fault = NULL;
-    for (int i = 0; i < 3 && plan->kids[i].queue; i++) {
-        archives += strcmp(plan->kids[i].queue, "archive") == 0;
-        for (const char *at = plan->kids[i].recipients; at && *at; at++)
-            if (!fault)
-                fault = judge_recipient(result, notes, promised, *at - 'a');
-    }
-    for (int i = 0; i < 3 && plan->other[i].queue && !fault; i++)
-        for (const char *at = plan->other[i].recipients; at && *at; at++)
-            if (result->delivered[*at - 'a'])
-                fault = g_strdup_printf("message %d: a child of an undone run was delivered", number);
-    ends = result->archived[number] + result->corrupt[number];
-    if (!fault && ends != archives && (promised || ends > archives))
-        fault = g_strdup_printf("message %d is archived or set aside %u times, not %u", number, ends, archives);
-    if (!fault && result->ledger && !plan->taken_by)
-        fault = judge_once(result->recorded[number], promised, "record of message", number);
-    if (!fault)
-        fault = plan->preserve ? judge_once(result->kept[number], promised, "preserved message", number)
-                : result->kept[number] ? g_strdup_printf("message %d is preserved", number) : NULL;
-    return fault;
-}
-
-char *crashworld_judge(const CrashResult *result, const CrashNotes *notes)
-{
-    char *fault = result->fault ? g_strdup(result->fault) : NULL;
-    for (int i = 0; i < CRASH_MESSAGES && !fault; i++)
-        fault = judge_message(result, notes, i);
-    if (!fault && result->preserved_again && notes->preserved)
-        fault = g_strdup("what was set aside came back");
-    return fault;
 }

@@ -8,8 +8,8 @@
  *
  * Queue in: the plan's children, or to be set aside. Queues out and retry: each
  * recipient is delivered to, bounced (a bounces entry stored once), or, in
- * out only, put off into retry. Of two messages one takes the other (T8a), which is written into the ledger. What lies in archive, bounces, corrupt is an
- * end; scripts may let a runner of bounces bring its entries into archive.
+ * out only, put off into retry. Of two messages one takes the other (T8a), which is written into the ledger. What
+ * lies in archive, bounces, corrupt is an end; scripts may let a runner of bounces bring its entries into archive.
  */
 #include "switchboard/claim.h"
 #include "switchboard/hop.h"
@@ -40,6 +40,7 @@ void crashworld_wipe(CrashWorld *world);
 /* For scripts. Messages are stored as one group; recipients of the plan
  * have numbers of their own, whatever the message. */
 void crashworld_store(CrashWorld *world, const int *messages, size_t count);
+void crashworld_damage(CrashWorld *world); /* one octet of what was stored last goes bad */
 bool crashworld_try_store(CrashWorld *world, int message); /* promises nothing */
 Inbox *crashworld_inbox(CrashWorld *world, const char *queue, Slice slice);
 
@@ -64,9 +65,20 @@ void crashresult_free(CrashResult *result);
 /* NULL, or what was promised and not kept; g_free(). */
 char *crashworld_judge(const CrashResult *result, const CrashNotes *notes);
 
+/* What an operator does (crashoperator.c). The first releases all that is in hold, and is no script: false when it
+ * ended before it was done. The scripts do each of O1 to O7; the last dies on the way and is settled by a runner. */
+bool crashoperator_release(CrashWorld *world, unsigned *worked);
+void crashoperator_hold(CrashWorld *world);
+void crashoperator_again(CrashWorld *world);
+void crashoperator_delete(CrashWorld *world);
+void crashoperator_preserved(CrashWorld *world);
+void crashoperator_corrupt(CrashWorld *world);
+void crashoperator_killed(CrashWorld *world);
+
 /* A database as T5a means it: runners of in write each message that they work
  * on into it, once; what they wrote goes along with the syncs of their hop. */
 int crashledger_open(CrashWorld *world); /* makes it where there is none; close() */
 bool crashledger_note(int fd, int number);
 bool crashledger_knows(int fd, int number);
+void crashledger_script(CrashWorld *world); /* of a hop with a child and of one without (T5a) */
 void crashledger_count(CrashWorld *world, uint8_t counts[CRASH_MESSAGES]);

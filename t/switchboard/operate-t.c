@@ -328,9 +328,10 @@ static void test_lookers(Fixture *fixture, gconstpointer data)
                 g_autoptr(Spool) spool = spool_open(fixture->path, NULL);
                 Queue *queue = spool_queue(spool, "in", NULL);
                 RecoverReport report = {0};
+                Slice slice = {i, LOOKERS};
                 close(gate[1]);
                 slow_locks = true;
-                _exit(read(gate[0], &octet, 1) != 0 || !recover_slice(queue, (Slice){i, LOOKERS}, false, &report, NULL));
+                _exit(read(gate[0], &octet, 1) != 0 || !recover_slice(queue, slice, false, &report, NULL));
             }
         close(gate[0]);
         close(gate[1]); /* all of them read its end */

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* The operator's commands in the small world of crash_states-t. */
+#include <string.h>
+
+#include "switchboard/operate.h"
+#include "t/switchboard/crashworld.h"
+
+#define PAST INT64_C(1763644700000000) /* due, and before everything else */
+
+static void done(void *data, void *token, const GError *error)
+{
+    (void)token;
+    unsigned *count = data;
+    if (!error)
+        ++*count;
+}
+
+static void note_name(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    (void)queue;
+    (void)file;
+    if (strcmp(rest, ".msg") == 0 || strcmp(rest, ".psv") == 0)
+        g_array_append_vals(data, name, 1);
+}
+
+static int compare(gconstpointer a, gconstpointer b)
+{
+    return name_compare(a, b);
+}
+
+/* What a command finds there, in order. */
+static GArray *names_in(CrashWorld *world, const char *queue)
+{
+    GArray *names = g_array_new(FALSE, FALSE, sizeof(EntryName));
+    g_assert_true(queue_visit(spool_queue(world->spool, queue, NULL), note_name, names, NULL));
+    g_array_sort(names, compare);
+    return names;
+}
+
+static Draft *draft_hold(Entry *entry)
+{
+    return operate_draft_hold(entry);
+}
+
+static Draft *draft_release(Entry *entry)
+{
+    return operate_draft_release(entry, NULL);
+}
+
+static Draft *draft_again(Entry *entry)
+{
+    return operate_draft_again(entry, queue_name(entry_queue(entry)));
+}
+
+/* One command on all that is in the queue; without draft it deletes. False when the process must end. */
+static bool move_all(CrashWorld *world, const char *name, Draft *(*draft)(Entry *), unsigned *count)
+{
+    Queue *queue = spool_queue(world->spool, name, NULL);
+    g_autoptr(GArray) names = names_in(world, name);
+    g_autoptr(Operate) operate = operate_open(world->spool, false, done, count, NULL);
+    for (guint i = 0; operate && i < names->len; i++) {
+        Entry *entry = operate_claim(operate, queue, &g_array_index(names, EntryName, i), false, NULL);
+        if (!entry || !operate_move(operate, entry, draft ? draft(entry) : NULL, NULL, NULL))
+            return false;
+    }
+    return operate && operate_end(operate, NULL);
+}
+
+bool crashoperator_release(CrashWorld *world, unsigned *worked)
+{
+    g_autoptr(GArray) names = names_in(world, "hold");
+    return names->len == 0 || move_all(world, "hold", draft_release, worked);
+}
+
+/* Entries in out, each with one recipient. */
+static void fill_out(CrashWorld *world, const int *messages, size_t count)
+{
+    crashworld_store(world, messages, count);
+    g_autoptr(Inbox) inbox = crashworld_inbox(world, "in", (Slice){0, 1});
+    g_autoptr(Hop) hop = hop_new(world->spool);
+    unsigned worked = 0;
+    g_assert_true(crashworld_work(world, inbox, hop, &worked) && hop_settle(hop, NULL));
+    g_assert_cmpuint(worked, ==, count);
+    crashlog_begin(world->log);
+}
+
+/* O1, O2: two entries, there and back. */
+void crashoperator_hold(CrashWorld *world)
+{
+    unsigned held = 0, released = 0;
+    fill_out(world, (const int[]){1, 9}, 2);
+    g_assert_true(move_all(world, "out", draft_hold, &held) && crashoperator_release(world, &released));
+    g_assert_cmpuint(held, ==, 3);
+    g_assert_cmpuint(released, ==, 3);
+}
+
+/* O2 within one queue, under the same hash; O4; and an entry that is put back as it was. */
+void crashoperator_again(CrashWorld *world)
+{
+    unsigned moved = 0;
+    fill_out(world, (const int[]){1, 7}, 2);
+    g_assert_true(move_all(world, "out", draft_again, &moved));
+    g_assert_cmpuint(moved, ==, 2);
+    Queue *out = spool_queue(world->spool, "out", NULL);
+    g_autoptr(GArray) names = names_in(world, "out");
+    g_autoptr(Operate) operate = operate_open(world->spool, false, done, &moved, NULL);
+    g_assert_true(operate_set_due(operate, out, &g_array_index(names, EntryName, 0), PAST, NULL));
+    Entry *entry = operate_claim(operate, out, &g_array_index(names, EntryName, 1), false, NULL);
+    g_assert_true(operate_put_back(operate, entry, NULL) && operate_end(operate, NULL));
+}
+
+/* O3 in both its ways: by a hop with no child, and unlinked at once. */
+void crashoperator_delete(CrashWorld *world)
+{
+    unsigned gone = 0;
+    fill_out(world, (const int[]){1}, 1);
+    crashlog_note(world->log, (CrashNotes){.doomed = 1 << 1});
+    g_assert_true(move_all(world, "out", NULL, &gone));
+    g_assert_cmpuint(gone, ==, 1);
+    crashlog_note(world->log, (CrashNotes){.deleted = 1 << 1});
+    crashworld_store(world, (const int[]){7}, 1);
+    Queue *in = spool_queue(world->spool, "in", NULL);
+    g_autoptr(GArray) names = names_in(world, "in");
+    g_autoptr(Operate) operate = operate_open(world->spool, false, done, &gone, NULL);
+    crashlog_note(world->log, (CrashNotes){.doomed = 1 << 7});
+    g_assert_true(operate_delete(operate, in, &g_array_index(names, EntryName, 0), NULL));
+    g_assert_true(operate_sync(operate, NULL));
+    crashlog_note(world->log, (CrashNotes){.deleted = 1 << 7});
+    g_assert_true(operate_end(operate, NULL));
+}
+
+/* O5 of a message that its runner sets aside again, O6 of one that goes. */
+void crashoperator_preserved(CrashWorld *world)
+{
+    crashworld_store(world, (const int[]){4}, 1);
+    crashworld_store(world, (const int[]){0}, 1);
+    for (unsigned i = 0; i < 2; i++) {
+        g_autoptr(Inbox) inbox = crashworld_inbox(world, "in", (Slice){0, 1});
+        g_autoptr(GPtrArray) entries = g_ptr_array_new();
+        g_assert_true(inbox_claim(inbox, 1, false, entries, NULL));
+        g_assert_true(inbox_preserve(inbox, entries->pdata[0], NULL));
+    }
+    crashlog_note(world->log, (CrashNotes){.doomed = 1 << 0});
+    crashlog_begin(world->log);
+    unsigned count = 0;
+    Queue *in = spool_queue(world->spool, "in", NULL);
+    g_autoptr(GArray) names = names_in(world, "in");
+    g_autoptr(Operate) operate = operate_open(world->spool, false, done, &count, NULL);
+    g_assert_cmpuint(names->len, ==, 2);
+    g_assert_true(operate_retry_preserved(operate, in, &g_array_index(names, EntryName, 1), NULL));
+    g_assert_true(operate_delete_preserved(operate, in, &g_array_index(names, EntryName, 0), NULL));
+    g_assert_true(operate_sync(operate, NULL));
+    crashlog_note(world->log, (CrashNotes){.deleted = 1 << 0});
+    g_assert_true(operate_end(operate, NULL));
+}
+
+/* O7. */
+void crashoperator_corrupt(CrashWorld *world)
+{
+    unsigned count = 0;
+    crashworld_store(world, (const int[]){5}, 1);
+    Queue *in = spool_queue(world->spool, "in", NULL);
+    g_autoptr(GArray) names = names_in(world, "in");
+    const EntryName *name = &g_array_index(names, EntryName, 0);
+    crashworld_damage(world);
+    crashlog_begin(world->log);
+    g_autoptr(Operate) operate = operate_open(world->spool, false, done, &count, NULL);
+    g_assert_true(operate_set_corrupt(operate, in, name, NULL) && operate_end(operate, NULL));
+}
+
+/* Dies when all is decided; the start of a runner brings it to its end (OR1), and it works on. */
+void crashoperator_killed(CrashWorld *world)
+{
+    unsigned count = 0, worked = 0;
+    fill_out(world, (const int[]){9}, 1);
+    world->log->fail_call = FS_RENAME; /* two claims, two decisions, one publication, and no more */
+    world->log->fail_in = 5;
+    g_assert_false(move_all(world, "out", draft_hold, &count));
+    g_assert_cmpint(world->log->fail_in, <, 0);
+    g_autoptr(Inbox) inbox = crashworld_inbox(world, "out", (Slice){0, 1});
+    g_autoptr(Hop) hop = hop_new(world->spool);
+    g_assert_true(inbox && crashworld_work(world, inbox, hop, &worked) && hop_settle(hop, NULL));
+}
