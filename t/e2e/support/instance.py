@@ -75,6 +75,7 @@ class Instance:
         self.spool = Path(spool or self.directory / "spool")
         self.archive = self.directory / "archive"
         self.process = None
+        self.wrapper = []  # words before the master's, of a program that becomes it
         for path in (self.spool, self.directory / "lib", self.directory / "run", self.archive):
             path.mkdir(exist_ok=True)
             self.own(path)
@@ -157,8 +158,8 @@ class Instance:
     def start(self, wait=True):
         program = prefix() / "sbin" / "listrunner-master"
         self.log = open(self.log_path, "ab")
-        self.process = subprocess.Popen([program, "-c", self.config], stdin=subprocess.DEVNULL, stdout=self.log,
-                                        stderr=self.log, start_new_session=True, cwd="/")
+        self.process = subprocess.Popen([*self.wrapper, program, "-c", self.config], stdin=subprocess.DEVNULL,
+                                        stdout=self.log, stderr=self.log, start_new_session=True, cwd="/")
         if wait:
             self.wait_ready()
         return self
