@@ -44,6 +44,7 @@ static bool install_signals(GError **error)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* the write fails instead */
     child.wake_fd = wake_pipe[0];
     return true;
 }

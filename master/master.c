@@ -204,6 +204,7 @@ int main(int argc, char **argv)
         return code;
     log_open("master", LOG_TARGET_STDERR);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* the write fails instead */
     if (!options.check)
         hold_signals(SIG_BLOCK);
     g_autoptr(GError) error = NULL;

@@ -44,6 +44,9 @@ static bool failed(sqlite3 *database, int result, GError **error)
     case SQLITE_BUSY:
         advice = " (another process has been writing for 10 s)";
         break;
+    case SQLITE_READONLY:
+        advice = " (only the user to whom it belongs, and root, can)";
+        break;
     case SQLITE_CORRUPT:
         advice = " (restore it, or mend it with the .recover command of sqlite3)";
         break;
