@@ -4,7 +4,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cli/plain.h"
 #include "mail/message.h"
 
 /* Adds text with CRLF for bare line feeds. */
@@ -42,8 +44,14 @@ static void write_octets(GBytes *octets)
 {
     gsize size;
     const void *data = g_bytes_get_data(octets, &size);
-    if (size > 0)
+    if (size == 0)
+        return;
+    if (isatty(STDOUT_FILENO)) { /* a stranger wrote it */
+        g_autofree char *shown = plain_message(data, size);
+        fputs(shown, stdout);
+    } else {
         fwrite(data, 1, size, stdout);
+    }
 }
 
 void message_text_write(GBytes *octets, bool header, bool body)

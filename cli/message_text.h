@@ -14,7 +14,7 @@
 GBytes *message_text_wire(const char *octets, size_t length);
 
 /* Writes to standard output: the header with the empty line that ends it, the
- * body, or both. */
+ * body, or both; octet for octet, save on a terminal, where it is made plain (cli/plain.h). */
 void message_text_write(GBytes *message, bool header, bool body);
 
 /* Walks an mbox: a message begins at a line "From SENDER DATE" at the start

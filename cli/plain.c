@@ -13,20 +13,29 @@ static bool is_plain(gunichar c)
     return !turns && !g_unichar_iscntrl(c) && c != 0x2028 && c != 0x2029;
 }
 
-static char *made_plain(const char *text, gunichar kept)
+static char *made_plain(const char *text, gssize length, const char *kept)
 {
-    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    g_autofree char *valid = g_utf8_make_valid(text, length);
     GString *plain = g_string_sized_new(strlen(valid));
     for (const char *at = valid; *at; at = g_utf8_next_char(at)) {
         gunichar c = g_utf8_get_char(at);
-        g_string_append_unichar(plain, c == kept || is_plain(c) ? c : '?');
+        g_string_append_unichar(plain, is_plain(c) || (c < 0x80 && strchr(kept, (int)c)) ? c : '?');
     }
     return g_string_free(plain, FALSE);
 }
 
 char *plain_text(const char *text)
 {
-    return made_plain(text, '?');
+    return made_plain(text, -1, "");
+}
+
+char *plain_message(const char *octets, size_t length)
+{
+    char *text = made_plain(octets, (gssize)length, "\n\t\r");
+    g_auto(GStrv) lines = g_strsplit(text, "\r\n", -1);
+    g_free(text);
+    text = g_strjoinv("\n", lines);
+    return g_strdelimit(text, "\r", '?');
 }
 
 void plain_complain(const char *format, ...)
@@ -35,6 +44,6 @@ void plain_complain(const char *format, ...)
     va_start(arguments, format);
     g_autofree char *text = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    g_autofree char *plain = made_plain(text, '\n');
+    g_autofree char *plain = made_plain(text, -1, "\n");
     fprintf(stderr, "%s\n", plain);
 }

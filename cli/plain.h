@@ -6,10 +6,14 @@
  * command the terminal, nor turn the order of what stands beside it.
  */
 #include <glib.h>
+#include <stddef.h>
 
 /* Valid UTF-8 with '?' for control characters (C0, C1, DEL), line ends and the characters that turn the direction of
  * text; g_free(). */
 char *plain_text(const char *text);
+
+/* The same for a message of many lines: line feeds and tabs stay, carriage returns go. */
+char *plain_message(const char *octets, size_t length);
 
 /* A line on standard error, with all of it made plain but for line feeds. */
 void plain_complain(const char *format, ...) G_GNUC_PRINTF(1, 2);

@@ -151,7 +151,7 @@ const Command queue_cat = {
     .arguments = "ENTRY",
     .summary = "Show one entry: its place, metadata, recipients and message",
     .details = "ENTRY is a name as queue ls shows it, or the first digits (six at least) of its hash.\n"
-               "The message is written octet for octet.",
+               "The message is written octet for octet, but on a terminal without control characters.",
     .least = 1,
     .most = 1,
     .options = options,

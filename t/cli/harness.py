@@ -72,6 +72,24 @@ class Site:
         return rest[meta + recipients:meta + recipients + length]
 
 
+def on_terminal(*words):
+    """What a command writes to a terminal."""
+    import pty
+
+    leader, follower = pty.openpty()
+    process = subprocess.Popen([TOOL, *map(os.fspath, words)], stdout=follower)
+    os.close(follower)
+    seen = b""
+    try:
+        while chunk := os.read(leader, 4096):
+            seen += chunk
+    except OSError:  # how Linux tells the end of a terminal
+        pass
+    os.close(leader)
+    assert process.wait() == OK, seen
+    return seen.replace(b"\r\n", b"\n")  # which the terminal adds
+
+
 def user_name():
     import pwd
 

@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import stat  # noqa: E402
 
-from harness import CONFIG, MISSING, NOT_RUNNING, NOT_SO, TOOL, USAGE, Skip, main  # noqa: E402
+from harness import CONFIG, MISSING, NOT_RUNNING, NOT_SO, TOOL, USAGE, Skip, main, on_terminal  # noqa: E402
 
 LIST = "test@example.com"
 
@@ -218,6 +218,15 @@ def test_upper_control_characters_do_not_either(site):
     rows = site.run("inject", LIST, "--json", data="Message-ID: <a\u009b31m\u202eb@x.org>\n\n".encode()).rows()
     out = site.run("queue", "cat", rows[0]["name"]).out.split("\n\n")[0]
     assert "\u009b" not in out and "\u202e" not in out
+
+
+def test_a_message_on_a_terminal(site):
+    site.run("list", "create", LIST)
+    octets = b"From: a\x1b[31m <a@x.org>\nSubject: \xc2\x9b31m \xff\n\n\tGr\xc3\xbc\xc3\x9fe\x07\rX\n\n"
+    entry = site.run("inject", LIST, "--json", data=octets).rows()[0]["name"]
+    seen = on_terminal("-c", site.config, "queue", "cat", entry)
+    assert "From: a?[31m <a@x.org>\nSubject: ?31m \ufffd\n\n\tGrüße??X\n\n".encode() in seen, seen
+    assert site.run("queue", "cat", "--body", entry).raw == b"\tGr\xc3\xbc\xc3\x9fe\x07\rX\r\n\r\n"
 
 
 def test_words_come_back_as_they_were(site):
