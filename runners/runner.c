@@ -536,9 +536,9 @@ static bool set_up(Runner *runner, GError **error)
         return false;
     g_autofree char *section = g_strdup_printf("runner.%s", runner->child->runner);
     const char *queue = spec->queue ? spec->queue : config_string(runner->config, section, "queue");
-    bool polling = g_strcmp0(config_string(runner->config, "spool", "wakeup"), "poll") == 0;
-    int64_t poll_us = polling ? config_duration(runner->config, "spool", "poll_interval") : 0;
-    runner->inbox = inbox_open(runner->spool, queue ? queue : runner->child->runner, runner->slice, poll_us, error);
+    Wakeup wakeup = {.polls = g_strcmp0(config_string(runner->config, "spool", "wakeup"), "poll") == 0,
+                     .poll_us = config_duration(runner->config, "spool", "poll_interval")};
+    runner->inbox = inbox_open(runner->spool, queue ? queue : runner->child->runner, runner->slice, wakeup, error);
     if (!runner->inbox)
         return false;
     runner->hop = hop_new(runner->spool);

@@ -63,7 +63,7 @@ static bool list_directory(Inbox *inbox, GError **error)
     return true;
 }
 
-Inbox *inbox_open(Spool *spool, const char *name, Slice slice, int64_t poll_us, GError **error)
+Inbox *inbox_open(Spool *spool, const char *name, Slice slice, Wakeup wakeup, GError **error)
 {
     Queue *queue = spool_queue(spool, name, error);
     RecoverReport report = {0};
@@ -76,9 +76,9 @@ Inbox *inbox_open(Spool *spool, const char *name, Slice slice, int64_t poll_us, 
     inbox->queue = queue;
     inbox->slice = slice;
     inbox->watch = -1;
-    inbox->poll_us = poll_us > 0 ? poll_us : CLOCK_SECOND;
+    inbox->poll_us = wakeup.poll_us > 0 ? wakeup.poll_us : CLOCK_SECOND;
     index_init(&inbox->index, INBOX_INDEX_MAX);
-    if (poll_us <= 0)
+    if (!wakeup.polls)
         watch_directory(inbox);
     if (!list_directory(inbox, error))
         return NULL;

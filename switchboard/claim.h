@@ -25,9 +25,14 @@
 
 typedef struct Inbox Inbox;
 
-/* Recovers the slice (recover.h), then watches and lists it. With poll_us
- * greater than 0 inotify is not used and the directory is listed that often. */
-Inbox *inbox_open(Spool *spool, const char *queue, Slice slice, int64_t poll_us, GError **error);
+/* How an inbox learns of new entries: by inotify, unless it polls. Where inotify is refused it polls, too. */
+typedef struct Wakeup {
+    bool polls;
+    int64_t poll_us; /* how often the directory is listed then; 0: once a second */
+} Wakeup;
+
+/* Recovers the slice (recover.h), then watches and lists it. */
+Inbox *inbox_open(Spool *spool, const char *queue, Slice slice, Wakeup wakeup, GError **error);
 void inbox_free(Inbox *inbox);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Inbox, inbox_free)
 

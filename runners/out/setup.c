@@ -139,12 +139,12 @@ static bool open_spool(Out *out, GError **error)
     g_autofree char *section = g_strdup_printf("runner.%s", out->child->runner);
     const char *queue = config_string(out->config, section, "queue");
     const char *queues[SOURCES] = {queue ? queue : OUT_QUEUE, RETRY_QUEUE};
-    bool polling = g_strcmp0(config_string(out->config, "spool", "wakeup"), "poll") == 0;
-    int64_t poll_us = polling ? config_duration(out->config, "spool", "poll_interval") : 0;
+    Wakeup wakeup = {.polls = g_strcmp0(config_string(out->config, "spool", "wakeup"), "poll") == 0,
+                     .poll_us = config_duration(out->config, "spool", "poll_interval")};
     fs_use_syncfs(g_strcmp0(config_string(out->config, "spool", "sync"), "syncfs") == 0);
     out->spool = spool_open(config_string(out->config, "spool", "directory"), error);
     for (int i = 0; out->spool && i < SOURCES; i++) {
-        out->inboxes[i] = inbox_open(out->spool, queues[i], out->slice, poll_us, error);
+        out->inboxes[i] = inbox_open(out->spool, queues[i], out->slice, wakeup, error);
         if (!out->inboxes[i])
             return false;
         out->finish.inboxes[i] = out->inboxes[i];

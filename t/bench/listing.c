@@ -50,7 +50,7 @@ static void open_slices(Spool *spool, unsigned count)
     Inbox *inboxes[SLICE_COUNT_MAX];
     for (unsigned i = 0; i < count; i++) {
         int64_t start = clock_monotonic();
-        inboxes[i] = inbox_open(spool, "in", (Slice){i, count}, 0, NULL);
+        inboxes[i] = inbox_open(spool, "in", (Slice){i, count}, (Wakeup){0}, NULL);
         longest = MAX(longest, (double)(clock_monotonic() - start) / 1e6);
     }
     printf("N = %u: recover and list all slices: %.3f s (%.3f s processor), one slice at most %.3f s\n", count,

@@ -72,7 +72,7 @@ static void test_unreadable(Fixture *fixture, gconstpointer data)
 {
     g_autofree char *name = fixture_store(fixture, "in", "m");
     for (int poll = 0; poll < 2; poll++) {
-        g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, poll ? 1000 : 0, NULL);
+        g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, (Wakeup){poll, 1000}, NULL);
         g_autoptr(GPtrArray) entries = g_ptr_array_new();
         g_autoptr(GError) error = NULL;
         struct rlimit before;
@@ -106,7 +106,7 @@ static void test_slices(Fixture *fixture, gconstpointer data)
     }
     unsigned total = 0;
     for (unsigned i = 0; i < 4; i++) {
-        g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){i, 4}, 0, NULL);
+        g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){i, 4}, (Wakeup){0}, NULL);
         GPtrArray *entries = fixture_claim(inbox);
         for (guint k = 0; k < entries->len; k++)
             g_assert_cmpuint(slice_of(entry_name(entries->pdata[k])->hash, 4), ==, i);
@@ -120,7 +120,7 @@ static void test_release(Fixture *fixture, gconstpointer data)
 {
     g_autofree char *name = fixture_store(fixture, "in", "1");
     for (int poll = 0; poll < 2; poll++) {
-        g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, poll ? 1000 : 0, NULL);
+        g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, (Wakeup){poll, 1000}, NULL);
         g_autoptr(GPtrArray) entries = fixture_claim(inbox);
         g_assert_cmpuint(entries->len, ==, 1);
         g_assert_true(inbox_release(inbox, entries->pdata[0], 0, NULL)); /* as it was */
@@ -228,7 +228,7 @@ static void test_by_hash(Fixture *fixture, gconstpointer data)
 {
     g_free(fixture_store(fixture, "in", "m"));
     for (int round = 0; round < 2; round++) {
-        g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, round ? CLOCK_SECOND : 0, NULL);
+        g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, (Wakeup){round, CLOCK_SECOND}, NULL);
         g_autoptr(GPtrArray) entries = fixture_claim(inbox);
         g_assert_cmpuint(entries->len, ==, 1);
         EntryName name = *entry_name(entries->pdata[0]);

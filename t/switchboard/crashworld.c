@@ -191,7 +191,7 @@ bool crashworld_try_store(CrashWorld *world, int message)
 
 Inbox *crashworld_inbox(CrashWorld *world, const char *queue, Slice slice)
 {
-    return inbox_open(world->spool, queue, slice, 1, NULL);
+    return inbox_open(world->spool, queue, slice, (Wakeup){true, 1}, NULL);
 }
 
 static const char *next_address(void *data, GError **error)

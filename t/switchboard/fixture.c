@@ -83,7 +83,7 @@ char *fixture_store(Fixture *fixture, const char *queue, const char *message)
 Inbox *fixture_inbox(Fixture *fixture, const char *queue)
 {
     g_autoptr(GError) error = NULL;
-    Inbox *inbox = inbox_open(fixture->spool, queue, (Slice){0, 1}, 0, &error);
+    Inbox *inbox = inbox_open(fixture->spool, queue, (Slice){0, 1}, (Wakeup){0}, &error);
     g_assert_no_error(error);
     return inbox;
 }

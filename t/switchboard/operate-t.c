@@ -420,7 +420,7 @@ static void test_stray(Fixture *fixture, gconstpointer data)
 static void run_runner(const char *path, unsigned want)
 {
     g_autoptr(Spool) spool = spool_open(path, NULL);
-    g_autoptr(Inbox) inbox = inbox_open(spool, "in", (Slice){0, 1}, 0, NULL);
+    g_autoptr(Inbox) inbox = inbox_open(spool, "in", (Slice){0, 1}, (Wakeup){0}, NULL);
     g_autoptr(Hop) hop = hop_new(spool);
     for (unsigned moved = 0; moved < want;) {
         g_autoptr(GPtrArray) entries = g_ptr_array_new();

@@ -57,7 +57,7 @@ static void assert_log(const char *text)
 static void work(Fixture *fixture)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, 0, &error);
+    g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, (Wakeup){0}, &error);
     g_assert_no_error(error);
     g_autoptr(GPtrArray) entries = fixture_claim(inbox);
     g_autoptr(Hop) hop = hop_new(fixture->spool);
@@ -253,7 +253,7 @@ static void on_other_file_system(Fixture *fixture)
     g_autofree char *wanted = g_strdup_printf("queue directory %s is on another file system than the spool", queue);
     g_assert_cmpstr(error->message, ==, wanted);
     /* Recovery that would have to look there does not go on without it. */
-    g_assert_null(inbox_open(fixture->spool, "in", (Slice){0, 1}, 0, NULL));
+    g_assert_null(inbox_open(fixture->spool, "in", (Slice){0, 1}, (Wakeup){0}, NULL));
     g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
 }
 
@@ -276,7 +276,7 @@ static void on_read_only(Fixture *fixture)
     g_assert_error(intake.error, FAIL, FAIL_LATER);
     g_assert_nonnull(strstr(intake.error->message, "queue in: create "));
     g_assert_nonnull(strstr(intake.error->message, "Read-only file system"));
-    g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, 0, &error);
+    g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, (Wakeup){0}, &error);
     g_assert_no_error(error);
     g_autoptr(GPtrArray) entries = g_ptr_array_new();
     g_assert_false(inbox_claim(inbox, 10, false, entries, &error));
