@@ -153,10 +153,27 @@ static void answer(Lmtp *lmtp, Job *job)
     g_free(job);
 }
 
+/* Each recipient's entry has the message; one of them is in the server's memory, and counted there. */
+static bool has_room_for_all(Lmtp *lmtp, const LmtpTransaction *transaction)
+{
+    return has_space(lmtp, (transaction->recipients->len - 1) * (uint64_t)g_bytes_get_size(transaction->message));
+}
+
+static void refuse_all(const Client *client, LmtpTransaction *transaction, const char *reply)
+{
+    for (guint i = 0; i < transaction->recipients->len; i++)
+        refuse(client, transaction, i, reply);
+    lmtp_session_answer(client->session, transaction);
+}
+
 static void on_message(LmtpSession *session, LmtpTransaction *transaction, void *data)
 {
     Lmtp *lmtp = data;
     Client *client = lmtp_session_data(session);
+    if (!has_room_for_all(lmtp, transaction)) {
+        refuse_all(client, transaction, NO_SPACE);
+        return;
+    }
     const char *name = lmtp_session_client(session);
     g_autofree char *peer = g_strdup_printf("%s %s", client->peer, name);
     Job *job = g_new0(Job, 1);

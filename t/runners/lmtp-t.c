@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -421,6 +423,38 @@ static void test_disk_full(Test *test, gconstpointer data)
     stop(test);
 }
 
+/* Each recipient's entry has the whole message: room for one is not room for a hundred. */
+static void test_room_for_one(Test *test, gconstpointer data)
+{
+    struct statvfs there;
+    g_assert_cmpint(statvfs(test->fixture.path, &there), ==, 0);
+    uint64_t room = (uint64_t)there.f_bavail * there.f_frsize;
+    if (room < (UINT64_C(1) << 30)) {
+        g_test_skip("wants a disk with 1 GiB of free space");
+        return;
+    }
+    g_autofree char *spool = g_strdup_printf("min_free = %" PRIu64, room - (UINT64_C(512) << 20));
+    configure(test, "", spool);
+    start(test);
+    int fd = greet(test, SOCKET_UNIX);
+    g_autoptr(GString) text = g_string_new("MAIL FROM:<a@example.org>\r\n");
+    for (unsigned i = 0; i < 100; i++)
+        g_string_append_printf(text, "RCPT TO:<test+%u@example.com>\r\n", i);
+    g_string_append(text, "DATA\r\n");
+    while (text->len < 10 * 1024 * 1024)
+        g_string_append(text, "X: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\r\n");
+    g_string_append(text, ".\r\nNOOP\r\n");
+    say(fd, text->str);
+    g_autofree char *heard = hear(fd, "250 2.0.0 Ok");
+    g_auto(GStrv) refusals = g_strsplit(heard, "452 4.3.1", -1);
+    g_assert_cmpuint(g_strv_length(refusals), ==, 1 + 100);
+    g_assert_cmpuint(fixture_count(&test->fixture, "in", ".msg"), ==, 0);
+    say(fd, ENVELOPE MESSAGE);
+    expect(fd, "250 2.0.0 Stored");
+    close(fd);
+    stop(test);
+}
+
 /* A spool that cannot be written is a fault of ours: 4xx, and the session goes
  * on. */
 static void test_spool_broken(Test *test, gconstpointer data)
@@ -587,6 +621,7 @@ int main(int argc, char **argv)
     ADD(new_list);
     ADD(database_down);
     ADD(disk_full);
+    ADD(room_for_one);
     ADD(spool_broken);
     ADD(many_sessions);
     ADD(descriptors);
