@@ -106,21 +106,20 @@ static bool claim_spool(const Plan *plan, const Account *account, int *state_dir
         return false;
     *state_dir = slices_open_dir(plan->spool, error);
     *lock = *state_dir >= 0 ? lock_take(*state_dir, plan->spool, error) : -1;
-    if (*lock < 0) {
-        if (account)
-            g_prefix_error(error, "as user %s: ", account->name);
-        return false;
-    }
-    orphans_end(*state_dir, plan->limits.stop_timeout);
-    return privileges_resume(account, error);
+    if (*lock >= 0)
+        orphans_end(*state_dir, plan->limits.stop_timeout);
+    else if (account)
+        g_prefix_error(error, "as user %s: ", account->name);
+    return privileges_resume(account, *lock >= 0 ? error : NULL) && *lock >= 0;
 }
 
 /* The configuration in force and the control socket go there, now and at each reload. */
-static bool check_runtime(const Plan *plan, GError **error)
+static bool check_runtime(const Plan *plan, const Account *account, GError **error)
 {
     return faccessat(AT_FDCWD, plan->runtime, W_OK | X_OK, AT_EACCESS) == 0 ||
-           fail_errno(error, FAIL_CONFIG, "[master] runtime_directory: found %s, where the user %s cannot write; "
-                      "allowed is a directory of this user, or one that is not there yet", plan->runtime, plan->user);
+           fail_errno(error, FAIL_CONFIG, "[master] runtime_directory: found %s, where %s%s cannot write; "
+                      "allowed is a directory of this user, or one that is not there yet", plan->runtime,
+                      account ? "the user " : "who started this", account ? account->name : "");
 }
 
 /* Sockets only when the spool is ours; root is given up before a child starts. */
@@ -128,7 +127,7 @@ static bool take_over(Master *master, const Account *account, GError **error)
 {
     const Plan *plan = master->plan;
     return privileges_make_directory(plan->runtime, account, error) && reload_bind(master, plan, error) &&
-           privileges_drop(account, error) && check_runtime(plan, error);
+           privileges_drop(account, error) && check_runtime(plan, account, error);
 }
 
 static bool run(const char *path, Plan **plan, const char *text, GError **error)
