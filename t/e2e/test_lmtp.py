@@ -143,3 +143,36 @@ def test_stop_finishes_what_is_in_progress(door):
     client.close()
     assert door.stop() == 0
     assert len(stored(door)) == 1
+
+
+def say_all(door, octets):
+    """Sends all at once, says no more, and returns everything that comes back until the server closes."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(60)
+        client.connect(door.unix)
+        client.sendall(octets)
+        client.shutdown(socket.SHUT_WR)
+        heard = b""
+        while piece := client.recv(65536):
+            heard += piece
+    return heard
+
+
+def test_all_at_once_and_no_more(door):
+    """More replies than are kept at a time, mail among them, and the sending side closed before the first."""
+    mail = f"MAIL FROM:<anne@example.net>\r\nRCPT TO:<{door.address}>\r\nDATA\r\nSubject: x\r\n\r\nx\r\n.\r\n".encode()
+    heard = say_all(door, b"LHLO client.example\r\n" + b"NOOP\r\n" * 10000 + 2 * mail + b"QUIT\r\n")
+    assert heard.count(b"\r\n250 2.0.0 Ok") == 10000
+    assert heard.count(b"\r\n250 2.0.0 Stored") == len(stored(door)) == 2
+    assert heard.endswith(b"\r\n221 2.0.0 Bye\r\n")
+
+
+def test_endless_message_id(door):
+    """What is longer than a line may be is no reason to refuse the mail, and none to carry it all about."""
+    name = b"i" * 500_000
+    with smtplib.LMTP("127.0.0.1", door.port, timeout=30) as client:
+        client.ehlo()
+        assert client.sendmail("anne@example.net", [door.address], b"Message-ID: <%s>\r\n\r\n" % name) == {}
+    (octets,) = stored(door).values()
+    head, message = octets.split(b"\nMessage-ID:", 1)
+    assert name in message and len(head) < 5000 and b'"message_id":"' + b"i" * 998 + b'"' in head

@@ -293,43 +293,6 @@ static void test_stores(Test *test, gconstpointer data)
     stop(test);
 }
 
-/* All at once, in both directions more than is kept at a time, and nothing after it. */
-static void test_half_closed(Test *test, gconstpointer data)
-{
-    start(test);
-    int fd = dial(test, SOCKET_UNIX);
-    g_autoptr(GString) all = g_string_new("LHLO client.example\r\n");
-    for (unsigned i = 0; i < 10000; i++)
-        g_string_append(all, "NOOP\r\n");
-    g_string_append(all, ENVELOPE MESSAGE ENVELOPE MESSAGE "QUIT\r\n");
-    say(fd, all->str);
-    shutdown(fd, SHUT_WR);
-    g_autofree char *heard = hear(fd, "221");
-    g_auto(GStrv) replies = g_strsplit(heard, "250 2.0.0 Ok", -1), stored = g_strsplit(heard, "250 2.0.0 Stored", -1);
-    g_assert_cmpuint(g_strv_length(replies), ==, 1 + 10000);
-    g_assert_cmpuint(g_strv_length(stored), ==, 1 + 2);
-    expect_end(fd);
-    stop(test);
-}
-
-/* What is longer than a line may be is no reason to refuse the mail, and no reason to carry it all about. */
-static void test_long_message_id(Test *test, gconstpointer data)
-{
-    start(test);
-    int fd = greet(test, SOCKET_UNIX);
-    g_autofree char *id = g_strnfill(2 * 1024 * 1024, 'i');
-    say(fd, ENVELOPE "Message-ID: <");
-    say(fd, id);
-    say(fd, ">\r\n\r\n.\r\n");
-    expect(fd, "250 2.0.0 Stored");
-    close(fd);
-    id[998] = '\0';
-    g_autoptr(Entry) entry = find(test, "in", KEY_MESSAGE_ID, id);
-    g_autoptr(GBytes) message = entry_message(entry);
-    g_assert_cmpuint(g_bytes_get_size(message), >, 2 * 1024 * 1024);
-    stop(test);
-}
-
 static void test_recipients(Test *test, gconstpointer data)
 {
     static const struct { const char *address, *queue, *to, *detail; } cases[] = {
@@ -442,7 +405,7 @@ static void test_room_for_one(Test *test, gconstpointer data)
         g_string_append_printf(text, "RCPT TO:<test+%u@example.com>\r\n", i);
     g_string_append(text, "DATA\r\n");
     while (text->len < 10 * 1024 * 1024)
-        g_string_append(text, "X: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\r\n");
+        g_string_append(text, "X: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\r\n");
     g_string_append(text, ".\r\nNOOP\r\n");
     say(fd, text->str);
     g_autofree char *heard = hear(fd, "250 2.0.0 Ok");
@@ -615,8 +578,6 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     ADD(stores);
-    ADD(half_closed);
-    ADD(long_message_id);
     ADD(recipients);
     ADD(new_list);
     ADD(database_down);
