@@ -39,6 +39,8 @@ static const Failing failings[] = {
     {"problem delivering", NULL},
     {"has been blocked", NULL},
     {"was aborted", NULL},
+    {"transcript of session follows", NULL},
+    {"delivery", "failed"},
     {"could not be sent", NULL},
     {"unknown address", NULL},
     {"addresses were unknown", NULL},

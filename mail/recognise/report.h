@@ -144,6 +144,9 @@ bool section_read(Report *report, const Section *sections);
  * the lines up to the next one. */
 bool section_brackets(Report *report, const char *action);
 
+/* Adds further addresses that follow one, "joe@example.com, kim@example.net"; at is behind the first. */
+void section_more(Report *report, const char *at, const char *action);
+
 /* In place of g_ascii_tolower(), which is no inline function. */
 static inline char ascii_lower(char octet)
 {

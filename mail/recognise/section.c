@@ -66,12 +66,24 @@ static void add_origins(Report *report, const char *text, const char *action)
     }
 }
 
+void section_more(Report *report, const char *at, const char *action)
+{
+    size_t length;
+    for (at += strspn(at, "> \t"); *at == ',' || *at == ';'; at += length + strspn(at + length, "> \t")) {
+        at += 1 + strspn(at + 1, " \t<");
+        if (address_begins(at, &length) != at)
+            return;
+        report_add(report, &(Finding){at, length, action, NULL, NULL});
+    }
+}
+
 static void add_entry(Report *report, const Entry *entry, guint first, guint next, const char *action)
 {
     g_autofree char *text = lines_text(report, entry->address + entry->length, first, next);
     const char *start = text + strspn(text, " \t>:\",;'");
     report_add(report, &(Finding){entry->address, entry->length, action, NULL, start});
     add_origins(report, text, action);
+    section_more(report, entry->address + entry->length, action);
 }
 
 /* Reads the list that begins at line; the line's beginning up to column is the phrase. */

@@ -97,12 +97,14 @@ static void take_prose(GString *before, const char *line, bool anew)
     g_string_append_c(before, ' ');
 }
 
-/* "Joe User<mailto:joe@example.com>": what programs make of a link. */
-static bool add_link(Report *report, const char *line, const char *action)
+/* "Joe User<mailto:joe@example.com>", what programs make of a link, and "Joe User [joe@example.com] on ...". */
+static bool add_named(Report *report, const char *line, const char *action)
 {
-    const char *link = strcasestr(line, "<mailto:");
+    const char *link = strcasestr(line, "<mailto:"), *bracket = strchr(line, '[');
     size_t length;
-    const char *address = link ? address_begins(link, &length) : NULL;
+    const char *address = link ? address_begins(link, &length) : bracket ? address_begins(bracket + 1, &length) : NULL;
+    if (address && !link && address[length] != ']')
+        address = NULL;
     return address && !is_contact(report, address, length) &&
            report_add(report, &(Finding){address, length, action, NULL, line});
 }
@@ -119,11 +121,13 @@ static bool read_below(Report *report, const char *action)
             ended = true;
         } else if (address == start && strchr(" \t:><\",;(", start[length])) {
             const char *rest = start + length + strspn(start + length, " \t:>\",;");
-            if (!is_contact(report, address, length) && (failing || is_explained(report, at, rest)))
+            if (!is_contact(report, address, length) && (failing || is_explained(report, at, rest))) {
                 report_add(report,
                            &(Finding){address, length, action, NULL,
                                       *rest || at + 1 >= report->lines->len ? rest : report_line(report, at + 1)});
-        } else if (failing && add_link(report, start, action)) {
+                section_more(report, start + length, action);
+            }
+        } else if (failing && add_named(report, start, action)) {
             ended = true;
         } else if (address != start) {
             take_prose(before, start, ended);
@@ -290,6 +294,19 @@ static void add_several(Report *report, const char *line, const char *address, c
         }
 }
 
+/* Does what stands before an address make it the sender's, or no address but a Message-ID? */
+static bool is_other(const char *line, const char *address)
+{
+    static const char *const words[] = {"sender", "from", "by", "message", "message-id", "id", "contact", "von", NULL};
+    const char *end = address, *begin;
+    while (end > line && strchr(" \t<\"'(:=", end[-1]))
+        end--;
+    for (begin = end; begin > line && (g_ascii_isalpha(begin[-1]) || begin[-1] == '-');)
+        begin--;
+    g_autofree char *word = g_ascii_strdown(begin, end - begin);
+    return g_strv_contains(words, word);
+}
+
 static bool read_line(Report *report, const char *action)
 {
     for (guint at = 0; at < report->lines->len; at++) {
@@ -297,9 +314,10 @@ static bool read_line(Report *report, const char *action)
         const char *next = at + 1 < report->lines->len ? report_line(report, at + 1) : "";
         size_t length, other;
         const char *address = address_scan(line, &length);
-        if (!address || is_contact(report, address, length))
+        if (!address || is_contact(report, address, length) || is_other(line, address))
             continue;
-        if (address_scan(address + length, &other)) {
+        const char *second = address_scan(address + length, &other);
+        if (second && !memchr(second, '/', other)) { /* that is a link */
             add_several(report, line, address, action);
             continue;
         }

@@ -69,7 +69,8 @@ def make_older(path, level):
 
 def part(number, total):
     return (f"From: p@example.net\r\nTo: test@{HOST}\r\nSubject: in parts\r\n"
-            f"Message-ID: <part{number}@example.net>\r\nMIME-Version: 1.0\r\nContent-Type: message/partial; id=\"abc@example.net\"; number={number}; total={total}"
+            f"Message-ID: <part{number}@example.net>\r\nMIME-Version: 1.0\r\n"
+            f"Content-Type: message/partial; id=\"abc@example.net\"; number={number}; total={total}"
             f"\r\n\r\n" + ("Content-Type: text/plain\r\nSubject: whole\r\n\r\nfirst " if number == 1 else "second")
             + "\r\n").encode()
 
