@@ -90,9 +90,9 @@ static void check_listen(const Check *check, const char *section)
             COMPLAIN(check, section, listen, "found \"%s\"; allowed is HOST:PORT, [IPv6]:PORT or unix:/PATH", *word);
 }
 
-/* Queues that no runner of the site's own may work: retry belongs to out, the
+/* Queues that no runner of the site's own may work: retry and notice belong to out, the
  * others wait for a person. */
-static const char *const reserved_queues[] = {"retry", "hold", "corrupt", "shunt", NULL};
+static const char *const reserved_queues[] = {"retry", "notice", "hold", "corrupt", "shunt", NULL};
 
 static bool queue_name_valid(const char *name)
 {

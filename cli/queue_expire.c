@@ -4,7 +4,7 @@
 #include "cli/queue_verbs.h"
 #include "runners/keys.h"
 
-static const char *const queues[] = {"out", "retry", NULL};
+static const char *const queues[] = {"out", NOTICE_QUEUE, "retry", NULL};
 
 /* Due now: the next attempt is the last one. */
 static Draft *draft(Entry *entry, GError **error)
@@ -32,7 +32,7 @@ static const GOptionEntry options[] = {
 const Command queue_expire = {
     .name = "expire",
     .arguments = "[ENTRY...]",
-    .summary = "End the lifetime of entries in out and retry: one more attempt, now",
+    .summary = "End the lifetime of entries in out, notice and retry: one more attempt, now",
     .details = "Recipients that are refused for now in that attempt are bounced, as at the end of\n"
                "[out] maximal_queue_lifetime. Held entries are released first.",
     .most = -1,

@@ -11,6 +11,7 @@
 #include "cli/queue_select.h"
 #include "cli/queue_verbs.h"
 #include "cli/shape.h"
+#include "runners/keys.h"
 
 static gboolean json, by_sender, linear;
 static int buckets = 10, tick = 5, top = -1;
@@ -74,7 +75,7 @@ static bool visit(const QueueFile *found, const char *file, void *data)
     return walk->sound;
 }
 
-/* out and retry, those of them that are there. */
+/* out, notice and retry, those of them that are there. */
 static char **default_queues(Spool *spool, GError **error)
 {
     g_auto(GStrv) all = spool_queue_names(spool, error);
@@ -82,7 +83,7 @@ static char **default_queues(Spool *spool, GError **error)
         return NULL;
     g_autoptr(GPtrArray) chosen = g_ptr_array_new();
     for (char **name = all; *name; name++)
-        if (strcmp(*name, "out") == 0 || strcmp(*name, "retry") == 0)
+        if (strcmp(*name, "out") == 0 || strcmp(*name, "retry") == 0 || strcmp(*name, NOTICE_QUEUE) == 0)
             g_ptr_array_add(chosen, g_strdup(*name));
     g_ptr_array_add(chosen, NULL);
     return (char **)g_ptr_array_free(g_steal_pointer(&chosen), FALSE);
@@ -126,7 +127,7 @@ const Command queue_shape = {
     .arguments = "[QUEUE...]",
     .summary = "Show how old what waits is, by destination",
     .details = "Recipients that are still to do are counted, by domain and by minutes since the message arrived; a\n"
-               "column's title is its upper bound. Without QUEUE: out and retry.",
+               "column's title is its upper bound. Without QUEUE: out, notice and retry.",
     .most = -1,
     .options = options,
     .run = run_shape,

@@ -13,6 +13,7 @@
 #include "cli/spool_queue.h"
 #include "cli/spool_served.h"
 #include "cli/spool_verbs.h"
+#include "runners/keys.h"
 #include "switchboard/operate.h"
 #include "switchboard/stray.h"
 
@@ -76,8 +77,10 @@ static void check_needed(SpoolCheck *check, const Config *config)
         if (!queue)
             continue;
         need(check, queue);
-        if (strcmp(*name, "out") == 0)
+        if (strcmp(*name, "out") == 0) {
             need(check, "retry");
+            need(check, NOTICE_QUEUE);
+        }
     }
 }
 

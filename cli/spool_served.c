@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "runners/keys.h"
 #include "switchboard/operate.h"
 
 /* Whether anybody holds a lock on that octet of the file (0, 0: on any). */
@@ -23,7 +24,8 @@ static int open_file(Spool *spool, const char *path)
 
 void spool_served(Spool *spool, const char *queue, Served *served)
 {
-    const char *owner = strcmp(queue, "retry") == 0 ? "out" : queue;
+    bool outgoing = strcmp(queue, "retry") == 0 || strcmp(queue, NOTICE_QUEUE) == 0;
+    const char *owner = outgoing ? "out" : queue;
     g_autofree char *path = g_strdup_printf(".master/%s.slices", owner);
     auto_fd fd = open_file(spool, path);
     *served = (Served){0};

@@ -167,7 +167,7 @@ typedef struct SmtpTransaction {
     SmtpRet ret;
     const char *envid; /* as it was given, not xtext; NULL: none */
     unsigned notify;   /* of SmtpNotify, for all recipients; 0: unset */
-    /* The original address of a recipient (not NUL-terminated), or NULL; the pointer itself may be NULL: none has one. */
+    /* The original address of a recipient (not NUL-terminated), or NULL; may itself be NULL: none has one. */
     const char *(*orcpt)(void *data, size_t index, size_t *length);
 } SmtpTransaction;
 

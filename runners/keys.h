@@ -40,6 +40,9 @@
 #define KEY_MISSES "misses"         /* array of strings: rules that did not */
 #define KEY_MEMBER "member"         /* string: the member's address that made it a member's post */
 
+/* The queue that out claims from first: mail of our own, which somebody waits for. */
+#define NOTICE_QUEUE "notice"
+
 /* Written by pipeline and virgin, read by out. */
 #define KEY_ENVELOPE_SENDER "envelope_sender" /* string: MAIL FROM of the copies, "" for null */
 #define KEY_TRANSPORT "transport"   /* string: name of [transport.NAME], or absent */

@@ -38,9 +38,9 @@ static inline bool content_single(const Content *content)
 /* Cuts the recipient, as it was read, down to the address. */
 void content_address(const Content *content, Recipient *recipient);
 
-/* What servers that know DSN (RFC 3461) are asked: to send back failures alone and without the text, as letters about the
- * entry of this trace and the address that a member gave. Whoever posted has no say in it: his mail has reached the list.
- * Mail without a sender is to cause no report. */
+/* What servers that know DSN (RFC 3461) are asked: to send back failures alone and without the text, as letters about
+ * the entry of this trace and the address that a member gave. Whoever posted has no say in it: his mail has reached the
+ * list. Mail without a sender is to cause no report. */
 void content_ask_reports(const struct Batch *batch, SmtpTransaction *transaction);
 
 /* Everything of the transaction but its recipients and data, which is the batch. What is made for it belongs to

@@ -106,7 +106,7 @@ static bool defer(Finish *finish, Delivery *delivery, GError **error)
 {
     g_autoptr(GPtrArray) waits = waits_of(finish->routes, &finish->backoff, delivery);
     bool warned = warning_due(&finish->warning, delivery, clock_now());
-    if (warned || delivery->source == SOURCE_OUT || waits->len > 1) {
+    if (warned || delivery->source != SOURCE_RETRY || waits->len > 1) {
         end_deferred(finish, delivery, waits, warned);
         return true;
     }
@@ -216,7 +216,10 @@ static bool commit_source(Finish *finish, int source, GError **error)
 
 bool finish_commit(Finish *finish, GError **error)
 {
-    return commit_source(finish, SOURCE_OUT, error) && commit_source(finish, SOURCE_RETRY, error);
+    for (int source = 0; source < SOURCES; source++)
+        if (!commit_source(finish, source, error))
+            return false;
+    return true;
 }
 
 bool finish_shunt(Finish *finish, Entry *entry, unsigned source, const GError *why, GError **error)

@@ -3,7 +3,7 @@
 #pragma once
 /*
  * The end of an entry's attempt. Every recipient delivered or bounced: the entry ends. Recipients left over: an entry
- * of out becomes one of retry with only those (or several, when they wait by different laws: waits.h); an entry of retry
+ * of out becomes one of retry with only those (or several, when they wait by different laws: waits.h); one of retry
  * waits again where it is. Too old: those left over are bounced. What can never be delivered is set aside.
  */
 #include <glib.h>
@@ -19,7 +19,7 @@
 
 #define RETRY_QUEUE "retry"
 
-enum { SOURCE_OUT, SOURCE_RETRY, SOURCES };
+enum { SOURCE_OUT, SOURCE_RETRY, SOURCE_NOTICE, SOURCES };
 
 typedef struct Finish {
     Spool *spool;

@@ -25,6 +25,9 @@
 
 /* Entries claimed in one turn: sessions wait while they are read. */
 #define CLAIM_MAX 64
+/* Of those claimed in one turn, mail of our own leaves one in so many to other mail, which leaves it as large a part of
+ * the places. */
+#define SHARE 5
 #define SWEEP_INTERVAL (3600 * CLOCK_SECOND)
 /* The longest wait for further results, us. */
 #define GATHER_MAX (CLOCK_SECOND / 500)
@@ -99,6 +102,7 @@ static void adopt(Out *out, Entry *entry, unsigned source)
         return;
     }
     g_queue_push_tail_link(&out->held, &delivery->held);
+    out->notices += source == SOURCE_NOTICE;
     const char *chosen = meta_string(entry_meta(entry), KEY_TRANSPORT, NULL);
     delivery->chosen = chosen ? out_find_transport(out, chosen) : out->standard;
     reader_begin(&out->reader, delivery);
@@ -186,12 +190,23 @@ static void claim_from(Out *out, unsigned source, size_t limit, GPtrArray *entri
         log_error("claim: %s", error->message);
 }
 
-/* Each source gets half, and what the other does not need. They take turns. */
+/* The same for one source: however much there is of one kind of mail, places are kept for the other. */
+static size_t source_quota(const Out *out, unsigned source)
+{
+    bool notice = source == SOURCE_NOTICE;
+    size_t held = notice ? out->notices : out->held.length - out->notices;
+    size_t most = out->entries_max - out->entries_max / (notice ? 2 : SHARE);
+    return held < most ? MIN(claim_quota(out), most - held) : 0;
+}
+
+/* Our own mail first, with most of what may be claimed. Then out and retry each get half, and what the other does not
+ * need. They take turns. */
 static void claim(Out *out, GPtrArray *claimed[SOURCES])
 {
-    size_t quota = claim_quota(out);
-    if (quota == 0)
-        return;
+    size_t quota = source_quota(out, SOURCE_NOTICE);
+    claim_from(out, SOURCE_NOTICE, quota - quota / SHARE, claimed[SOURCE_NOTICE]);
+    quota = source_quota(out, SOURCE_OUT);
+    quota -= MIN(claimed[SOURCE_NOTICE]->len, quota);
     unsigned one = out->first;
     unsigned other = 1 - one;
     claim_from(out, one, (quota + 1) / 2, claimed[one]);
@@ -203,8 +218,10 @@ static void claim(Out *out, GPtrArray *claimed[SOURCES])
 static void adopt_all(Out *out, GPtrArray *claimed[SOURCES])
 {
     size_t longest = MAX(claimed[SOURCE_OUT]->len, claimed[SOURCE_RETRY]->len);
+    for (guint i = 0; i < claimed[SOURCE_NOTICE]->len; i++)
+        adopt(out, claimed[SOURCE_NOTICE]->pdata[i], SOURCE_NOTICE);
     for (guint i = 0; i < longest; i++)
-        for (unsigned source = 0; source < SOURCES; source++)
+        for (unsigned source = SOURCE_OUT; source <= SOURCE_RETRY; source++)
             if (i < claimed[source]->len)
                 adopt(out, claimed[source]->pdata[i], source);
 }
@@ -217,6 +234,7 @@ static void finish_all(Out *out)
     Delivery *delivery;
     while ((delivery = g_queue_pop_head(&out->over)) != NULL) {
         g_queue_unlink(&out->held, &delivery->held);
+        out->notices -= delivery->source == SOURCE_NOTICE;
         bool back = delivery->withdrawn && delivery->deferred == 0;
         if (back ? !finish_put_back(&out->finish, delivery, &error)
                  : !finish_delivery(&out->finish, delivery, &error))
@@ -239,7 +257,8 @@ static void turn(Out *out)
     g_autoptr(GError) error = NULL;
     g_autoptr(GPtrArray) fresh = g_ptr_array_new();
     g_autoptr(GPtrArray) old = g_ptr_array_new();
-    GPtrArray *claimed[SOURCES] = {fresh, old};
+    g_autoptr(GPtrArray) own = g_ptr_array_new();
+    GPtrArray *claimed[SOURCES] = {fresh, old, own};
     finish_all(out);
     for (int i = 0; i < SOURCES; i++)
         if (!inbox_refresh(out->inboxes[i], &error))
@@ -330,7 +349,9 @@ static int64_t next_wake(const Out *out)
     int64_t more = reader_wait(&out->reader);
     if (more >= 0 && !out->stopping)
         wait = MIN(wait, more);
-    for (int i = 0; claim_quota(out) > 0 && i < SOURCES; i++) {
+    for (int i = 0; i < SOURCES; i++) {
+        if (source_quota(out, (unsigned)i) == 0)
+            continue;
         int64_t due = inbox_wait(out->inboxes[i], clock_now());
         if (due >= 0)
             wait = MIN(wait, due);

@@ -156,6 +156,16 @@ static Job *overtake(const Scheduler *scheduler, const Job *job)
     return other;
 }
 
+/* Favoured ones that stand right before it have had their share of what may go before it. */
+static size_t overtaken_already(const Job *job)
+{
+    size_t count = 0;
+    for (const GList *link = job->link.prev; link && ((const Job *)link->data)->favoured; link = link->prev)
+        if (++count == SCHEDULER_FAVOUR)
+            break;
+    return count;
+}
+
 void scheduler_add_job(Scheduler *scheduler, Job *job, void *owner, int64_t queued)
 {
     *job = (Job){.scheduler = scheduler, .owner = owner, .queued = queued, .transport = job->transport,
@@ -173,6 +183,8 @@ void scheduler_add_job(Scheduler *scheduler, Job *job, void *owner, int64_t queu
     else
         g_queue_push_head_link(&scheduler->jobs, &job->link);
     give_rank(scheduler, job);
+    if (!job->favoured)
+        job->overtaken = overtaken_already(job);
     g_hash_table_add(scheduler->alive, job);
 }
 

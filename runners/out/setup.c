@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "runners/keys.h"
 #include "runners/out/out.h"
 
 #define OUT_QUEUE "out"
@@ -138,7 +139,7 @@ static bool open_spool(Out *out, GError **error)
 {
     g_autofree char *section = g_strdup_printf("runner.%s", out->child->runner);
     const char *queue = config_string(out->config, section, "queue");
-    const char *queues[SOURCES] = {queue ? queue : OUT_QUEUE, RETRY_QUEUE};
+    const char *queues[SOURCES] = {queue ? queue : OUT_QUEUE, RETRY_QUEUE, NOTICE_QUEUE};
     Wakeup wakeup = {.polls = g_strcmp0(config_string(out->config, "spool", "wakeup"), "poll") == 0,
                      .poll_us = config_duration(out->config, "spool", "poll_interval")};
     fs_use_syncfs(g_strcmp0(config_string(out->config, "spool", "sync"), "syncfs") == 0);

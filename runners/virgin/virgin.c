@@ -2,7 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 /*
  * The virgin runner: mail that the system wrote itself (notices, rejections)
- * gets its last header fields and goes to out, to the recipients of its entry.
+ * gets its last header fields and goes to out, to the recipients of its entry: by
+ * the queue notice when somebody waits for it.
  */
 #include "base/fail.h"
 #include "posting/pipeline.h"
@@ -13,7 +14,8 @@ static bool add_out(Entry *entry, const Message *message, Outcome *outcome, GErr
 {
     if (entry_recipients_length(entry) == 0)
         return fail(error, FAIL_NEVER, "it has no recipients");
-    Draft *draft = list_runner_draft("out", entry, message);
+    bool urgent = meta_string(entry_meta(entry), KEY_PRIORITY, NULL) != NULL;
+    Draft *draft = list_runner_draft(urgent ? NOTICE_QUEUE : "out", entry, message);
     list_runner_copy_recipients(draft, entry);
     outcome_add(outcome, draft);
     list_runner_log(entry, "message-id=%s result=done", meta_string(entry_meta(entry), KEY_MESSAGE_ID, "-"));

@@ -204,6 +204,49 @@ static void without_sender(void)
 
 /* A server that is away costs four entries until it counts as dead (a fifth, a quarter, a third and a half of a
  * window), then one an attempt; the others stay where they are. */
+#define BULK 60
+#define NOTICES 240
+#define PLACES 10
+
+static Site *backlog(size_t bulk, size_t notices)
+{
+    Site *site = site_new("concurrency = 1\n[out]\nmessage_active_limit = 10\nlog_recipients = no\n");
+    for (size_t i = 0; i < bulk; i++)
+        site_post(site, &(SitePost){.first = i, .count = 1});
+    for (size_t i = 0; i < notices; i++)
+        site_post(site, &(SitePost){.queue = "notice", .first = BULK + i, .count = 1});
+    site_start_sink(site, NULL);
+    site_start_out(site);
+    site_wait(site, "notice", "", 0);
+    site_wait_empty(site);
+    return site;
+}
+
+/* Mail of our own that came last goes before a backlog that is far larger than what is held. */
+static void notice_before_backlog(void)
+{
+    g_autoptr(Site) site = backlog(BULK, 2);
+    g_autoptr(GArray) order = site_order(site);
+    g_assert_cmpuint(order->len, ==, BULK + 2);
+    for (guint i = 0; i < order->len; i++)
+        if (g_array_index(order, size_t, i) >= BULK)
+            g_assert_cmpuint(i, <, PLACES);
+}
+
+/* And a flood of it leaves a fifth to the rest, from the first moment to the last. */
+static void notices_leave_a_share(void)
+{
+    g_autoptr(Site) site = backlog(BULK, NOTICES);
+    g_autoptr(GArray) order = site_order(site);
+    g_assert_cmpuint(order->len, ==, BULK + NOTICES);
+    guint bulk = 0;
+    for (guint i = 0; i < order->len; i++) {
+        bulk += g_array_index(order, size_t, i) < BULK;
+        g_assert_cmpuint(bulk + 3, >=, MIN(i / 5, BULK));
+        g_assert_cmpuint(i + 1 - bulk + PLACES, >=, MIN(i / 2, NOTICES));
+    }
+}
+
 /* A child whose parent is nowhere is found when there is nothing else to do, and shown to a person. */
 static void stray(void)
 {
@@ -325,6 +368,8 @@ int main(int argc, char **argv)
     g_test_add_func("/out/unknown transport", unknown_transport);
     g_test_add_func("/out/unknown transport but routed", unknown_transport_but_routed);
     g_test_add_func("/out/without sender", without_sender);
+    g_test_add_func("/out/notice before backlog", notice_before_backlog);
+    g_test_add_func("/out/notices leave a share", notices_leave_a_share);
     g_test_add_func("/out/stray", stray);
     g_test_add_func("/out/keeps away", keeps_away);
     g_test_add_func("/out/connection limit", connection_limit);

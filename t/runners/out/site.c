@@ -174,6 +174,8 @@ void site_post(Site *site, const SitePost *post)
     if (!post->no_sender)
         meta_set_string(meta, KEY_ENVELOPE_SENDER, "test-bounces@example.com");
     meta_set_string(meta, KEY_TRANSPORT, post->transport);
+    if (g_strcmp0(post->queue, NOTICE_QUEUE) == 0)
+        meta_set_string(meta, KEY_PRIORITY, "notice");
     meta_set_integer(meta, META_ARRIVAL, clock_unique() - post->age * CLOCK_SECOND);
     g_autoptr(Draft) draft = draft_new(post->queue ? post->queue : "out", meta);
     const char *message = post->message ? post->message : small;
@@ -213,6 +215,31 @@ void site_wait(const Site *site, const char *queue, const char *suffix, size_t c
 void site_wait_empty(const Site *site)
 {
     site_wait(site, "out", "", 0);
+}
+
+/* Takes the numbers of the recipients of a line of the sink's log. */
+static void take_recipients(const json_t *line, GArray *order)
+{
+    size_t index;
+    json_t *address;
+    json_array_foreach(json_object_get(line, "to"), index, address) {
+        size_t number = strtoul(json_string_value(address) + 1, NULL, 10);
+        g_array_append_val(order, number);
+    }
+}
+
+GArray *site_order(const Site *site)
+{
+    GArray *order = g_array_new(FALSE, FALSE, sizeof(size_t));
+    g_autofree char *text = NULL;
+    g_assert_true(g_file_get_contents(site->log, &text, NULL, NULL));
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (char **line = lines; line[0] && line[1]; line++) { /* the last is not written yet, or empty */
+        g_autoptr(json_t) object = json_loads(*line, 0, NULL);
+        g_assert_nonnull(object);
+        take_recipients(object, order);
+    }
+    return order;
 }
 
 unsigned *site_received(const Site *site, size_t count, const char *result, size_t *total)

@@ -49,6 +49,9 @@ void site_wait(const Site *site, const char *queue, const char *suffix, size_t c
 /* Waits until none are left in out, whatever their state. */
 void site_wait_empty(const Site *site);
 
+/* The numbers of all recipients in the order in which the sink got them (of size_t; g_array_unref). */
+GArray *site_order(const Site *site);
+
 /* How often each recipient was accepted (result NULL: any result) by the sink,
  * from number 0 to count - 1; free with g_free(). total may be NULL. */
 unsigned *site_received(const Site *site, size_t count, const char *result, size_t *total);
