@@ -10,9 +10,9 @@
 
 #define OFFER HELLO, "> 250-peer", "> 250-PIPELINING", "> 250 STARTTLS"
 #define START OFFER, "< STARTTLS", "> 220 go"
-#define SEND                                                                                                        \
-    "< MAIL FROM:<list@example.com>", "> 250", "< RCPT TO:<a@example.com>", "> 250", "< RCPT TO:<b@example.com>",   \
-        "> 250", "< DATA", "> 354", BODY, "> 250"
+#define RECIPIENTS \
+    "< MAIL FROM:<list@example.com>", "> 250", "< RCPT TO:<a@example.com>", "> 250", "< RCPT TO:<b@example.com>", "> 250"
+#define SEND RECIPIENTS, "< DATA", "> 354", BODY, "> 250"
 #define AGAIN "< EHLO me.example", "> 250 peer" /* and nothing of what was said before is true any more */
 #define SENT "0 sent 2.0.0 250\n1 sent 2.0.0 250\ndone\nclosed sent \n"
 
@@ -70,6 +70,32 @@ static void verified(void)
     at_once.at_once = true;
     g_autofree char *first = run(&at_once, false, SCRIPT("tls", HELLO, "> 250 peer", SEND, BYE), SENT);
     g_assert_true(g_str_has_suffix(first, ", verified"));
+}
+
+/* A message of more than one TLS record arrives in its order, whatever is behind it in the output. */
+static void large(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (int line = 0; text->len < 60000; line++)
+        g_string_append_printf(text, "line %d\r\n", line);
+    for (int chunking = 0; chunking < 2; chunking++) {
+        g_autoptr(Owner) owner = owner_new(text->str);
+        g_autofree char *path = owner_certify(owner, "peer", -1, 1);
+        g_autoptr(SmtpTls) tls = smtp_tls_new(path, &error);
+        g_assert_no_error(error);
+        unlink(path);
+        owner->settings.tls = SMTP_TLS_VERIFY;
+        owner->settings.tls_context = tls;
+        owner->settings.chunking = chunking;
+        g_autofree char *chunk = g_strdup_printf("< BDAT %zu LAST", text->len);
+        g_autofree char *octets = g_strdup_printf("= %s%s", text->str, chunking ? "" : ".\r\n");
+        const char *const by_chunk[] = {START, "tls", "< EHLO me.example", "> 250-peer", "> 250 CHUNKING", RECIPIENTS,
+                                        chunk, octets, "> 250", BYE, NULL};
+        const char *const by_data[] = {START, "tls", AGAIN, RECIPIENTS, "< DATA", "> 354", octets, "> 250", BYE, NULL};
+        owner_run(owner, chunking ? by_chunk : by_data);
+        g_assert_cmpstr(owner->report->str, ==, SENT);
+    }
 }
 
 static void not_verified(void)
@@ -163,6 +189,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/tls/verified", verified);
+    g_test_add_func("/tls/large", large);
     g_test_add_func("/tls/not verified", not_verified);
     g_test_add_func("/tls/required", required);
     g_test_add_func("/tls/opportunistic", opportunistic);
