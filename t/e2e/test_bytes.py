@@ -7,35 +7,41 @@ from collections import defaultdict
 
 import pytest
 
+from support.certificate import Authority
 from support.corpus import Mail, sample_thread
 from support.wire import body_sha, field, message_id, split
 
-MEMBERS = ["one@members.example.org", "two@data.example.org"]  # by BDAT, by DATA
+# By BDAT and by DATA, in clear text and over TLS.
+MEMBERS = ["one@members.example.org", "two@data.example.org", "three@tls.example.org", "four@tlsdata.example.org"]
+WAYS = (("BDAT", None), ("DATA", None), ("BDAT", "TLSv1.3"), ("DATA", "TLSv1.3"))
 
 
-class Both:
-    """Two sinks; the second is for the domain data.example.org and knows no BDAT."""
+class All:
+    """A sink for each domain, each of which knows but one way."""
 
-    def __init__(self, sinks):
-        self.sinks = [sinks(), sinks(options=["--without", "CHUNKING"])]
+    def __init__(self, sinks, certificate):
+        self.sinks = [sinks(options=[*(["--without", "CHUNKING"] if verb == "DATA" else []),
+                                     *(["--tls", str(certificate)] if tls else [])]) for verb, tls in WAYS]
 
     def transactions(self):
-        for sink, verb in zip(self.sinks, ("BDAT", "DATA")):
-            assert {copy.envelope["verb"] for copy in sink.transactions()} <= {verb}
+        for sink, way in zip(self.sinks, WAYS):
+            assert {(copy.envelope["verb"], copy.envelope["tls"]) for copy in sink.transactions()} <= {way}
         return [copy for sink in self.sinks for copy in sink.transactions()]
 
 
 @pytest.fixture
-def sink(sinks):
-    return Both(sinks)
+def sink(sinks, tmp_path):
+    return All(sinks, Authority(tmp_path / "tls").certify("127.0.0.1"))
 
 
 @pytest.fixture
 def instance(instances, sink):
-    chunks, data = sink.sinks
-    return instances(chunks.port, settings={
-        "out": {"transport_table": "data.example.org:data"},
-        "transport.data": {"host": "127.0.0.1", "port": data.port}}).start()
+    first, *others = sink.sinks
+    names = [member.partition("@")[2].partition(".")[0] for member in MEMBERS[1:]]
+    return instances(first.port, settings={
+        "out": {"transport_table": " ".join(f"{name}.example.org:{name}" for name in names)},
+        **{f"transport.{name}": {"host": "127.0.0.1", "port": other.port, "tls_level": "require" if tls else "none"}
+           for name, other, (_, tls) in zip(names, others, WAYS[1:])}}).start()
 
 
 def spread(mails):
@@ -139,7 +145,7 @@ def test_dkim_signature_survives(instance, sink, list_mails):
         instance.lmtp_send(mail.octets, address)
     instance.wait_idle()
     copies = sink.transactions()
-    assert len(copies) == 2 * len(signed)
+    assert len(copies) == len(MEMBERS) * len(signed)
     for copy in copies:
         assert dkim.verify(copy.octets, dnsfunc=lambda name, timeout=5: record), field(copy.octets, "Message-ID")
     tampered = copies[0].octets[:-3] + b"!\r\n"

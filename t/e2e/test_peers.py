@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""Servers of others as receivers, with TLS: Postfix (SMTP, BDAT, SCRAM) and Dovecot (LMTP by TCP and by a socket). Real
-mail arrives in their maildirs as it was sent."""
+"""Servers of others as receivers, with TLS: Postfix (SMTP, BDAT, SCRAM), Dovecot (LMTP by TCP and by a socket) and exim
+(SMTP, with and without BDAT). Real mail arrives in their maildirs as it was sent."""
 import os
 import re
 from collections import Counter
 
 import pytest
 
-from support import corpus, dovecot, postfix
+from support import corpus, dovecot, exim, postfix
 from support.certificate import Authority
 from support.instance import wait_until
 from support.wire import body_sha, message_id, split, wire
@@ -105,6 +105,37 @@ def test_mail_arrives_as_it_was_sent(instances, authority, peers, mails):
         assert re.search(rf"TLS with 127\.0\.0\.1\[127\.0\.0\.1\]:{port}: TLSv1\.3 with cipher \S+ \(\d+ bits\), "
                          "verified", log), port
     assert "sasl_method=SCRAM-SHA-256, sasl_username=lists" in smtp.log_text()
+
+
+@pytest.mark.parametrize("chunking", [True, False])
+def test_exim(instances, authority, mails, chunking):
+    if exim.missing():
+        pytest.skip(exim.missing())
+    members = [f"{name}@exim.example" for name in ("one", "two", "a+b=c")]
+    server = exim.Exim(authority.certify("127.0.0.1"), members, chunking)
+    try:
+        server.start()
+        instance = instances(server.port, settings={
+            "out": {"minimal_backoff_time": "1s", "maximal_backoff_time": "2s"},
+            "transport.relay": {"host": "127.0.0.1", "tls_level": "verify", "tls_ca_file": authority.file}}).start()
+        address = instance.create_list("test", [*members, "stranger@other.example"])
+        client = instance.lmtp()
+        for mail in mails:
+            instance.lmtp_send(mail.octets, address, client=client)
+        client.quit()
+        instance.wait_idle(90)
+        wanted = Counter(body_sha(mail.octets) for mail in mails)
+        for member in members:
+            wait_until(lambda: sum(arrived(server.maildirs, member).values()) >= len(mails), 60,
+                       lambda: f"{len(mails)} mails for {member}: {server.log_text()[-1500:]}")
+            assert arrived(server.maildirs, member) == wanted, member
+        log = instance.log_text()
+        assert re.search(rf"TLS with 127\.0\.0\.1\[127\.0\.0\.1\]:{server.port}: TLSv1\.3 .* verified", log)
+        strangers = re.findall(r"to=<stranger@other\.example> .* status=(\w+)", log)
+        assert strangers and set(strangers) == {"bounced"}
+        assert (" K S=" in server.log_text()) == chunking  # exim's mark of mail that came by BDAT
+    finally:
+        server.close()
 
 
 @pytest.mark.parametrize("mechanism", ["plain", "login", "scram-sha-1"])

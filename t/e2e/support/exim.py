@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""A real exim with its own configuration, spool and log, loopback only, TLS on: takes everything and delivers into
+maildirs. Its package would take Postfix's place, so it is only unpacked. Needs root."""
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+
+from support.instance import free_port, wait_until
+
+CONFIG = """\
+spool_directory = {top}/spool
+log_file_path = {top}/log/%slog
+pid_file_path = {top}/pid
+exim_path = {program}
+keep_environment =
+primary_hostname = exim.example.net
+daemon_smtp_ports = {port}
+local_interfaces = 127.0.0.1
+never_users =
+tls_advertise_hosts = *
+tls_certificate = {certificate}
+tls_privatekey = {certificate}
+acl_smtp_mail = only_tls
+acl_smtp_rcpt = ours
+acl_smtp_data = all
+chunking_advertise_hosts = {chunking}
+dsn_advertise_hosts = *
+message_size_limit = 50M
+smtp_accept_max = 50
+smtp_accept_queue_per_connection = 0
+recipients_max = 0
+log_selector = +tls_cipher +received_recipients
+begin acl
+only_tls:
+  deny condition = ${{if eq{{$tls_in_cipher}}{{}}}}
+       message = not in clear text
+  accept
+ours:
+  deny domains = ! {domain}
+  accept
+all:
+  accept
+begin routers
+here:
+  driver = accept
+  transport = maildir
+begin transports
+maildir:
+  driver = appendfile
+  directory = ${{lookup{{$local_part@$domain}}dsearch,ret=full{{{top}/mail}}}}
+  maildir_format
+  check_string =
+  escape_string =
+begin retry
+* * F,1h,1m
+"""
+
+
+def unpack():
+    """The path of the program; None when it cannot be had."""
+    packages = Path(tempfile.gettempdir()) / "exim-packages"
+    program = packages / "root" / "usr/sbin/exim4"
+    if not program.exists():
+        shutil.rmtree(packages, ignore_errors=True)
+        packages.mkdir()
+        for words in (["apt-get", "install", "-y", "libidn12"], ["apt-get", "download", "exim4-daemon-light"]):
+            done = subprocess.run(words, cwd=packages, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+            if done.returncode != 0:
+                return None
+        for package in packages.glob("*.deb"):
+            subprocess.run(["dpkg", "-x", package, packages / "root"], check=True)
+    packages.chmod(0o755)
+    return program if program.exists() else None
+
+
+def missing():
+    """Why there can be no exim here, or None."""
+    if os.getuid() != 0:
+        return "exim can only be started by root"
+    return None if unpack() else "the package exim4-daemon-light cannot be fetched"
+
+
+def user():
+    """The user that Debian's exim is built to run as."""
+    try:
+        return pwd.getpwnam("Debian-exim")
+    except KeyError:
+        subprocess.run(["useradd", "--system", "--no-create-home", "Debian-exim"], check=True)
+        return pwd.getpwnam("Debian-exim")
+
+
+class Exim:
+    def __init__(self, certificate, addresses, chunking=True):
+        self.top = Path(tempfile.mkdtemp(prefix="exim-"))
+        self.top.chmod(0o755)
+        self.port, self.program, owner = free_port(), unpack(), user()
+        self.maildirs = self.top / "mail"
+        for name in ("spool", "log"):
+            (self.top / name).mkdir()
+            os.chown(self.top / name, owner.pw_uid, owner.pw_gid)
+        self.maildirs.mkdir()
+        for address in addresses:
+            (self.maildirs / address).mkdir()
+            os.chown(self.maildirs / address, owner.pw_uid, owner.pw_gid)
+        domain = addresses[0].partition("@")[2]
+        own = self.top / "certificate"
+        shutil.copy(certificate, own)
+        own.chmod(0o644)
+        (self.top / "conf").write_text(CONFIG.format(
+            top=self.top, port=self.port, program=self.program, certificate=own, domain=domain,
+            chunking="*" if chunking else ""))
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen([self.program, "-C", self.top / "conf", "-bdf", "-q1m"],
+                                        start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                        stderr=open(self.top / "said", "wb"))
+        wait_until(self.answers, 10, lambda: f"exim to answer: {self.log_text()}")
+        return self
+
+    def answers(self):
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), 1) as client:
+                return client.recv(3) == b"220"
+        except OSError:
+            return False
+
+    def log_text(self):
+        return "".join(path.read_text(errors="replace") for path in
+                       [self.top / "said", *sorted((self.top / "log").iterdir())] if path.exists())
+
+    def close(self):
+        if self.process:
+            os.killpg(self.process.pid, 15)
+            self.process.wait(20)
+        shutil.rmtree(self.top, ignore_errors=True)
