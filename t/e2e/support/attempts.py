@@ -13,6 +13,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
+from support.fragments import fragment
 from support.post import post
 from support.wire import body_sha, message_id, wire
 
@@ -26,11 +27,12 @@ class Attempt:
 
 class Senders:
     """Threads that hand in posts, each as fast as it gets replies, less a pause. lists: {address: members}.
-    on_accepted: called with the Message-ID as soon as the 250 is there."""
+    on_accepted: called with the Message-ID as soon as the 250 is there. in_parts: lists that get each post cut into
+    parts (message/partial) in any order; a part is said again until it is taken, so every such post is accepted."""
 
-    def __init__(self, instance, lists, seed, count=4, pause=0.0, on_accepted=None):
+    def __init__(self, instance, lists, seed, count=4, pause=0.0, on_accepted=None, in_parts=()):
         self.instance, self.lists, self.seed, self.pause = instance, lists, seed, pause
-        self.count, self.on_accepted = count, on_accepted
+        self.count, self.on_accepted, self.in_parts = count, on_accepted, in_parts
         self.attempts = {}
         self.errors, self.threads, self.serial = [], [], 0
         self.halt = threading.Event()
@@ -82,6 +84,8 @@ class Senders:
         lines = 2000 if chance.random() < 0.03 else chance.randrange(1, 60)
         octets = post(message_id=name, body="".join(f"{name} line {n} of {lines}\n" for n in range(lines)), to=address)
         attempt = self.attempts[name] = Attempt(name, address, body_sha(octets))
+        if address in self.in_parts:
+            return self._send_parts(client, attempt, octets, chance)
         try:
             self.instance.lmtp_send(octets, address, client=client)
         except smtplib.SMTPResponseException as error:
@@ -94,6 +98,32 @@ class Senders:
         if self.on_accepted:
             self.on_accepted(name)
         return client
+
+    def _send_parts(self, client, attempt, octets, chance):
+        parts = fragment(octets, attempt.name.strip("<>"), chance.randint(2, 6), "poster@example.net", attempt.address,
+                         chance)
+        parts += [part for part in parts if chance.random() < 0.1]
+        chance.shuffle(parts)
+        for part in parts:
+            client = self._insist(client, part, attempt.address)
+        attempt.result = ACCEPTED
+        if self.on_accepted:
+            self.on_accepted(attempt.name)
+        return client
+
+    def _insist(self, client, octets, address):
+        """Until it gets its 250, over whatever connection; that."""
+        while True:
+            try:
+                client = client or smtplib.LMTP("127.0.0.1", self.instance.port, timeout=30)
+                self.instance.lmtp_send(octets, address, client=client)
+                return client
+            except (smtplib.SMTPException, OSError) as error:
+                codes = [code for code, _ in getattr(error, "recipients", {}).values()]
+                codes += [error.smtp_code] if isinstance(error, smtplib.SMTPResponseException) else []
+                assert all(400 <= code < 500 for code in codes), error
+                client = client if codes and client.sock else None
+                time.sleep(0.02)
 
     @staticmethod
     def _refused(attempt, replies, client):

@@ -22,11 +22,12 @@ from support.sink import Sink
 SESSIONS, RECIPIENTS = 4, 5  # of the relay; recipients of a transaction
 BOUND_OF_ONE_CUT = SESSIONS * RECIPIENTS  # what was in flight
 MEMBERS = {"many": 23, "few": 3}
+CUT = f"cut@{HOST}"  # gets its posts in parts
 
 
 def settings(mount, chance):
     """A configuration on the disk, whose counts and ways of syncing differ from start to start."""
-    count = {name: {"instances": chance.choice((1, 2, 4))} for name in ("in", "pipeline", "out", "archive")}
+    count = {name: {"instances": chance.choice((1, 2, 4))} for name in ("in", "pipeline", "out", "archive", "defragment")}
     return {
         "spool": {"batch_limit": chance.choice((1, 16, 256)), "sync": chance.choice(("fsync", "fsync", "syncfs"))},
         "store": {"path": mount / "lib" / "listrunner.db"},
@@ -109,10 +110,14 @@ def examine(instance, transactions, attempts, lists):
     try:
         said = [row[0] for row in database.execute("PRAGMA integrity_check")]
         broken = database.execute("PRAGMA foreign_key_check").fetchall()
+        waiting = database.execute("SELECT key, parts FROM fragment_set WHERE state = 0").fetchall()
+        counted = database.execute("SELECT * FROM fragment_waiting WHERE sets OR parts OR octets").fetchall()
     finally:
         database.close()
     if said != ["ok"] or broken:
         accounts.faults.append(f"the database: {said} {broken}")
+    if waiting or counted:
+        accounts.faults.append(f"sets of parts that are open, and counted: {waiting} {counted}")
     return accounts
 
 
@@ -139,16 +144,17 @@ class Generation:
         # Some are refused for a while, so that the queue retry is in use; some refusals are of the whole message.
         faults = ["rcpt p=0.01 do 450 4.2.1 busy", "dot p=0.01 do 451 4.3.0 later"]
         self.sink = Sink(tool("smtp-sink"), directory=self.place / "sink", faults=faults, options=["--latency", "3"])
-        self.lists = members()
+        self.lists = {**members(), CUT: [f"m{i}@cut.example.org" for i in range(3)]}
         self.instance = make_instance(self.sink.port, self.place, self.disk.mount_point, self.chance)
         if not syncs:
             self._leave_out_syncs()
         self.instance.start()
         for address, there in self.lists.items():
-            self.instance.create_list(address.partition("@")[0], there)
+            wish = "on" if address == CUT else "off"
+            self.instance.create_list(address.partition("@")[0], there, settings=[f"defragment={wish}"])
         if not syncs:  # the database at least is there: it may have been made by one of those
             subprocess.run(["sync", "-f", self.disk.mount_point], check=True)
-        self.senders = Senders(self.instance, self.lists, self.seed, count=4, pause=0.003)
+        self.senders = Senders(self.instance, self.lists, self.seed, count=4, pause=0.003, in_parts={CUT})
         self.senders.start()
 
     def _leave_out_syncs(self):
@@ -196,6 +202,7 @@ class Generation:
         """Lets everything drain; the accounts since the file system was made."""
         self.senders.stop()
         self.instance.wait_ready()
+        wait_until(lambda: not self._parts(), 60, lambda: f"no parts to wait; there are {self._parts()}")
         self.instance.wait_idle(120)
         accounts = examine(self.instance, self.sink.transactions(), self.senders.attempts, self.lists)
         if accounts.repeats > self.cuts * BOUND_OF_ONE_CUT:
@@ -205,6 +212,10 @@ class Generation:
                 self.saved.pop().unlink()
         self.senders.start()
         return accounts
+
+    def _parts(self):
+        """Those in the queue: every set was sent whole. (NAME.tmp is no entry yet.)"""
+        return [name for name in self.instance.files("defragment")["defragment"] if not name.endswith(".tmp")]
 
     def close(self, remove=True):
         """Ends it. Without remove everything stays for inspection, unmounted."""
