@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cli/command.h"
 #include "cli/control_client.h"
 #include "cli/destinations.h"
@@ -130,9 +131,34 @@ static void print_destinations(const json_t *destinations)
     print_histogram(destinations);
 }
 
+/* What waits for parts on this host. */
+static bool print_fragments(Site *site, GError **error)
+{
+    FragmentCount count;
+    Store *store = site_store(site, false, error);
+    if (!store || !fragment_count(store, config_string(site_config(site, NULL), "site", "hostname"), &count, error))
+        return false;
+    const int64_t age = count.oldest ? MAX(clock_now() - count.oldest, 0) : 0;
+    const struct {
+        const char *name, *help;
+        double value;
+    } gauges[] = {
+        {"fragment_open_sets", "Messages that wait for parts.", (double)count.sets},
+        {"fragment_parts", "Their parts that are there.", (double)count.parts},
+        {"fragment_octets", "Octets of these.", (double)count.octets},
+        {"fragment_oldest_seconds", "How long the oldest of them has waited; 0: there is none.",
+         (double)age / CLOCK_SECOND},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(gauges); i++) {
+        head(gauges[i].name, "gauge", gauges[i].help);
+        printf("listrunner_%s %.17g\n", gauges[i].name, gauges[i].value);
+    }
+    return true;
+}
+
 static int run(Site *site, int argc, char **argv, GError **error)
 {
-    g_autoptr(GError) cause = NULL;
+    g_autoptr(GError) cause = NULL, absent = NULL;
     g_autoptr(ControlClient) client = control_client_open(site, &cause);
     if (!client)
         return control_client_refused(&cause, error);
@@ -148,14 +174,18 @@ static int run(Site *site, int argc, char **argv, GError **error)
     else
         fprintf(stderr, "no figures of destinations: %s\n", cause->message);
     json_decref(destinations);
-    return destinations ? TOOL_OK : TOOL_NOT_SO;
+    bool counted = print_fragments(site, &absent);
+    if (!counted)
+        fprintf(stderr, "no figures of parts: %s\n", absent->message);
+    return destinations && counted ? TOOL_OK : TOOL_NOT_SO;
 }
 
 const Command cmd_metrics = {
     .name = "metrics",
     .arguments = "",
-    .summary = "Print figures of processes and destinations for Prometheus",
+    .summary = "Print figures of processes, destinations and waiting parts for Prometheus",
     .details = "The text format, version 0.0.4. Of each instance of out the 1000 destinations with most waiting are\n"
-               "shown. Exit codes: 1 out does not answer; 3 not running.",
+               "shown. Exit codes: 1 out does not answer, or the database\n"
+               "cannot be read; 3 not running.",
     .run = run,
 };

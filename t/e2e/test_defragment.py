@@ -255,6 +255,9 @@ def test_expiry(instances, sink, expiry, tmp_path, monkeypatch):
     fragments = instance.status()["fragments"]
     assert (fragments["open_sets"], fragments["parts"]) == (1, 2) and fragments["octets"] == 6
     assert fragments["oldest"]
+    metrics = dict(line.rsplit(" ", 1) for line in instance.cli("metrics").splitlines() if not line.startswith("#"))
+    assert [metrics[f"listrunner_fragment_{name}"] for name in ("open_sets", "parts", "octets")] == ["1", "2", "6"]
+    assert 0 <= float(metrics["listrunner_fragment_oldest_seconds"]) < 60
     clock.write_text(str(2 * 86400 - 600))
     time.sleep(1.5)
     assert settled(instance, 2), "not before the time"
