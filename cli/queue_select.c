@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "cli/queue_select.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -32,13 +33,43 @@ bool queue_select_given(int count)
     return count > 0 || queue_select_queues || queue_select_by_content();
 }
 
+/* A word, and how many entries it was found to mean. */
+typedef struct Sought {
+    EntryWord word;
+    unsigned meant;
+} Sought;
+
 typedef struct Gather {
     Queue *queue;
-    const EntryWord *words;
-    int count;
-    unsigned *meant; /* by word */
+    Sought *sought; /* beginnings of hashes first, then whole names in order */
+    int count, digits;
     GArray *targets;
 } Gather;
+
+static int compare_sought(const void *a, const void *b)
+{
+    const EntryWord *one = &((const Sought *)a)->word, *other = &((const Sought *)b)->word;
+    if (one->digits || other->digits)
+        return !one->digits - !other->digits;
+    return name_compare(&one->name, &other->name);
+}
+
+/* Whole names, of which there may be thousands, are not looked through one by one. */
+static bool is_named(const Gather *gather, const EntryName *name)
+{
+    int low = gather->digits, high = gather->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (name_compare(&gather->sought[middle].word.name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    int first = low;
+    while (low < gather->count && name_compare(&gather->sought[low].word.name, name) == 0)
+        gather->sought[low++].meant++;
+    return low > first;
+}
 
 static bool gather_file(const QueueFile *found, const char *file, void *data)
 {
@@ -46,10 +77,10 @@ static bool gather_file(const QueueFile *found, const char *file, void *data)
     Gather *gather = data;
     if (found->state == QUEUE_FOREIGN || found->state == QUEUE_WRITING)
         return true;
-    bool wanted = gather->count == 0;
-    for (int i = 0; i < gather->count; i++)
-        if (entry_word_means(&gather->words[i], &found->name)) {
-            gather->meant[i]++;
+    bool wanted = gather->count == 0 || is_named(gather, &found->name);
+    for (int i = 0; i < gather->digits; i++)
+        if (entry_word_means(&gather->sought[i].word, &found->name)) {
+            gather->sought[i].meant++;
             wanted = true;
         }
     QueueTarget target = {gather->queue, *found};
@@ -65,31 +96,37 @@ static gint compare(gconstpointer a, gconstpointer b)
     return order ? order : name_compare(&one->file.name, &other->file.name);
 }
 
+/* Each word must have meant one entry. */
+static bool all_found(const Gather *gather, GError **error)
+{
+    for (const Sought *each = gather->sought; each < gather->sought + gather->count; each++) {
+        if (each->meant == 0)
+            return fail(error, FAIL_MISSING, "there is no entry %s in these queues", each->word.text);
+        if (each->meant > 1)
+            return fail(error, FAIL_RACE, "%u entries are meant by %s; give more digits, or the whole name",
+                        each->meant, each->word.text);
+    }
+    return true;
+}
+
 GArray *queue_select_targets(Spool *spool, char *const *queues, int count, char **words, GError **error)
 {
-    g_autofree EntryWord *parsed = g_new0(EntryWord, count + 1);
-    g_autofree unsigned *meant = g_new0(unsigned, count + 1);
-    for (int i = 0; i < count; i++)
-        if (!entry_word_parse(words[i], &parsed[i], error))
-            return NULL;
+    g_autofree Sought *sought = g_new0(Sought, count + 1);
     g_autoptr(GArray) targets = g_array_new(FALSE, FALSE, sizeof(QueueTarget));
-    Gather gather = {.words = parsed, .count = count, .meant = meant, .targets = targets};
+    Gather gather = {.sought = sought, .count = count, .targets = targets};
+    for (int i = 0; i < count; i++) {
+        if (!entry_word_parse(words[i], &sought[i].word, error))
+            return NULL;
+        gather.digits += sought[i].word.digits != NULL;
+    }
+    qsort(sought, (size_t)count, sizeof *sought, compare_sought);
     for (; *queues; queues++) {
         gather.queue = spool_queue(spool, *queues, error);
         if (!gather.queue || !queue_files_each(gather.queue, gather_file, &gather, error))
             return NULL;
     }
-    for (int i = 0; i < count; i++) {
-        if (meant[i] == 0) {
-            fail(error, FAIL_MISSING, "there is no entry %s in these queues", words[i]);
-            return NULL;
-        }
-        if (meant[i] > 1) {
-            fail(error, FAIL_RACE, "%u entries are meant by %s; give more digits, or the whole name", meant[i],
-                 words[i]);
-            return NULL;
-        }
-    }
+    if (!all_found(&gather, error))
+        return NULL;
     g_array_sort(targets, compare);
     return g_steal_pointer(&targets);
 }
