@@ -1,0 +1,26 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Every file of the tree is in a Makefile's list: else a test is never run, or a release lacks it."""
+import os
+import re
+
+import tree
+
+# What configure makes from a file of the list, or needs none.
+UNLISTED = {"configure.ac", "Makefile.am", "README.md", "bootstrap", ".ci/run", "base/listrunner.pc.in"}
+
+tap = tree.Tap()
+listed = set(re.findall(r"\S+", tree.text("Makefile.am")))
+fragments = [name for name in tree.files(".inc")]
+for fragment in fragments:
+    text = tree.text(fragment).replace("%D%", os.path.dirname(fragment))
+    listed |= set(re.findall(r"[^\s=]+", text))
+tap.result("every file is in a list", [name for name in tree.files()
+                                       if name not in listed and name not in UNLISTED and name not in fragments])
+scripts = {word for fragment in fragments for line in re.sub(r"\\\n", " ", tree.text(fragment)).split("\n")
+           if line.startswith(("dist_check_SCRIPTS", "check_PROGRAMS", "MASTER_TESTS"))
+           for word in line.replace("%D%", os.path.dirname(fragment)).split()}
+tap.result("every test is run", [name for name in tree.files("-t.c", ".t", folders=["t"])
+                                 if re.sub(r"\.c$", "", name) not in scripts])
+tap.end()
