@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""without_inotify.py PROGRAM ARGUMENT...: becomes PROGRAM where the kernel refuses inotify: in a user namespace with all
-the users of this one, of which none may have an instance. Needs root."""
+"""without_inotify.py PROGRAM ARGUMENT...: becomes PROGRAM where the kernel refuses inotify: in a user namespace with
+all the users of this one, of which none may have an instance. Needs root."""
 import ctypes
 import os
 import sys
