@@ -12,7 +12,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from support.instance import Instance, free_port, wait_until
+from support.instance import Instance, below, free_port, wait_until
 from support.postfix import Postfix
 
 LIST_HOST = "lists.example.com"
@@ -168,6 +168,13 @@ class Exim:
             os.chown(self.top / name, user, user)
         (self.top / "conf").write_text(EXIM.format(top=self.top, port=self.port, host=LIST_HOST, sink=sink_port,
                                                    program=self.program))
+
+    def roots(self):
+        """Its processes: the daemon and what it started."""
+        return below(self.process.pid)
+
+    def log(self):
+        return "".join(path.read_text() for path in (self.top / "log").glob("*log"))
 
     def unpack(self):
         """exim's package replaces Postfix when installed, so it is only unpacked; its user and library are needed."""

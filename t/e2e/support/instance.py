@@ -40,6 +40,20 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def below(first):
+    """A process and all that it started, directly or not, and that live."""
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+    found = {first}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found
+
+
 def service_user():
     """Who a master started by root becomes: nobody, if nobody can run the programs there; else root."""
     if os.getuid() != 0:

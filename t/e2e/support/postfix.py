@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from support.instance import free_port, wait_until
+from support.instance import below, free_port, wait_until
 
 LOCKED_DELAY = 60  # seconds: how long qmgr(8) leaves a file alone that it found locked; not configurable
 
@@ -106,14 +106,7 @@ class Postfix:
 
     def pids(self):
         """Its processes: master and those below it."""
-        first = int((self.queue / "pid" / "master.pid").read_text())
-        parents = {}
-        for path in Path("/proc").glob("[0-9]*/stat"):
-            try:
-                parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-        return [first, *(pid for pid, parent in parents.items() if parent == first)]
+        return below(int((self.queue / "pid" / "master.pid").read_text()))
 
     def empty(self):
         """True when no mail is in its queues."""
