@@ -147,7 +147,8 @@ const ConfigKey config_schema[] = {
  "[transport.NAME]. The longest match counts; other domains take the transport of their list, else "
  "default_transport."},
 {"out", "message_active_limit", INTEGER("20000", 1, 50000, "entries"),
- "The most entries that one instance holds at a time. Each costs a descriptor and a few kilobytes."},
+ "The most entries that one instance holds at a time. Each costs a descriptor, of which they have half, "
+ "and a few kilobytes."},
 {"out", "recipients_per_entry", INTEGER("50000", 1, 10000000, "recipients"),
  "The most recipients in one entry of the queue out; a larger list gets several."},
 {"out", "minimal_backoff_time", DURATION("300s", SECOND, 7 * DAY),

@@ -19,7 +19,7 @@
 #define SYNC_THREADS 16
 #define FREE_INODES_MIN 100
 /* Files without a name that wait to be closed. */
-#define GONE_MAX 256
+#define GONE_MAX 64
 
 static FsHook *fs_hook;
 static void *fs_hook_data;

@@ -267,8 +267,8 @@ static Job *look_for_candidate(const Job *current, int64_t now)
     return best;
 }
 
-/* The candidate as it was found within the last second, if it still is one. That there was none holds for a moment only:
- * mail that has just come must not wait a second to be seen. */
+/* The candidate as it was found within the last second, if it still is one. That there was none holds for a moment
+ * only: mail that has just come must not wait a second to be seen. */
 static Job *find_candidate(Job *current, int64_t now)
 {
     const Scheduler *scheduler = current->scheduler;

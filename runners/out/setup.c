@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* How the runner starts, from its configuration to its transports, and ends. */
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/contract.h"
 #include "base/fail.h"
@@ -61,10 +62,24 @@ static void set_up_events(Out *out)
         out->watches[i] = watch(out, inbox_fd(out->inboxes[i]), on_readable);
 }
 
+/* An entry that is held keeps its file open. Half of the descriptors are left for connections and all else: without
+ * one, the runner could not even list its queue. */
+static size_t entries_allowed(const Config *config)
+{
+    size_t wanted = (size_t)config_integer(config, "out", "message_active_limit");
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || wanted <= files.rlim_cur / 2)
+        return wanted;
+    size_t most = MAX((size_t)files.rlim_cur / 2, 1);
+    log_info("at most %zu entries are held at a time, not %zu: the system allows %zu open files", most, wanted,
+             (size_t)files.rlim_cur);
+    return most;
+}
+
 static void read_settings(Out *out)
 {
     const Config *config = out->config;
-    out->entries_max = (size_t)config_integer(config, "out", "message_active_limit");
+    out->entries_max = entries_allowed(config);
     out->clog = (Clog){config_duration(config, "out", "clog_warn_time"), out->entries_max, 0};
     out->heartbeat_us = config_duration(config, "master", "heartbeat_interval");
     out->every_recipient = config_bool(config, "out", "log_recipients");

@@ -272,6 +272,25 @@ def test_one_dead_among_many(instances, sinks):
         silent.close()
 
 
+def test_more_entries_than_descriptors(instances, sinks):
+    """The runner holds no more entries than leave it the descriptors that it needs to work."""
+    sink = sinks(store=False, options=["--latency", "5"])
+    instance = instances(sink.port, settings={"runner.out": {"start": "no"}, **settings(concurrency=5)})
+    instance.wrapper = ["prlimit", "--nofile=640"]
+    instance.start()
+    address = instance.create_list("test", ["one@example.org"])
+    with instance.lmtp() as client:
+        for number in range(800):
+            instance.lmtp_send(wire(number, address), address, client=client)
+    wait_until(lambda: len(instance.files("out")["out"]) == 800, 60, "the backlog")
+    instance.set({"runner.out": {"start": "yes"}})
+    instance.cli("reload")
+    instance.wait_idle(50)
+    assert sink.recipients() == 800
+    log = instance.log_text()
+    assert "Too many open files" not in log and "at most 320 entries are held at a time, not 20000" in log
+
+
 def test_connections_are_used_on(instances, sinks):
     """More destinations than connections: one that is open has more of the same mail rather than to be closed for the
     next, but not for ever."""
