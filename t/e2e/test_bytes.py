@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The Listrunner authors
 """The message's octets are the sender's: with nothing configured to change, every body arrives as it was."""
 import base64
+import email
 import re
 from collections import defaultdict
 
@@ -9,7 +10,7 @@ import pytest
 
 from support.certificate import Authority
 from support.corpus import Mail, sample_thread
-from support.wire import body_sha, field, message_id, split
+from support.wire import body_sha, field, message_id, split, wire
 
 # By BDAT and by DATA, in clear text and over TLS.
 MEMBERS = ["one@members.example.org", "two@data.example.org", "three@tls.example.org", "four@tlsdata.example.org"]
@@ -150,3 +151,51 @@ def test_dkim_signature_survives(instance, sink, list_mails):
         assert dkim.verify(copy.octets, dnsfunc=lambda name, timeout=5: record), field(copy.octets, "Message-ID")
     tampered = copies[0].octets[:-3] + b"!\r\n"
     assert not dkim.verify(tampered, dnsfunc=lambda name, timeout=5: record), "this verifier would accept anything"
+
+
+def leaves(octets):
+    """Type, charset and decoded octets of every leaf; line ends of text are those of the wire."""
+    message = email.message_from_bytes(octets)
+    return [(part.get_content_type(), part.get_content_charset(), wire(part.get_payload(decode=True) or b"").rstrip())
+            for part in message.walk() if not part.is_multipart()]
+
+
+def can_be_downgraded(octets):
+    """Mail in MIME, every 8-bit part of which may be encoded: none is signed."""
+    message = email.message_from_bytes(octets)
+    kinds = {part.get_content_type() for part in message.walk()}
+    return message["MIME-Version"] is not None and "multipart/signed" not in kinds and not message.defects and \
+        not any(part.defects for part in message.walk())
+
+
+def test_seven_bits_where_the_server_takes_no_more(instances, sinks, list_mails, mime_mails):
+    """A server without 8BITMIME gets every mail in 7 bits, with the same parts in it; mail that is in 7 bits as it came
+    goes as it came; and a server that takes 8 bits gets them."""
+    eight, seven = sinks(), sinks(options=["--without", "8BITMIME"])
+    instance = instances(eight.port, settings={
+        "out": {"transport_table": "seven.example.org:seven"},
+        "transport.seven": {"host": "127.0.0.1", "port": seven.port}}).start()
+    mails = [mail for mail in [*list_mails, *mime_mails] if looks_like_header(mail.octets) and message_id(mail.octets)]
+    mails = [mail for turn, mail in spread(mails) if turn == 0]
+    address = instance.create_list("test", ["one@members.example.org", "two@seven.example.org"])
+    client = instance.lmtp()
+    for mail in mails:
+        instance.lmtp_send(mail.octets, address, client=client)
+    client.quit()
+    instance.wait_idle(120)
+    as_it_is = {copy.message_id: copy.octets for copy in eight.transactions()}
+    changed = {copy.message_id: copy.octets for copy in seven.transactions()}
+    assert set(as_it_is) == set(changed) and len(as_it_is) == len(mails)
+    encoded = same = 0
+    for name, original in as_it_is.items():
+        header, body = split(original)
+        if body.isascii():
+            assert split(changed[name])[1] == body, name
+            same += 1
+        elif can_be_downgraded(original):
+            assert split(changed[name])[1].isascii(), name
+            assert leaves(changed[name]) == leaves(original), name
+            encoded += 1
+    print(f"\n{len(mails)} mails: {same} in 7 bits as they came, {encoded} made so, "
+          f"{len(mails) - same - encoded} that cannot be")
+    assert same > 0 and encoded > 0
