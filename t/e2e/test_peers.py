@@ -164,3 +164,31 @@ def test_wrong_password_waits(instances, authority, peers):
     wait_until(lambda: "535 5.7.8" in instance.log_text(), 30, lambda: instance.log_text()[-1500:])
     assert not os.path.exists(smtp.maildirs / "one@postfix.example")
     assert "SCRAM-SHA-256" in smtp.log_text() and "PLAIN" not in smtp.log_text()
+
+
+@pytest.mark.parametrize("delimiter", ["+", "-"])
+def test_postfix_makes_the_senders(instances, delimiter):
+    """XVERP: one transaction for all, and each copy has a sender that names its recipient, in the list's own form."""
+    if postfix.missing():
+        pytest.skip(postfix.missing())
+    members = ["one@postfix.example", "two.b@postfix.example"]
+    smtp = postfix.behind(members, {"smtpd_authorized_verp_clients": "127.0.0.0/8"})
+    try:
+        smtp.start()
+        instance = instances(smtp.port, settings={
+            "pipeline": {"verp_delivery_interval": "1"}, "lmtp": {"verp_delimiter": delimiter},
+            "transport.relay": {"xverp": "yes"}}).start()
+        address = instance.create_list("test", members)
+        mail = corpus.sample_thread()[0]
+        instance.lmtp_send(mail.octets, address)
+        instance.wait_idle()
+        for member in members:
+            wait_until(lambda: arrived(smtp.maildirs, member) == Counter([body_sha(mail.octets)]), 30, smtp.log_text)
+            (path,) = (smtp.maildirs / member).glob("new/*")
+            user, domain = member.split("@")
+            sender = f"test-bounces{delimiter}{user}={domain}@{address.partition('@')[2]}"
+            assert f"Return-Path: <{sender}>" in path.read_text(errors="replace"), member
+            assert instance.lmtp().sendmail("", [sender], b"Subject: back\r\n\r\nno\r\n") == {}
+        assert len(set(re.findall(r"relay=\S+( conn_use=\d+)? .*status=sent \((.*)\)", instance.log_text()))) == 1
+    finally:
+        smtp.close()
