@@ -13,12 +13,14 @@ static int run(Site *site, int argc, char **argv, GError **error)
     g_autoptr(ControlClient) client = control_client_open(site, &cause);
     if (!client)
         return control_client_refused(&cause, error);
+    control_client_patient(client); /* names of hosts are looked up */
     json_t *reply = control_client_ask(client, json_pack("{s:s}", "verb", "reload"), error);
     if (!reply) {
-        g_prefix_error(error, "the new configuration was refused, the old one stays in force:\n");
-        if (g_error_matches(*error, FAIL, FAIL_NEVER))
-            (*error)->code = FAIL_CONFIG; /* what the master refuses here is the file */
-        return TOOL_CONFIG;
+        if (g_error_matches(*error, FAIL, FAIL_NEVER)) { /* what the master refuses here is the file */
+            g_prefix_error(error, "the new configuration was refused, the old one stays in force:\n");
+            (*error)->code = FAIL_CONFIG;
+        }
+        return TOOL_LATER;
     }
     json_decref(reply);
     puts("The configuration in force is the new one.");
@@ -29,7 +31,7 @@ const Command cmd_reload = {
     .name = "reload",
     .arguments = "",
     .summary = "Make the running master read its configuration again",
-    .details = "Runners whose settings changed are started again, one queue at a time; the others go on.\n"
+    .details = "Runners whose settings changed are started again, each by itself; the others go on.\n"
                "A file with a fault changes nothing. Exit code 3: not running.",
     .run = run,
 };

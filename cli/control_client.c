@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include "cli/exit.h"
 
 #define SETTLE_STEP (G_USEC_PER_SEC / 5)
+#define ANSWER_SECONDS 15
 
 struct ControlClient {
     FILE *stream; /* read here; written on its descriptor */
@@ -108,6 +110,7 @@ static ControlClient *open_socket(Site *site, const char *name, GError **error)
             fail_errno(error, FAIL_LATER, "connect to %s", path);
         return NULL;
     }
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = ANSWER_SECONDS}, sizeof(struct timeval));
     ControlClient *client = g_new0(ControlClient, 1);
     *client = (ControlClient){.stream = fdopen(fd, "r"), .fd = fd, .pidfd = -1};
     auto_fd_steal(&fd);
@@ -159,13 +162,19 @@ json_t *control_client_ask(ControlClient *client, json_t *request, GError **erro
         return NULL;
     char *answer = NULL;
     size_t size = 0;
+    errno = 0;
     ssize_t length = getline(&answer, &size, client->stream);
+    bool silent = length < 0 && errno == EAGAIN;
     json_t *reply = length > 0 ? json_loadb(answer, (size_t)length, 0, NULL) : NULL;
     free(answer);
     if (json_is_true(json_object_get(reply, "ok")))
         return reply;
     const char *words = json_string_value(json_object_get(reply, "error"));
-    fail(error, reply ? FAIL_NEVER : FAIL_LATER, "%s", words ? words : "the master hung up without a sensible answer");
+    if (silent)
+        fail(error, FAIL_LATER, "the process that listens does not answer within %d s", ANSWER_SECONDS);
+    else
+        fail(error, reply ? FAIL_NEVER : FAIL_LATER, "%s",
+             words ? words : "the master hung up without a sensible answer");
     json_decref(reply);
     return NULL;
 }
@@ -175,8 +184,14 @@ int control_client_pid(const ControlClient *client)
     return client->pid;
 }
 
+void control_client_patient(ControlClient *client)
+{
+    setsockopt(client->fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){0}, sizeof(struct timeval));
+}
+
 void control_client_wait_end(ControlClient *client)
 {
+    control_client_patient(client);
     while (getc(client->stream) != EOF)
         continue;
     /* It hangs up a moment before it is gone; who starts another wants it gone. */

@@ -26,6 +26,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ControlClient, control_client_free)
  * that is not "ok" is FAIL_NEVER with the master's words. */
 json_t *control_client_ask(ControlClient *client, json_t *request, GError **error);
 
+/* Answers may take as long as they like from now on; else 15 seconds, then FAIL_LATER. */
+void control_client_patient(ControlClient *client);
+
 /* The master's process. */
 int control_client_pid(const ControlClient *client);
 

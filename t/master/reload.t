@@ -145,6 +145,18 @@ def tool(site, *words):
                           env=site.environment(), timeout=60)
 
 
+def test_master_that_stands_still(site):
+    """Who watches must be told, not kept waiting."""
+    site.start()
+    os.kill(site.process.pid, signal.SIGSTOP)
+    try:
+        done = subprocess.run([TOOL, "-c", site.path("l.conf"), "status"], capture_output=True, text=True,
+                              timeout=60, check=False)
+    finally:
+        os.kill(site.process.pid, signal.SIGCONT)
+    assert done.returncode == 75 and "does not answer" in done.stderr, done
+
+
 def test_command_line(site):
     for verb in ("status", "stop", "reload", "restart"):
         assert tool(site, verb).returncode == 3, verb
