@@ -100,8 +100,8 @@ Destination *scheduler_front(const Scheduler *scheduler);
 /* Whether the other one may as well be served before it: what waits there first is of the same job. */
 bool scheduler_equals(const Destination *front, const Destination *other);
 
-/* The next batch to go, NULL when nothing can. from: the front (or NULL), or one that equals it. The batch counts as busy
- * at its destination, which is another one when the job is overtaken. */
+/* The next batch to go, NULL when nothing can. from: the front (or NULL), or one that equals it. The batch counts as
+ * busy at its destination, which is another one when the job is overtaken. */
 Batch *scheduler_next(Scheduler *scheduler, Destination *from, Destination **destination, int64_t now);
 
 /* Something about the destination has changed: looks whether it has room. */

@@ -175,7 +175,8 @@ def test_a_dead_relay_stays_dead_over_a_restart(instances, sinks):
 def known(instance):
     """What out knows of its destinations that it must not forget."""
     found = destinations(instance)
-    return {name: tuple(found[name][key] for key in ("window", "state", "rate", "deaths")) for name in ("relay", "dead")}
+    keys = ("window", "state", "rate", "deaths")
+    return {name: tuple(found[name][key] for key in keys) for name in ("relay", "dead")}
 
 
 def test_what_was_learnt_outlives_reloads_and_restarts(instances, sinks):
@@ -204,7 +205,7 @@ def test_what_was_learnt_outlives_reloads_and_restarts(instances, sinks):
     for turn, change in enumerate(({"log_recipients": "no"}, {"clog_warn_time": "1h"}), 1):
         instance.set({"out": {"transport_table": "dead.example:dead", **change}})
         pids = instance.pids("out")
-        send(instance, address, 10 + turn)  # some of it is on its way in the old process, the rest goes with the new one
+        send(instance, address, 10 + turn)  # some is on its way in the old process, the rest goes with the new one
         instance.cli("reload")
         wait_until(lambda: instance.pids("out") and instance.pids("out") != pids, 30, "another process")
         instance.wait_ready()

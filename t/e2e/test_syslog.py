@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""[site] log = syslog: a socket of ours stands where the master and its runners see /dev/log. Mail goes on without it."""
+"""[site] log = syslog: a socket of ours stands where all see /dev/log. Without it mail goes on."""
 import os
 import re
 import shutil

@@ -101,8 +101,8 @@ def test_stop_while_waiting(site):
 
 def test_btrfs(site):
     """The spool's file system is looked at, and a bad choice is told."""
-    make = (f"truncate -s 120M {site.path('image')} && PATH=$PATH:/sbin:/usr/sbin && mkfs.btrfs -q {site.path('image')} && "
-            f"mount -o loop {site.path('image')} {site.path('spool')}")
+    make = (f"truncate -s 120M {site.path('image')} && PATH=$PATH:/sbin:/usr/sbin && "
+            f"mkfs.btrfs -q {site.path('image')} && mount -o loop {site.path('image')} {site.path('spool')}")
     if os.geteuid() != 0 or subprocess.run(["/bin/sh", "-c", make], check=False).returncode != 0:
         raise Skip("needs root, mkfs.btrfs and a loop device")
     try:

@@ -11,7 +11,8 @@
 #define OFFER HELLO, "> 250-peer", "> 250-PIPELINING", "> 250 STARTTLS"
 #define START OFFER, "< STARTTLS", "> 220 go"
 #define RECIPIENTS \
-    "< MAIL FROM:<list@example.com>", "> 250", "< RCPT TO:<a@example.com>", "> 250", "< RCPT TO:<b@example.com>", "> 250"
+    "< MAIL FROM:<list@example.com>", "> 250", "< RCPT TO:<a@example.com>", "> 250", \
+    "< RCPT TO:<b@example.com>", "> 250"
 #define SEND RECIPIENTS, "< DATA", "> 354", BODY, "> 250"
 #define AGAIN "< EHLO me.example", "> 250 peer" /* and nothing of what was said before is true any more */
 #define SENT "0 sent 2.0.0 250\n1 sent 2.0.0 250\ndone\nclosed sent \n"

@@ -27,7 +27,8 @@ CUT = f"cut@{HOST}"  # gets its posts in parts
 
 def settings(mount, chance):
     """A configuration on the disk, whose counts and ways of syncing differ from start to start."""
-    count = {name: {"instances": chance.choice((1, 2, 4))} for name in ("in", "pipeline", "out", "archive", "defragment")}
+    count = {name: {"instances": chance.choice((1, 2, 4))}
+             for name in ("in", "pipeline", "out", "archive", "defragment")}
     return {
         "spool": {"batch_limit": chance.choice((1, 16, 256)), "sync": chance.choice(("fsync", "fsync", "syncfs"))},
         "store": {"path": mount / "lib" / "listrunner.db"},
