@@ -44,7 +44,8 @@ static void test_real(void)
 {
     g_autofree char *place = g_dir_make_tmp("mount-XXXXXX", NULL);
     g_autofree char *make = g_strdup_printf("cd %s && truncate -s %d image && mkdir mnt && "
-                                            "PATH=$PATH:/sbin:/usr/sbin && mkfs.btrfs -q image && mount -o loop image mnt",
+                                            "PATH=$PATH:/sbin:/usr/sbin && mkfs.btrfs -q image && "
+                                            "mount -o loop image mnt",
                                             place, IMAGE_OCTETS);
     g_autofree char *again = g_strdup_printf("cd %s && umount mnt && mount -o loop,notreelog image mnt", place);
     g_autofree char *end = g_strdup_printf("cd %s && umount mnt; rm -r %s", place, place);
