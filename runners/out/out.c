@@ -25,6 +25,10 @@
 
 /* Entries claimed in one turn: sessions wait while they are read. */
 #define CLAIM_MAX 64
+/* With so many at hand there is enough to choose from: then hardly more are claimed than end, so that a backlog
+ * leaves at the same rate from its beginning to its end. */
+#define AT_HAND 1000
+#define CLAIM_MORE 8
 /* Of those claimed in one turn, mail of our own leaves one in so many to other mail, which leaves it as large a part of
  * the places. */
 #define SHARE 5
@@ -175,6 +179,8 @@ static size_t claim_quota(const Out *out)
     if (out->stopping || out->held.length >= out->entries_max)
         return 0;
     size_t room = MIN(out->entries_max - out->held.length, CLAIM_MAX);
+    if (out->held.length >= AT_HAND)
+        room = MIN(room, out->ended + CLAIM_MORE);
     if (alone(out) && transport_closed(out->standard))
         return 0;
     if (!alone(out) || !transport_unproven(out->standard))
@@ -232,6 +238,7 @@ static void finish_all(Out *out)
     if (!marks_store_bounces(&out->marks, out->spool, &error))
         die("mark recipients", error);
     Delivery *delivery;
+    out->ended = out->over.length;
     while ((delivery = g_queue_pop_head(&out->over)) != NULL) {
         g_queue_unlink(&out->held, &delivery->held);
         out->notices -= delivery->source == SOURCE_NOTICE;

@@ -43,6 +43,7 @@ typedef struct Out {
     GQueue held;        /* of Delivery, oldest first */
     GQueue over;        /* of Delivery: to be finished in the next turn */
     size_t entries_max; /* held at a time */
+    size_t ended;       /* in this turn */
     size_t notices;     /* held, of SOURCE_NOTICE */
     unsigned first;     /* the source that claims first in the next turn */
     unsigned turns;

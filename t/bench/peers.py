@@ -12,7 +12,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from support.instance import Instance, below, free_port, wait_until
+from support.instance import Instance, free_port, wait_until
 from support.postfix import Postfix
 
 LIST_HOST = "lists.example.com"
@@ -46,6 +46,7 @@ class Listrunner:
     packages = {}
     name = "listrunner"
     share = 1
+    counted = True
 
     def __init__(self, sink_port, settings=None):
         self.instance = Instance(sink_port, settings={
@@ -70,6 +71,7 @@ class PostfixAlias:
     packages = {"postfix": "usr/sbin/postfix"}
     name = "postfix"
     share = 1
+    counted = True
 
     def __init__(self, sink_port, hold=False):
         self.postfix = Postfix("bench", {
@@ -155,6 +157,7 @@ class Exim:
     packages = {}  # unpacked, see below
     name = "exim"
     share = 1
+    counted = False  # its deliveries are nobody's children: their processor time is not known
     LARGEST = 20000
 
     def __init__(self, sink_port):
@@ -170,8 +173,7 @@ class Exim:
                                                    program=self.program))
 
     def roots(self):
-        """Its processes: the daemon and what it started."""
-        return below(self.process.pid)
+        return [self.process.pid]
 
     def log(self):
         return "".join(path.read_text() for path in (self.top / "log").glob("*log"))
