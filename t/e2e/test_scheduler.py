@@ -84,7 +84,7 @@ def test_singles_before_the_rest_of_a_large_list(instances, sinks):
 
 def test_killed_in_a_large_entry(instances, sinks):
     sessions, per_transaction, kills = 4, 50, 5
-    sink = sinks(options=["--latency", "3"])
+    sink = sinks(options=["--latency", "60"])  # three seconds in all: every kill comes in the middle
     instance = instances(sink.port, settings=settings(
         concurrency=sessions, recipients_per_transaction=per_transaction)).start()
     members = [f"m{number}@example.org" for number in range(MANY)]
