@@ -28,20 +28,25 @@ BlockPlan blocks_divide_domains(int64_t count, unsigned instances, int64_t per_e
     return (BlockPlan){.blocks = (unsigned)blocks, .size = per_entry, .instances = instances, .by_domain = true};
 }
 
-BlockPlan blocks_plan(const Config *config, const char *transport, int64_t count, bool single)
+char *blocks_transport(const Config *config, const char *transport)
 {
     if (!transport || !*transport)
         transport = config_string(config, "out", "default_transport");
     g_autofree char *section = g_strconcat("transport.", transport, NULL);
+    return config_has_section(config, section) ? g_steal_pointer(&section) : NULL;
+}
+
+BlockPlan blocks_plan(const Config *config, const char *transport, int64_t count, bool single)
+{
+    g_autofree char *section = blocks_transport(config, transport);
     int64_t per_transaction = PER_TRANSACTION;
-    bool known = config_has_section(config, section);
     unsigned instances = (unsigned)config_integer(config, "runner.out", "instances");
     int64_t per_entry = config_integer(config, "out", "recipients_per_entry");
-    if (known && strcmp(config_string(config, section, "type"), "mx") == 0 && instances > 1)
+    if (section && strcmp(config_string(config, section, "type"), "mx") == 0 && instances > 1)
         return blocks_divide_domains(count, instances, per_entry);
     if (single)
         per_transaction = 1;
-    else if (known)
+    else if (section)
         per_transaction = config_integer(config, section, "recipients_per_transaction");
     return blocks_divide(count, instances, per_transaction, per_entry);
 }

@@ -72,19 +72,12 @@ static Draft *make_out(Entry *entry, const Post *post)
     return draft;
 }
 
-/* The transport that the post takes, as a section of the configuration; g_free(). */
-static char *transport_section(const Config *config, const Post *post)
-{
-    const char *name = post->list->transport;
-    return g_strconcat("transport.", name && *name ? name : config_string(config, "out", "default_transport"), NULL);
-}
-
 /* May the relay make the senders of the recipients? Only where that is all in which copies differ. */
 static bool relay_makes_senders(const Config *config, const Post *post)
 {
-    g_autofree char *section = transport_section(config, post);
+    g_autofree char *section = blocks_transport(config, post->list->transport);
     bool alike = !post->holes || post->holes->len == 0;
-    return post->verp && alike && config_has_section(config, section) && config_bool(config, section, "xverp");
+    return post->verp && alike && section && config_bool(config, section, "xverp");
 }
 
 /* *copies is NULL where all copies are the same for us. */
