@@ -35,6 +35,10 @@
 #define CRASHES 2
 #endif
 
+#ifndef COARSE
+#define COARSE 0 /* so that more crashes can be looked at, each parent has always as many children: 1: two and one; 2: one */
+#endif
+
 #define NONE 0
 #define READY 1   /* .msg */
 #define CLAIMED 2 /* .bak */
@@ -43,11 +47,11 @@
 #define TAGGED 2  /* of a child: .tmp */
 
 #define IN 0      /* directories; the children are in 1 and 2 */
-#define QUEUE 10
+#define QUEUE 16
 
 byte seen[6];            /* directory * 2 + parent */
 byte durable[6];
-byte change[30];         /* directory * QUEUE + place: parent * 8 + state */
+byte change[48];         /* directory * QUEUE + place: parent * 8 + state */
 byte changes[3];
 bool whole[4];           /* octets of a child: (directory - 1) * 2 + parent */
 bool synced[4];
@@ -224,8 +228,8 @@ inline hop()
     atomic {
         set(IN, p, CLAIMED);
         if
-        :: k = 1
-        :: k = 2
+        :: COARSE != 1 || p == 1 -> k = 1
+        :: COARSE == 0 || (COARSE == 1 && p == 0) -> k = 2
         fi;
         if
         :: PARENTS == 1 || p == 0 -> in_head = true

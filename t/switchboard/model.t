@@ -44,6 +44,8 @@ holds() {
 
 holds "two parents, a crash, a rescale" -DSAFETY "" -DPARENTS=2 -DCRASHES=1
 holds "a parent, three crashes" -DSAFETY "" -DPARENTS=1 -DCRASHES=3
+holds "two parents, two crashes, each run with the same children" "-DSAFETY -DMEMLIM=4000" -w26 \
+    -DPARENTS=2 -DCRASHES=2 -DCOARSE=2
 holds "recovery and work end" -DNP -l -DPARENTS=1 -DCRASHES=2
 for broken in 1 2 3 4 5 6 7 8; do
     if verify -DSAFETY "" -DBROKEN=$broken -DPARENTS=1 -DCRASHES=2 && grep -q "errors: 1" report; then

@@ -176,6 +176,39 @@ static void test_every_step(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(count, >=, 3);
 }
 
+/* Directories that were changed and not synced since. */
+static int note_dirty(const FsEvent *event, void *data)
+{
+    GHashTable *dirty = data;
+    gpointer dir = GINT_TO_POINTER(event->fd);
+    if (event->call == FS_CREATE || event->call == FS_RENAME || event->call == FS_UNLINK)
+        g_hash_table_add(dirty, dir);
+    else if (event->call == FS_SYNC_DIR)
+        g_hash_table_remove(dirty, dir);
+    else if (event->call == FS_TRUNCATE)
+        g_assert_cmpuint(g_hash_table_size(dirty), ==, 0);
+    return 0;
+}
+
+/* What a command did is on the disk when it ends, and before its lock file says that nothing is left. */
+static void test_ends_durably(Fixture *fixture, gconstpointer data)
+{
+    for (Verb verb = 0; verb < VERBS; verb++) {
+        unsigned count = 0;
+        g_autoptr(GHashTable) dirty = g_hash_table_new(NULL, NULL);
+        g_assert_true(spool_queue(fixture->spool, "hold", NULL) && spool_queue(fixture->spool, "corrupt", NULL));
+        EntryName name = store(fixture, "out", "Subject: x\r\n\r\nA message long enough to be damaged\r\n");
+        prepare(fixture, verb, &name);
+        fs_set_hook(note_dirty, dirty);
+        g_assert_true(run(fixture, verb, name, &count));
+        fs_set_hook(NULL, NULL);
+        g_assert_cmpuint(g_hash_table_size(dirty), ==, 0);
+        judge(fixture, verb, true);
+        fixture_tear_down(fixture, NULL);
+        fixture_set_up(fixture, NULL);
+    }
+}
+
 /* There and back: the hash, the due time, what was delivered, the rest of the metadata. */
 static void test_hold_and_release(Fixture *fixture, gconstpointer data)
 {
@@ -497,6 +530,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     ADD("every step", test_every_step);
+    ADD("ends durably", test_ends_durably);
     ADD("hold and release", test_hold_and_release);
     ADD("release without origin", test_release_without_origin);
     ADD("runner was faster", test_runner_was_faster);

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Installed programs whose n-th call that changes or syncs a file fails, or in which they are killed
+(t/tools/failcall.c): what was accepted comes to each member and into each archive once, the log says what failed, and
+the service goes on."""
+import errno
+import os
+import shutil
+import smtplib
+import struct
+import time
+
+import pytest
+
+from support.attempts import ACCEPTED, REFUSED, Accounts, Attempt
+from support.instance import prefix, tool, wait_until
+from support.post import post
+from support.wire import body_sha
+
+PLAN = "=qii80s"
+FAR = 1 << 40
+MEMBERS = [f"m{i}@members.example.org" for i in range(3)]
+KILL = 0
+# One way to fail at every call, the others at some.
+WAYS = [(errno.EIO, 1), (errno.ENOSPC, 3), (KILL, 2)]
+# Of this file the last octet written says that all is done; when it cannot be, the next start finds that out by itself.
+UNTOLD = ".mbox.intent"
+LETTERS = "".join(f"line {i}\n" for i in range(60))
+
+
+class Plan:
+    def __init__(self, instance, runners):
+        self.path = instance.directory / "plan"
+        self.path.write_bytes(bytes(struct.calcsize(PLAN)))
+        instance.own(self.path)
+        library = shutil.copy(tool("failcall.so"), instance.directory)
+        os.chmod(library, 0o755)
+        for name in runners:
+            script = instance.directory / f"failing-{name}"
+            program = prefix() / "libexec" / "listrunner" / name
+            script.write_text(f"#!/bin/sh\nexport LD_PRELOAD={library} FAILCALL_PLAN={self.path} "
+                              f"FAILCALL_UNDER={instance.spool}/:{instance.archive}/\nexec {program} \"$@\"\n")
+            script.chmod(0o755)
+            instance.set({f"runner.{name}": {"command": script}})
+        self.arm(FAR, errno.EIO)
+
+    def arm(self, calls, error):
+        with open(self.path, "r+b") as file:
+            file.write(struct.pack(PLAN, calls, error, 0, b""))
+
+    def state(self):
+        """(calls left, the call that failed and where, or "")."""
+        left, _, hits, what = struct.unpack(PLAN, self.path.read_bytes())
+        return left, what.split(b"\0")[0].decode() if hits else ""
+
+
+class Site:
+    """An instance with a runner that fails; every attempt to post is known."""
+
+    def __init__(self, instances, sink, runner):
+        self.sink, self.runner, self.attempts, self.count = sink, runner, {}, 0
+        self.instance = instances(sink.port, settings={
+            f"runner.{runner}": {"instances": 1}, "master": {"restart_delay_min": "10ms", "restart_delay_max": "20ms"}})
+        self.plan = Plan(self.instance, [runner])
+        self.instance.start()
+        self.address = self.instance.create_list("test", MEMBERS)
+        self.post()  # makes what is made once
+        self.drain()
+
+    def post(self):
+        self.count += 1
+        name = f"<{self.count}@load.example>"
+        octets = post(message_id=name, to=self.address, body=f"{name}\n{LETTERS}")
+        attempt = self.attempts[name] = Attempt(name, self.address, body_sha(octets))
+        try:
+            self.instance.lmtp_send(octets, self.address)
+        except (smtplib.SMTPServerDisconnected, ConnectionError):
+            return attempt
+        except smtplib.SMTPResponseException as error:
+            attempt.result = REFUSED
+            assert 400 <= error.smtp_code < 500, error
+            return attempt
+        except smtplib.SMTPRecipientsRefused as error:
+            attempt.result = REFUSED
+            assert all(400 <= code < 500 for code, _ in error.recipients.values()), error
+            return attempt
+        attempt.result = ACCEPTED
+        return attempt
+
+    def drain(self):
+        """What waits for a better time does not wait here."""
+        deadline = time.monotonic() + 60
+        self.instance.wait_ready()
+        while not self.instance.idle():
+            assert time.monotonic() < deadline, self.instance.under_way()
+            for queue in ("in", "archive"):
+                if self.instance.files(queue)[queue]:
+                    self.instance.run("queue", "edit-due", "now", "--queue", queue)
+            time.sleep(0.02)
+
+    def calls_of_one(self):
+        """How many calls one post takes."""
+        self.plan.arm(FAR, errno.EIO)
+        self.post()
+        self.drain()
+        return FAR - self.plan.state()[0]
+
+    def fail_at(self, number, error):
+        """The name of the call that failed, "" when it did not come to that; and what the log said since."""
+        before = len(self.instance.log_text())
+        self.plan.arm(number, error)
+        self.post()
+        self.drain()
+        _, what = self.plan.state()
+        self.plan.arm(FAR, error)
+        return what, self.instance.log_text()[before:]
+
+    def judge(self):
+        assert self.instance.stop(30) == 0
+        self.instance.start()  # takes in what a killed server left whole
+        self.drain()
+        archive = self.instance.archive
+        accounts = Accounts(self.attempts, {self.address: MEMBERS}, self.sink.transactions(), [archive / "maildir"],
+                            [archive / "mbox"])
+        assert not accounts.faults, accounts.faults[:10]
+        assert not self.instance.set_aside()
+        return accounts
+
+
+@pytest.mark.parametrize("runner", ["lmtp", "archive", "pipeline"])
+def test_every_call(instances, sink, runner):
+    if not tool("failcall.so").exists():
+        pytest.skip("t/tools/failcall.so was not built")
+    site = Site(instances, sink, runner)
+    calls, failed = site.calls_of_one(), {}
+    assert calls >= 5
+    for error, step in WAYS:
+        for number in range(1, calls + 1, step):
+            what, said = site.fail_at(number, error)
+            if not what:
+                continue
+            call = what.split()[0]
+            failed[call] = failed.get(call, 0) + 1
+            words = "signal 9 (Killed)" if error == KILL else os.strerror(error)
+            if what.endswith(UNTOLD) and error != KILL:
+                continue
+            assert words in said, f"call {number} ({what}), {words}: {said}"
+    accounts = site.judge()
+    print(f"{runner}: {calls} calls a post; failed: {failed}; {len(site.attempts)} posts, "
+          f"{accounts.accepted} accepted, {accounts.delivered} copies, {accounts.repeats} of them once more")
+    assert accounts.repeats == 0 and len(failed) > 3
+    assert sum(failed.values()) >= calls
+
+
+def test_damaged_entries(instances, sink):
+    """Octets that go bad in the queues of the installed archive and out: whole in corrupt/, none delivered."""
+    instance = instances(sink.port, settings={f"runner.{name}": {"start": "no"} for name in ("archive", "out")}).start()
+    address = instance.create_list("test", MEMBERS)
+    count = 12
+    for number in range(count):
+        instance.lmtp_send(post(message_id=f"<{number}@load.example>", to=address, body=LETTERS), address)
+    wait_until(lambda: all(len(instance.files(queue)[queue]) == count for queue in ("archive", "out")), 30,
+               "all entries in archive and out")
+    instance.stop()
+    damaged = {}
+    for queue in ("archive", "out"):
+        for number, name in enumerate(instance.files(queue)[queue][1:], 1):  # the first stays whole
+            path = instance.spool / queue / name
+            octets = bytearray(path.read_bytes())
+            if number % 3 == 0:
+                del octets[len(octets) * number // count:]
+            else:
+                octets[len(octets) * number // (count + 1)] ^= 1 << number % 8
+            path.write_bytes(octets)
+            damaged[bytes(octets)] = queue
+    instance.set({f"runner.{name}": {"start": "yes"} for name in ("archive", "out")})
+    instance.start()
+    wait_until(lambda: not any(instance.files("archive", "out").values()), 30, "archive and out to be empty")
+    kept = [(instance.spool / "corrupt" / name).read_bytes() for name in instance.files("corrupt")["corrupt"]]
+    assert sorted(kept) == sorted(damaged)
+    assert sorted(to for _, to in sink.copies()) == sorted(MEMBERS)
+    assert len(list((instance.archive / "maildir").glob("*/new/*"))) == 1
+    assert "panic" not in instance.log_text() and not instance.files("shunt")["shunt"]
