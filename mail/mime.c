@@ -74,12 +74,21 @@ static char *unfold(const char *at, const char *end)
     return value;
 }
 
+/* In place of g_ascii_strncasecmp(), which calls a function for each octet. */
+static bool same_letters(const char *a, const char *b, size_t length)
+{
+    for (size_t at = 0; at < length; at++)
+        if (a[at] != b[at] && ((a[at] | 0x20) != (b[at] | 0x20) || !g_ascii_isalpha(b[at])))
+            return false;
+    return true;
+}
+
 /* Does the line at begin with the field name? Its value's beginning, else NULL. */
 static const char *field_value(const char *at, size_t line, const MimeField *field)
 {
     if (line <= field->length || ((*at ^ *field->name) & 0xdf) != 0 ||
         ((at[field->length - 1] ^ field->name[field->length - 1]) & 0xdf) != 0 ||
-        g_ascii_strncasecmp(at, field->name, field->length) != 0)
+        !same_letters(at, field->name, field->length))
         return NULL;
     const char *colon = at + field->length;
     while (colon < at + line && (*colon == ' ' || *colon == '\t'))

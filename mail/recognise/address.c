@@ -56,6 +56,10 @@ static const char *local_run(const char *start, const char *sign)
     const char *at = sign;
     while (at > start && is_local(at[-1]) && sign - at < 200) {
         const char *back = at - 1;
+        if ((signed char)*back >= 0) {
+            at = back;
+            continue;
+        }
         while (back > start && ((unsigned char)*back & 0xc0) == 0x80)
             back--;
         if (*back & 0x80 && (is_mark(back) || (is_wide(*back) && at < sign && g_ascii_isalnum(*at))))

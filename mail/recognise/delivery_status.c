@@ -90,6 +90,13 @@ static void block_end(Report *report, Block *block)
     *block = (Block){0};
 }
 
+static bool begins(const char *line, const char *lower)
+{
+    while (*lower && ascii_lower(*line) == *lower)
+        line++, lower++;
+    return *lower == '\0';
+}
+
 static char **block_field(Block *block, const char *line, size_t *skip)
 {
     static const struct {
@@ -102,7 +109,7 @@ static char **block_field(Block *block, const char *line, size_t *skip)
     char initial = ascii_lower(*line);
     for (size_t at = 0; at < G_N_ELEMENTS(fields); at++) {
         size_t length = fields[at].length;
-        if (initial == *fields[at].name && g_ascii_strncasecmp(line, fields[at].name, length) == 0) {
+        if (initial == *fields[at].name && begins(line, fields[at].name)) {
             const char *colon = line + length + strspn(line + length, " \t");
             *skip = (size_t)(colon - line) + 1;
             return *colon == ':' ? places[at] : NULL;

@@ -6,7 +6,7 @@
 #include "mail/recognise/report.h"
 
 /* Lower case. Where the first letter may be an accented capital, it is left out. */
-static const Failing failings[] = {
+static const Failing near_failings[] = {
     {"not be delivered", NULL},
     {"n't be delivered", NULL},
     {"cannot be delivered", NULL},
@@ -48,21 +48,17 @@ static const Failing failings[] = {
     {"nicht", "zugestellt"},
     {"nicht", "zustell"},
     {"nicht", "erreich"},
-    {"nicht", "\xc3\xbc" "bermittel"},
     {"fehler", "zustellung"},
     {"fehlgeschlagen", NULL},
     {"unzustellbar", NULL},
     /* French */
     {"pas", "remis"},
     {"pas parvenu", NULL},
-    {"pas pu \xc3\xaatre", NULL},
     {"pas", "distribu"},
     {"ne peut", "joint"},
-    {"\xc3\xa9" "chec de", "remise"},
     {"echec de", NULL},
     {"impossible de", "remettre"},
     {"impossible de", "livrer"},
-    {"pas", "livr\xc3\xa9"},
     /* Spanish */
     {"no se pud", NULL},
     {"no se puede", NULL},
@@ -71,7 +67,6 @@ static const Failing failings[] = {
     {"no ha sido", "entregad"},
     {"no se ha", "entregad"},
     {"no pudo", "entregad"},
-    {"no lleg\xc3\xb3", NULL},
     {"error de entrega", NULL},
     /* Italian */
     {"non", "recapit"},
@@ -80,8 +75,6 @@ static const Failing failings[] = {
     {"impossibile", "consegna"},
     {"mancata consegna", NULL},
     /* Portuguese */
-    {"n\xc3\xa3o", "entreg"},
-    {"n\xc3\xa3o foi poss\xc3\xadvel", NULL},
     {"falha na entrega", NULL},
     /* Dutch */
     {"niet", "bereikt"},
@@ -94,18 +87,35 @@ static const Failing failings[] = {
     {"ikke", "lever"},
     {"levering", "mislyk"},
     {"toimit", "ei voitu"},
-    {"toimit", "ep\xc3\xa4onnistui"},
     /* Polish, Czech, Slovak, Hungarian, Turkish */
     {"nie", "dostarcz"},
+    {"sikertelen", NULL},
+    {"teslim edilem", NULL},
+    {"iletilemedi", NULL},
+};
+
+/* Beyond ASCII. */
+static const Failing far_failings[] = {
+    /* German */
+    {"nicht", "\xc3\xbc" "bermittel"},
+    /* French */
+    {"pas pu \xc3\xaatre", NULL},
+    {"\xc3\xa9" "chec de", "remise"},
+    {"pas", "livr\xc3\xa9"},
+    /* Spanish */
+    {"no lleg\xc3\xb3", NULL},
+    /* Portuguese */
+    {"n\xc3\xa3o", "entreg"},
+    {"n\xc3\xa3o foi poss\xc3\xadvel", NULL},
+    /* Swedish, Danish, Norwegian, Finnish */
+    {"toimit", "ep\xc3\xa4onnistui"},
+    /* Polish, Czech, Slovak, Hungarian, Turkish */
     {"nie", "dor\xc4\x99" "cz"},
     {"doru\xc4\x8d", "nezda"},
     {"nedoru\xc4\x8d", NULL},
     {"nelze", "doru\xc4\x8d"},
     {"nebyl", "doru\xc4\x8d"},
     {"nem", "k\xc3\xa9zbes\xc3\xad"},
-    {"sikertelen", NULL},
-    {"teslim edilem", NULL},
-    {"iletilemedi", NULL},
     /* Russian, Ukrainian */
     {"\xd0\xbd\xd0\xb5", "\xd0\xb4\xd0\xbe\xd1\x81\xd1\x82\xd0\xb0\xd0\xb2"},
     {"\xd1\x81\xd0\xb1\xd0\xbe\xd0\xb9 \xd0\xb4\xd0\xbe\xd1\x81\xd1\x82\xd0\xb0\xd0\xb2\xd0\xba\xd0\xb8", NULL},
@@ -149,23 +159,39 @@ static bool holds(const char *text, const Failing *failing)
     return one && strstr(text, failing->two);
 }
 
+/* Scripts with capitals beyond ASCII have lead octets from 0xc3 (Latin) to 0xd4 (Cyrillic, Armenian). */
 char *report_lower(const char *text, gssize length)
 {
-    gsize size = length < 0 ? strlen(text) : (gsize)length;
-    for (gsize at = 0; at < size; at++)
-        if ((signed char)text[at] < 0)
-            return g_utf8_validate_len(text, size, NULL) ? g_utf8_strdown(text, length) : g_ascii_strdown(text, length);
-    return g_ascii_strdown(text, length);
+    gsize size = length < 0 ? strlen(text) : strnlen(text, (gsize)length);
+    g_autofree char *lower = g_malloc(size + 1);
+    bool capitals = false;
+    for (gsize at = 0; at < size; at++) {
+        lower[at] = ascii_lower(text[at]);
+        capitals = capitals || ((unsigned char)text[at] >= 0xc3 && (unsigned char)text[at] <= 0xd4);
+    }
+    lower[size] = '\0';
+    return capitals && g_utf8_validate_len(lower, size, NULL) ? g_utf8_strdown(lower, (gssize)size)
+                                                               : g_steal_pointer(&lower);
+}
+
+static size_t seek_in(Report *report, const char *whole, const Failing *failings, size_t rows, size_t count)
+{
+    for (size_t at = 0; at < rows && count < FAILING_MAX; at++)
+        if (holds(whole, &failings[at]))
+            report->failing[count++] = &failings[at];
+    return count;
 }
 
 /* Paragraphs are asked only for what the whole text holds. */
 static void seek(Report *report)
 {
     g_autofree char *whole = report_lower(report->flat->str, (gssize)report->flat->len);
-    size_t count = 0;
-    for (size_t at = 0; at < G_N_ELEMENTS(failings) && count < FAILING_MAX; at++)
-        if (holds(whole, &failings[at]))
-            report->failing[count++] = &failings[at];
+    size_t count = seek_in(report, whole, near_failings, G_N_ELEMENTS(near_failings), 0);
+    const char *at = whole;
+    while ((signed char)*at > 0)
+        at++;
+    if (*at)
+        seek_in(report, whole, far_failings, G_N_ELEMENTS(far_failings), count);
     report->sought = true;
 }
 

@@ -119,11 +119,14 @@ static const char *const near_subjects[] = {
     "undeliver", "delivery fail", "returned mail", "failure notice", "delivery status", "mail delivery",
     "delivery problem", "mail failed", "not be delivered", "mail error", "non-deliver", "returning message",
     "delivery error", "mail system error", "mail failure", "failed delivery", "message status", "user unknown",
-    "delivery has failed", "failed", "failure", "bounce", "not deliver", "non remis", "unzustellbar",
-    "nicht zustellbar", "rejected", "returned", "warning: ", "not member", "no se puede entregar", "no entregad",
+    "delivery has failed", "non remis", "unzustellbar", "nicht zustellbar", "no se puede entregar", "no entregad",
     "non recapit", "mancata consegna", "niet bestelbaar", "niet afgeleverd", "nie dostarcz", "niedostarcz",
     "kan inte levereras", "kan ikke leveres", "ikke leveret", "teslim edilemedi", "zustellung fehlgeschlagen",
     "nicht zugestellt", "zustellungsfehler", "zustellfehler", "chec de remise", "chec de distribution", NULL};
+
+/* Words that ordinary mail has, too. */
+static const char *const vague_subjects[] = {"failed", "failure", "bounce", "not deliver",
+                                             "rejected", "returned", "warning: ", "not member", NULL};
 
 /* Is it written by a mail system, as its header says? */
 static bool is_automatic(Report *report)
@@ -136,8 +139,11 @@ static bool is_automatic(Report *report)
     if (*report->from == '\0' || strstr(report->from, "<>") || strcmp(top->type, "multipart/report") == 0 ||
         holds_any(report->from, senders))
         return true;
-    return !report_is_reply(report) && (holds_any(report->subject, near_subjects) || is_far_subject(report->subject)) &&
-           !*report_field(report, "List-Id") && !*report_field(report, "List-Unsubscribe");
+    if (report_is_reply(report))
+        return false;
+    return holds_any(report->subject, near_subjects) || is_far_subject(report->subject) ||
+           (holds_any(report->subject, vague_subjects) && !*report_field(report, "List-Id") &&
+            !*report_field(report, "List-Unsubscribe"));
 }
 
 static bool starts_with(const char *line, const char *lower)
