@@ -184,10 +184,10 @@ static void test_held(Test *test, gconstpointer data)
     g_assert_cmpstr(held->subject, ==, "\xc3\xb6l");
     g_assert_cmpuint(fixture_count(&test->fixture, "virgin", ".msg"), ==, 2);
     run(test, "virgin");
-    g_assert_cmpuint(fixture_count(&test->fixture, "out", ".msg"), ==, 2);
-    g_autofree char *files = fixture_files(&test->fixture, "out", ".msg");
+    g_assert_cmpuint(fixture_count(&test->fixture, NOTICE_QUEUE, ".msg"), ==, 2);
+    g_autofree char *files = fixture_files(&test->fixture, NOTICE_QUEUE, ".msg");
     g_auto(GStrv) names = g_strsplit(files, ",", -1);
-    Queue *queue = spool_queue(test->fixture.spool, "out", NULL);
+    Queue *queue = spool_queue(test->fixture.spool, NOTICE_QUEUE, NULL);
     g_autofree char *all = NULL;
     for (unsigned at = 0; at < 2; at++) {
         g_autoptr(Entry) entry = entry_open(queue, names[at], NULL);
