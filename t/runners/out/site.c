@@ -134,7 +134,12 @@ void site_stop_sink(Site *site)
 
 void site_start_out(Site *site)
 {
-    g_autofree char *program = g_build_filename(site->top, "runners/out/out", NULL);
+    site_start_program(site, "runners/out/out");
+}
+
+void site_start_program(Site *site, const char *name)
+{
+    g_autofree char *program = g_build_filename(site->top, name, NULL);
     g_auto(GStrv) environment = g_environ_setenv(g_get_environ(), CHILD_ENV_CONFIG, site->config, TRUE);
     char *arguments[] = {program, NULL};
     site->out = start(arguments, environment, NULL);
