@@ -176,16 +176,16 @@ static void test_every_step(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(count, >=, 3);
 }
 
-/* Directories that were changed and not synced since. */
+/* Files and directories that were changed and not synced since. */
 static int note_dirty(const FsEvent *event, void *data)
 {
     GHashTable *dirty = data;
-    gpointer dir = GINT_TO_POINTER(event->fd);
-    if (event->call == FS_CREATE || event->call == FS_RENAME || event->call == FS_UNLINK)
-        g_hash_table_add(dirty, dir);
-    else if (event->call == FS_SYNC_DIR)
-        g_hash_table_remove(dirty, dir);
-    else if (event->call == FS_TRUNCATE)
+    gpointer place = GINT_TO_POINTER(event->fd);
+    if (event->call == FS_SYNC_DIR || event->call == FS_SYNC_FILE)
+        g_hash_table_remove(dirty, place);
+    else if (event->call != FS_TRUNCATE)
+        g_hash_table_add(dirty, place);
+    else
         g_assert_cmpuint(g_hash_table_size(dirty), ==, 0);
     return 0;
 }
@@ -422,17 +422,23 @@ static void test_decided_head(Fixture *fixture, gconstpointer data)
 /* R5 before an operator's work, too: what an undone run left goes with the entry. */
 static void test_leftovers(Fixture *fixture, gconstpointer data)
 {
-    unsigned count = 0;
-    EntryName name = store(fixture, "out", "m");
-    char digits[HASH_DIGITS + 1];
-    name_hash_format(name.hash, digits);
-    g_assert_nonnull(spool_queue(fixture->spool, "retry", NULL));
-    g_autofree char *left = g_strdup_printf("%s/retry/1700000000.000001+0beec7b5ea3f0fdbc95d0dd47f3c5bc275da8a33.out-"
-                                            "%s.tmp", fixture->path, digits);
-    g_assert_true(g_file_set_contents(left, "x", 1, NULL));
-    g_assert_true(run(fixture, DELETE, name, &count));
-    g_assert_cmpuint(fixture_count(fixture, "retry", ""), ==, 0);
-    g_assert_cmpuint(fixture_count(fixture, "out", ""), ==, 0);
+    static const Verb verbs[] = {DELETE, UNLINK, PSV_RETRY, PSV_DELETE};
+    for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++) {
+        unsigned count = 0;
+        EntryName name = store(fixture, "out", "m");
+        char digits[HASH_DIGITS + 1];
+        name_hash_format(name.hash, digits);
+        g_assert_nonnull(spool_queue(fixture->spool, "retry", NULL));
+        g_autofree char *left = g_strdup_printf("%s/retry/1700000000.000001+0beec7b5ea3f0fdbc95d0dd47f3c5bc275da8a33"
+                                                ".out-%s.tmp", fixture->path, digits);
+        g_assert_true(g_file_set_contents(left, "x", 1, NULL));
+        prepare(fixture, verbs[i], &name);
+        g_assert_true(run(fixture, verbs[i], name, &count));
+        g_assert_cmpuint(fixture_count(fixture, "retry", ""), ==, 0);
+        g_assert_cmpuint(fixture_count(fixture, "out", ""), ==, verbs[i] == PSV_RETRY);
+        fixture_tear_down(fixture, NULL);
+        fixture_set_up(fixture, NULL);
+    }
 }
 
 /* OR5: a child of ours whose parent is nowhere goes to a person. */

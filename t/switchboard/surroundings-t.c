@@ -229,7 +229,7 @@ static void apart(Fixture *fixture, void (*run)(Fixture *fixture))
     pid_t pid = fork();
     if (pid == 0) {
         if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0 ||
-            mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+            mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) != 0)
             _exit(77);
         run(fixture);
         _exit(0);
@@ -267,8 +267,8 @@ static void test_other_file_system(Fixture *fixture, gconstpointer data)
 
 static void on_read_only(Fixture *fixture)
 {
-    g_assert_cmpint(mount(fixture->path, fixture->path, NULL, MS_BIND, NULL), ==, 0);
-    g_assert_cmpint(mount(NULL, fixture->path, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL), ==, 0);
+    g_assert_cmpint(mount(fixture->path, fixture->path, "none", MS_BIND, NULL), ==, 0);
+    g_assert_cmpint(mount("none", fixture->path, "none", MS_BIND | MS_REMOUNT | MS_RDONLY, NULL), ==, 0);
     fixture_reopen(fixture);
     g_autoptr(GError) error = NULL;
     Intake intake = {.draft = fixture_draft("in", "t", "other")};
@@ -276,6 +276,8 @@ static void on_read_only(Fixture *fixture)
     g_assert_error(intake.error, FAIL, FAIL_LATER);
     g_assert_nonnull(strstr(intake.error->message, "queue in: create "));
     g_assert_nonnull(strstr(intake.error->message, "Read-only file system"));
+    g_clear_error(&intake.error);
+    draft_free(intake.draft);
     g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, (Wakeup){0}, &error);
     g_assert_no_error(error);
     g_autoptr(GPtrArray) entries = g_ptr_array_new();
