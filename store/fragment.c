@@ -371,7 +371,7 @@ bool fragment_count(Store *store, const char *host, FragmentCount *count, GError
         query_open(store, error,
                    "SELECT COALESCE(SUM(w.sets), 0), COALESCE(SUM(w.parts), 0), COALESCE(SUM(w.octets), 0), "
                    "COALESCE(MIN((SELECT MIN(s.opened_at) FROM fragment_set AS s "
-                   "WHERE s.host = w.host AND s.state = 0 AND s.settled = 0)), 0) "
+                   "WHERE s.host = w.host AND s.state = 0)), 0) "
                    "FROM fragment_waiting AS w WHERE w.host = COALESCE($1, w.host)",
                    TEXT(host));
     *count = (FragmentCount){0};
