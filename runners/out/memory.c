@@ -143,9 +143,16 @@ static json_t *save_transport(Transport *transport)
 static json_t *save_all(const GPtrArray *transports)
 {
     json_t *each = json_object();
-    for (guint i = 0; i < transports->len; i++)
-        json_object_set_new(each, transport_name(transports->pdata[i]), save_transport(transports->pdata[i]));
-    return each;
+    json_t *rates = json_object();
+    for (guint i = 0; i < transports->len; i++) {
+        const char *name = transport_name(transports->pdata[i]);
+        const Bucket *bucket = transport_bucket(transports->pdata[i]);
+        json_object_set_new(each, name, save_transport(transports->pdata[i]));
+        if (bucket)
+            json_object_set_new(rates, name, json_pack("{s:f,s:I}", "tokens", bucket->tokens, "filled",
+                                                       (json_int_t)bucket->filled));
+    }
+    return json_pack("{s:o,s:o}", "transports", each, "rates", rates);
 }
 
 static char *digest(const json_t *each)
@@ -158,7 +165,8 @@ static char *digest(const json_t *each)
 
 static bool write_file(Memory *memory, json_t *each)
 {
-    json_t *file = json_pack("{s:i,s:I,s:O}", "version", FORMAT, "saved", (json_int_t)clock_now(), "transports", each);
+    json_t *file = json_pack("{s:i,s:I}", "version", FORMAT, "saved", (json_int_t)clock_now());
+    json_object_update(file, each);
     char *text = json_dumps(file, JSON_INDENT(1));
     json_decref(file);
     g_autoptr(GError) error = NULL;

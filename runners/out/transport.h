@@ -82,7 +82,7 @@ size_t transport_connections(const Transport *transport);
 /* Breaks off what is still out; its batches are withdrawn. */
 void transport_drop(Transport *transport);
 
-/* What is left of its rate at `filled` (wall clock), to be remembered. */
+/* What is left of its rate at `filled` (wall clock), to be remembered; NULL: it has none, or all of it is there. */
 const Bucket *transport_bucket(const Transport *transport);
 void transport_set_bucket(Transport *transport, const Bucket *bucket);
 

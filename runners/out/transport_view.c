@@ -38,7 +38,8 @@ void transport_tidy(Transport *transport)
 
 const Bucket *transport_bucket(const Transport *transport)
 {
-    return &transport->bucket;
+    bool used = transport->rate.per_second > 0 && transport->bucket.tokens < transport->burst;
+    return used ? &transport->bucket : NULL;
 }
 
 void transport_set_bucket(Transport *transport, const Bucket *bucket)

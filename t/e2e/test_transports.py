@@ -68,9 +68,6 @@ def test_a_transport_has_a_rate(instances, sinks):
         assert len(times) == len(slow) and other.recipients() == 50
         # 4 at once and one transaction that overdraws; whatever the machine does, the rest cannot come sooner.
         assert times[-1] - times[0] >= (len(slow) - 4 - 2) / 20 - 0.05, times[-1] - times[0]
-        (saved,) = [json.loads(path.read_text())
-                    for path in (instance.spool / ".out").iterdir()] if instance.stop() == 0 else []
-        assert saved["rates"]["slow"]["tokens"] < 4
     finally:
         dns.stop()
 
@@ -90,6 +87,23 @@ def test_a_clog_is_told_of(instances, sinks):
         send(instance, instance.create_list("test", ["m@example.org"]))
         wait_until(lambda: sink.recipients() == 1, 30, "other mail")
         assert instance.log_text().count(" takes up ") == 1
+
+
+def test_a_rate_outlives_a_restart(instances, sinks):
+    sink, slow = sinks(), sinks()
+    instance = instances(sink.port, settings={
+        "out": {"transport_table": "slow.example:slow"},
+        "transport.slow": {"port": slow.port, "transport_rate": "1/h"}}).start()
+    slowly, soon = instance.create_list("slowly", ["m@slow.example"]), instance.create_list("soon", ["m@example.org"])
+    send(instance, slowly)
+    wait_until(lambda: slow.recipients() == 1, 30, "the one that may go")
+    instance.stop()
+    instance.start()
+    send(instance, slowly)
+    wait_until(lambda: instance.files("out")["out"], 30, "the next to be there")
+    send(instance, soon)
+    wait_until(lambda: sink.recipients() == 1, 30, "mail by the other transport")
+    assert slow.recipients() == 1 and len(instance.files("out")["out"]) == 1
 
 
 @pytest.mark.parametrize("key, value", [("backoff_schedule", "1m 2x"), ("transport_rate", "7/y")])
