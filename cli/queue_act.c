@@ -220,7 +220,7 @@ static char **choose_queues(const QueueVerb *verb, Spool *spool, GError **error)
         if (count > 0 && !verb->only)
             fits = true;
         if (count > 0 && !fits) {
-            g_autofree char *those = g_strjoinv(" and ", (char **)verb->queues);
+            g_autofree char *those = g_strjoinv(" or ", (char **)verb->queues);
             command_usage(error, "%s is for entries of %s, not of %s", verb->name, those, *name);
             return NULL;
         }

@@ -132,7 +132,7 @@ def test_expire(site):
     rows_of(site, "expire", "--list", LIST)
     new, = names(site, "retry")
     assert new[17:] == name[17:] and new < name and meta(site, new)["expire"] is True
-    site.run("queue", "expire", "--queue", "in", code=USAGE, says="out and retry")
+    site.run("queue", "expire", "--queue", "in", code=USAGE, says="of out or notice or retry, not of in")
 
 
 def test_edit_due(site):
