@@ -89,6 +89,7 @@ static void loop(Master *master)
     supervisor_start(master);
     hold_signals(SIG_UNBLOCK);
     event_base_dispatch(master->base);
+    hold_signals(SIG_BLOCK); /* one that comes now asks for what is done already */
     for (size_t i = 0; i < count; i++)
         event_free(events[i]);
 }

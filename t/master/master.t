@@ -237,6 +237,15 @@ def test_notify_abstract(site):
     site.wait()
 
 
+def test_stop_told_again_and_again(site):
+    """However late a second SIGTERM comes, the end is the graceful one that the first asked for."""
+    for _ in range(20):
+        site.start()
+        while site.process.poll() is None:
+            site.process.terminate()
+        assert site.wait() == 0
+
+
 def test_control_garbage(site):
     site.start()
     with socket.socket(socket.AF_UNIX) as client:

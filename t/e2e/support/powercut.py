@@ -203,9 +203,10 @@ class Generation:
         """Lets everything drain; the accounts since the file system was made."""
         self.senders.stop()
         self.instance.wait_ready()
-        wait_until(lambda: not self._parts(), 60, lambda: f"no parts to wait; there are {self._parts()}")
+        left = self._parts_left()
         self.instance.wait_idle(120)
         accounts = examine(self.instance, self.sink.transactions(), self.senders.attempts, self.lists)
+        accounts.faults += [f"{part} waits for parts that do not come" for part in left]
         if accounts.repeats > self.cuts * BOUND_OF_ONE_CUT:
             accounts.faults.append(f"{accounts.repeats} repeats are more than {self.cuts} cuts x {BOUND_OF_ONE_CUT}")
         if not accounts.faults:
@@ -214,9 +215,14 @@ class Generation:
         self.senders.start()
         return accounts
 
-    def _parts(self):
-        """Those in the queue: every set was sent whole. (NAME.tmp is no entry yet.)"""
-        return [name for name in self.instance.files("defragment")["defragment"] if not name.endswith(".tmp")]
+    def _parts_left(self, seconds=60):
+        """Those that are still in the queue then: every set was sent whole. (NAME.tmp is no entry yet.)"""
+        deadline = time.monotonic() + seconds
+        while True:
+            left = [name for name in self.instance.files("defragment")["defragment"] if not name.endswith(".tmp")]
+            if not left or time.monotonic() > deadline:
+                return left
+            time.sleep(0.05)
 
     def close(self, remove=True):
         """Ends it. Without remove everything stays for inspection, unmounted."""
