@@ -89,8 +89,6 @@ static bool refresh(Fragments *fragments, Store *store, int64_t age, GError **er
     if (fragments->counted_at != 0 && now - fragments->counted_at < age)
         return true;
     const char *host = config_string(fragments->config, "site", "hostname");
-    if (!fragment_count(store, host, &fragments->waiting, error))
-        return false;
     GHashTableIter iter;
     gpointer key, value;
     g_hash_table_iter_init(&iter, fragments->let_in);
@@ -101,6 +99,9 @@ static bool refresh(Fragments *fragments, Store *store, int64_t age, GError **er
         if (known)
             g_hash_table_iter_remove(&iter);
     }
+    /* After that: what comes into the index meanwhile is counted twice, and not left out. */
+    if (!fragment_count(store, host, &fragments->waiting, error))
+        return false;
     fragments->since = 0;
     fragments->version = version;
     fragments->counted_at = clock_monotonic();
