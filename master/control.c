@@ -229,7 +229,9 @@ static void flush_clients(const Control *control)
 {
     for (guint i = 0; i < control->clients->len; i++) {
         struct bufferevent *client = g_ptr_array_index(control->clients, i);
-        evbuffer_write(bufferevent_get_output(client), bufferevent_getfd(client));
+        struct evbuffer *output = bufferevent_get_output(client);
+        evbuffer_unfreeze(output, 1); /* which only the loop may drain otherwise */
+        evbuffer_write(output, bufferevent_getfd(client));
     }
 }
 

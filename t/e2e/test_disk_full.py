@@ -43,9 +43,10 @@ def small_disk(tmp_path_factory):
 
 
 def use_up(path):
-    """Makes a file of whatever room there is."""
+    """Makes a file of whatever room there is, and of what the journal gives back only when it is written."""
     with open(path, "wb", buffering=0) as file:
-        for piece in (65536, 1):
+        for piece in (65536, 1, 65536, 1):
+            os.fsync(file.fileno())
             try:
                 while True:
                     file.write(b"x" * piece)
@@ -144,7 +145,7 @@ def test_archive_queue_full(small_disk, instances, sink):
     instance.start()
     address = instance.create_list("test", MEMBERS)
     instance.lmtp_send(post(message_id="<tight@example.net>"), address)
-    wait_until(lambda: instance.files("archive")["archive"] and not instance.files("out")["out"], 30, "all else to end")
+    wait_until(lambda: list(instance.under_way()) == ["archive"], 30, "all else to end")
     use_up(small_disk / "filler")
     instance.set({"runner.archive": {"start": "yes"}})
     instance.cli("reload")

@@ -157,6 +157,15 @@ def test_master_that_stands_still(site):
     assert done.returncode == 75 and "does not answer" in done.stderr, done
 
 
+def test_stop_with_nobody_left(site):
+    """There is no child to wait for, so the master ends in the turn that answers: the answer goes out all the same."""
+    site.modes({"in": "die"})
+    site.start()
+    until(lambda: all(not child["pid"] for child in site.children()), "a child that waits to be started")
+    assert site.ask(verb="stop") == {"ok": True}
+    assert site.wait() == 0
+
+
 def test_command_line(site):
     for verb in ("status", "stop", "reload", "restart"):
         assert tool(site, verb).returncode == 3, verb
