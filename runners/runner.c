@@ -324,15 +324,16 @@ static void handle_batch(Runner *runner, Outcome **batch, size_t count)
     const RunnerSpec *spec = runner->spec;
     g_autoptr(GError) error = NULL;
     bool sound = !spec->begin_batch || spec->begin_batch(runner, &error);
+    int64_t until = spec->begin_batch ? clock_monotonic() + RUNNER_BATCH_US : INT64_MAX;
     size_t handled = 0;
-    for (; sound && handled < count && !child_stopping(); handled++)
+    for (; sound && handled < count && !child_stopping() && (handled == 0 || clock_monotonic() < until); handled++)
         if (!runner->fates[handled].taker)
             handle_one(runner, batch[handled]);
     if (sound && spec->end_batch)
         sound = spec->end_batch(runner, &error);
     if (!sound)
         fail_all(batch, count, error);
-    /* Stopping: the rest goes back as it was. */
+    /* Stopping, or others have waited long enough: the rest goes back as it was. */
     for (size_t i = handled; sound && i < count; i++) {
         if (runner->fates[i].taker)
             continue;
@@ -541,6 +542,8 @@ static bool set_up(Runner *runner, GError **error)
     runner->inbox = inbox_open(runner->spool, queue ? queue : runner->child->runner, runner->slice, wakeup, error);
     if (!runner->inbox)
         return false;
+    if (spec->begin_batch)
+        inbox_bound_octets(runner->inbox, RUNNER_BATCH_OCTETS);
     runner->hop = hop_new(runner->spool);
     runner->delays = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     runner->found = g_array_new(FALSE, FALSE, sizeof(Found));

@@ -30,6 +30,12 @@
 
 typedef struct Runner Runner;
 
+/* A runner with begin_batch() holds something that others wait for, such as a database, while it handles a batch. A
+ * batch is claimed until its messages hold this many octets, and ends (what is left goes back as it was) once it
+ * has been handled for so long: never before its first entry. */
+#define RUNNER_BATCH_OCTETS ((size_t)16 << 20)
+#define RUNNER_BATCH_US INT64_C(1000000)
+
 typedef struct RunnerSpec {
     const char *name;  /* for the log and the usage text */
     const char *queue; /* NULL: [runner.NAME] queue, or the runner's name */

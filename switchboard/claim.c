@@ -28,6 +28,7 @@ struct Inbox {
     int64_t poll_us;
     int64_t listed;  /* monotonic time of the last listing */
     bool must_list;  /* the kernel dropped events, or the index ran dry before its horizon */
+    size_t octets;   /* inbox_bound_octets() */
 };
 
 static void watch_directory(Inbox *inbox)
@@ -77,6 +78,7 @@ Inbox *inbox_open(Spool *spool, const char *name, Slice slice, Wakeup wakeup, GE
     inbox->slice = slice;
     inbox->watch = -1;
     inbox->poll_us = wakeup.poll_us > 0 ? wakeup.poll_us : CLOCK_SECOND;
+    inbox->octets = SIZE_MAX;
     index_init(&inbox->index, INBOX_INDEX_MAX);
     if (!wakeup.polls)
         watch_directory(inbox);
@@ -222,18 +224,26 @@ static bool claim_one(Inbox *inbox, const EntryName *name, GPtrArray *entries, G
     return problem == NULL;
 }
 
+void inbox_bound_octets(Inbox *inbox, size_t octets)
+{
+    inbox->octets = octets;
+}
+
 bool inbox_claim(Inbox *inbox, size_t limit, bool durable, GPtrArray *entries, GError **error)
 {
     int64_t now = clock_now();
-    guint before = entries->len;
+    guint before = entries->len, counted = before;
+    size_t octets = 0;
     bool sound = true;
-    while (sound && entries->len - before < limit) {
+    while (sound && entries->len - before < limit && octets < inbox->octets) {
         const EntryName *first = index_first(&inbox->index);
         if (!first || first->due > now)
             break;
         EntryName name = *first;
         index_remove_first(&inbox->index);
         sound = claim_one(inbox, &name, entries, error);
+        for (; counted < entries->len; counted++)
+            octets += entry_message_length(entries->pdata[counted]);
     }
     if (durable && entries->len > before && !fs_sync_dir(queue_fd(inbox->queue), sound ? error : NULL)) {
         if (sound)

@@ -61,6 +61,9 @@ size_t inbox_backlog(const Inbox *inbox, int64_t now, int64_t *oldest);
  * system failed; what was claimed until then is in entries all the same. */
 bool inbox_claim(Inbox *inbox, size_t limit, bool durable, GPtrArray *entries, GError **error);
 
+/* From now on a claim takes no more entries once the messages of those it took hold so many octets. */
+void inbox_bound_octets(Inbox *inbox, size_t octets);
+
 /* Claims the ready entry of this slice with that hash, due or not. It is looked for under the due time first, then
  * in the index, and in the directory only when the index does not hold all names. NULL without error: there is none
  * (or it was damaged, and set aside). */

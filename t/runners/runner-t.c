@@ -20,6 +20,28 @@
 #define PATIENCE (10 * CLOCK_SECOND)
 
 static bool refuse_batches, slow_committed;
+static size_t batch_octets; /* of messages handled since begin_batch() */
+static int64_t batch_us;    /* spent in handle() since then, at the least */
+
+static bool begin_batch(Runner *runner, GError **error)
+{
+    batch_octets = 0;
+    batch_us = 0;
+    return true;
+}
+
+/* "big" and "slow" come to shunt when their batch should have ended before them. */
+static bool within_bounds(const char *text, size_t length, GError **error)
+{
+    if (batch_octets >= RUNNER_BATCH_OCTETS || batch_us >= RUNNER_BATCH_US)
+        return fail(error, FAIL_NEVER, "this batch holds the database for too long");
+    batch_octets += length;
+    if (g_str_has_prefix(text, "slow")) {
+        g_usleep(RUNNER_BATCH_US);
+        batch_us += RUNNER_BATCH_US;
+    }
+    return true;
+}
 
 static bool obey(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
@@ -33,6 +55,8 @@ static bool obey(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
         return fail(error, FAIL_NEVER, "this can never be done");
     if (g_str_has_prefix(text, "later") && clock_now() < entry_arrival(entry) + CLOCK_SECOND / 2)
         return fail(error, FAIL_LATER, "not yet");
+    if (!within_bounds(text, length, error))
+        return false;
     outcome_add(outcome, draft_from_entry("target", entry));
     return true;
 }
@@ -59,7 +83,7 @@ static bool bring_intake(Runner *runner, GError **error)
 }
 
 static const RunnerSpec spec = {.name = "test", .queue = "in", .start = bring_intake, .handle = obey,
-                                .end_batch = end_batch, .committed = committed};
+                                .begin_batch = begin_batch, .end_batch = end_batch, .committed = committed};
 
 typedef struct Test {
     Fixture fixture;
@@ -207,6 +231,32 @@ static void test_database_down(Test *test, gconstpointer data)
     stop(test, SIGTERM);
 }
 
+/* Others wait for the database while a batch holds it: it ends before its messages are too much. */
+static void test_big(Test *test, gconstpointer data)
+{
+    g_autofree char *message = g_strnfill(RUNNER_BATCH_OCTETS / 3, 'b');
+    memcpy(message, "big", strlen("big"));
+    for (int i = 0; i < 10; i++)
+        g_free(fixture_store(&test->fixture, "in", message));
+    start(test);
+    wait_for(test, "in", "", 0);
+    stop(test, SIGTERM);
+    g_assert_cmpuint(fixture_count(&test->fixture, "shunt", ""), ==, 0);
+    g_assert_cmpuint(fixture_count(&test->fixture, "target", ".msg"), ==, 10);
+}
+
+/* So it does when it takes long for another reason; the rest of the batch follows. */
+static void test_slow(Test *test, gconstpointer data)
+{
+    for (int i = 0; i < 3; i++)
+        g_free(fixture_store(&test->fixture, "in", "slow"));
+    start(test);
+    wait_for(test, "in", "", 0);
+    stop(test, SIGTERM);
+    g_assert_cmpuint(fixture_count(&test->fixture, "shunt", ""), ==, 0);
+    g_assert_cmpuint(fixture_count(&test->fixture, "target", ".msg"), ==, 3);
+}
+
 /* Killed at random while it works: all arrive, none twice. */
 static void test_kill(Test *test, gconstpointer data)
 {
@@ -260,6 +310,9 @@ int main(int argc, char **argv)
     ADD("/runner/never", NULL, test_never);
     ADD("/runner/poison", NULL, test_poison);
     ADD("/runner/database down", NULL, test_database_down);
+    ADD("/runner/big", NULL, test_big);
+    ADD("/runner/slow", NULL, test_slow);
+    ADD("/runner/slow, polling", "wakeup = poll\npoll_interval = 20ms", test_slow);
     ADD("/runner/kill", "batch_limit = 64", test_kill);
     ADD("/runner/late intake", NULL, test_late_intake);
     ADD("/runner/usage", NULL, test_usage);

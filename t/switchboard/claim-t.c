@@ -66,6 +66,22 @@ static void test_durable(Fixture *fixture, gconstpointer data)
     }
 }
 
+/* A claim ends with the entry that brings the messages to the bound; it takes one at least. */
+static void test_octets(Fixture *fixture, gconstpointer data)
+{
+    static const guint expected[] = {2, 1, 2};
+    const char *const messages[] = {"four", "six oc", "ten octets, and more", "four", "five"};
+    for (size_t i = 0; i < G_N_ELEMENTS(messages); i++)
+        g_free(fixture_store(fixture, "in", messages[i]));
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    inbox_bound_octets(inbox, 10);
+    for (size_t i = 0; i < G_N_ELEMENTS(expected); i++) {
+        GPtrArray *entries = fixture_claim(inbox);
+        g_assert_cmpuint(entries->len, ==, expected[i]);
+        free_entries(entries);
+    }
+}
+
 /* What the system cannot read now is put back and waits; it does not keep
  * the runner from its work. */
 static void test_unreadable(Fixture *fixture, gconstpointer data)
@@ -264,6 +280,7 @@ int main(int argc, char **argv)
     ADD("/claim/by hash", test_by_hash);
     ADD("/claim/claims in order", test_in_order);
     ADD("/claim/durable", test_durable);
+    ADD("/claim/octets", test_octets);
     ADD("/claim/unreadable", test_unreadable);
     ADD("/claim/slices", test_slices);
     ADD("/claim/release", test_release);
