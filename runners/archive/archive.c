@@ -41,10 +41,12 @@ typedef struct Archive {
      * batch at hand. */
     GHashTable *done;
     GArray *done_now; /* of Done */
+    GPtrArray *outcomes; /* of the batch at hand, borrowed */
     bool failed; /* the batch at hand */
     /* What arrived before the process began may have been in hand when the
-     * last one died, what arrived before a batch failed may have been in it. */
+     * last one died, what arrived before a batch or a hop failed may have been in it. */
     int64_t started_at, failed_at;
+    int64_t latest; /* arrival of what was in hand: the clock may have been set back since */
 } Archive;
 
 char *archiver_file_name(const char *list)
@@ -101,6 +103,7 @@ static bool archive_start(Runner *runner, GError **error)
     archive->done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     archive->done_now = g_array_new(FALSE, FALSE, sizeof(Done));
     g_array_set_clear_func(archive->done_now, done_clear);
+    archive->outcomes = g_ptr_array_new();
     archive->started_at = clock_now();
     runner_set_data(runner, archive);
     const Config *config = runner_config(runner);
@@ -171,7 +174,7 @@ static bool serve(Archive *archive, const char *name, const ArchiveMail *mail, c
     if (!archiver->type->store(archiver->state, mail, error))
         return false;
     /* One at a time, so that the archiver at fault keeps only its own copies. */
-    bool careful = mail->arrival < archive->failed_at;
+    bool careful = mail->arrival <= archive->failed_at;
     return !careful || archiver->type->flush == NULL || archiver->type->flush(archiver->state, error);
 }
 
@@ -219,8 +222,8 @@ static void mail_of(ArchiveMail *mail, const Archive *archive, Entry *entry, con
     mail->message_id = meta_string(meta, KEY_MESSAGE_ID, "");
     mail->sender = meta_string(meta, KEY_SENDER, "");
     mail->arrival = entry_arrival(entry);
-    mail->repeat = mail->arrival < MAX(archive->started_at, archive->failed_at) ||
-                   meta_integer(meta, KEY_ATTEMPTS, 0) > 0;
+    mail->again = mail->arrival <= archive->failed_at || meta_integer(meta, KEY_ATTEMPTS, 0) > 0;
+    mail->repeat = mail->again || mail->arrival < archive->started_at;
     mail->octets = text->str;
     mail->length = text->len;
 }
@@ -234,6 +237,8 @@ static bool archive_handle(Runner *runner, Entry *entry, Outcome *outcome, GErro
     GString *text = unix_lines(g_bytes_get_data(message, NULL), g_bytes_get_size(message));
     ArchiveMail mail;
     mail_of(&mail, archive, entry, text);
+    g_ptr_array_add(archive->outcomes, outcome);
+    archive->latest = MAX(archive->latest, mail.arrival);
     g_autoptr(json_t) later = json_array();
     for (guint i = 0; i < names->len; i++) {
         g_autoptr(GError) failure = NULL;
@@ -276,8 +281,6 @@ static bool archive_end_batch(Runner *runner, GError **error)
         good = false;
     }
     archive->failed = !good;
-    if (!good)
-        archive->failed_at = clock_now();
     return good;
 }
 
@@ -285,6 +288,10 @@ static bool archive_end_batch(Runner *runner, GError **error)
 static void archive_committed(Runner *runner)
 {
     Archive *archive = runner_data(runner);
+    for (guint i = 0; i < archive->outcomes->len; i++)
+        if (archive->failed || ((Outcome *)archive->outcomes->pdata[i])->error != NULL)
+            archive->failed_at = MAX(clock_now(), archive->latest);
+    g_ptr_array_set_size(archive->outcomes, 0);
     for (guint i = 0; !archive->failed && i < archive->done_now->len; i++) {
         const Done *done = &g_array_index(archive->done_now, Done, i);
         if (done->outcome->error == NULL) /* else it comes again */
@@ -301,6 +308,7 @@ static void archive_stop(Runner *runner)
         return;
     g_ptr_array_unref(archive->archivers);
     g_array_unref(archive->done_now);
+    g_ptr_array_unref(archive->outcomes);
     g_hash_table_unref(archive->done);
     g_free(archive);
     runner_set_data(runner, NULL);

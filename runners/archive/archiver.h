@@ -30,6 +30,7 @@ typedef struct ArchiveMail {
     const char *sender;        /* envelope sender, "" for the null sender */
     int64_t arrival;
     bool repeat;               /* it may have been stored before: look closely */
+    bool again;                /* it may have been stored since this process began */
     const char *octets;        /* the mail with LF line ends */
     size_t length;
 } ArchiveMail;

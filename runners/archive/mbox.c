@@ -158,13 +158,14 @@ static bool mbox_store(void *data, const ArchiveMail *mail, GError **error)
 {
     MboxArchiver *self = data;
     bool known = false;
+    MboxKey key = {.text = mail->key, .arrival = mail->arrival, .again = mail->again};
     MboxFile *file = locked_file_of(self, mail->list, error);
-    if (file == NULL || !mbox_file_knows(file, mail->key, mail->repeat, &known, error))
+    if (file == NULL || !mbox_file_knows(file, &key, &known, error))
         return false;
     if (known)
         return true;
     GString *text = mbox_text(mail);
-    mbox_file_add(file, mail->key, text->str, text->len);
+    mbox_file_add(file, &key, text->str, text->len);
     g_string_free(text, TRUE);
     if (mbox_file_pending(file) > PENDING_MAX && !flush_now(self, &self->fault)) {
         g_propagate_error(error, g_error_copy(self->fault));

@@ -20,7 +20,9 @@
 #define LINE_LENGTH (MBOX_KEY_LENGTH + 1 + 12 + 1 + 10 + 1)
 #define MAGIC "listrunner mbox 1 "
 #define STATE_AT (sizeof(MAGIC) - 1)
-#define TAIL_MAX (1024 * 1024 / LINE_LENGTH * LINE_LENGTH)
+#define MARK "until "
+#define BLOCK_MIN (4096 / LINE_LENGTH * LINE_LENGTH) /* of the index, read at once */
+#define BLOCK_MAX (1024 * 1024 / LINE_LENGTH * LINE_LENGTH)
 #define LOCK_STEP (10 * CLOCK_SECOND / 1000)
 
 struct MboxFile {
@@ -30,6 +32,12 @@ struct MboxFile {
     off_t offset, index_end;        /* where the append begins, in both files */
     GString *text, *lines;          /* to append; lines have offsets from the start of text */
     unsigned count;
+    int64_t latest; /* no mail of the index or of what is added arrived after that */
+    /* The index as it was when we first locked it, or first after an append of ours failed: behind it is what others
+     * stored, and what we know to have stored. */
+    bool found;
+    off_t found_end;
+    int64_t found_latest;
 };
 
 typedef struct Intent {
@@ -198,7 +206,7 @@ static bool recover(MboxFile *file, GError **error)
     if (reaches && !hash_region(file->mbox_fd, (off_t)intent.offset, (size_t)intent.length, sha1, error))
         return false;
     bool whole = reaches && strcmp(sha1, intent.sha1) == 0;
-    log_info("mbox=%s recovered=%s count=%" PRIu64, file->name, whole ? "completed" : "undone", intent.count);
+    log_info("mbox=%s recovered=%s lines=%" PRIu64, file->name, whole ? "completed" : "undone", intent.count);
     if (!(whole ? restore_index(file, &intent, error) : roll_back(file, &intent, status.st_size, error)))
         return false;
     mark_complete(file);
@@ -218,6 +226,43 @@ static bool reopen_if_moved(MboxFile *file, GError **error)
     return file->mbox_fd >= 0;
 }
 
+/* The time of a mark; -1 when the line is none. */
+static int64_t mark_time(const char *line)
+{
+    return memcmp(line, MARK, strlen(MARK)) == 0 ? g_ascii_strtoll(line + strlen(MARK), NULL, 10) : -1;
+}
+
+static bool read_index(MboxFile *file, char *lines, size_t length, off_t from, GError **error)
+{
+    ssize_t got = pread(file->index_fd, lines, length, from);
+    if (got < 0)
+        return fail_errno(error, FAIL_LATER, "read %s.mbox.index", file->name);
+    return (size_t)got == length || fail(error, FAIL_LATER, "%s.mbox.index became shorter", file->name);
+}
+
+/* Where both files end now. An index that was written before there were marks knows no arrivals: they are past. */
+static bool look_at_ends(MboxFile *file, GError **error)
+{
+    char last[LINE_LENGTH + 1] = "";
+    if (!size_of(file->mbox_fd, &file->offset, error) || !size_of(file->index_fd, &file->index_end, error))
+        return false;
+    file->index_end -= file->index_end % LINE_LENGTH; /* never torn by us; a line cut by someone else is lost */
+    file->latest = 0;
+    if (file->index_end > 0) {
+        if (!read_index(file, last, LINE_LENGTH, file->index_end - LINE_LENGTH, error))
+            return false;
+        file->latest = mark_time(last);
+        if (file->latest < 0)
+            file->latest = clock_now();
+    }
+    if (!file->found) {
+        file->found_end = file->index_end;
+        file->found_latest = file->latest;
+        file->found = true;
+    }
+    return true;
+}
+
 bool mbox_file_lock(MboxFile *file, int64_t wait_us, GError **error)
 {
     if (file->locked)
@@ -234,13 +279,10 @@ bool mbox_file_lock(MboxFile *file, int64_t wait_us, GError **error)
         g_usleep(LOCK_STEP);
     }
     file->locked = true;
-    if (!recover(file, error) || !size_of(file->mbox_fd, &file->offset, error) ||
-        !size_of(file->index_fd, &file->index_end, error)) {
-        mbox_file_abandon(file);
-        return false;
-    }
-    file->index_end -= file->index_end % LINE_LENGTH; /* never torn by us; a line cut by someone else is lost */
-    return true;
+    if (recover(file, error) && look_at_ends(file, error))
+        return true;
+    mbox_file_abandon(file);
+    return false;
 }
 
 bool mbox_file_locked(const MboxFile *file)
@@ -248,31 +290,48 @@ bool mbox_file_locked(const MboxFile *file)
     return file->locked;
 }
 
-bool mbox_file_knows(MboxFile *file, const char *key, bool whole, bool *known, GError **error)
+/* Is there a mark in these lines that is older? Marks never go back: the first will do. */
+static bool has_older(const char *lines, size_t length, int64_t arrival)
 {
-    off_t from = whole || file->index_end < TAIL_MAX ? 0 : file->index_end - TAIL_MAX;
-    *known = memmem(file->lines->str, file->lines->len, key, MBOX_KEY_LENGTH) != NULL;
-    g_autofree char *block = g_malloc(TAIL_MAX);
-    while (!*known && from < file->index_end) {
-        ssize_t got = pread(file->index_fd, block, (size_t)MIN(TAIL_MAX, file->index_end - from), from);
-        if (got < 0)
-            return fail_errno(error, FAIL_LATER, "read %s.mbox.index", file->name);
-        if (got < LINE_LENGTH)
-            return fail(error, FAIL_LATER, "%s.mbox.index became shorter", file->name);
-        *known = memmem(block, (size_t)got, key, MBOX_KEY_LENGTH) != NULL;
-        from += got - got % LINE_LENGTH;
+    for (const char *line = lines; line < lines + length; line += LINE_LENGTH) {
+        int64_t time = mark_time(line);
+        if (time >= 0)
+            return time < arrival;
+    }
+    return false;
+}
+
+bool mbox_file_knows(MboxFile *file, const MboxKey *key, bool *known, GError **error)
+{
+    off_t end = key->again ? file->index_end : file->found_end;
+    bool older = key->arrival > (key->again ? file->latest : file->found_latest);
+    *known = memmem(file->lines->str, file->lines->len, key->text, MBOX_KEY_LENGTH) != NULL;
+    for (size_t size = BLOCK_MIN; !*known && !older && end > 0; size = MIN(2 * size, BLOCK_MAX)) {
+        size_t length = MIN(size, (size_t)end);
+        g_autofree char *lines = g_malloc(length);
+        end -= (off_t)length;
+        if (!read_index(file, lines, length, end, error))
+            return false;
+        *known = memmem(lines, length, key->text, MBOX_KEY_LENGTH) != NULL;
+        older = has_older(lines, length, key->arrival);
     }
     return true;
 }
 
-void mbox_file_add(MboxFile *file, const char *key, const char *octets, size_t length)
+static void add_line(MboxFile *file, const char *key, size_t length)
+{
+    g_string_append_printf(file->lines, "%-40.40s %012" PRIu64 " %010zu\n", key,
+                           (uint64_t)file->offset + file->text->len, length);
+}
+
+void mbox_file_add(MboxFile *file, const MboxKey *key, const char *octets, size_t length)
 {
     char last = '\n';
     if (file->count == 0 && file->offset > 0 && pread(file->mbox_fd, &last, 1, file->offset - 1) == 1 && last != '\n')
         g_string_append_c(file->text, '\n'); /* another program left a line open */
-    g_string_append_printf(file->lines, "%.40s %012" PRIu64 " %010zu\n", key,
-                           (uint64_t)file->offset + file->text->len, length);
+    add_line(file, key->text, length);
     g_string_append_len(file->text, octets, (gssize)length);
+    file->latest = MAX(file->latest, key->arrival);
     file->count++;
 }
 
@@ -288,10 +347,12 @@ bool mbox_file_begin(MboxFile *file, GError **error)
         return true;
     if (fstat(file->mbox_fd, &status) != 0)
         return fail_errno(error, FAIL_LATER, "stat %s.mbox", file->name);
+    g_autofree char *mark = g_strdup_printf(MARK "%016" PRId64, file->latest);
+    add_line(file, mark, 0);
     g_autofree char *sha1 = g_compute_checksum_for_data(G_CHECKSUM_SHA1, (guchar *)file->text->str, file->text->len);
     g_autoptr(GString) intent = g_string_new(NULL);
     g_string_printf(intent, MAGIC "P %" PRIu64 " %" PRIu64 " %zu %" PRIu64 " %u %s\n", (uint64_t)status.st_ino,
-                    (uint64_t)file->offset, file->text->len, (uint64_t)file->index_end, file->count, sha1);
+                    (uint64_t)file->offset, file->text->len, (uint64_t)file->index_end, file->count + 1, sha1);
     g_string_append_len(intent, file->lines->str, (gssize)file->lines->len);
     g_autofree char *sum = checksum(intent->str, intent->len);
     g_string_append_printf(intent, "%s\n", sum);
@@ -338,5 +399,6 @@ void mbox_file_end(MboxFile *file)
 
 void mbox_file_abandon(MboxFile *file)
 {
+    file->found = false; /* what was appended all the same is found by the next lock */
     unlock(file);
 }

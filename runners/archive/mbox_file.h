@@ -7,11 +7,15 @@
  * fixed length a mail that we appended,
  *
  *   4cd1b2...(40 digits) 000000012345 0000006789\n    key, offset, length
+ *   until 1764000000123456   (blanks) 000000019134 0000000000\n
+ *
+ * with a mark after each append: no mail above it arrived after that time. So who looks for a mail goes up
+ * from the end as far as the first mark that is older than the mail, however long the index is.
  *
  * and NAME.mbox.intent, which describes the append in progress or the last one:
  *
  *   listrunner mbox 1 P INODE OFFSET LENGTH INDEX COUNT SHA1\n
- *   the COUNT index lines\n
+ *   the COUNT index lines, the mark among them\n
  *   SHA-1 of all the above, with P for the state\n
  *
  * The steps of an append, under a fcntl lock on the mbox:
@@ -29,6 +33,7 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define MBOX_KEY_LENGTH 40
 
@@ -44,11 +49,17 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(MboxFile, mbox_file_free)
 bool mbox_file_lock(MboxFile *file, int64_t wait_us, GError **error);
 bool mbox_file_locked(const MboxFile *file);
 
-/* Is key in the index? Looks at the last MiB of it, or with whole at all of it. */
-bool mbox_file_knows(MboxFile *file, const char *key, bool whole, bool *known, GError **error);
+typedef struct MboxKey {
+    const char *text; /* MBOX_KEY_LENGTH octets */
+    int64_t arrival;
+    bool again;       /* it may have been stored since the file was opened */
+} MboxKey;
+
+/* Is key in the index? */
+bool mbox_file_knows(MboxFile *file, const MboxKey *key, bool *known, GError **error);
 
 /* Adds a mail, complete with From_ line and the empty line behind it, to the append to come. */
-void mbox_file_add(MboxFile *file, const char *key, const char *octets, size_t length);
+void mbox_file_add(MboxFile *file, const MboxKey *key, const char *octets, size_t length);
 size_t mbox_file_pending(const MboxFile *file); /* octets */
 
 /* The three steps; the caller syncs in between what mbox_file_syncs() adds

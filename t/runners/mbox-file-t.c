@@ -47,23 +47,29 @@ static bool sync_all(MboxFile *file, GError **error)
     return fs_sync_group((FsSync *)(void *)group->data, group->len, error);
 }
 
-static void add_text(MboxFile *file, const char *key, const char *body)
+static void add_text(MboxFile *file, const MboxKey *key, const char *body)
 {
     g_autofree char *text = g_strdup_printf("From a@b Thu Jan  1 00:00:00 1970\n\n%s\n\n", body);
     mbox_file_add(file, key, text, strlen(text));
 }
 
+static bool append_added(MboxFile *file, GError **error)
+{
+    return mbox_file_begin(file, error) && sync_all(file, error) && mbox_file_append(file, error) &&
+           sync_all(file, error);
+}
+
 /* A whole append of one mail, unless it is known; false when any step failed. */
-static bool append_once(MboxFile *file, const char *key, const char *body)
+static bool append_once(MboxFile *file, const char *text, const char *body)
 {
     g_autoptr(GError) error = NULL;
+    MboxKey key = {.text = text, .arrival = text[0], .again = true};
     bool known = false;
-    if (!mbox_file_lock(file, 0, &error) || !mbox_file_knows(file, key, false, &known, &error))
+    if (!mbox_file_lock(file, 0, &error) || !mbox_file_knows(file, &key, &known, &error))
         return false;
     if (!known)
-        add_text(file, key, body);
-    bool good = mbox_file_begin(file, &error) && sync_all(file, &error) && mbox_file_append(file, &error) &&
-                sync_all(file, &error);
+        add_text(file, &key, body);
+    bool good = append_added(file, &error);
     if (good)
         mbox_file_end(file);
     else
@@ -98,7 +104,8 @@ static void assert_each_once(const Place *place)
     g_assert_cmpuint(count_of(index, KEY_A), ==, 1);
     g_assert_cmpuint(count_of(index, KEY_B), ==, 1);
     g_assert_cmpuint(count_of(index, KEY_C), ==, 1);
-    g_assert_cmpuint(strlen(index), ==, 3 * 65);
+    g_assert_cmpuint(count_of(index, "\nuntil "), ==, 3);
+    g_assert_cmpuint(strlen(index), ==, (3 + 3) * 65);
 }
 
 /* Index lines point at the mails they name. */
@@ -111,7 +118,7 @@ static void test_index(Place *place, gconstpointer data)
     assert_each_once(place);
     g_autofree char *text = contents(place, "l.mbox");
     g_autofree char *index = contents(place, "l.mbox.index");
-    g_auto(GStrv) words = g_strsplit(index + 65, " ", 3);
+    g_auto(GStrv) words = g_strsplit(index + 2 * 65, " ", 3);
     g_assert_true(g_str_has_prefix(text + atol(words[1]), "From a@b"));
     g_assert_nonnull(g_strstr_len(text + atol(words[1]), atol(words[2]), "\nbeta\n\n"));
 }
@@ -194,6 +201,119 @@ static void test_rotated(Place *place, gconstpointer data)
     g_assert_nonnull(strstr(text, "beta"));
 }
 
+/* Octets that this process has read from files so far. */
+static size_t octets_read(void)
+{
+    g_autofree char *text = NULL;
+    g_assert_true(g_file_get_contents("/proc/self/io", &text, NULL, NULL));
+    const char *line = strstr(text, "rchar: ");
+    g_assert_nonnull(line);
+    return (size_t)strtoull(line + strlen("rchar: "), NULL, 10);
+}
+
+#define APPENDS 200
+#define MAILS 100 /* of one append */
+#define ARCHIVED (APPENDS * MAILS)
+
+/* The key of the mail that arrived as the n-th. */
+static MboxKey numbered(char text[MBOX_KEY_LENGTH + 1], unsigned n, bool again)
+{
+    g_snprintf(text, MBOX_KEY_LENGTH + 1, "%040x", n);
+    return (MboxKey){.text = text, .arrival = 1000 + n, .again = again};
+}
+
+static void append_many(MboxFile *file, unsigned first, unsigned count)
+{
+    char text[MBOX_KEY_LENGTH + 1];
+    g_assert_true(mbox_file_lock(file, 0, NULL));
+    for (unsigned i = 0; i < count; i++) {
+        MboxKey key = numbered(text, first + i, false);
+        add_text(file, &key, text);
+    }
+    g_assert_true(append_added(file, NULL));
+    mbox_file_end(file);
+}
+
+static bool knows(MboxFile *file, unsigned n, bool again)
+{
+    char text[MBOX_KEY_LENGTH + 1];
+    MboxKey key = numbered(text, n, again);
+    bool known = false;
+    g_assert_true(mbox_file_lock(file, 0, NULL));
+    g_assert_true(mbox_file_knows(file, &key, &known, NULL));
+    mbox_file_abandon(file);
+    return known;
+}
+
+/* After a restart everything that waits may have been stored; to know it costs what was stored since
+ * it arrived, not the whole archive. */
+static void test_long(Place *place, gconstpointer data)
+{
+    g_autoptr(MboxFile) before = mbox_file_open(place->fd, "l", NULL);
+    for (unsigned i = 0; i < APPENDS; i++)
+        append_many(before, i * MAILS, MAILS);
+    g_autoptr(MboxFile) file = mbox_file_open(place->fd, "l", NULL);
+    for (unsigned i = 0; i < ARCHIVED; i += 997)
+        g_assert_true(knows(file, i, false) && knows(file, i, true));
+    g_assert_true(knows(file, ARCHIVED - 1, false));
+    size_t start = octets_read();
+    for (unsigned i = 0; i < MAILS; i++)
+        g_assert_false(knows(file, ARCHIVED + i, i % 2 == 0));
+    size_t fresh = octets_read() - start;
+    for (unsigned i = 1; i <= MAILS; i++)
+        g_assert_true(knows(file, ARCHIVED - i, i % 2 == 0));
+    size_t last = octets_read() - start - fresh;
+    g_test_message("%zu octets read for %d mails that are new, %zu for %d of the last append", fresh, MAILS, last,
+                   MAILS);
+    g_assert_cmpuint(fresh, <, MAILS * 8192);
+    g_assert_cmpuint(last, <, MAILS * 32768);
+}
+
+/* What waits was not stored by us since we began, unless it is said: then nothing that we stored is read. */
+static void test_backlog(Place *place, gconstpointer data)
+{
+    g_autoptr(MboxFile) file = mbox_file_open(place->fd, "l", NULL);
+    append_many(file, 0, MAILS);
+    g_autoptr(MboxFile) again = mbox_file_open(place->fd, "l", NULL);
+    g_assert_true(mbox_file_lock(again, 0, NULL));
+    mbox_file_end(again);
+    for (unsigned i = 1; i < APPENDS; i++)
+        append_many(again, i * MAILS, MAILS);
+    char text[MBOX_KEY_LENGTH + 1];
+    bool known = false;
+    g_assert_true(mbox_file_lock(again, 0, NULL));
+    size_t start = octets_read();
+    for (unsigned i = 1; i < ARCHIVED; i += 101) {
+        MboxKey key = numbered(text, MAILS + i, false);
+        g_assert_true(mbox_file_knows(again, &key, &known, NULL));
+        g_assert_false(known);
+    }
+    g_assert_cmpuint(octets_read() - start, <, 4096);
+    for (unsigned i = 1; i < ARCHIVED; i += 997) {
+        MboxKey key = numbered(text, i, true);
+        g_assert_true(mbox_file_knows(again, &key, &known, NULL));
+        g_assert_true(known);
+    }
+}
+
+/* Lines as they were before there were marks, and arrivals that go back: what is there is found. */
+static void test_unmarked(Place *place, gconstpointer data)
+{
+    g_autoptr(MboxFile) file = mbox_file_open(place->fd, "l", NULL);
+    append_many(file, 0, 300);
+    g_autofree char *path = g_build_filename(place->path, "l.mbox.index", NULL);
+    g_assert_cmpint(truncate(path, 300 * 65), ==, 0); /* takes the mark away */
+    append_many(file, 500, 10);
+    append_many(file, 400, 10);
+    append_many(file, 600, 10);
+    g_autoptr(MboxFile) again = mbox_file_open(place->fd, "l", NULL);
+    g_assert_true(knows(again, 0, false) && knows(again, 299, false));
+    g_assert_true(knows(again, 500, false) && knows(again, 509, true));
+    g_assert_true(knows(again, 400, true) && knows(again, 409, false));
+    g_assert_true(knows(again, 609, false));
+    g_assert_false(knows(again, 300, false) || knows(again, 410, true) || knows(again, 610, true));
+}
+
 /* Another process has the lock: FAIL_RACE, and after it is given up all is well. */
 static void test_locked(Place *place, gconstpointer data)
 {
@@ -229,5 +349,8 @@ int main(int argc, char **argv)
     g_test_add("/mbox_file/foreign tail", Place, NULL, place_make, test_foreign_tail, place_remove);
     g_test_add("/mbox_file/rotated", Place, NULL, place_make, test_rotated, place_remove);
     g_test_add("/mbox_file/locked", Place, NULL, place_make, test_locked, place_remove);
+    g_test_add("/mbox_file/long", Place, NULL, place_make, test_long, place_remove);
+    g_test_add("/mbox_file/backlog", Place, NULL, place_make, test_backlog, place_remove);
+    g_test_add("/mbox_file/unmarked", Place, NULL, place_make, test_unmarked, place_remove);
     return g_test_run();
 }
