@@ -29,17 +29,16 @@ typedef struct Archiver {
     char *name;
 } Archiver;
 
-/* Of the batch at hand. */
+/* What an archiver stored of the batch at hand. */
 typedef struct Done {
-    char *mark;
+    Archiver *archiver;
+    char key[HASH_DIGITS + 1];
     const Outcome *outcome; /* borrowed; with which its entry comes again, should it fail */
 } Done;
 
 typedef struct Archive {
     GPtrArray *archivers; /* of Archiver */
-    /* "NAME KEY" of what immediate archivers did for entries that are not committed; and which of these are in the
-     * batch at hand. */
-    GHashTable *done;
+    GHashTable *done; /* "NAME KEY" of what immediate archivers did for entries that are not committed */
     GArray *done_now; /* of Done */
     GPtrArray *outcomes; /* of the batch at hand, borrowed */
     bool failed; /* the batch at hand */
@@ -91,18 +90,12 @@ static const ArchiverType *type_of(const char *name)
     return NULL;
 }
 
-static void done_clear(void *data)
-{
-    g_free(((Done *)data)->mark);
-}
-
 static bool archive_start(Runner *runner, GError **error)
 {
     Archive *archive = g_new0(Archive, 1);
     archive->archivers = g_ptr_array_new_with_free_func(archiver_free);
     archive->done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     archive->done_now = g_array_new(FALSE, FALSE, sizeof(Done));
-    g_array_set_clear_func(archive->done_now, done_clear);
     archive->outcomes = g_ptr_array_new();
     archive->started_at = clock_now();
     runner_set_data(runner, archive);
@@ -151,17 +144,30 @@ static GPtrArray *wanted(const Archive *archive, json_t *meta)
     return names;
 }
 
-/* Done, unless it was at an earlier try that came to nothing else. */
-static bool store_once(Archive *archive, Archiver *archiver, const ArchiveMail *mail, const Outcome *outcome,
-                       GError **error)
+static char *done_mark(const Archiver *archiver, const char *key)
 {
-    g_autofree char *mark = g_strdup_printf("%s %s", archiver->name, mail->key);
+    return g_strdup_printf("%s %s", archiver->name, key);
+}
+
+/* Done, unless it was at an earlier try that came to nothing else. */
+static bool store_once(Archive *archive, Archiver *archiver, const ArchiveMail *mail, GError **error)
+{
+    g_autofree char *mark = done_mark(archiver, mail->key);
     if (!g_hash_table_contains(archive->done, mark) && !archiver->type->store(archiver->state, mail, error))
         return false;
-    g_hash_table_add(archive->done, g_strdup(mark));
-    Done done = {g_steal_pointer(&mark), outcome};
-    g_array_append_val(archive->done_now, done);
+    g_hash_table_add(archive->done, g_steal_pointer(&mark));
     return true;
+}
+
+static bool store(Archive *archive, Archiver *archiver, const ArchiveMail *mail, GError **error)
+{
+    if (archiver->type->immediate)
+        return store_once(archive, archiver, mail, error);
+    if (!archiver->type->store(archiver->state, mail, error))
+        return false;
+    /* One at a time, so that the archiver at fault keeps only its own copies. */
+    bool careful = mail->arrival <= archive->failed_at;
+    return !careful || archiver->type->flush == NULL || archiver->type->flush(archiver->state, error);
 }
 
 static bool serve(Archive *archive, const char *name, const ArchiveMail *mail, const Outcome *outcome, GError **error)
@@ -169,13 +175,12 @@ static bool serve(Archive *archive, const char *name, const ArchiveMail *mail, c
     Archiver *archiver = find(archive, name);
     if (archiver == NULL)
         return fail(error, FAIL_NEVER, "there is no archiver %s, or it is not enabled", name);
-    if (archiver->type->immediate)
-        return store_once(archive, archiver, mail, outcome, error);
-    if (!archiver->type->store(archiver->state, mail, error))
+    if (!store(archive, archiver, mail, error))
         return false;
-    /* One at a time, so that the archiver at fault keeps only its own copies. */
-    bool careful = mail->arrival <= archive->failed_at;
-    return !careful || archiver->type->flush == NULL || archiver->type->flush(archiver->state, error);
+    Done done = {.archiver = archiver, .outcome = outcome};
+    g_strlcpy(done.key, mail->key, sizeof done.key);
+    g_array_append_val(archive->done_now, done);
+    return true;
 }
 
 /* CRLF to LF; what an archive's readers expect on this kind of system. */
@@ -294,8 +299,12 @@ static void archive_committed(Runner *runner)
     g_ptr_array_set_size(archive->outcomes, 0);
     for (guint i = 0; !archive->failed && i < archive->done_now->len; i++) {
         const Done *done = &g_array_index(archive->done_now, Done, i);
-        if (done->outcome->error == NULL) /* else it comes again */
-            g_hash_table_remove(archive->done, done->mark);
+        if (done->outcome->error != NULL) /* it comes again */
+            continue;
+        g_autofree char *mark = done_mark(done->archiver, done->key);
+        g_hash_table_remove(archive->done, mark);
+        if (done->archiver->type->settled != NULL)
+            done->archiver->type->settled(done->archiver->state, done->key);
     }
     g_array_set_size(archive->done_now, 0);
     archive->failed = false;

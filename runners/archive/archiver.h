@@ -12,7 +12,7 @@
  * followed by a flush), so that the archiver at fault is found.
  * A mail that comes again has the same key: a type whose store() can look up the key
  * stores it once. One that cannot (immediate) is remembered for as long as
- * the process lives.
+ * the process lives. settled() says that a mail that was stored does not come again.
  *
  * Failure: FAIL_LATER keeps this archiver's copy in the queue, any other
  * code sends this copy to shunt.
@@ -41,6 +41,7 @@ typedef struct ArchiverType {
     void *(*open)(Runner *runner, const char *section, GError **error);
     bool (*store)(void *archiver, const ArchiveMail *mail, GError **error);
     bool (*flush)(void *archiver, GError **error); /* NULL: nothing to flush */
+    void (*settled)(void *archiver, const char *key); /* NULL: of no interest */
     void (*close)(void *archiver);
 } ArchiverType;
 

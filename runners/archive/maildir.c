@@ -6,6 +6,10 @@
  * moved it, in cur. A file is written in tmp, synced, and renamed to new with
  * the batch. (A power cut may leave the same file in tmp as well: a maildir's readers
  * ignore it there, and a repeat replaces it.)
+ *
+ * Looking through cur costs the more the longer the archive is. So an empty file of
+ * the key's name is in `path`/.in-hand from before the mail may be seen in new until it
+ * does not come again; cur is looked at only for a mail that has one. What a crash leaves there does no harm.
  */
 #include "runners/archive/archiver.h"
 
@@ -18,8 +22,10 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
+#include "base/log.h"
 
 #define OPEN_MAX 128
+#define IN_HAND ".in-hand" /* no list's directory begins with a dot */
 
 typedef struct Maildir {
     int top_fd, new_fd;
@@ -32,7 +38,7 @@ typedef struct Pending {
 } Pending;
 
 typedef struct MaildirArchiver {
-    int path_fd;
+    int path_fd, in_hand_fd;
     GHashTable *maildirs; /* list → Maildir */
     GArray *pending;
 } MaildirArchiver;
@@ -59,19 +65,21 @@ static void maildir_close(void *data)
     MaildirArchiver *self = data;
     g_array_unref(self->pending);
     g_hash_table_unref(self->maildirs);
-    if (self->path_fd >= 0)
-        close(self->path_fd);
+    close(self->path_fd);
+    close(self->in_hand_fd);
     g_free(self);
 }
 
 static void *maildir_open(Runner *runner, const char *section, GError **error)
 {
     const char *path = archiver_setting(runner, section, "path", error);
-    int fd = path != NULL ? fs_open_dir(AT_FDCWD, path, true, error) : -1;
-    if (fd < 0)
+    auto_fd fd = path != NULL ? fs_open_dir(AT_FDCWD, path, true, error) : -1;
+    auto_fd in_hand = fd >= 0 ? fs_open_dir(fd, IN_HAND, true, error) : -1;
+    if (in_hand < 0)
         return NULL;
     MaildirArchiver *self = g_new0(MaildirArchiver, 1);
-    self->path_fd = fd;
+    self->path_fd = auto_fd_steal(&fd);
+    self->in_hand_fd = auto_fd_steal(&in_hand);
     self->maildirs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, maildir_free);
     self->pending = g_array_new(FALSE, FALSE, sizeof(Pending));
     g_array_set_clear_func(self->pending, pending_clear);
@@ -132,6 +140,18 @@ static int create_afresh(int top_fd, const char *name, GError **error)
     return fd;
 }
 
+/* Notes that it is in hand; *before tells whether it was already. */
+static bool take_in_hand(MaildirArchiver *self, const char *key, bool *before, GError **error)
+{
+    g_autoptr(GError) problem = NULL;
+    auto_fd fd = fs_create(self->in_hand_fd, key, &problem);
+    *before = fd < 0 && g_error_matches(problem, FAIL, FAIL_RACE);
+    if (fd >= 0 || *before)
+        return true;
+    g_propagate_error(error, g_steal_pointer(&problem));
+    return false;
+}
+
 static bool maildir_store(void *data, const ArchiveMail *mail, GError **error)
 {
     MaildirArchiver *self = data;
@@ -141,7 +161,12 @@ static bool maildir_store(void *data, const ArchiveMail *mail, GError **error)
     g_autofree char *name =
         g_strdup_printf("%" G_GINT64_FORMAT ".%s.listrunner", mail->arrival / CLOCK_SECOND, mail->key);
     g_autofree char *aside = g_strconcat("tmp/", name, NULL);
-    if (faccessat(maildir->new_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || (mail->repeat && was_read(maildir, name)))
+    bool before;
+    if (faccessat(maildir->new_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        return true;
+    if (!take_in_hand(self, mail->key, &before, error))
+        return false;
+    if (before && was_read(maildir, name))
         return true;
     auto_fd fd = create_afresh(maildir->top_fd, aside, error);
     if (fd < 0)
@@ -157,10 +182,12 @@ static bool maildir_store(void *data, const ArchiveMail *mail, GError **error)
 
 static bool sync_files(MaildirArchiver *self, GError **error)
 {
-    g_autofree FsSync *group = g_new0(FsSync, self->pending->len);
-    for (guint i = 0; i < self->pending->len; i++)
+    guint count = self->pending->len;
+    g_autofree FsSync *group = g_new0(FsSync, count + 1);
+    for (guint i = 0; i < count; i++)
         group[i].fd = g_array_index(self->pending, Pending, i).fd;
-    return fs_sync_group(group, self->pending->len, error);
+    group[count] = (FsSync){.fd = self->in_hand_fd, .directory = true};
+    return fs_sync_group(group, count + 1, error);
 }
 
 static bool publish(MaildirArchiver *self, GError **error)
@@ -196,10 +223,19 @@ static bool maildir_flush(void *data, GError **error)
     return good;
 }
 
+static void maildir_settled(void *data, const char *key)
+{
+    MaildirArchiver *self = data;
+    g_autoptr(GError) error = NULL;
+    if (!fs_unlink(self->in_hand_fd, key, &error) && !g_error_matches(error, FAIL, FAIL_MISSING))
+        log_warn("%s", error->message); /* it does no harm there */
+}
+
 const ArchiverType archiver_maildir = {
     .name = "maildir",
     .open = maildir_open,
     .store = maildir_store,
     .flush = maildir_flush,
+    .settled = maildir_settled,
     .close = maildir_close,
 };
