@@ -4,12 +4,13 @@
  * Deciding about a held post. It must neither be lost nor go out twice, though the row is in the
  * database and the entry in the spool, and a crash may come between:
  *
+ *   count the attempt, commit
  *   begin a writing transaction          (nobody else decides, and no runner can commit effects)
  *   store the entry, under a name that follows from the held row alone
  *   remove the row, commit
  *
- * A crash before the commit leaves the row, and the decision is made again.
- * Then the entry is not stored a second time when it still is in its queue, or when its runner has recorded its
+ * A crash before the commit leaves the row, and the decision is made again: the row then tells of more than one
+ * attempt, and only then the queue is looked through. The entry is not stored a second time when it still is in its queue, or when its runner has recorded its
  * effects; under the lock it cannot pass from the one to the other unseen. (The runner of notices
  * records none, so in that case a notice of rejection may come twice. A post may not.)
  */
@@ -85,13 +86,13 @@ static bool stored_before(const Decision *decision, Draft *draft, bool *before, 
     return true;
 }
 
-static bool store_draft(const Decision *decision, Draft *draft, GError **error)
+static bool store_draft(const Decision *decision, const Held *held, Draft *draft, GError **error)
 {
-    bool before;
-    if (!stored_before(decision, draft, &before, error))
+    bool again = held->attempts > 1, before = false;
+    if (again && !stored_before(decision, draft, &before, error))
         return false;
     Intake intake = {.draft = draft};
-    if (before || intake_store(decision->spool, &intake, 1, true))
+    if (before || intake_store(decision->spool, &intake, 1, again))
         return true;
     g_propagate_error(error, intake.error);
     return false;
@@ -109,7 +110,22 @@ static bool decide_held(Decision *decision, int64_t number, GError **error)
         g_propagate_error(error, g_steal_pointer(&refusal));
         return false;
     }
-    return (!draft || store_draft(decision, draft, error)) && held_remove(decision->store, number, error);
+    return (!draft || store_draft(decision, held, draft, error)) && held_remove(decision->store, number, error);
+}
+
+/* One commit for all numbers. */
+static bool count_attempts(const Decision *decision, char **argv, GError **error)
+{
+    if (!store_begin(decision->store, error))
+        return false;
+    for (size_t i = 0; argv[i]; i++) {
+        int64_t number;
+        if (!held_number(argv[i], &number, error) || !held_attempt(decision->store, number, error)) {
+            store_rollback(decision->store);
+            return false;
+        }
+    }
+    return store_commit(decision->store, error);
 }
 
 static bool decide_one(Decision *decision, int64_t number, GError **error)
@@ -158,7 +174,7 @@ static int decide_all(Site *site, Decision *decision, char **argv, GError **erro
             return TOOL_USAGE;
     decision->store = site_store(site, false, error);
     decision->spool = decision->store ? site_spool(site, error) : NULL;
-    if (!decision->spool)
+    if (!decision->spool || (decision->make && !count_attempts(decision, argv, error)))
         return TOOL_LATER;
     decision->templates = config_string(site_config(site, error), "site", "template_directory");
     int worst = TOOL_OK;

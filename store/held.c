@@ -74,7 +74,10 @@ static Held *read_row(Query *query)
 Held *held_find(Store *store, int64_t number, GError **error)
 {
     g_autoptr(Query) query =
-        query_open(store, error, "SELECT " COLUMNS ", held.message" FROM "WHERE held.number = $1", INTEGER(number));
+        query_open(store, error,
+                   "SELECT " COLUMNS ", held.message, COALESCE(held_attempt.attempts, 0)" FROM
+                   "LEFT JOIN held_attempt ON held_attempt.number = held.number WHERE held.number = $1",
+                   INTEGER(number));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_DONE)
         fail(error, FAIL_MISSING, "there is no held post %" G_GINT64_FORMAT, number);
@@ -82,7 +85,16 @@ Held *held_find(Store *store, int64_t number, GError **error)
         return NULL;
     Held *held = read_row(query);
     held->message = query_blob(query, 8);
+    held->attempts = query_integer(query, 9);
     return held;
+}
+
+bool held_attempt(Store *store, int64_t number, GError **error)
+{
+    return query_run(store, error, NULL,
+                     "INSERT INTO held_attempt (number, attempts) SELECT number, 1 FROM held WHERE number = $1 "
+                     "ON CONFLICT (number) DO UPDATE SET attempts = held_attempt.attempts + 1",
+                     INTEGER(number));
 }
 
 static bool remove_row(Store *store, int64_t number, GError **error)

@@ -18,6 +18,7 @@ typedef struct Held {
     char *meta;       /* the entry's metadata, JSON */
     int64_t held_at;
     GBytes *message;  /* NULL from held_each() */
+    int64_t attempts; /* held_attempt() so far; 0 from held_each() */
 } Held;
 
 void held_free(Held *held);
@@ -26,6 +27,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Held, held_free)
 /* number is set on return. */
 bool held_add(Store *store, Held *held, GError **error);
 Held *held_find(Store *store, int64_t number, GError **error);
+/* Counts that somebody begins to decide about it. Once this is committed, whoever finds more than his own attempt must
+ * look for what another left outside the store. A number that is not held is passed over. */
+bool held_attempt(Store *store, int64_t number, GError **error);
 bool held_remove(Store *store, int64_t number, GError **error);
 typedef bool HeldEach(const Held *held, void *data);
 bool held_each(Store *store, const char *list_id, HeldEach *each, void *data, GError **error); /* list_id NULL: all */

@@ -200,10 +200,36 @@ static char *save(Site *site, gsize *length)
     return saved;
 }
 
+static void count_attempt(Site *site, const char *number)
+{
+    g_autoptr(GError) error = NULL;
+    g_assert_true(held_attempt(site->store, g_ascii_strtoll(number, NULL, 10), &error));
+    g_assert_no_error(error);
+}
+
+/* However long the queue is, it is not looked through for a post about which nobody began to decide: what
+ * bears its hash there cannot be of an earlier attempt. */
+static void test_accept_looks_at_no_queue(Site *site, gconstpointer data)
+{
+    g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, hold(site, "anne@example.com", MESSAGE));
+    gsize length;
+    g_autofree char *saved = save(site, &length);
+    g_assert_cmpint(run(site, NULL, NULL, "accept", number, NULL), ==, 0);
+    restore(site, saved, length);
+    g_autoptr(Entry) entry = only_entry(site, "pipeline");
+    g_autofree char *from = g_strdup_printf("%s/pipeline/%s.msg", site->spool_path, entry_text(entry));
+    g_autofree char *to = g_strdup_printf("%s/pipeline/2%s.msg", site->spool_path, entry_text(entry) + 1);
+    g_assert_cmpint(g_rename(from, to), ==, 0);
+    g_assert_cmpint(run(site, NULL, NULL, "accept", number, NULL), ==, 0);
+    g_assert_true(g_file_test(from, G_FILE_TEST_EXISTS));
+    g_assert_true(g_file_test(to, G_FILE_TEST_EXISTS));
+}
+
 static void test_accept_after_a_crash(Site *site, gconstpointer data)
 {
     g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, hold(site, "anne@example.com", MESSAGE));
     gsize length;
+    count_attempt(site, number); /* by one who is killed further on */
     g_autofree char *saved = save(site, &length);
     g_assert_cmpint(run(site, NULL, NULL, "accept", number, NULL), ==, 0);
     restore(site, saved, length);
@@ -293,6 +319,7 @@ int main(int argc, char **argv)
         {"/held/show", test_show},
         {"/held/errors", test_errors},
         {"/held/accept", test_accept},
+        {"/held/accept-looks-at-no-queue", test_accept_looks_at_no_queue},
         {"/held/accept-after-a-crash", test_accept_after_a_crash},
         {"/held/reject", test_reject},
         {"/held/reject-tells-no-program", test_reject_tells_no_program},

@@ -106,6 +106,30 @@ static void test_each(Fixture *fixture, const void *data)
     assert_failed(FAIL_MISSING, error);
 }
 
+static int64_t attempts(Fixture *fixture, int64_t number)
+{
+    GError *error = NULL;
+    g_autoptr(Held) held = held_find(fixture->store, number, &error);
+    g_assert_no_error(error);
+    return held->attempts;
+}
+
+static void test_attempts(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    int64_t number = hold(fixture, LIST, "x", 1), other = hold(fixture, LIST, "y", 1);
+    g_assert_cmpint(attempts(fixture, number), ==, 0);
+    assert_ok(held_attempt(fixture->store, number, &error), error);
+    g_assert_cmpint(attempts(fixture, number), ==, 1);
+    assert_ok(held_attempt(fixture->store, number, &error), error);
+    assert_ok(held_attempt(fixture->store, 4711, &error), error);
+    g_assert_cmpint(attempts(fixture, number), ==, 2);
+    g_assert_cmpint(attempts(fixture, other), ==, 0);
+    assert_ok(held_remove(fixture->store, number, &error), error);
+    g_assert_null(held_find(fixture->store, number, &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
 static void test_missing_list(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -124,6 +148,7 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/held/absent-fields", test_absent_fields);
     TEST_WITH_LIST("/held/numbers", test_numbers);
     TEST_WITH_LIST("/held/each", test_each);
+    TEST_WITH_LIST("/held/attempts", test_attempts);
     TEST_WITH_LIST("/held/missing-list", test_missing_list);
     return g_test_run();
 }

@@ -114,7 +114,7 @@ static void test_corrupt(Fixture *fixture, const void *data)
     g_autofree char *octets = NULL;
     size_t length;
     g_assert_true(g_file_get_contents(fixture->path, &octets, &length, NULL));
-    memset(octets + 40 * 4096, 0xa5, length - 40 * 4096);
+    memset(octets + 64 * 4096, 0xa5, length - 64 * 4096);
     g_assert_true(g_file_set_contents(fixture->path, octets, (gssize)length, NULL));
     fixture->store = store_open("sqlite", fixture->path, false, &error);
     g_assert_no_error(error);
