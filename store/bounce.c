@@ -82,11 +82,6 @@ static Wanted wanted_from(const BounceFilter *filter)
                     .domain = probe ? email_folded(probe) : g_strdup("")}; /* "example.org " */
 }
 
-#define DAY_COLUMNS "b.day, b.bounces, b.weight, b.last_at, b.class, b.status, b.reason, b.source, b.text"
-#define MATCHES(row) \
-    "($1 = '' OR l.list_id = $1) AND ($2 = '' OR " row ".folded = $2) " \
-    "AND ($3 = '' OR substr(" row ".folded, 1, length($3)) = $3) "
-
 static void read_day(Query *query, int column, BounceDay *day)
 {
     day->day = query_integer(query, column);
@@ -100,6 +95,13 @@ static void read_day(Query *query, int column, BounceDay *day)
     day->text = query_text(query, column + 8);
 }
 
+static Query *open_wanted(Store *store, const char *sql, const Wanted *wanted, const BounceFilter *filter,
+                          GError **error)
+{
+    return query_open(store, error, sql, TEXT(wanted->list_id), TEXT(wanted->folded), TEXT(wanted->domain),
+                      TEXT(filter->reason ? filter->reason : ""), INTEGER(filter->since / BOUNCE_DAY));
+}
+
 /* "example.com jo" begins with its domain. */
 static char *domain_of(const char *folded)
 {
@@ -109,12 +111,9 @@ static char *domain_of(const char *folded)
 bool bounce_day_each(Store *store, const BounceFilter *filter, BounceDayEach *each, void *data, GError **error)
 {
     g_auto(Wanted) wanted = wanted_from(filter);
-    g_autoptr(Query) query = query_open(
-        store, error,
-        "SELECT l.list_id, b.email, b.folded, " DAY_COLUMNS " FROM bounce b JOIN list l ON l.key = b.list "
-        "WHERE " MATCHES("b") "AND ($4 = '' OR b.reason = $4) AND b.day >= $5 ORDER BY b.day, l.list_id, b.folded",
-        TEXT(wanted.list_id), TEXT(wanted.folded), TEXT(wanted.domain), TEXT(filter->reason ? filter->reason : ""),
-        INTEGER(filter->since / BOUNCE_DAY));
+    const char *of_list = filter->address ? BOUNCE_DAYS_OF_BOTH : BOUNCE_DAYS_OF_LIST;
+    const char *of_any = filter->address ? BOUNCE_DAYS_OF_ADDRESS : BOUNCE_DAYS_OF_ALL;
+    g_autoptr(Query) query = open_wanted(store, filter->list_id ? of_list : of_any, &wanted, filter, error);
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         BounceDay day = {.list_id = query_text(query, 0), .address = query_text(query, 1)};
@@ -132,15 +131,8 @@ bool bounce_standing_each(Store *store, const BounceFilter *filter, BounceStandi
                           GError **error)
 {
     g_auto(Wanted) wanted = wanted_from(filter);
-    g_autoptr(Query) query = query_open(
-        store, error,
-        "SELECT " BOUNCE_SCORE_COLUMNS ", " DAY_COLUMNS BOUNCE_SCORE_JOINS
-        "LEFT JOIN bounce b ON b.list = m.list AND b.folded = m.folded AND b.day = "
-        "(SELECT MAX(x.day) FROM bounce x WHERE x.list = m.list AND x.folded = m.folded) "
-        "WHERE " BOUNCE_SCORE_JOINED "AND " MATCHES("m")
-        "AND ($4 = '' OR b.reason = $4) AND ($5 = 0 OR b.day >= $5) ORDER BY l.list_id, m.folded",
-        TEXT(wanted.list_id), TEXT(wanted.folded), TEXT(wanted.domain), TEXT(filter->reason ? filter->reason : ""),
-        INTEGER(filter->since / BOUNCE_DAY));
+    const char *sql = filter->address ? BOUNCE_STANDINGS_OF_ADDRESS : BOUNCE_STANDINGS_OF_ALL;
+    g_autoptr(Query) query = open_wanted(store, sql, &wanted, filter, error);
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         g_auto(BounceScore) score = {0};

@@ -91,6 +91,8 @@ static void test_filter(Fixture *fixture, const void *data)
     assert_days(store, &(BounceFilter){.list_id = LIST}, ANNE CRIS BART);
     assert_days(store, &(BounceFilter){.list_id = "x.example.com"}, "");
     assert_days(store, &(BounceFilter){.address = "ANNE@example.org"}, ANNE);
+    assert_days(store, &(BounceFilter){.list_id = LIST, .address = "anne@example.org"}, ANNE);
+    assert_days(store, &(BounceFilter){.list_id = "x.example.com", .address = "anne@example.org"}, "");
     assert_days(store, &(BounceFilter){.domain = "Example.org"}, ANNE BART);
     assert_days(store, &(BounceFilter){.domain = "sub.example.org"}, CRIS);
     assert_days(store, &(BounceFilter){.domain = "ample.org"}, "");
@@ -189,12 +191,49 @@ static void test_standing(Fixture *fixture, const void *data)
     g_string_truncate(found, 0);
     assert_ok(bounce_standing_each(store, &(BounceFilter){.reason = "mailbox-full"}, stand, found, &error), error);
     g_assert_cmpstr(found->str, ==, "bart@example.org 0 by_bounces mailbox-full;");
+    g_string_truncate(found, 0);
+    BounceFilter anne = {.address = "Anne@Example.org", .domain = "example.org", .since = NOW};
+    assert_ok(bounce_standing_each(store, &anne, stand, found, &error), error);
+    g_assert_cmpstr(found->str, ==, "anne@example.org 100 enabled user-unknown;");
+    assert_ok(bounce_standing_each(store, &(BounceFilter){.address = "eve@example.org"}, stand, found, &error), error);
+    anne.list_id = "other.example.com";
+    assert_ok(bounce_standing_each(store, &anne, stand, found, &error), error);
+    g_assert_cmpstr(found->str, ==, "anne@example.org 100 enabled user-unknown;"); /* no more than before */
     assert_ok(bounce_reset(store, &(BounceFilter){.domain = "example.org"}, &changed, &error), error);
     g_assert_cmpint(changed, ==, 2);
     g_autoptr(Member) bart = member_find(store, LIST, ROLE_MEMBER, "bart@example.org", &error);
     g_assert_cmpint(bart->effective.delivery_status, ==, DELIVERY_ENABLED);
     g_assert_cmpint(bart->own.delivery_mode, ==, MODE_REGULAR); /* what else was set stays */
     assert_due(store, NOW, 10, "dora@example.net;", NOW);
+}
+
+/* Goes through no table from end to end but the one named, of which all rows are asked for. */
+static void assert_looked_up(Fixture *fixture, const char *statement, const char *scanned)
+{
+    GError *error = NULL;
+    g_autoptr(Query) query = query_open(fixture->store, &error, statement, TEXT(""), TEXT(""), TEXT(""), TEXT(""),
+                                        INTEGER(0));
+    g_assert_no_error(error);
+    unsigned steps = 0;
+    for (; query_step(query, &error) == STEP_ROW; steps++) {
+        const char *step = query_text(query, 3);
+        g_test_message("%s", step);
+        g_assert_true(!g_str_has_prefix(step, "SCAN") || (scanned && g_str_has_prefix(step, scanned)));
+    }
+    g_assert_no_error(error);
+    g_assert_cmpuint(steps, >, 1);
+}
+
+#define EXPLAIN "EXPLAIN QUERY PLAN "
+
+static void test_looks_at_few(Fixture *fixture, const void *data)
+{
+    assert_looked_up(fixture, EXPLAIN BOUNCE_DAYS_OF_BOTH, NULL);
+    assert_looked_up(fixture, EXPLAIN BOUNCE_DAYS_OF_LIST, NULL);
+    assert_looked_up(fixture, EXPLAIN BOUNCE_DAYS_OF_ADDRESS, "SCAN l"); /* for each list, the address */
+    assert_looked_up(fixture, EXPLAIN BOUNCE_DAYS_OF_ALL, NULL);         /* by day */
+    assert_looked_up(fixture, EXPLAIN BOUNCE_STANDINGS_OF_ADDRESS, NULL);
+    assert_looked_up(fixture, EXPLAIN BOUNCE_STANDINGS_OF_ALL, "SCAN s"); /* few of the members have a score */
 }
 
 /* Who has a score, or one address: no statement goes through all members. */
@@ -283,6 +322,7 @@ int main(int argc, char **argv)
     g_test_add("/bounce/filter", Fixture, NULL, open_with_members, test_filter, fixture_close);
     g_test_add("/bounce/due", Fixture, NULL, open_with_members, test_due, fixture_close);
     g_test_add("/bounce/standing", Fixture, NULL, open_with_members, test_standing, fixture_close);
+    g_test_add("/bounce/looks-at-few", Fixture, NULL, open_with_members, test_looks_at_few, fixture_close);
     g_test_add("/bounce/reset-looks-at-few", Fixture, NULL, open_with_members, test_reset_looks_at_few, fixture_close);
     g_test_add("/bounce/reset", Fixture, NULL, open_with_members, test_reset, fixture_close);
     g_test_add("/bounce/count", Fixture, NULL, open_with_members, test_count, fixture_close);
