@@ -17,11 +17,17 @@
 #define GATHER_MAX (256 * 1024)
 #define TRACE_DIGITS 12
 
+/* A message, perhaps of several drafts. */
+typedef struct Octets {
+    GPtrArray *pieces; /* of GBytes */
+    size_t length;
+    EVP_MD_CTX *hashed; /* has seen the message; NULL: nobody asked */
+} Octets;
+
 struct Draft {
     char *queue;
     json_t *meta;
-    GPtrArray *pieces; /* of GBytes */
-    size_t message_length;
+    Octets *message;
     int64_t due; /* 0: the arrival time */
     bool named;
     EntryName name;
@@ -38,12 +44,31 @@ static int64_t intake_ordinal(void)
     return (int64_t)getpid() << 24 | own;
 }
 
+static Octets *octets_new(void)
+{
+    Octets *message = g_atomic_rc_box_new0(Octets);
+    message->pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    return message;
+}
+
+static void octets_clear(void *data)
+{
+    Octets *message = data;
+    g_ptr_array_unref(message->pieces);
+    EVP_MD_CTX_free(message->hashed);
+}
+
+static void octets_unref(Octets *message)
+{
+    g_atomic_rc_box_release_full(message, octets_clear);
+}
+
 Draft *draft_new(const char *queue, json_t *meta)
 {
     Draft *draft = g_new0(Draft, 1);
     draft->queue = g_strdup(queue);
     draft->meta = meta;
-    draft->pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    draft->message = octets_new();
     return draft;
 }
 
@@ -53,7 +78,7 @@ void draft_free(Draft *draft)
         return;
     if (draft->next_destroy)
         draft->next_destroy(draft->next_data);
-    g_ptr_array_unref(draft->pieces);
+    octets_unref(draft->message);
     json_decref(draft->meta);
     g_free(draft->queue);
     g_free(draft);
@@ -61,8 +86,15 @@ void draft_free(Draft *draft)
 
 void draft_add_message(Draft *draft, GBytes *octets)
 {
-    g_ptr_array_add(draft->pieces, g_bytes_ref(octets));
-    draft->message_length += g_bytes_get_size(octets);
+    g_assert(draft->message->hashed == NULL);
+    g_ptr_array_add(draft->message->pieces, g_bytes_ref(octets));
+    draft->message->length += g_bytes_get_size(octets);
+}
+
+void draft_share_message(Draft *draft, const Draft *other)
+{
+    octets_unref(draft->message);
+    draft->message = g_atomic_rc_box_acquire(other->message);
 }
 
 void draft_set_due(Draft *draft, int64_t due)
@@ -136,7 +168,24 @@ json_t *draft_meta(Draft *draft)
 
 size_t draft_message_length(const Draft *draft)
 {
-    return draft->message_length;
+    return draft->message->length;
+}
+
+/* A digest that has seen the message, which is hashed once, however many drafts share it. */
+static EVP_MD_CTX *hash_message(Octets *message)
+{
+    if (message->hashed == NULL) {
+        message->hashed = format_checksum_new();
+        for (guint i = 0; i < message->pieces->len; i++) {
+            gsize length;
+            const void *octets = g_bytes_get_data(message->pieces->pdata[i], &length);
+            format_hash_message(message->hashed, octets, length);
+        }
+    }
+    EVP_MD_CTX *sum = format_checksum_new();
+    if (EVP_MD_CTX_copy_ex(sum, message->hashed) != 1)
+        g_error("SHA-1 is not available in OpenSSL");
+    return sum;
 }
 
 const EntryName *draft_name(Draft *draft)
@@ -148,12 +197,7 @@ const EntryName *draft_name(Draft *draft)
         meta_set_integer(meta, META_ARRIVAL, clock_unique());
     if (!json_object_get(meta, META_ORDINAL))
         meta_set_integer(meta, META_ORDINAL, intake_ordinal());
-    g_autoptr(EVP_MD_CTX) sum = format_checksum_new();
-    for (guint i = 0; i < draft->pieces->len; i++) {
-        gsize length;
-        const void *octets = g_bytes_get_data(draft->pieces->pdata[i], &length);
-        format_hash_message(sum, octets, length);
-    }
+    g_autoptr(EVP_MD_CTX) sum = hash_message(draft->message);
     int64_t arrival = meta_integer(meta, META_ARRIVAL, 0);
     format_hash_end(sum, meta_string(meta, META_LIST, ""), arrival, meta_integer(meta, META_ORDINAL, 0),
                     meta_string(meta, META_SHARD, NULL), draft->name.hash);
@@ -233,7 +277,7 @@ static bool add_recipients(Writing *writing, bool *flushed, GError **error)
 
 static bool write_rest(Writing *writing, GError **error)
 {
-    GPtrArray *pieces = writing->draft->pieces;
+    GPtrArray *pieces = writing->draft->message->pieces;
     char tail[FORMAT_TAIL_SIZE + 1];
     format_tail_print(writing->draft->name.hash, tail);
     g_autofree struct iovec *vector = g_new0(struct iovec, pieces->len + 2);
@@ -261,7 +305,7 @@ static bool write_all(Writing *writing, GError **error)
     g_string_append(writing->buffer, meta);
     g_string_append_c(writing->buffer, '\n');
     writing->head.meta_length = writing->buffer->len - FORMAT_HEAD_SIZE;
-    writing->head.message_length = draft->message_length;
+    writing->head.message_length = draft->message->length;
     format_checksum_meta(writing->sum, writing->buffer->str + FORMAT_HEAD_SIZE, writing->head.meta_length);
     writing->counted = writing->buffer->len;
     bool flushed = false;

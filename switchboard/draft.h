@@ -30,8 +30,11 @@ Draft *draft_new(const char *queue, json_t *meta);
 void draft_free(Draft *draft);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Draft, draft_free)
 
-/* Appends octets to the message: a new reference is taken. */
+/* Appends octets to the message: a new reference is taken. Not after draft_name(). */
 void draft_add_message(Draft *draft, GBytes *octets);
+
+/* The message of the other, for good: both have it, and it is hashed once. */
+void draft_share_message(Draft *draft, const Draft *other);
 
 /* A copy of entry for queue: metadata, message and the recipients that are
  * still to do. The entry must outlive the draft. */

@@ -18,6 +18,7 @@ typedef struct Shared {
     const char *peer;
     char *message_id;
     GBytes *head, *body;
+    const Draft *first; /* NULL: none yet */
     Lists *lists;
     Partial partial;
     bool is_partial;
@@ -53,7 +54,7 @@ static void read_message(Shared *shared, const char *hostname)
 }
 
 /* key is that of the set when it is a part to be joined, else NULL. */
-static Draft *make_draft(const Shared *shared, const LmtpRecipient *recipient, const char *key)
+static Draft *make_draft(Shared *shared, const LmtpRecipient *recipient, const char *key)
 {
     const LmtpTransaction *transaction = shared->transaction;
     const ListAddress *address = recipient->data;
@@ -74,9 +75,14 @@ static Draft *make_draft(const Shared *shared, const LmtpRecipient *recipient, c
     if (key)
         meta_set_string(meta, META_SHARD, key);
     Draft *draft = draft_new(key ? "defragment" : queue_of(address->to), meta);
-    if (shared->head)
-        draft_add_message(draft, shared->head);
-    draft_add_message(draft, shared->body);
+    if (shared->first) {
+        draft_share_message(draft, shared->first);
+    } else {
+        if (shared->head)
+            draft_add_message(draft, shared->head);
+        draft_add_message(draft, shared->body);
+        shared->first = draft;
+    }
     draft_name(draft); /* hashes here, while the committing thread waits for the disk */
     return draft;
 }
@@ -96,7 +102,7 @@ static FragmentAnswer decide(const Shared *shared, const LmtpRecipient *recipien
     return answer;
 }
 
-static void add_entry(Entries *entries, const Shared *shared, guint place)
+static void add_entry(Entries *entries, Shared *shared, guint place)
 {
     const LmtpRecipient *recipient = lmtp_recipient(shared->transaction, place);
     FragmentAnswer answer = decide(shared, recipient);
