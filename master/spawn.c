@@ -73,9 +73,12 @@ static void reset_signals(void)
 static bool place_descriptors(const Prepared *prepared)
 {
     int above = CHILD_STATUS_FD + (int)prepared->count;
-    for (unsigned i = 0; i < prepared->count; i++)
-        if ((prepared->sources[i] = fcntl(prepared->sources[i], F_DUPFD_CLOEXEC, above)) < 0)
+    for (unsigned i = 0; i < prepared->count; i++) {
+        int moved = fcntl(prepared->sources[i], F_DUPFD_CLOEXEC, above);
+        if (moved < 0)
             return false;
+        prepared->sources[i] = moved;
+    }
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
         return false;
@@ -85,27 +88,29 @@ static bool place_descriptors(const Prepared *prepared)
     return close_range((unsigned)above, ~0U, 0) == 0;
 }
 
-static void say(const char *text)
+/* For the master's log. No allocation: this is between fork and exec. */
+static void say(int status, const char *doing, const char *command, int number)
 {
-    ssize_t ignored = write(CHILD_STATUS_FD, text, strlen(text));
-    (void)ignored;
+    const char *const words[] = {"fault ", doing, " ", command, ": ", strerror(number), "\n"};
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
+        ssize_t ignored = write(status, words[i], strlen(words[i]));
+        (void)ignored;
+    }
 }
 
 G_NORETURN static void become(const Prepared *prepared)
 {
     const SpawnOrder *order = prepared->order;
     reset_signals();
-    if (!place_descriptors(prepared))
+    if (!place_descriptors(prepared)) {
+        say(prepared->sources[0], "place the descriptors of", order->command, errno);
         _exit(CHILD_EXIT_LATER);
+    }
     slices_sign(CHILD_LISTEN_FD + (int)order->listens, order->instance, order->instances);
     char *arguments[] = {(char *)order->command, NULL};
     execve(order->command, arguments, prepared->environment);
     int number = errno;
-    say("fault run ");
-    say(order->command);
-    say(": ");
-    say(strerror(number));
-    say("\n");
+    say(CHILD_STATUS_FD, "run", order->command, number);
     bool lasting = number == ENOENT || number == EACCES || number == ENOEXEC || number == ENOTDIR || number == ELOOP;
     _exit(lasting ? CHILD_EXIT_CONFIG : CHILD_EXIT_LATER);
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,13 +33,19 @@ static void test_environment(void)
     g_assert_null(g_environ_getenv(theirs, "NOTIFY_SOCKET"));
 }
 
-/* Runs a command to its end; returns what it said on the status pipe. */
-static char *run(const char *command, int *result)
+#define LISTENS 40
+
+/* Runs a command to its end, with so many sockets; returns what it said on the status pipe. */
+static char *run_listening(const char *command, unsigned listens, int *result)
 {
     g_autoptr(GError) error = NULL;
     auto_fd lock = open("/dev/null", O_RDWR | O_CLOEXEC);
     auto_fd status = -1;
-    SpawnOrder order = {.command = command, .runner = "in", .config = "/c", .instances = 1, .lock = lock};
+    int sockets[LISTENS];
+    for (unsigned i = 0; i < LISTENS; i++)
+        sockets[i] = lock;
+    SpawnOrder order = {.command = command, .runner = "in", .config = "/c", .instances = 1, .lock = lock,
+                        .listen = sockets, .listens = listens};
     pid_t pid;
     g_assert_true(spawn_child(&order, &pid, &status, &error));
     g_assert_cmpint(waitpid(pid, result, 0), ==, pid);
@@ -46,6 +53,28 @@ static char *run(const char *command, int *result)
     ssize_t got = read(status, text, sizeof text - 1);
     text[MAX(got, 0)] = '\0';
     return g_strdup(text);
+}
+
+static char *run(const char *command, int *result)
+{
+    return run_listening(command, 0, result);
+}
+
+/* The child may not have as many descriptors as it is to get: it says so. */
+static void test_no_descriptors(void)
+{
+    struct rlimit before, few;
+    g_assert_cmpint(getrlimit(RLIMIT_NOFILE, &before), ==, 0);
+    for (rlim_t limit = 20; limit <= LISTENS + 20; limit += 10) {
+        few = (struct rlimit){limit, before.rlim_max};
+        g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &few), ==, 0);
+        int result;
+        g_autofree char *said = run_listening("/bin/true", LISTENS, &result);
+        g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &before), ==, 0);
+        g_assert_true(WIFEXITED(result) && WEXITSTATUS(result) == CHILD_EXIT_LATER);
+        g_assert_true(g_str_has_prefix(said, "fault place the descriptors of /bin/true: "));
+        g_assert_true(g_str_has_suffix(said, "\n"));
+    }
 }
 
 static void test_no_program(void)
@@ -75,6 +104,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/spawn/environment", test_environment);
     g_test_add_func("/spawn/no-program", test_no_program);
+    g_test_add_func("/spawn/no-descriptors", test_no_descriptors);
     g_test_add_func("/reap/exit-text", test_exit_text);
     return g_test_run();
 }
