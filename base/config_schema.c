@@ -347,7 +347,8 @@ const ConfigKey config_schema[] = {
  "limit."},
 
 {"archive", "command_timeout", DURATION("5m", SECOND, DAY),
- "How long the program of an archiver may take for one message."},
+ "How long the program of an archiver may take for one message, from its start to its end, whatever it writes. Then it "
+ "is killed, and tried again later."},
 
 {"archiver.*", "enabled", BOOL("yes"),
  "Whether it gets messages."},

@@ -8,6 +8,8 @@ import re
 import signal
 import time
 
+import pytest
+
 from support.corpus import sample_thread
 from support.instance import HOST, wait_until
 from support.post import post
@@ -99,9 +101,12 @@ def test_failing_archiver_keeps_its_own_copy(instances, sink):
     assert len(maildir_mails(instance)) == 3
 
 
-def test_command_that_hangs_is_killed_with_what_it_started(instances, sink):
+@pytest.mark.parametrize("does", ["sleep 1000", "while :; do cat /etc/hostname; echo . >&2; sleep 0.05; done"],
+                         ids=["silent", "writing"])
+def test_command_that_takes_too_long_is_killed_with_what_it_started(instances, sink, does):
+    """The limit is for the whole run: that the program writes all the time is no excuse."""
     instance = instances(sink.port, settings={"archive": {"command_timeout": "1s"}})
-    program = script(instance, '[ -e "$1/tried" ] && exit 0\ntouch "$1/tried"\nsleep 1000 & echo $! >"$1/pid"\nwait')
+    program = script(instance, f'[ -e "$1/tried" ] && exit 0\ntouch "$1/tried"\n({does}) & echo $! >"$1/pid"\nwait')
     instance.set({"archiver.program": {"type": "command", "command": f"{program} {instance.directory}/output"}})
     instance.start()
     address = instance.create_list("test", MEMBERS)
