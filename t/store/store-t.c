@@ -545,35 +545,6 @@ static void test_given_up(Fixture *fixture, const void *data)
     g_assert_false(is_domain(fixture->store, "b.example"));
 }
 
-/* ---- what a list takes along ---- */
-
-/* A table that refers to lists has them first in a key or an index: else a list that is removed costs a walk
- * through all of it. Sets of parts are left to that: their index is of open ones alone, and each part that comes would
- * pay for another, while lists go seldom. */
-static void test_list_goes_without_scan(Fixture *fixture, const void *data)
-{
-    GError *error = NULL;
-    g_autoptr(Query) tables =
-        query_start(fixture->store, &error,
-                    "SELECT t.name, f.\"from\" FROM sqlite_schema t, pragma_foreign_key_list(t.name) f "
-                    "WHERE t.type = 'table' AND f.\"table\" = 'list' AND t.name <> 'fragment_set'",
-                    NULL, 0);
-    g_assert_no_error(error);
-    g_autoptr(GPtrArray) statements = g_ptr_array_new_with_free_func(g_free);
-    while (query_step(tables, &error) == STEP_ROW)
-        g_ptr_array_add(statements, g_strdup_printf("EXPLAIN QUERY PLAN DELETE FROM %s WHERE %s = 1",
-                                                    query_text(tables, 0), query_text(tables, 1)));
-    g_assert_no_error(error);
-    g_assert_cmpuint(statements->len, >, 4);
-    for (guint i = 0; i < statements->len; i++) {
-        g_autoptr(Query) plan = query_start(fixture->store, &error, statements->pdata[i], NULL, 0);
-        g_assert_no_error(error);
-        g_assert_cmpint(query_step(plan, &error), ==, STEP_ROW);
-        g_test_message("%s: %s", (char *)statements->pdata[i], query_text(plan, 3));
-        g_assert_true(g_str_has_prefix(query_text(plan, 3), "SEARCH"));
-    }
-}
-
 /* ---- ids ---- */
 
 static void test_ids(void)
@@ -624,7 +595,6 @@ int main(int argc, char **argv)
     TEST("/store/killed", test_killed);
     TEST("/store/full", test_full);
     TEST("/store/given-up", test_given_up);
-    TEST("/store/list-goes-without-scan", test_list_goes_without_scan);
     g_test_add_func("/store/ids", test_ids);
     return g_test_run();
 }
