@@ -11,8 +11,8 @@
  *
  * A crash before the commit leaves the row, and the decision is made again: the row then tells of more than one
  * attempt, and only then the queue is looked through. The entry is not stored a second time when it still is in its
- * queue, or when its runner has recorded its effects; under the lock it cannot pass from the one to the other unseen. (The
- * runner of notices records none, so in that case a notice of rejection may come twice. A post may not.)
+ * queue, or when its runner has recorded its effects; under the lock it cannot pass from the one to the other unseen.
+ * (The runner of notices records none, so in that case a notice of rejection may come twice. A post may not.)
  */
 #include "cli/held_decide.h"
 
