@@ -15,23 +15,42 @@ static gboolean json, names;
 static char *list_filter, *state_filter;
 static int limit = -1;
 
+/* The first `most` files in order, of those after `after`: never more than twice as many are kept. */
 typedef struct Gather {
     GArray *files; /* of QueueFile */
+    guint most;
+    const QueueFile *after; /* NULL: from the beginning */
     QueueState state;
     bool all;
+    bool left_out; /* there are others behind them */
 } Gather;
+
+static gint compare_files(gconstpointer a, gconstpointer b)
+{
+    const QueueFile *one = a, *other = b;
+    int order = name_compare(&one->name, &other->name);
+    return order ? order : (int)one->state - (int)other->state;
+}
+
+static void keep_first(Gather *gather)
+{
+    g_array_sort(gather->files, compare_files);
+    if (gather->files->len > gather->most) {
+        gather->left_out = true;
+        g_array_set_size(gather->files, gather->most);
+    }
+}
 
 static bool gather_file(const QueueFile *found, const char *file, void *data)
 {
     Gather *gather = data;
-    if (found->state != QUEUE_FOREIGN && (gather->all || found->state == gather->state))
-        g_array_append_val(gather->files, *found);
+    if (found->state == QUEUE_FOREIGN || (!gather->all && found->state != gather->state) ||
+        (gather->after && compare_files(found, gather->after) <= 0))
+        return true;
+    g_array_append_val(gather->files, *found);
+    if (gather->files->len / 2 >= gather->most)
+        keep_first(gather);
     return true;
-}
-
-static gint compare_files(gconstpointer a, gconstpointer b)
-{
-    return name_compare(&((const QueueFile *)a)->name, &((const QueueFile *)b)->name);
 }
 
 static void count_recipients(const Entry *entry, json_t *row)
@@ -102,16 +121,28 @@ static bool show_file(Queue *queue, const QueueFile *found, Listing *listing, in
     return !ferror(stdout);
 }
 
+/* Another walk over the queue, for twice as many, when some of the first were not to be shown. */
 static bool show_queue(Queue *queue, const Gather *filter, Listing *listing, int *shown, GError **error)
 {
-    g_autoptr(GArray) files = g_array_new(FALSE, FALSE, sizeof(QueueFile));
-    Gather gather = {.files = files, .state = filter->state, .all = filter->all};
-    if (!queue_files_each(queue, gather_file, &gather, error))
-        return false;
-    g_array_sort(files, compare_files);
-    for (guint i = 0; i < files->len && (limit < 0 || *shown < limit); i++)
-        if (!show_file(queue, &g_array_index(files, QueueFile, i), listing, shown, error))
+    QueueFile last;
+    Gather gather = *filter;
+    gather.left_out = true;
+    for (guint most = limit < 0 ? G_MAXUINT : (guint)(limit - *shown); gather.left_out && *shown != limit; most *= 2) {
+        g_autoptr(GArray) files = g_array_new(FALSE, FALSE, sizeof(QueueFile));
+        gather.files = files;
+        gather.most = most;
+        gather.left_out = false;
+        if (!queue_files_each(queue, gather_file, &gather, error))
             return false;
+        keep_first(&gather);
+        for (guint i = 0; i < files->len && *shown != limit; i++)
+            if (!show_file(queue, &g_array_index(files, QueueFile, i), listing, shown, error))
+                return false;
+        if (files->len > 0) {
+            last = g_array_index(files, QueueFile, files->len - 1);
+            gather.after = &last;
+        }
+    }
     return true;
 }
 

@@ -8,9 +8,13 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import fcntl  # noqa: E402
+import pathlib  # noqa: E402
+import re  # noqa: E402
+import subprocess  # noqa: E402
 import time  # noqa: E402
 
-from harness import CONFIG, MISSING, NOT_SO, USAGE, main  # noqa: E402
+from harness import CONFIG, MISSING, NOT_SO, TOOL, USAGE, main  # noqa: E402
 from spool import write_entry  # noqa: E402
 
 LIST = "test@example.com"
@@ -85,6 +89,27 @@ def test_ls_filters(site):
     site.run("queue", "ls", "--state", "asleep", code=USAGE, says="'asleep'")
 
 
+def test_ls_limit(site):
+    """The first N of what fits, whatever lies before, and in whatever order the directory has them."""
+    now = int(time.time())
+    site.run("list", "create", LIST)
+    dues = [(i * 37) % 101 - 50 for i in range(100)]
+    written = [(due, write_entry(site, "out", list_id="test.example.com" if due % 13 == 0 else "other.example.com",
+                                 due=now + 3600 * due)) for due in dues]
+    names = [name for _, name in sorted(written)]
+    fitting = [name for due, name in sorted(written) if due % 13 == 0]
+    assert site.run("queue", "ls", "--names").out.split() == names
+    for limit in (0, 1, 2, 3, 7, 50, 99, 100, 101):
+        assert site.run("queue", "ls", "--names", "--limit", str(limit)).out.split() == names[:limit]
+        assert site.run("queue", "ls", "--names", "--list", LIST,
+                        "--limit", str(limit)).out.split() == fitting[:limit]
+    move(site, names[-1], ".bak", "out")
+    assert site.run("queue", "ls", "--names", "--state=claimed", "--limit=1").out.split() == names[-1:]
+    write_entry(site, "retry", due=now)
+    assert len(site.run("queue", "ls", "--names", "--limit", "101").out.split()) == 101
+    assert len(site.run("queue", "ls", "--names", "--limit", "100").out.split()) == 100
+
+
 def test_ls_shows_damage_and_goes_on(site):
     names = fill(site)
     path = site.spool / "in" / (names[1] + ".msg")
@@ -148,6 +173,19 @@ def test_recipients_are_counted_and_shown(site):
     assert "bounced  c@x.org" in site.run("queue", "cat", name).out
 
 
+def memory_kb(site, *words):
+    """The most memory that a verb had until it wrote what is more than the pipe holds: so it is still there."""
+    read, write = os.pipe()
+    fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)
+    with subprocess.Popen([TOOL, "-c", str(site.config), *words], stdout=write) as process, os.fdopen(read, "rb") as out:
+        os.close(write)
+        out.read(1)
+        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+        out.read()
+        assert process.wait() == 0
+    return int(re.search(r"VmHWM:\s+(\d+)", status).group(1))
+
+
 def test_many_names(site):
     """Counting opens nothing: 20,000 empty files that are no entries are counted all the same."""
     queue = site.spool / "out"
@@ -158,6 +196,8 @@ def test_many_names(site):
     assert site.run("queue", "stat", "--json").rows()[0]["ready"] == 20000
     assert time.monotonic() - began < 10
     assert len(site.run("queue", "ls", "--names", "--limit", "3").out.split()) == 3
+    whole = memory_kb(site, "queue", "ls", "--names")
+    assert memory_kb(site, "queue", "ls", "--names", "--limit", "400") + 512 < whole
 
 
 def test_shape(site):
