@@ -23,6 +23,7 @@ typedef struct QueueAct {
     Listing *listing;
     GPtrArray *pending; /* rows of entries changed in place, not synced yet */
     int64_t done, left;
+    bool nothing; /* no entry in any of the queues */
 } QueueAct;
 
 static const Column columns[] = {{"queue", "QUEUE", COLUMN_TEXT},   {"name", "NAME", COLUMN_TEXT},
@@ -206,12 +207,30 @@ static bool act_on(QueueAct *act, QueueTarget *target, bool named, GError **erro
     return change_by_hop(act, target, preserved, row, error);
 }
 
+/* Those named, without the verb's own that are not there yet, since nothing ever was in them. NULL: a failure. */
+static GPtrArray *named_queues(const QueueVerb *verb, Spool *spool, GError **error)
+{
+    g_autoptr(GPtrArray) named = g_ptr_array_new();
+    g_auto(GStrv) present = spool_queue_names(spool, error);
+    if (!present)
+        return NULL;
+    for (char **name = queue_select_queues; name && *name; name++)
+        if (!verb->only || !g_strv_contains(verb->queues, *name) ||
+            g_strv_contains((const char *const *)present, *name))
+            g_ptr_array_add(named, *name);
+    g_ptr_array_add(named, NULL);
+    return g_steal_pointer(&named);
+}
+
 /* The queues to look in: those named, else the verb's. */
 static char **choose_queues(const QueueVerb *verb, Spool *spool, GError **error)
 {
     g_autoptr(GPtrArray) chosen = g_ptr_array_new_with_free_func(g_free);
-    int count = queue_select_queues ? (int)g_strv_length(queue_select_queues) : 0;
-    g_auto(GStrv) all = queue_files_choose(spool, count, queue_select_queues, error);
+    g_autoptr(GPtrArray) named = named_queues(verb, spool, error);
+    int count = named ? (int)named->len - 1 : 0;
+    if (named && queue_select_queues && count == 0)
+        return g_new0(char *, 1); /* and not all of the verb's */
+    g_auto(GStrv) all = named ? queue_files_choose(spool, count, (char **)named->pdata, error) : NULL;
     if (!all)
         return NULL;
     for (char **name = all; *name; name++) {
@@ -252,6 +271,7 @@ static bool act_on_all(QueueAct *act, int argc, char **argv, GError **error)
     g_autoptr(GArray) targets = queues ? queue_select_targets(act->spool, queues, argc, argv, error) : NULL;
     if (!targets)
         return false;
+    act->nothing = targets->len == 0;
     for (guint i = 0; i < targets->len; i++)
         if (!act_on(act, &g_array_index(targets, QueueTarget, i), argc > 0, error))
             return false;
@@ -280,7 +300,9 @@ int queue_act_run(const QueueVerb *verb, Site *site, int argc, char **argv, GErr
     act.listing = listing;
     bool sound = act_on_all(&act, argc, argv, error);
     g_clear_pointer(&listing, listing_free); /* the rows come before the sum */
-    if (sound && !queue_act_json)
+    if (sound && !queue_act_json && act.nothing && verb->nothing)
+        puts(verb->nothing);
+    else if (sound && !queue_act_json)
         printf("%" G_GINT64_FORMAT " %s %s%s, %" G_GINT64_FORMAT " not touched\n", act.done,
                act.done == 1 ? "entry" : "entries", queue_act_dry ? "would be " : "", verb->past, act.left);
     return !sound ? TOOL_LATER : act.left > 0 ? TOOL_NOT_SO : TOOL_OK;

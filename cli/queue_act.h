@@ -22,6 +22,7 @@ extern gboolean queue_act_dry, queue_act_json, queue_act_all;
 typedef struct QueueVerb {
     const char *name;               /* "hold" */
     const char *past;               /* "held" */
+    const char *nothing;            /* said when there is nothing at all in its queues, or NULL */
     const char *const *queues;      /* where it looks unless --queue says otherwise; NULL: all but `except` */
     const char *const *except;
     bool only;                      /* there is nothing to do in other queues than `queues` */

@@ -18,7 +18,8 @@ static Draft *draft(Entry *entry, GError **error)
 }
 
 static const QueueVerb verb = {
-    .name = "release", .past = "released", .queues = queues, .only = true, .draft = draft};
+    .name = "release", .past = "released", .nothing = "nothing is held", .queues = queues, .only = true,
+    .draft = draft};
 
 static int run_release(Site *site, int argc, char **argv, GError **error)
 {

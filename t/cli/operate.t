@@ -69,6 +69,23 @@ def test_release_what_was_not_held(site):
     assert names(site, "hold") == [name]
 
 
+def test_release_before_anything_was_held(site):
+    """The queue of what is held is there once something was; a name that is no queue at all is another thing."""
+    for words in ((), ("--dry-run",)):
+        assert site.run("queue", "release", "--queue", "hold", *words).out == "nothing is held\n"
+        assert site.run("queue", "release", "--list", LIST, *words).out == "nothing is held\n"
+    assert site.run("queue", "release", "--queue", "hold", "--json").out == ""
+    site.run("queue", "release", "--queue", "holt", code=MISSING, says="'holt'")
+    site.run("queue", "release", "0123456789ab", "--queue", "hold", code=MISSING, says="0123456789ab")
+    name = write_entry(site, "out")
+    assert site.run("queue", "expire", "--queue", "retry").out == "0 entries expired, 0 not touched\n"
+    site.run("queue", "hold", name)
+    none = site.run("queue", "release", "--queue", "hold", "--sender", "x@y").out
+    assert none == "0 entries released, 0 not touched\n"
+    site.run("queue", "release", "--queue", "hold")
+    assert site.run("queue", "release", "--queue", "hold").out == "nothing is held\n"
+
+
 def test_by_list_and_queue(site):
     ours = sorted([write_entry(site, "out"), write_entry(site, "retry"), write_entry(site, "in")])
     other = write_entry(site, "out", list_id=OTHER)

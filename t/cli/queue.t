@@ -177,7 +177,8 @@ def memory_kb(site, *words):
     """The most memory that a verb had until it wrote what is more than the pipe holds: so it is still there."""
     read, write = os.pipe()
     fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)
-    with subprocess.Popen([TOOL, "-c", str(site.config), *words], stdout=write) as process, os.fdopen(read, "rb") as out:
+    command = [TOOL, "-c", str(site.config), *words]
+    with subprocess.Popen(command, stdout=write) as process, os.fdopen(read, "rb") as out:
         os.close(write)
         out.read(1)
         status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
