@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -396,6 +397,12 @@ void fs_close_gone(int fd)
         close(fd);
     else
         g_thread_pool_push(close_pool(), GINT_TO_POINTER(fd + 1), NULL);
+}
+
+size_t fs_files_allowed(size_t wanted, unsigned part)
+{
+    struct rlimit files;
+    return getrlimit(RLIMIT_NOFILE, &files) != 0 ? wanted : MIN(wanted, MAX((size_t)files.rlim_cur / part, 1));
 }
 
 bool fs_free_space(int fd, uint64_t *octets, GError **error)

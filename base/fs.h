@@ -73,6 +73,10 @@ void fs_use_syncfs(bool use);
  * thread takes that upon itself, unless too many wait for it already. */
 void fs_close_gone(int fd);
 
+/* How many files to hold open at a time: as many as wanted, but no more than one part-th of what the system allows this
+ * process. At least one. */
+size_t fs_files_allowed(size_t wanted, unsigned part);
+
 /* Octets that an unprivileged process may still write there; free inodes
  * fewer than 100 count as no space. */
 bool fs_free_space(int fd, uint64_t *octets, GError **error);

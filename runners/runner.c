@@ -24,6 +24,8 @@
 /* How long the last hop's clean-up waits for another hop to do it on the way: the runners
  * after this one are at work on its children now, and their syncs would wait for ours. */
 #define SETTLE_DELAY (CLOCK_SECOND / 10)
+/* Of the descriptors, entries get one part in so many: what a runner makes of an entry may cost it several more. */
+#define ENTRIES_PART 16
 /* Entries whose delays are remembered; beyond that each waits BACKOFF_MAX. */
 #define DELAYS_MAX 100000
 
@@ -515,6 +517,16 @@ static void loop(Runner *runner)
         die("settle", error);
 }
 
+/* An entry that is claimed has its file open. */
+static size_t entries_allowed(const Config *config)
+{
+    size_t wanted = (size_t)config_integer(config, "spool", "batch_limit");
+    size_t most = fs_files_allowed(wanted, ENTRIES_PART);
+    if (most < wanted)
+        log_info("at most %zu entries are taken at a time, not %zu: the system allows too few open files", most, wanted);
+    return most;
+}
+
 static bool set_up(Runner *runner, GError **error)
 {
     const RunnerSpec *spec = runner->spec;
@@ -530,7 +542,7 @@ static bool set_up(Runner *runner, GError **error)
     log_set_verbose(config_bool(runner->config, "site", "verbose"));
     fs_use_syncfs(g_strcmp0(config_string(runner->config, "spool", "sync"), "syncfs") == 0);
     runner->slice = (Slice){runner->child->instance, runner->child->instances};
-    runner->batch_limit = (size_t)config_integer(runner->config, "spool", "batch_limit");
+    runner->batch_limit = entries_allowed(runner->config);
     runner->heartbeat_us = config_duration(runner->config, "master", "heartbeat_interval");
     runner->spool = spool_open(config_string(runner->config, "spool", "directory"), error);
     if (!runner->spool)

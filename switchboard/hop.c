@@ -11,8 +11,10 @@
 #include "base/fs.h"
 #include "switchboard/suffix_internal.h"
 
-/* Files held open between writing and syncing: more are synced in rounds. */
+/* Files held open between writing and syncing, and the part of the descriptors that they may have: more are synced in
+ * rounds. */
 #define OPEN_FILES_MAX 400
+#define OPEN_FILES_PART 4
 /* 48 bits keep an ordinal exact in every JSON reader. */
 #define ORDINAL_OCTETS 6
 /* Up to so many parents are committed in their heads: a sync each, which costs less than one of the directory. */
@@ -30,6 +32,7 @@ struct Hop {
     GArray *owed;         /* of Owed: parents in S4, and those taken, to be unlinked */
     GPtrArray *owed_dirs; /* of Queue: publications to be synced first */
     int along;            /* hop_sync_along() */
+    size_t open_files_max;
 };
 
 /* The batch in hand. */
@@ -57,6 +60,7 @@ static Hop *new_by(Spool *spool, const Hand *hand)
     hop->owed = g_array_new(FALSE, FALSE, sizeof(Owed));
     hop->owed_dirs = g_ptr_array_new();
     hop->along = -1;
+    hop->open_files_max = fs_files_allowed(OPEN_FILES_MAX, OPEN_FILES_PART);
     return hop;
 }
 
@@ -226,15 +230,16 @@ static bool write_child(Hop *hop, GArray *births, Outcome *outcome, Draft *draft
     return birth.fd >= 0;
 }
 
-/* T5, first half. Files beyond OPEN_FILES_MAX are synced on the way. */
+/* T5, first half. Files beyond open_files_max are synced on the way. */
 static void write_children(Hop *hop, Batch *batch)
 {
-    unsigned open_files = 0, parents = 0;
+    size_t open_files = 0;
+    unsigned parents = 0;
     for (size_t i = 0; i < batch->count; i++) {
         Outcome *outcome = batch->outcomes[i];
         bool written = true;
         for (guint k = 0; k < outcome->drafts->len && written; k++, open_files++) {
-            if (open_files >= OPEN_FILES_MAX) {
+            if (open_files >= hop->open_files_max) {
                 sync_files(batch->births);
                 open_files = 0;
             }

@@ -25,6 +25,7 @@
 #include "base/log.h"
 
 #define OPEN_MAX 128
+#define OPEN_PART 16 /* of the descriptors; each needs some */
 #define IN_HAND ".in-hand" /* no list's directory begins with a dot */
 
 typedef struct Maildir {
@@ -218,7 +219,7 @@ static bool maildir_flush(void *data, GError **error)
     MaildirArchiver *self = data;
     bool good = self->pending->len == 0 || (sync_files(self, error) && publish(self, error));
     g_array_set_size(self->pending, 0);
-    if (g_hash_table_size(self->maildirs) > OPEN_MAX)
+    if (g_hash_table_size(self->maildirs) > fs_files_allowed(OPEN_MAX, OPEN_PART))
         g_hash_table_remove_all(self->maildirs);
     return good;
 }

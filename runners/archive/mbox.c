@@ -18,6 +18,7 @@
 #include "runners/archive/mbox_file.h"
 
 #define OPEN_MAX 64
+#define OPEN_PART 16 /* of the descriptors; each needs some */
 #define PENDING_MAX (16 * 1024 * 1024) /* octets of one list kept before a flush */
 #define LOCK_WAIT (5 * CLOCK_SECOND)
 #define LOCK_WAIT_HOLDING (50 * CLOCK_SECOND / 1000)
@@ -110,7 +111,7 @@ static bool flush_now(MboxArchiver *self, GError **error)
             mbox_file_abandon(self->touched->pdata[i]);
     }
     g_ptr_array_set_size(self->touched, 0);
-    if (g_hash_table_size(self->files) > OPEN_MAX)
+    if (g_hash_table_size(self->files) > fs_files_allowed(OPEN_MAX, OPEN_PART))
         g_hash_table_remove_all(self->files);
     return good;
 }

@@ -2,7 +2,6 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* How the runner starts, from its configuration to its transports, and ends. */
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/contract.h"
 #include "base/fail.h"
@@ -67,12 +66,9 @@ static void set_up_events(Out *out)
 static size_t entries_allowed(const Config *config)
 {
     size_t wanted = (size_t)config_integer(config, "out", "message_active_limit");
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || wanted <= files.rlim_cur / 2)
-        return wanted;
-    size_t most = MAX((size_t)files.rlim_cur / 2, 1);
-    log_info("at most %zu entries are held at a time, not %zu: the system allows %zu open files", most, wanted,
-             (size_t)files.rlim_cur);
+    size_t most = fs_files_allowed(wanted, 2);
+    if (most < wanted)
+        log_info("at most %zu entries are held at a time, not %zu: the system allows too few open files", most, wanted);
     return most;
 }
 
