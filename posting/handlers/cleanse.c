@@ -14,7 +14,7 @@ static const char *const always[] = {
 
 /* Fields that tell who wrote it, or from where. */
 static const char *const telling[] = {
-    "From", "Reply-To", "Sender", "Organization", "Return-Path", "Received", "Message-ID", "User-Agent", "Autocrypt",
+    "From", "Reply-To", "Sender", "Organization", "Received", "Message-ID", "User-Agent", "Autocrypt",
     "Face", "DKIM-Signature", "DomainKey-Signature", "Authentication-Results", "Received-SPF", "Resent-From",
     "Resent-Sender", "Resent-Message-ID", "Disposition-Notification-Options",
 };

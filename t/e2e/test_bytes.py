@@ -10,6 +10,7 @@ import pytest
 
 from support.certificate import Authority
 from support.corpus import Mail, sample_thread
+from support.instance import HOST
 from support.wire import body_sha, field, message_id, split, wire
 
 # By BDAT and by DATA, in clear text and over TLS.
@@ -115,6 +116,26 @@ def test_header_octets_that_are_not_ours_stay(instance, sink, list_mails):
         there = iter(unfold(copied))
         missing = [line for line in kept if not any(line == other for other in there)]
         assert not missing, f"{mail.name}: {missing[:3]}"
+
+
+def test_return_path_of_the_way_to_us_is_gone(instance, sink, list_mails, mime_mails):
+    """RFC 5321, 4.4: it tells of a final delivery; what goes on has none, nor do copies for owners or archive."""
+    mails = [mail for turn, mail in spread([*list_mails, *mime_mails]) if turn == 0 and return_paths(mail.octets)]
+    assert len(mails) >= 50
+    send_all(instance, mails)
+    instance.create_list("owned", MEMBERS, owner="owner@example.org")
+    instance.lmtp_send(mails[0].octets, f"owned-owner@{HOST}")
+    instance.wait_idle()
+    copies = sink.transactions()
+    assert {to for copy in copies for to in copy.to} == {"owner@example.org", *MEMBERS}
+    archived = list(instance.archive.glob("maildir/*/new/*"))
+    assert len(archived) == len(mails)
+    assert not [path for path in archived if return_paths(path.read_bytes().replace(b"\n", b"\r\n"))]
+    assert not [copy.message_id for copy in copies if return_paths(copy.octets)]
+
+
+def return_paths(octets):
+    return [line for line in unfold(split(octets)[0]) if line.lower().startswith(b"return-path")]
 
 
 def unfold(header):

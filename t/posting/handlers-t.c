@@ -317,6 +317,17 @@ static void test_ours(Bench *bench, gconstpointer data)
     g_assert_null(post->envelope_sender);
 }
 
+/* Nothing that leaves tells of the delivery to us, whoever gets it. */
+static void test_return_path(Bench *bench, gconstpointer data)
+{
+    static const Pipeline *const pipelines[] = {&pipeline_posting, &pipeline_owner, &pipeline_virgin};
+    for (size_t i = 0; i < G_N_ELEMENTS(pipelines); i++) {
+        Post *post = bench_post(bench, "Return-Path: <a@example.org>\r\n" BASE "return-path:\r\n <>\r\n\r\n");
+        g_assert_true(pipeline_run(pipelines[i], post, NULL));
+        g_assert_false(message_has(post->message, "Return-Path"));
+    }
+}
+
 /* A real mail through the whole pipeline: the body is the same, and so is each
  * field that no handler is there to change. */
 static void check_mail(GBytes *mail, const char *name, void *data)
@@ -474,6 +485,7 @@ int main(int argc, char **argv)
     BENCH_TEST("/handlers/decorate, for all", test_decorate_for_all);
     BENCH_TEST("/handlers/decorate, personal", test_decorate_personal);
     BENCH_TEST("/handlers/ours", test_ours);
+    BENCH_TEST("/handlers/return-path", test_return_path);
     BENCH_TEST("/handlers/corpus lists", test_corpus_lists);
     BENCH_TEST("/handlers/corpus mime", test_corpus_mime);
     g_test_add_func("/handlers/table", test_table);
