@@ -111,7 +111,8 @@ const ConfigKey config_schema[] = {
 {"runner.*", "queue", STRING(CONFIG_TOKEN_NAME),
  "The queue that it works. A listener has none."},
 {"runner.*", "listen", LIST(NULL),
- "Addresses that the master binds for a listener: HOST:PORT, [IPv6]:PORT or unix:PATH."},
+ "Addresses that the master binds for a listener: HOST:PORT, [IPv6]:PORT or unix:PATH. A host name "
+ "stands for all its addresses, * for all of the machine, IPv4 and IPv6."},
 
 {"lmtp", "max_sessions", INTEGER("200", 1, 65536, "sessions"),
  "Sessions at one time in each instance; further clients wait until one ends."},

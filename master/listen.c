@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -12,33 +13,48 @@
 
 #include "base/auto.h"
 #include "base/fail.h"
+#include "base/log.h"
 
 #define BACKLOG 1024
 #define UNIX_MODE 0666
 #define UNIX_PREFIX "unix:"
 
+/* Counted: texts that mean the same address share it. */
+typedef struct Socket {
+    int fd;
+    struct sockaddr_storage address;
+    socklen_t length; /* 0: never shared */
+    char *path;       /* its file */
+} Socket;
+
 struct Listen {
-    GHashTable *sockets; /* address -> fd + 1 */
+    GHashTable *bound; /* text -> GPtrArray of Socket */
 };
 
-static void close_socket(const char *address, int fd)
+static void close_socket(void *data)
 {
-    close(fd);
-    if (g_str_has_prefix(address, UNIX_PREFIX))
-        unlink(address + strlen(UNIX_PREFIX));
+    Socket *own = data;
+    close(own->fd);
+    if (own->path)
+        unlink(own->path);
+    g_free(own->path);
+}
+
+static void release_socket(void *data)
+{
+    g_rc_box_release_full(data, close_socket);
 }
 
 Listen *listen_new(void)
 {
     Listen *sockets = g_new0(Listen, 1);
-    sockets->sockets = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    sockets->bound = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
     return sockets;
 }
 
 void listen_free(Listen *sockets)
 {
-    listen_keep(sockets, NULL);
-    g_hash_table_unref(sockets->sockets);
+    g_hash_table_unref(sockets->bound);
     g_free(sockets);
 }
 
@@ -120,52 +136,139 @@ static int bind_tcp(const struct addrinfo *found)
     return auto_fd_steal(&fd);
 }
 
-static int open_tcp(const char *address, GError **error)
+static Socket *socket_at(const GPtrArray *among, const struct addrinfo *found)
+{
+    for (guint i = 0; i < among->len; i++) {
+        Socket *each = among->pdata[i];
+        if (each->length == found->ai_addrlen && memcmp(&each->address, found->ai_addr, found->ai_addrlen) == 0)
+            return each;
+    }
+    return NULL;
+}
+
+/* What another text bound already. */
+static Socket *bound_at(const Listen *sockets, const struct addrinfo *found)
+{
+    GHashTableIter iter;
+    gpointer among;
+    Socket *before = NULL;
+    g_hash_table_iter_init(&iter, sockets->bound);
+    while (!before && g_hash_table_iter_next(&iter, NULL, &among))
+        before = socket_at(among, found);
+    return before ? g_rc_box_acquire(before) : NULL;
+}
+
+static in_port_t port_of(const struct addrinfo *found)
+{
+    return found->ai_family == AF_INET6 ? ((const struct sockaddr_in6 *)(const void *)found->ai_addr)->sin6_port
+                                        : ((const struct sockaddr_in *)(const void *)found->ai_addr)->sin_port;
+}
+
+static Socket *bind_new(const struct addrinfo *found)
+{
+    int fd = bind_tcp(found);
+    if (fd < 0)
+        return NULL;
+    Socket *own = g_rc_box_new0(Socket);
+    own->fd = fd;
+    own->length = port_of(found) != 0 ? found->ai_addrlen : 0; /* the system chose one: it is nobody else's */
+    memcpy(&own->address, found->ai_addr, found->ai_addrlen);
+    return own;
+}
+
+/* A kernel without IPv6, or with none on its interfaces, while names still have such addresses. */
+static bool lacks_family(const struct addrinfo *found)
+{
+    return errno == EAFNOSUPPORT || (errno == EADDRNOTAVAIL && found->ai_family == AF_INET6);
+}
+
+/* Each address once; those of a family that the machine lacks are left out if there are others. */
+static bool bind_all(const Listen *sockets, const char *text, const struct addrinfo *first, GPtrArray *own,
+                     GError **error)
+{
+    for (const struct addrinfo *found = first; found; found = found->ai_next) {
+        if (socket_at(own, found))
+            continue;
+        Socket *one = bound_at(sockets, found);
+        if (!one)
+            one = bind_new(found);
+        if (one) {
+            g_ptr_array_add(own, one);
+            continue;
+        }
+        int number = errno;
+        bool others = own->len > 0 || found->ai_next;
+        char numeric[NI_MAXHOST] = "?";
+        bool lacks = others && lacks_family(found);
+        getnameinfo(found->ai_addr, found->ai_addrlen, numeric, sizeof numeric, NULL, 0, NI_NUMERICHOST);
+        errno = number;
+        if (!lacks)
+            return fail_errno(error, FAIL_CONFIG, "bind %s (%s)", text, numeric);
+        log_warn("%s: %s is left out: %s", text, numeric, g_strerror(number));
+    }
+    return true;
+}
+
+static bool open_tcp(const Listen *sockets, const char *address, GPtrArray *own, GError **error)
 {
     g_autofree char *text = g_strdup(address);
     char *host, *port;
-    if (!split(text, &host, &port)) {
-        fail(error, FAIL_CONFIG, "\"%s\" is not HOST:PORT, [v6]:PORT or unix:PATH", address);
-        return -1;
-    }
+    if (!split(text, &host, &port))
+        return fail(error, FAIL_CONFIG, "\"%s\" is not HOST:PORT, [v6]:PORT or unix:PATH", address);
     struct addrinfo hints = {.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM}, *found = NULL;
-    int result = getaddrinfo(strcmp(host, "*") == 0 ? "0.0.0.0" : host, port, &hints, &found);
-    if (result != 0) {
-        fail(error, FAIL_CONFIG, "%s: %s", address, gai_strerror(result));
-        return -1;
-    }
-    int fd = bind_tcp(found);
-    if (fd < 0)
-        fail_errno(error, FAIL_CONFIG, "bind %s", address);
+    int result = getaddrinfo(strcmp(host, "*") == 0 ? NULL : host, port, &hints, &found);
+    if (result != 0)
+        return fail(error, FAIL_CONFIG, "%s: %s", address, gai_strerror(result));
+    bool sound = bind_all(sockets, address, found, own, error);
     freeaddrinfo(found);
-    return fd;
+    return sound;
+}
+
+static bool open_unix(const char *path, GPtrArray *own, GError **error)
+{
+    int fd = listen_unix(path, UNIX_MODE, error);
+    if (fd < 0)
+        return false;
+    Socket *one = g_rc_box_new0(Socket);
+    one->fd = fd;
+    one->path = g_strdup(path);
+    g_ptr_array_add(own, one);
+    return true;
 }
 
 bool listen_add(Listen *sockets, const char *address, GError **error)
 {
-    if (g_hash_table_contains(sockets->sockets, address))
+    if (g_hash_table_contains(sockets->bound, address))
         return true;
-    int fd = g_str_has_prefix(address, UNIX_PREFIX) ? listen_unix(address + strlen(UNIX_PREFIX), UNIX_MODE, error)
-                                                    : open_tcp(address, error);
-    if (fd < 0)
+    g_autoptr(GPtrArray) own = g_ptr_array_new_with_free_func(release_socket);
+    bool sound = g_str_has_prefix(address, UNIX_PREFIX) ? open_unix(address + strlen(UNIX_PREFIX), own, error)
+                                                        : open_tcp(sockets, address, own, error);
+    if (!sound)
         return false;
-    g_hash_table_insert(sockets->sockets, g_strdup(address), GINT_TO_POINTER(fd + 1));
+    g_hash_table_insert(sockets->bound, g_strdup(address), g_steal_pointer(&own));
     return true;
 }
 
-int listen_fd(const Listen *sockets, const char *address)
+bool listen_fds(const Listen *sockets, const char *address, GArray *fds)
 {
-    return GPOINTER_TO_INT(g_hash_table_lookup(sockets->sockets, address)) - 1;
+    const GPtrArray *own = g_hash_table_lookup(sockets->bound, address);
+    for (guint i = 0; own && i < own->len; i++) {
+        int fd = ((const Socket *)own->pdata[i])->fd;
+        bool known = false;
+        for (guint j = 0; j < fds->len && !known; j++)
+            known = g_array_index(fds, int, j) == fd;
+        if (!known)
+            g_array_append_val(fds, fd);
+    }
+    return own != NULL;
 }
 
 void listen_keep(Listen *sockets, GHashTable *wanted)
 {
     GHashTableIter iter;
-    gpointer address, fd;
-    g_hash_table_iter_init(&iter, sockets->sockets);
-    while (g_hash_table_iter_next(&iter, &address, &fd))
-        if (!wanted || !g_hash_table_contains(wanted, address)) {
-            close_socket(address, GPOINTER_TO_INT(fd) - 1);
+    gpointer address;
+    g_hash_table_iter_init(&iter, sockets->bound);
+    while (g_hash_table_iter_next(&iter, &address, NULL))
+        if (!g_hash_table_contains(wanted, address))
             g_hash_table_iter_remove(&iter);
-        }
 }

@@ -5,7 +5,8 @@
  * Listening sockets, bound by the master so that low ports need no root in a
  * runner and a restart of a runner refuses nobody. Each is known by its text
  * in the configuration: HOST:PORT, [v6]:PORT or unix:PATH; a reload
- * that names the same text keeps the socket.
+ * that names the same text keeps its sockets. A host name has one for each of its
+ * addresses, * one for each family. Texts that mean the same address share its socket.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -17,7 +18,7 @@ Listen *listen_new(void);
 void listen_free(Listen *sockets); /* closes all, removes the files of UNIX sockets */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Listen, listen_free)
 
-/* Binds it if it is not bound yet. The file of a UNIX socket on which nobody
+/* Binds all of it if it is not bound yet. Addresses of a family that the machine lacks are left out if there are others. The file of a UNIX socket on which nobody
  * answers is removed first; its mode is 0666, so its directory decides who
  * may connect. FAIL_CONFIG with the address and the reason. */
 bool listen_add(Listen *sockets, const char *address, GError **error);
@@ -26,8 +27,8 @@ bool listen_add(Listen *sockets, const char *address, GError **error);
  * Nobody can connect before the mode is set. */
 int listen_unix(const char *path, mode_t mode, GError **error);
 
-/* -1 when it was never added. Borrowed. */
-int listen_fd(const Listen *sockets, const char *address);
+/* Appends its descriptors to fds (of int, borrowed) that are not in there; false when it was never added. */
+bool listen_fds(const Listen *sockets, const char *address, GArray *fds);
 
-/* Closes every socket that is not in wanted (a set of addresses). */
+/* Closes what none of wanted (a set of addresses) means. */
 void listen_keep(Listen *sockets, GHashTable *wanted);

@@ -59,14 +59,32 @@ bool reload_keep(const Master *master, const char *text, GError **error)
     return true;
 }
 
+/* Two runners would take one another's connections. */
+static bool is_only_owner(const Master *master, const char *address, const char *runner, GHashTable *owners,
+                          GError **error)
+{
+    g_autoptr(GArray) fds = g_array_new(FALSE, FALSE, sizeof(int));
+    listen_fds(master->listen, address, fds);
+    for (guint i = 0; i < fds->len; i++) {
+        gpointer fd = GINT_TO_POINTER(g_array_index(fds, int, i));
+        const char *other = g_hash_table_lookup(owners, fd);
+        if (other && strcmp(other, runner) != 0)
+            return fail(error, FAIL_CONFIG, "%s is an address of [runner.%s], too", address, other);
+        g_hash_table_insert(owners, fd, (gpointer)runner);
+    }
+    return true;
+}
+
 bool reload_bind(Master *master, const Plan *plan, GError **error)
 {
     g_autoptr(GString) faults = g_string_new(NULL);
+    g_autoptr(GHashTable) owners = g_hash_table_new(g_direct_hash, g_direct_equal);
     for (guint i = 0; i < plan->runners->len; i++) {
         const PlanRunner *runner = g_ptr_array_index(plan->runners, i);
         for (char **address = runner->listen; *address; address++) {
             g_autoptr(GError) fault = NULL;
-            if (!listen_add(master->listen, *address, &fault))
+            if (!listen_add(master->listen, *address, &fault) ||
+                !is_only_owner(master, *address, runner->name, owners, &fault))
                 g_string_append_printf(faults, "%s[runner.%s] listen: %s", faults->len ? "\n" : "", runner->name,
                                        fault->message);
         }

@@ -158,12 +158,9 @@ static bool start_process(Worker *worker, int lock, GError **error)
     const PlanRunner *plan = worker->group->plan;
     const Master *master = worker->group->master;
     g_autoptr(GArray) listen = g_array_new(FALSE, FALSE, sizeof(int));
-    for (char **address = plan->listen; *address; address++) {
-        int fd = listen_fd(master->listen, *address);
-        if (fd < 0)
+    for (char **address = plan->listen; *address; address++)
+        if (!listen_fds(master->listen, *address, listen))
             return fail(error, FAIL_LATER, "%s is not bound", *address);
-        g_array_append_val(listen, fd);
-    }
     SpawnOrder order = {.command = plan->command, .runner = plan->name, .config = master->config_copy,
                         .instance = worker->instance, .instances = plan->instances,
                         .listen = (const int *)(void *)listen->data, .listens = listen->len, .lock = lock};

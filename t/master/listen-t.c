@@ -2,8 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "master/listen.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -23,17 +25,142 @@ static int port_of(int fd)
     return ntohs(address.sin_port);
 }
 
+/* -1 when it was never added. */
+static int count_fds(const Listen *sockets, const char *address, int *first)
+{
+    g_autoptr(GArray) fds = g_array_new(FALSE, FALSE, sizeof(int));
+    bool known = listen_fds(sockets, address, fds);
+    if (first && fds->len > 0)
+        *first = g_array_index(fds, int, 0);
+    return known ? (int)fds->len : -1;
+}
+
+static int only_fd(const Listen *sockets, const char *address)
+{
+    int fd = -1;
+    g_assert_cmpint(count_fds(sockets, address, &fd), ==, 1);
+    return fd;
+}
+
+/* A port that is free on every address. */
+static int free_port(void)
+{
+    auto_fd probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in any = {.sin_family = AF_INET};
+    g_assert_cmpint(bind(probe, (struct sockaddr *)&any, sizeof any), ==, 0);
+    return port_of(probe);
+}
+
+static bool takes_connections(const char *host, int port)
+{
+    g_autofree char *service = g_strdup_printf("%d", port);
+    struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM}, *found = NULL;
+    g_assert_cmpint(getaddrinfo(host, service, &hints, &found), ==, 0);
+    auto_fd fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool taken = fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) == 0;
+    freeaddrinfo(found);
+    return taken;
+}
+
+static bool has_ipv6(void)
+{
+    auto_fd fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in6 loopback = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    return fd >= 0 && bind(fd, (struct sockaddr *)&loopback, sizeof loopback) == 0;
+}
+
+/* Stands before that of the C library, so that there is a name with several addresses on every machine. */
+int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints, struct addrinfo **found)
+{
+    static const char *const several[] = {"127.0.0.1", "127.0.0.2", "127.0.0.1", "::1"};
+    typedef int Real(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+    Real *real = (Real *)dlsym(RTLD_NEXT, "getaddrinfo");
+    if (!host || strcmp(host, "several.test") != 0)
+        return real(host, port, hints, found);
+    for (size_t i = 0; i < G_N_ELEMENTS(several); i++) {
+        g_assert_cmpint(real(several[i], port, hints, found), ==, 0);
+        found = &(*found)->ai_next;
+    }
+    return 0;
+}
+
+/* A name listens on all its addresses, each once; one that the machine does not have is left out. */
+static void test_name(void)
+{
+    g_autoptr(Listen) sockets = listen_new();
+    g_autoptr(GError) error = NULL;
+    int port = free_port();
+    g_autofree char *name = g_strdup_printf("several.test:%d", port);
+    g_autofree char *second = g_strdup_printf("127.0.0.2:%d", port);
+    g_assert_true(listen_add(sockets, name, &error));
+    g_assert_no_error(error);
+    g_assert_cmpint(count_fds(sockets, name, NULL), ==, has_ipv6() ? 3 : 2);
+    g_assert_true(takes_connections("127.0.0.1", port));
+    g_assert_true(takes_connections("127.0.0.2", port));
+    g_assert_cmpint(takes_connections("::1", port), ==, has_ipv6());
+
+    /* One of them by another name is the same socket, and stays when the first name goes. */
+    g_assert_true(listen_add(sockets, second, &error));
+    g_autoptr(GArray) fds = g_array_new(FALSE, FALSE, sizeof(int));
+    g_assert_true(listen_fds(sockets, name, fds));
+    guint all = fds->len;
+    g_assert_true(listen_fds(sockets, second, fds));
+    g_assert_cmpuint(fds->len, ==, all);
+    g_autoptr(GHashTable) wanted = g_hash_table_new(g_str_hash, g_str_equal);
+    g_hash_table_add(wanted, second);
+    listen_keep(sockets, wanted);
+    g_assert_cmpint(count_fds(sockets, name, NULL), ==, -1);
+    g_assert_false(takes_connections("127.0.0.1", port));
+    g_assert_true(takes_connections("127.0.0.2", port));
+}
+
+/* All of a name or none of it. */
+static void test_name_in_part(void)
+{
+    g_autoptr(Listen) others = listen_new(), sockets = listen_new();
+    g_autoptr(GError) error = NULL;
+    int port = free_port();
+    g_autofree char *taken = g_strdup_printf("127.0.0.2:%d", port);
+    g_autofree char *name = g_strdup_printf("several.test:%d", port);
+    g_assert_true(listen_add(others, taken, &error));
+    g_assert_false(listen_add(sockets, name, &error));
+    g_assert_error(error, FAIL, FAIL_CONFIG);
+    g_assert_nonnull(strstr(error->message, "127.0.0.2"));
+    g_assert_nonnull(strstr(error->message, name));
+    g_assert_false(takes_connections("127.0.0.1", port));
+}
+
+static void test_everywhere(void)
+{
+    g_autoptr(Listen) sockets = listen_new();
+    g_autoptr(GError) error = NULL;
+    int port = free_port();
+    g_autofree char *everywhere = g_strdup_printf("*:%d", port);
+    g_autofree char *six = g_strdup_printf("[::]:%d", port);
+    g_assert_true(listen_add(sockets, everywhere, &error));
+    g_assert_no_error(error);
+    g_assert_true(takes_connections("127.0.0.1", port));
+    if (!has_ipv6()) {
+        g_test_skip("this machine has no IPv6");
+        return;
+    }
+    g_assert_true(takes_connections("::1", port));
+    g_assert_cmpint(count_fds(sockets, everywhere, NULL), ==, 2);
+    g_assert_true(listen_add(sockets, six, &error)); /* who wrote both before may go on to */
+    g_assert_no_error(error);
+}
+
 static void test_tcp(void)
 {
     g_autoptr(Listen) sockets = listen_new();
     g_autoptr(GError) error = NULL;
-    g_assert_cmpint(listen_fd(sockets, "127.0.0.1:0"), ==, -1);
+    g_assert_cmpint(count_fds(sockets, "127.0.0.1:0", NULL), ==, -1);
     g_assert_true(listen_add(sockets, "127.0.0.1:0", &error));
-    int fd = listen_fd(sockets, "127.0.0.1:0");
+    int fd = only_fd(sockets, "127.0.0.1:0");
     g_assert_true(fcntl(fd, F_GETFL) & O_NONBLOCK);
     g_assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
     g_assert_true(listen_add(sockets, "127.0.0.1:0", &error)); /* again: the same socket */
-    g_assert_cmpint(listen_fd(sockets, "127.0.0.1:0"), ==, fd);
+    g_assert_cmpint(only_fd(sockets, "127.0.0.1:0"), ==, fd);
     g_autofree char *taken = g_strdup_printf("127.0.0.1:%d", port_of(fd));
     g_assert_false(listen_add(sockets, taken, &error));
     g_assert_error(error, FAIL, FAIL_CONFIG);
@@ -81,7 +208,7 @@ static void test_unix(void)
     g_autoptr(GHashTable) wanted = g_hash_table_new(g_str_hash, g_str_equal);
     g_hash_table_add(wanted, address);
     listen_keep(sockets, wanted);
-    g_assert_cmpint(listen_fd(sockets, address), >=, 0);
+    g_assert_cmpint(only_fd(sockets, address), >=, 0);
     listen_free(sockets);
     g_assert_cmpint(access(path, F_OK), !=, 0);
 }
@@ -102,6 +229,9 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     directory = g_dir_make_tmp("listen-XXXXXX", NULL);
     g_test_add_func("/listen/tcp", test_tcp);
+    g_test_add_func("/listen/name", test_name);
+    g_test_add_func("/listen/name-in-part", test_name_in_part);
+    g_test_add_func("/listen/everywhere", test_everywhere);
     g_test_add_func("/listen/nonsense", test_nonsense);
     g_test_add_func("/listen/unix", test_unix);
     g_test_add_func("/listen/precious-file", test_precious_file);

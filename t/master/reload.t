@@ -88,6 +88,25 @@ def test_listen_moves(site):
         pass
 
 
+def test_listen_by_another_name(site):
+    """The same address by a name: the same socket, on which nobody was refused meanwhile. Two runners cannot have it."""
+    port = free_port()
+    site.runners["in"]["listen"] = f"127.0.0.1:{port}"
+    site.configure()
+    site.start()
+    before = site.children()[0]["pid"]
+    site.runners["in"]["listen"] = f"localhost:{port}"
+    site.configure()
+    assert site.ask(verb="reload")["ok"]
+    until(lambda: site.renewed("in", before), "the runner with its socket by a name")
+    socket.create_connection(("127.0.0.1", port)).close()
+    site.runners["out"] = {"listen": f"127.0.0.1:{port}"}
+    site.configure()
+    reply = site.ask(verb="reload")
+    assert not reply["ok"] and f"127.0.0.1:{port} is an address of [runner.in], too" in reply["error"], reply
+    socket.create_connection(("127.0.0.1", port)).close()
+
+
 def test_rescale(site):
     site.runners["out"] = {"instances": 2}
     site.configure()
