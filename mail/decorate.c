@@ -4,13 +4,12 @@
 
 #include <string.h>
 
-#include "mail/mime.h"
+#include "mail/parameter.h"
 
 #define QP_LINE 76
 
 /* What the header says of the body. */
 typedef struct Content {
-    char *field;    /* the Content-Type as it stands, NULL: none */
     char *type;     /* "text/plain" */
     char *charset;  /* lower case, "us-ascii" when not given */
     char *encoding; /* lower case, "7bit" when not given */
@@ -19,7 +18,6 @@ typedef struct Content {
 
 static void content_clear(Content *content)
 {
-    g_free(content->field);
     g_free(content->type);
     g_free(content->charset);
     g_free(content->encoding);
@@ -27,21 +25,18 @@ static void content_clear(Content *content)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Content, content_clear)
 
-static char *first_word(const char *value, const char *fallback)
-{
-    g_autofree char *word = g_strndup(value ? value : "", strcspn(value ? value : "", "; \t"));
-    return g_ascii_strdown(*word ? word : fallback, -1);
-}
-
+/* Lower case; the type is "" where the field can be read in two ways: nothing is joined to that. */
 static void read_content(const Message *message, Content *content)
 {
+    g_autofree char *field = message_value(message, "Content-Type"), *charset = NULL;
     g_autofree char *encoding = message_value(message, "Content-Transfer-Encoding");
-    content->field = message_value(message, "Content-Type");
-    content->type = first_word(content->field, "text/plain");
-    g_autofree char *charset = content->field ? mime_parameter(content->field, "charset") : NULL;
+    g_autofree char *token = content_token(encoding ? encoding : "");
+    g_autoptr(ContentType) type = content_type_parse(field ? field : "text/plain");
+    bool clear = content_type_parameter(type, "charset", &charset) &&
+                 content_type_parameter(type, "boundary", &content->boundary) && !type->broken;
+    content->type = g_ascii_strdown(clear ? type->type : "", -1);
     content->charset = g_ascii_strdown(charset && *charset ? charset : "us-ascii", -1);
-    content->encoding = first_word(encoding, "7bit");
-    content->boundary = content->field ? mime_parameter(content->field, "boundary") : NULL;
+    content->encoding = g_ascii_strdown(*token ? token : "7bit", -1);
 }
 
 static void add(Decorated *result, GBytes *piece)

@@ -70,8 +70,23 @@ static void assert_wrapped(const char *fields, const char *body, const char *foo
     g_assert_nonnull(strstr(text, "Content-Disposition: inline\r\n\r\n"));
 }
 
+/* The field is read by its grammar: what stands in quotes or comments is no parameter. */
+static void test_parameters(void)
+{
+#define NAMED "Content-Type: Text/Plain (a; charset=koi8-r); name=\"b; charset=us-ascii\"; charset=\"ut\\f-8\"\r\n" \
+              "Content-Transfer-Encoding: 8bit (so)\r\n\r\nx\r\n"
+    assert_decorated(NAMED, NULL, "\xc3\xa9\n", NAMED "\xc3\xa9\r\n");
+#define MIXED "Content-Type: multipart/mixed; name=\"c; boundary=no\"; boundary*0=\"y\\\"e\"; boundary*1=s\r\n\r\n"
+    assert_decorated(MIXED "--y\"es\r\n\r\nx\r\n--y\"es--\r\n", NULL, "foot\n",
+                     MIXED "--y\"es\r\n\r\nx\r\n--y\"es\r\nContent-Type: text/plain; charset=\"us-ascii\"\r\n"
+                           "Content-Transfer-Encoding: 7bit\r\nContent-Disposition: inline\r\n\r\nfoot\r\n\r\n"
+                           "--y\"es--\r\n");
+}
+
 static void test_wrapped(void)
 {
+    assert_wrapped("Content-Type: text/plain; charset=us-ascii; charset=utf-8\r\n", "x", "foot");
+    assert_wrapped("Content-Type: text/plain; charset=\"us-ascii\r\n", "x", "foot");
     assert_wrapped("Content-Type: text/html\r\n", "<p>x</p>", "foot");
     assert_wrapped("Content-Type: text/plain\r\nContent-Transfer-Encoding: base64\r\n", "eA==", "foot");
     assert_wrapped("Content-Type: text/plain; charset=us-ascii\r\n", "x", "\xc3\xa9");
@@ -138,6 +153,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mail/decorate/nothing", test_nothing);
     g_test_add_func("/mail/decorate/joined", test_joined);
+    g_test_add_func("/mail/decorate/parameters", test_parameters);
     g_test_add_func("/mail/decorate/wrapped", test_wrapped);
     g_test_add_func("/mail/decorate/mixed", test_mixed);
     g_test_add_func("/mail/decorate/long lines", test_long_lines);
