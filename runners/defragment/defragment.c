@@ -17,16 +17,6 @@
 #define FORGET_INTERVAL (3600 * CLOCK_SECOND)
 #define DAY (86400 * CLOCK_SECOND)
 
-bool defragment_wanted(const Config *config, const List *list)
-{
-    if (list->defragment != DEFRAGMENT_DEFAULT)
-        return list->defragment == DEFRAGMENT_ON;
-    const char *transport = list->transport && *list->transport ? list->transport
-                                                                 : config_string(config, "out", "default_transport");
-    g_autofree char *section = g_strconcat("transport.", transport, NULL);
-    return config_has_section(config, section) && config_bool(config, section, "defragment");
-}
-
 static void join_free(gpointer data)
 {
     Join *made = data;

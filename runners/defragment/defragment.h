@@ -58,9 +58,6 @@ typedef struct Part {
 /* For the tests, which run it with hooks of their own. */
 extern const RunnerSpec defragment_spec;
 
-/* Does the list want parts joined (its own setting, or that of its transport)? */
-bool defragment_wanted(const Config *config, const List *list);
-
 /* part.c: a part meets its set. */
 bool part_handle(Defragment *own, Entry *entry, Outcome *outcome, GError **error);
 void part_log(const Part *part, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "posting/transport.h"
 #include "runners/defragment/defragment.h"
 #include "runners/defragment/hand_over.h"
 #include "runners/keys.h"
@@ -381,7 +382,7 @@ bool part_handle(Defragment *own, Entry *entry, Outcome *outcome, GError **error
     g_auto(Part) part = {.own = own, .entry = entry, .outcome = outcome};
     if (!read_part(&part, error))
         return false;
-    if (!partial_read(part.message, &part.partial) || !defragment_wanted(runner_config(own->runner), part.list)) {
+    if (!partial_read(part.message, &part.partial) || !transport_defragments(runner_config(own->runner), part.list)) {
         part_leave(&part, NULL, NULL); /* D13 */
         return true;
     }

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "posting/transport.h"
 
 #define COUNT_TRUST_US (CLOCK_SECOND / 5)  /* how old a count of what waits may be */
 #define COUNT_SHARE 10                     /* counting takes at most one part in so many of our time */
@@ -50,17 +51,6 @@ void fragments_free(Fragments *fragments)
         return;
     g_hash_table_unref(fragments->let_in);
     g_free(fragments);
-}
-
-/* The list's own word, or that of its transport. */
-static bool is_wanted(const Config *config, const List *list)
-{
-    if (list->defragment != DEFRAGMENT_DEFAULT)
-        return list->defragment == DEFRAGMENT_ON;
-    const char *transport = list->transport && *list->transport ? list->transport
-                                                                 : config_string(config, "out", "default_transport");
-    g_autofree char *section = g_strconcat("transport.", transport, NULL);
-    return config_has_section(config, section) && config_bool(config, section, "defragment");
 }
 
 static bool is_known(Store *store, const char *key, bool *known, GError **error)
@@ -183,7 +173,7 @@ bool fragments_decide(Fragments *fragments, Store *store, const FragmentOffer *o
     g_autoptr(List) list = list_by_id(store, offer->list_id, error);
     if (!list)
         return false;
-    if (!is_wanted(fragments->config, list)) {
+    if (!transport_defragments(fragments->config, list)) {
         if (list->partial_action == PARTIAL_REFUSE)
             answer->refusal = g_strdup("550 5.6.1 Parts of messages (message/partial) are not accepted here");
         return true;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "posting/transport.h"
 #include "switchboard/slice.h"
 
 #define PER_TRANSACTION 500 /* where the list names a transport that is not configured */
@@ -28,17 +29,9 @@ BlockPlan blocks_divide_domains(int64_t count, unsigned instances, int64_t per_e
     return (BlockPlan){.blocks = (unsigned)blocks, .size = per_entry, .instances = instances, .by_domain = true};
 }
 
-char *blocks_transport(const Config *config, const char *transport)
-{
-    if (!transport || !*transport)
-        transport = config_string(config, "out", "default_transport");
-    g_autofree char *section = g_strconcat("transport.", transport, NULL);
-    return config_has_section(config, section) ? g_steal_pointer(&section) : NULL;
-}
-
 BlockPlan blocks_plan(const Config *config, const char *transport, int64_t count, bool single)
 {
-    g_autofree char *section = blocks_transport(config, transport);
+    g_autofree char *section = transport_section(config, transport);
     int64_t per_transaction = PER_TRANSACTION;
     unsigned instances = (unsigned)config_integer(config, "runner.out", "instances");
     int64_t per_entry = config_integer(config, "out", "recipients_per_entry");

@@ -25,10 +25,6 @@ typedef struct BlockPlan {
     bool by_domain;
 } BlockPlan;
 
-/* The section of the configuration for the transport of that name, NULL or "" for the default one. NULL: there is no
- * such transport. g_free(). */
-char *blocks_transport(const Config *config, const char *transport);
-
 /* As many blocks as there are instances of out, when each gets a full
  * transaction's worth; more only above recipients_per_entry. count is an upper bound.
  * transport: name, NULL or "" for the default one; single: each recipient has a

@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "posting/pipeline.h"
+#include "posting/transport.h"
 #include "runners/keys.h"
 #include "runners/list_runner.h"
 #include "runners/pipeline/blocks.h"
@@ -75,7 +76,7 @@ static Draft *make_out(Entry *entry, const Post *post)
 /* May the relay make the senders of the recipients? Only where that is all in which copies differ. */
 static bool relay_makes_senders(const Config *config, const Post *post)
 {
-    g_autofree char *section = blocks_transport(config, post->list->transport);
+    g_autofree char *section = transport_section(config, post->list->transport);
     bool alike = !post->holes || post->holes->len == 0;
     return post->verp && alike && section && config_bool(config, section, "xverp");
 }
