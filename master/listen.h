@@ -18,7 +18,8 @@ Listen *listen_new(void);
 void listen_free(Listen *sockets); /* closes all, removes the files of UNIX sockets */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Listen, listen_free)
 
-/* Binds all of it if it is not bound yet. Addresses of a family that the machine lacks are left out if there are others. The file of a UNIX socket on which nobody
+/* Binds all of it if it is not bound yet. Addresses of a family that the machine lacks are left out if there are
+ * others. The file of a UNIX socket on which nobody
  * answers is removed first; its mode is 0666, so its directory decides who
  * may connect. FAIL_CONFIG with the address and the reason. */
 bool listen_add(Listen *sockets, const char *address, GError **error);

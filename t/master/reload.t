@@ -89,7 +89,7 @@ def test_listen_moves(site):
 
 
 def test_listen_by_another_name(site):
-    """The same address by a name: the same socket, on which nobody was refused meanwhile. Two runners cannot have it."""
+    """The same address by a name: the same socket, and nobody is refused meanwhile. Two runners cannot have it."""
     port = free_port()
     site.runners["in"]["listen"] = f"127.0.0.1:{port}"
     site.configure()
