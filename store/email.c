@@ -129,8 +129,10 @@ bool email_ensure(Store *store, const char *email, const char *display_name, Ema
     if (step != STEP_DONE)
         return step == STEP_ROW;
     address->email = g_strdup(email);
-    address->person = store_key_new();
-    address->key = store_key_new();
+    address->person = store_key_new(store, error);
+    address->key = address->person ? store_key_new(store, error) : 0;
+    if (address->key == 0)
+        return false;
     address->named = true;
     g_autofree char *name = clean(display_name);
     return make(store, address, name, error);

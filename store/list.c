@@ -198,8 +198,8 @@ static bool insert_setting(Store *store, int64_t key, const char *name, const ch
 static bool insert_list(Store *store, const char *name, const char *host, const Style *style, GError **error)
 {
     g_autofree char *list_id = g_strconcat(name, ".", host, NULL);
-    int64_t key = store_key_new(), added = 0;
-    if (!domain_known(store, host, error) ||
+    int64_t key = store_key_new(store, error), added = 0;
+    if (key == 0 || !domain_known(store, host, error) ||
         !query_run(store, error, &added,
                    "INSERT INTO list (key, list_id, mail_host, list_name, created_at, last_post_at, post_id) "
                    "VALUES ($1, $2, $3, $4, $5, 0, 1) ON CONFLICT DO NOTHING",

@@ -199,7 +199,9 @@ typedef struct NewMember {
 static bool insert(Store *store, const NewMember *new, int64_t list, const Email *address, GError **error)
 {
     const Preferences *own = new->own ? new->own : &preferences_unset;
-    int64_t added = 0;
+    int64_t added = 0, key = store_key_new(store, error);
+    if (key == 0)
+        return false;
     if (!query_run(
             store, error, &added,
             "INSERT INTO member (list, role, folded, by_person, email, address, person, key, "
@@ -207,7 +209,7 @@ static bool insert(Store *store, const NewMember *new, int64_t list, const Email
             "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) "
             "ON CONFLICT (list, role, folded, by_person) DO NOTHING",
             INTEGER(list), INTEGER(new->role), TEXT(address->folded), INTEGER(new->by_person), TEXT(address->email),
-            INTEGER(address->key), INTEGER(address->person), INTEGER(store_key_new()), INTEGER(clock_now()),
+            INTEGER(address->key), INTEGER(address->person), INTEGER(key), INTEGER(clock_now()),
             PREFERENCE_VALUES(own)))
         return false;
     return added > 0 ||

@@ -24,9 +24,11 @@ static bool add(Store *store, int64_t now, GError **error)
     unsigned char octets[SECRET_OCTETS];
     if (getrandom(octets, sizeof octets, 0) != sizeof octets) /* of this size it is never cut short */
         return fail_errno(error, FAIL_LATER, "no random octets for a secret");
-    return query_run(store, error, NULL, "UPDATE secret SET replaced_at = $1 WHERE replaced_at = 0", INTEGER(now)) &&
+    int64_t key = store_key_new(store, error);
+    return key != 0 &&
+           query_run(store, error, NULL, "UPDATE secret SET replaced_at = $1 WHERE replaced_at = 0", INTEGER(now)) &&
            query_run(store, error, NULL, "INSERT INTO secret (key, octets, replaced_at) VALUES ($1, $2, 0)",
-                     INTEGER(store_key_new()), BLOB(octets, sizeof octets));
+                     INTEGER(key), BLOB(octets, sizeof octets));
 }
 
 /* Two processes may ask first at the same time: the second finds the first one's. */

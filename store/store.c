@@ -22,6 +22,8 @@ struct Store {
     int depth;          /* of store_begin() */
     bool doomed;        /* the transaction can only be rolled back */
     GArray *savepoints; /* of bool: doomed when each was set */
+    bool keyed;         /* keys were made in this transaction */
+    int64_t last_key;   /* then: the last of them */
     int64_t unknown;    /* versions handed out while the real one cannot be read */
 };
 
@@ -185,6 +187,7 @@ static void forget_transaction(Store *store)
     store->depth = 0;
     store->doomed = false;
     store->savepoints = 0;
+    store->keyed = false;
 }
 
 static void roll_back(Store *store)
@@ -192,6 +195,11 @@ static void roll_back(Store *store)
     if (store->driver->in_transaction(store->connection))
         store->driver->script(store->connection, "ROLLBACK", NULL);
     forget_transaction(store);
+}
+
+static bool keep_last_key(Store *store, GError **error)
+{
+    return !store->keyed || query_run(store, error, NULL, "UPDATE last_key SET value = $1", INTEGER(store->last_key));
 }
 
 bool store_commit(Store *store, GError **error)
@@ -206,7 +214,7 @@ bool store_commit(Store *store, GError **error)
         roll_back(store);
         return fail(error, FAIL_LATER, "a part of the transaction failed: all of it was rolled back");
     }
-    if (store->driver->script(store->connection, "COMMIT", error)) {
+    if (keep_last_key(store, error) && store->driver->script(store->connection, "COMMIT", error)) {
         forget_transaction(store);
         return true;
     }
@@ -283,9 +291,29 @@ bool write_end(Store *store, const Write *write, bool ok, GError **error)
 
 /* ---- ids ---- */
 
-int64_t store_key_new(void)
+/* Nobody else writes before this transaction ends, so it is read and written once. */
+static bool read_last_key(Store *store, GError **error)
 {
-    return (int64_t)((uint64_t)clock_unique() << 11 | (g_random_int() & 0x7ff));
+    g_autoptr(Query) query = query_start(store, error, "SELECT value FROM last_key", NULL, 0);
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_DONE)
+        fail(error, FAIL_LATER, "the database has lost its record of keys");
+    if (step != STEP_ROW)
+        return false;
+    store->last_key = query_integer(query, 0);
+    store->keyed = true;
+    return true;
+}
+
+int64_t store_key_new(Store *store, GError **error)
+{
+    if (store->depth == 0)
+        log_panic("store_key_new outside a transaction: the key might be handed out again");
+    if (!store->keyed && !read_last_key(store, error))
+        return 0;
+    int64_t now = (int64_t)((uint64_t)clock_unique() << 11 | (g_random_int() & 0x7ff));
+    store->last_key = MAX(now, store->last_key + 1);
+    return store->last_key;
 }
 
 /* The finaliser of SplitMix64. */

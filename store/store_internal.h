@@ -100,9 +100,10 @@ typedef struct Write {
 bool write_begin(Store *store, Write *write, GError **error);
 bool write_end(Store *store, const Write *write, bool ok, GError **error);
 
-/* Keys are the time in microseconds and 11 random bits. An id is a key and a
- * mix of it, so it needs no column and a mistyped one is found out. */
-int64_t store_key_new(void);
+/* Keys are the time in microseconds and 11 random bits, or the one after the last where the clock was set back: never
+ * one that was handed out before. Inside a transaction; 0 with error. An id is a key and a mix of it, so it needs no
+ * column and a mistyped one is found out. */
+int64_t store_key_new(Store *store, GError **error);
 void store_key_id(int64_t key, char id[STORE_ID_SIZE]);
 bool store_id_key(const char *id, int64_t *key);
 

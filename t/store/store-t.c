@@ -545,28 +545,6 @@ static void test_given_up(Fixture *fixture, const void *data)
     g_assert_false(is_domain(fixture->store, "b.example"));
 }
 
-/* ---- ids ---- */
-
-static void test_ids(void)
-{
-    char before[STORE_ID_SIZE] = "", id[STORE_ID_SIZE];
-    for (int i = 0; i < 10000; i++) {
-        int64_t key = store_key_new(), again;
-        store_key_id(key, id);
-        g_assert_cmpint(strspn(id, "0123456789abcdef"), ==, STORE_ID_SIZE - 1);
-        g_assert_cmpstr(before, <, id);
-        g_assert_true(store_id_key(id, &again));
-        g_assert_cmpint(again, ==, key);
-        strcpy(before, id);
-    }
-    int64_t key;
-    id[20] = id[20] == '0' ? '1' : '0';
-    g_assert_false(store_id_key(id, &key));
-    g_assert_false(store_id_key("", &key));
-    g_assert_false(store_id_key("0123", &key));
-    g_assert_false(store_id_key("zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz", &key));
-}
-
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -595,6 +573,5 @@ int main(int argc, char **argv)
     TEST("/store/killed", test_killed);
     TEST("/store/full", test_full);
     TEST("/store/given-up", test_given_up);
-    g_test_add_func("/store/ids", test_ids);
     return g_test_run();
 }
