@@ -523,7 +523,8 @@ static size_t entries_allowed(const Config *config)
     size_t wanted = (size_t)config_integer(config, "spool", "batch_limit");
     size_t most = fs_files_allowed(wanted, ENTRIES_PART);
     if (most < wanted)
-        log_info("at most %zu entries are taken at a time, not %zu: the system allows too few open files", most, wanted);
+        log_info("at most %zu entries are taken at a time, not %zu: the system allows too few open files", most,
+                 wanted);
     return most;
 }
 
