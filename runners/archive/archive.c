@@ -18,6 +18,10 @@
 #define BACKOFF_MIN (5 * CLOCK_SECOND)
 #define BACKOFF_MAX (3600 * CLOCK_SECOND)
 
+/* A file's name has 255 octets, and archivers append to it. What is longer keeps its beginning. */
+#define FILE_NAME_MAX (255 - sizeof(".mbox.intent") + 1)
+#define FILE_NAME_KEPT 190
+
 /* The mail's key when its entry was born again for one archiver. */
 #define KEY_ARCHIVE_KEY "archive_key"
 
@@ -58,6 +62,14 @@ char *archiver_file_name(const char *list)
             g_string_append_c(name, *at);
         else
             g_string_append_printf(name, "%%%02X", (unsigned char)*at);
+    }
+    if (name->len > FILE_NAME_MAX) {
+        size_t kept = FILE_NAME_KEPT;
+        while ((name->str[kept] & 0xc0) == 0x80) /* in the midst of a character */
+            kept--;
+        g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA1, list, -1);
+        g_string_truncate(name, kept);
+        g_string_append_printf(name, "%%sha1-%s", sum);
     }
     return g_string_free(name, FALSE);
 }

@@ -50,7 +50,7 @@ extern const ArchiverType archiver_mbox;
 extern const ArchiverType archiver_command;
 
 /* A list's name as part of a path: '/' and what could hide or climb is
- * written as %XX. g_free(). */
+ * written as %XX, and the end of one that is too long for a file's name as its SHA-1. g_free(). */
 char *archiver_file_name(const char *list);
 /* The setting, or FAIL_CONFIG that names what is missing. */
 const char *archiver_setting(Runner *runner, const char *section, const char *key, GError **error);

@@ -67,7 +67,8 @@ static GString *mbox_text(const ArchiveMail *mail)
     time_t seconds = (time_t)(mail->arrival / CLOCK_SECOND);
     struct tm broken;
     char date[64];
-    g_strdelimit(sender, " \t\r\n", '_');
+    for (char *at = sender; *at != '\0'; at++) /* one word of ASCII, for all who read it */
+        *at = g_ascii_isgraph(*at) ? *at : '_';
     gmtime_r(&seconds, &broken);
     strftime(date, sizeof date, "%a %b %e %H:%M:%S %Y", &broken);
     g_string_append_printf(text, "From %s %s\n", sender, date);

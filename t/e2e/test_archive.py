@@ -52,6 +52,34 @@ def test_mailbox_reads_what_was_posted(instance, list_mails):
     assert sorted(body_sha(octets) for octets in maildir_mails(instance)) == wanted
 
 
+def test_mailbox_reads_what_came_from_odd_senders(instance):
+    """An mbox's From_ lines are ASCII to Python's mailbox, whatever the sender's address is."""
+    instance.create_list("test", MEMBERS)
+    senders = ["j\u00f6s\u00e9@b\u00fccher.example", "<>", "a~b@example.net"]
+    for number, sender in enumerate(senders):
+        octets = post(message_id=f"<{number}@example.net>", sender="x@example.net")
+        instance.cli("inject", f"--sender={sender}", f"test@{HOST}", input=octets.decode())
+    instance.wait_idle()
+    box = mailbox.mbox(instance.archive / "mbox" / f"test.{HOST}.mbox", create=False)
+    assert sorted(mail["Message-ID"] for mail in box) == [f"<{number}@example.net>" for number in range(len(senders))]
+    lines = sorted(mail.get_from().split()[0] for mail in box)
+    assert lines == ["MAILER-DAEMON", "a~b@example.net", "j__s__@b__cher.example"]
+
+
+def test_list_with_a_long_name_is_archived(instance):
+    """A List-Id may be longer than a file's name."""
+    domain = ".".join(letter * 60 for letter in "abcd")
+    for name in ("one", "two"):
+        address = f"{name}@{domain}"
+        instance.cli("list", "create", address)
+        instance.cli("list", "set", address, "default_nonmember_action=accept", "require_explicit_destination=false")
+        instance.cli("inject", "--sender=x@example.net", address, input=post(message_id=f"<{name}@x>").decode())
+    instance.wait_idle(20)
+    boxes = [mailbox.mbox(path, create=False) for path in instance.archive.glob("mbox/*.mbox")]
+    assert sorted([mail["Message-ID"] for mail in box] for box in boxes) == [["<one@x>"], ["<two@x>"]]
+    assert len(list(instance.archive.glob("maildir/*/new/*"))) == 2
+
+
 def test_no_archive_where_the_policy_says_never(instance):
     address = instance.create_list("test", MEMBERS, settings=["archive_policy=never"])
     instance.lmtp_send(post(), address)
