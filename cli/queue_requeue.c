@@ -13,7 +13,8 @@ static Draft *draft(Entry *entry, GError **error)
 {
     (void)error;
     const char *from = queue_name(entry_queue(entry));
-    Draft *again = operate_draft_again(entry, strcmp(from, "retry") == 0 ? "out" : from);
+    bool own = meta_string(entry_meta(entry), KEY_PRIORITY, NULL) != NULL; /* it came by that queue */
+    Draft *again = operate_draft_again(entry, strcmp(from, "retry") != 0 ? from : own ? NOTICE_QUEUE : "out");
     json_object_del(draft_meta(again), KEY_ATTEMPTS);
     json_object_del(draft_meta(again), KEY_LAST_REPLY);
     json_object_del(draft_meta(again), KEY_EXPIRE);
@@ -37,8 +38,8 @@ const Command queue_requeue = {
     .name = "requeue",
     .arguments = "[ENTRY...]",
     .summary = "Begin again with entries: due now, crashes and attempts forgotten",
-    .details = "An entry of retry goes back to out. Posts are not expanded again: who has a copy gets no other. How\n"
-               "long delivery is tried still counts from the arrival.",
+    .details = "An entry of retry goes back to out, or to notice when it is mail of our own. Posts are not expanded\n"
+               "again: who has a copy gets no other. How long delivery is tried still counts from the arrival.",
     .most = -1,
     .options = options,
     .run = run_requeue,

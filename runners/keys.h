@@ -40,7 +40,7 @@
 #define KEY_MISSES "misses"         /* array of strings: rules that did not */
 #define KEY_MEMBER "member"         /* string: the member's address that made it a member's post */
 
-/* The queue that out claims from first: mail of our own, which somebody waits for. */
+/* The queue that out claims from first: mail of our own, all that has KEY_PRIORITY. */
 #define NOTICE_QUEUE "notice"
 
 /* Written by pipeline and virgin, read by out. */

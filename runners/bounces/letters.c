@@ -3,6 +3,7 @@
 #include "runners/bounces/letters.h"
 
 #include "base/clock.h"
+#include "runners/keys.h"
 #include "runners/list_letter.h"
 
 #define ATTACH_MAX (256 * 1024) /* octets; of larger mails the header is enough */
@@ -73,7 +74,7 @@ static void send_mail(Case *given, const Letter *letter, Mail *mail, const Templ
         bool small = g_bytes_get_size(about) <= ATTACH_MAX;
         Notice notice = {.from_name = list->display_name, .from = from, .to = mail->to, .text = text, .id = id,
                          .date = given->now, .about = about,
-                         .personal = strcmp(mail->way.queue, "out") == 0, /* "bulk" would not come back */
+                         .personal = strcmp(mail->way.queue, NOTICE_QUEUE) == 0, /* "bulk" would not come back */
                          .attach = !mail->attached ? NOTICE_ALONE : small ? NOTICE_MESSAGE : NOTICE_HEADER};
         list_letter_add(given->outcome, list, &notice, mail->way);
     } else {
@@ -94,9 +95,9 @@ static void send_probe(Case *given, const Letter *letter)
     VerpList list = case_verp_list(given, &local);
     g_autoptr(GString) sender = g_string_new(NULL);
     verp_make(given->bounces->keys, VERP_PROBE, &list, letter->address, given->now, sender);
-    /* Straight to out: virgin would add Precedence. */
+    /* Not by virgin, which would add Precedence. */
     Mail mail = {.template = "bounce_probe", .to = g_strdup(letter->address), .whom = letter->address,
-                 .way = {"out", sender->str, list_letter_to(letter->address)}, .attached = given->has_mail};
+                 .way = {NOTICE_QUEUE, sender->str, list_letter_to(letter->address)}, .attached = given->has_mail};
     send_mail(given, letter, &mail, NULL);
 }
 

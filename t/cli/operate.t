@@ -141,6 +141,11 @@ def test_requeue(site):
     assert "attempts" not in shown["meta"] and "last_reply" not in shown["meta"]
     site.run("queue", "requeue", new)
     assert names(site, "out")[0][17:] == name[17:] and len(names(site, "out")) == 1, "into its own queue, too"
+    own = write_entry(site, "retry", due=time.time() + 9000, attempts=7, priority="notice")
+    row, = rows_of(site, "requeue", "--dry-run", own)
+    assert row["to"] == "notice"
+    row, = rows_of(site, "requeue", own)
+    assert row["to"] == "notice" and names(site, "notice")[0][17:] == own[17:] and names(site, "retry") == []
 
 
 def test_expire(site):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* The runners in, pipeline and virgin as processes: entries go in, their children are
+/* The runners in, pipeline, virgin and bounces as processes: entries go in, their children are
  * looked at in the queues they were put into. */
 #include <signal.h>
 #include <string.h>
@@ -503,6 +503,30 @@ static void test_domains(Test *test, gconstpointer data)
     g_assert_cmpuint(g_hash_table_size(seen), ==, 201);
 }
 
+/* A letter that asks whether an address still works is mail of our own, and goes by its queue. */
+static void test_probe(Test *test, gconstpointer data)
+{
+    GError *error = NULL;
+    g_assert_true(list_set(test->store, "test.example.com", "bounce_score_threshold", "1", &error));
+    Draft *draft = fixture_draft("bounces", "test.example.com", POST BODY);
+    json_t *meta = draft_meta(draft);
+    meta_set_string(meta, KEY_TO, TO_BOUNCES);
+    meta_set_string(meta, KEY_ENVELOPE_SENDER, "test-bounces@example.com");
+    json_object_set_new(meta, KEY_FAILURES, json_pack("[{ss ss ss}]", "address", "anne@example.org", "status", "5.1.1",
+                                                      "reply", "550 5.1.1 unknown user"));
+    Intake intake = {.draft = draft};
+    g_assert_true(intake_store(test->fixture.spool, &intake, 1, false));
+    draft_free(draft);
+    run(test, "bounces");
+    g_assert_cmpuint(fixture_count(&test->fixture, "out", ""), ==, 0);
+    g_autoptr(Entry) probe = only(test, NOTICE_QUEUE);
+    g_autofree char *to = recipients(probe);
+    g_assert_cmpstr(to, ==, "anne@example.org");
+    g_autoptr(GBytes) message = entry_message(probe);
+    g_autofree char *text = g_strndup(g_bytes_get_data(message, NULL), g_bytes_get_size(message));
+    g_assert_null(strstr(text, "Precedence:")); /* "bulk" would not come back */
+}
+
 #define POSTS_TEST(path, function) g_test_add(path, Test, NULL, set_up, function, tear_down)
 
 int main(int argc, char **argv)
@@ -525,5 +549,6 @@ int main(int argc, char **argv)
     POSTS_TEST("/posts/copies", test_copies);
     POSTS_TEST("/posts/xverp", test_xverp);
     POSTS_TEST("/posts/domains", test_domains);
+    POSTS_TEST("/posts/probe", test_probe);
     return g_test_run();
 }
