@@ -118,8 +118,16 @@ static const char *read_server_first(const Scram *scram, char **fields, ServerFi
     size_t own = strlen(scram->nonce);
     if (strncmp(first->nonce, scram->nonce, own) != 0 || first->nonce[own] == '\0')
         return "the server's nonce is not made from ours";
-    if (!g_ascii_string_to_unsigned(fields[2] + 2, 10, SCRAM_ROUNDS_MIN, SCRAM_ROUNDS_MAX, &first->rounds, NULL))
-        return "the server asks for fewer than 4096 or more than 1000000 rounds";
+    const char *rounds = fields[2] + 2;
+    if (*rounds == '\0' || rounds[strspn(rounds, "0123456789")] != '\0')
+        return "the server's first message is not of SCRAM";
+    first->rounds = g_ascii_strtoull(rounds, NULL, 10);
+    if (first->rounds < SCRAM_ROUNDS_MIN)
+        return "the server asks for fewer rounds of SCRAM than " G_STRINGIFY(SCRAM_ROUNDS_MIN)
+               ", which makes the password easy to guess";
+    if (first->rounds > SCRAM_ROUNDS_MAX)
+        return "the server asks for more rounds of SCRAM than " G_STRINGIFY(SCRAM_ROUNDS_MAX)
+               ", for which all other deliveries would wait";
     first->salt = g_base64_decode(fields[1] + 2, &first->salt_size);
     return first->salt_size > 0 ? NULL : "the server gave no salt";
 }

@@ -38,7 +38,7 @@ static void converse(SmtpAuthMechanism mechanism, char **lines, bool encoded)
     require(!scram || smtp_auth_doubt(auth) != NULL);
 }
 
-/* A million rounds are allowed, and too slow to be tried thousands of times. */
+/* A hundred thousand rounds are allowed, and too slow to be tried thousands of times. */
 static bool is_slow(char **lines)
 {
     for (; *lines; lines++) {

@@ -56,6 +56,9 @@ static void rfc_examples(void)
     }
 }
 
+#define FEW "the server asks for fewer rounds of SCRAM than 4096, which makes the password easy to guess"
+#define MANY "the server asks for more rounds of SCRAM than 100000, for which all other deliveries would wait"
+
 static void scram_refuses(void)
 {
     static const struct {
@@ -67,9 +70,12 @@ static void scram_refuses(void)
         {"r=abdX,s=AAAA,i=4096", "the server's nonce is not made from ours"},
         {"r=abc,s=AAAA,i=4096", "the server's nonce is not made from ours"},
         {"r=abcX,s=,i=4096", "the server gave no salt"},
-        {"r=abcX,s=AAAA,i=4095", "the server asks for fewer than 4096 or more than 1000000 rounds"},
-        {"r=abcX,s=AAAA,i=99999999999999999999", "the server asks for fewer than 4096 or more than 1000000 rounds"},
-        {"r=abcX,s=AAAA,i=-1", "the server asks for fewer than 4096 or more than 1000000 rounds"},
+        {"r=abcX,s=AAAA,i=4095", FEW}, {"r=abcX,s=AAAA,i=0", FEW},
+        {"r=abcX,s=AAAA,i=100001", MANY}, {"r=abcX,s=AAAA,i=1000000", MANY},
+        {"r=abcX,s=AAAA,i=99999999999999999999", MANY},
+        {"r=abcX,s=AAAA,i=-1", "the server's first message is not of SCRAM"},
+        {"r=abcX,s=AAAA,i=", "the server's first message is not of SCRAM"},
+        {"r=abcX,s=AAAA,i=5000x", "the server's first message is not of SCRAM"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         const char *problem = NULL;
@@ -87,6 +93,21 @@ static void scram_refuses(void)
         g_assert_false(scram_check(scram, finals[i], &problem));
         g_assert_cmpstr(problem, ==, "the server does not know the password");
         g_assert_false(scram_checked(scram));
+        scram_free(scram);
+    }
+}
+
+/* As many as are allowed, either end. */
+static void scram_accepts_rounds(void)
+{
+    static const int rounds[] = {SCRAM_ROUNDS_MIN, SCRAM_ROUNDS_MAX};
+    for (size_t i = 0; i < G_N_ELEMENTS(rounds); i++) {
+        const char *problem = NULL;
+        Scram *scram = scram_new("SHA256", "u", "p", "abc");
+        g_autofree char *first = g_strdup_printf("r=abcX,s=AAAA,i=%d", rounds[i]);
+        g_autofree char *final = scram_final(scram, first, &problem);
+        g_assert_nonnull(final);
+        g_assert_null(problem);
         scram_free(scram);
     }
 }
@@ -177,6 +198,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/auth/examples of the RFCs", rfc_examples);
     g_test_add_func("/auth/scram refuses", scram_refuses);
+    g_test_add_func("/auth/scram accepts rounds", scram_accepts_rounds);
     g_test_add_func("/auth/names", names_are_escaped);
     g_test_add_func("/auth/choice", choice);
     g_test_add_func("/auth/connection", connection);
