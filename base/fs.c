@@ -266,14 +266,23 @@ bool fs_sync_dir(int fd, GError **error)
 
 /* A group in flight. The caller and its helpers take members until none is
  * left. Counted: a helper that comes late finds the round, not the group. */
-typedef struct SyncRound {
+struct FsSyncing {
     FsSync *group;
     GMutex lock;
     GCond done;
     size_t next, left, count; /* to be taken; not yet synced; in all */
-} SyncRound;
+    int64_t begun, ended;
+};
 
-static void sync_members(SyncRound *round)
+static void member_done(FsSyncing *round)
+{
+    if (--round->left > 0)
+        return;
+    round->ended = g_get_monotonic_time();
+    g_cond_signal(&round->done);
+}
+
+static void sync_members(FsSyncing *round)
 {
     g_mutex_lock(&round->lock);
     while (round->next < round->count) {
@@ -281,15 +290,14 @@ static void sync_members(SyncRound *round)
         g_mutex_unlock(&round->lock);
         member->result = sync_one(member->fd, member->directory);
         g_mutex_lock(&round->lock);
-        if (--round->left == 0)
-            g_cond_signal(&round->done);
+        member_done(round);
     }
     g_mutex_unlock(&round->lock);
 }
 
 static void round_clear(gpointer data)
 {
-    SyncRound *round = data;
+    FsSyncing *round = data;
     g_mutex_clear(&round->lock);
     g_cond_clear(&round->done);
 }
@@ -309,24 +317,6 @@ static GThreadPool *sync_pool(void)
         g_once_init_leave(&made, (gsize)pool);
     }
     return (GThreadPool *)made;
-}
-
-/* The calling thread does what nobody helps with: a group of one costs no
- * thread switch, and a system that has no threads to give costs only time. */
-static void sync_concurrently(FsSync *group, size_t count)
-{
-    SyncRound *round = g_atomic_rc_box_new0(SyncRound);
-    *round = (SyncRound){.group = group, .left = count, .count = count};
-    g_mutex_init(&round->lock);
-    g_cond_init(&round->done);
-    for (size_t i = 0; i + 1 < MIN(count, SYNC_THREADS + 1); i++)
-        g_thread_pool_push(sync_pool(), g_atomic_rc_box_acquire(round), NULL);
-    sync_members(round);
-    g_mutex_lock(&round->lock);
-    while (round->left > 0)
-        g_cond_wait(&round->done, &round->lock);
-    g_mutex_unlock(&round->lock);
-    g_atomic_rc_box_release_full(round, round_clear);
 }
 
 /* Sends the data of all files on its way first, so that the journal's commit
@@ -351,28 +341,66 @@ static bool on_one_device(const FsSync *group, size_t count)
     return true;
 }
 
-bool fs_sync_group(FsSync *group, size_t count, GError **error)
+/* All at once, by the calling thread. */
+static void sync_whole(FsSyncing *round)
 {
-    if (count == 0)
-        return true;
-    if (syncfs_allowed && !fs_hook && count > 1 && on_one_device(group, count)) {
-        int result = syncfs(group[0].fd) == 0 ? 0 : errno;
-        for (size_t i = 0; i < count; i++)
-            group[i].result = result;
-    } else if (fs_hook) {
-        for (size_t i = 0; i < count; i++)
-            group[i].result = sync_one(group[i].fd, group[i].directory);
+    int result = syncfs(round->group[0].fd) == 0 ? 0 : errno;
+    for (size_t i = 0; i < round->count; i++)
+        round->group[i].result = result;
+    round->next = round->count;
+    round->left = 0;
+    round->ended = g_get_monotonic_time();
+}
+
+/* Who ends it does what nobody helps with: a group of one without helpers costs no
+ * thread switch, and a system that has no threads to give costs only time. */
+static FsSyncing *begin(FsSync *group, size_t count, size_t helpers)
+{
+    FsSyncing *round = g_atomic_rc_box_new0(FsSyncing);
+    int64_t now = g_get_monotonic_time();
+    *round = (FsSyncing){.group = group, .left = count, .count = count, .begun = now, .ended = now};
+    g_mutex_init(&round->lock);
+    g_cond_init(&round->done);
+    if (fs_hook) { /* one by one */
+        sync_members(round);
+    } else if (syncfs_allowed && count > 1 && on_one_device(group, count)) {
+        sync_whole(round);
     } else {
         if (count > 1)
             start_writing(group, count);
-        sync_concurrently(group, count);
+        for (size_t i = 0; i < MIN(helpers, SYNC_THREADS); i++)
+            g_thread_pool_push(sync_pool(), g_atomic_rc_box_acquire(round), NULL);
     }
-    for (size_t i = 0; i < count; i++)
-        if (group[i].result != 0) {
-            errno = group[i].result;
-            return fail_on(error, group[i].directory ? "sync directory" : "sync file", group[i].fd);
-        }
-    return true;
+    return round;
+}
+
+FsSyncing *fs_sync_begin(FsSync *group, size_t count)
+{
+    return begin(group, count, count);
+}
+
+bool fs_sync_end(FsSyncing *round, int64_t *took, GError **error)
+{
+    sync_members(round);
+    g_mutex_lock(&round->lock);
+    while (round->left > 0)
+        g_cond_wait(&round->done, &round->lock);
+    g_mutex_unlock(&round->lock);
+    const FsSync *bad = NULL;
+    for (size_t i = 0; i < round->count && !bad; i++)
+        bad = round->group[i].result != 0 ? &round->group[i] : NULL;
+    if (took)
+        *took = round->ended - round->begun;
+    g_atomic_rc_box_release_full(round, round_clear);
+    if (!bad)
+        return true;
+    errno = bad->result;
+    return fail_on(error, bad->directory ? "sync directory" : "sync file", bad->fd);
+}
+
+bool fs_sync_group(FsSync *group, size_t count, GError **error)
+{
+    return count == 0 || fs_sync_end(begin(group, count, count - 1), NULL, error);
 }
 
 static void close_one(gpointer data, gpointer unused)

@@ -65,6 +65,13 @@ typedef struct FsSync {
  * each member's result tells and error holds the first. */
 bool fs_sync_group(FsSync *group, size_t count, GError **error);
 
+/* The same in two steps, for a caller that has something else to do meanwhile. The group and its descriptors are
+ * borrowed until the end, which must come once; *took is then the time, us, from the begin until the last member was
+ * synced. */
+typedef struct FsSyncing FsSyncing;
+FsSyncing *fs_sync_begin(FsSync *group, size_t count);
+bool fs_sync_end(FsSyncing *syncing, int64_t *took, GError **error);
+
 /* One syncfs() for the file system of fd, where fs_use_syncfs(true) was
  * said: fs_sync_group then costs one call, for a group on one file system. Only where the spool has one of its own. */
 void fs_use_syncfs(bool use);

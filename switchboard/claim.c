@@ -175,53 +175,84 @@ static bool put_back(Inbox *inbox, const EntryName *name, int64_t due, GError **
     return true;
 }
 
-/* Opens what was just claimed. A damaged entry goes to corrupt/; one that
- * cannot be read now waits, so that those behind it go on. NULL without error
- * means that there is nothing to work on. */
-static Entry *open_claimed(Inbox *inbox, const EntryName *name, GError **error)
+static bool next_due(Inbox *inbox, int64_t now, EntryName *name)
 {
-    char file[FILE_NAME_SIZE];
-    suffix_file(name, SUFFIX_CLAIMED, file);
-    g_autoptr(GError) fault = NULL;
-    g_autoptr(Entry) entry = entry_open(inbox->queue, file, &fault);
-    if (entry && entry_decided(entry)) /* nothing of ours names it ready then: a person, or damage */
-        fail(&fault, FAIL_NEVER, "%s was named ready, but its head says that it is decided", file);
-    else if (entry || g_error_matches(fault, FAIL, FAIL_MISSING))
-        return g_steal_pointer(&entry);
+    const EntryName *first = index_first(&inbox->index);
+    if (!first || first->due > now)
+        return false;
+    *name = *first;
+    index_remove_first(&inbox->index);
+    return true;
+}
+
+size_t inbox_pick(Inbox *inbox, size_t limit, GArray *claims)
+{
+    int64_t now = clock_now();
+    size_t picked = 0;
+    Claim claim = {.queue = inbox->queue};
+    for (; picked < limit && next_due(inbox, now, &claim.name); picked++)
+        g_array_append_val(claims, claim);
+    return picked;
+}
+
+void claim_make(Claim *claim)
+{
+    char ready[FILE_NAME_SIZE], claimed[FILE_NAME_SIZE];
+    suffix_file(&claim->name, SUFFIX_READY, ready);
+    suffix_file(&claim->name, SUFFIX_CLAIMED, claimed);
+    claim->renamed = fs_rename_new(queue_fd(claim->queue), ready, claimed, &claim->fault);
+    if (claim->renamed)
+        claim->entry = entry_open(claim->queue, claimed, &claim->fault);
+}
+
+static bool not_renamed(Claim *claim, GError **error)
+{
+    g_autoptr(GError) fault = g_steal_pointer(&claim->fault);
+    if (g_error_matches(fault, FAIL, FAIL_MISSING))
+        return true; /* an operator was faster, or it was known twice */
+    if (g_error_matches(fault, FAIL, FAIL_NEVER)) {
+        log_error("queue %s: %s; it stays there", queue_name(claim->queue), fault->message);
+        return true;
+    }
+    g_propagate_prefixed_error(error, g_steal_pointer(&fault), "queue %s: ", queue_name(claim->queue));
+    return false;
+}
+
+/* A damaged entry goes to corrupt/; one that cannot be read now waits, so that those behind it go on. */
+static bool not_opened(Inbox *inbox, Claim *claim, GError **error)
+{
+    g_autoptr(GError) fault = g_steal_pointer(&claim->fault);
+    if (g_error_matches(fault, FAIL, FAIL_MISSING))
+        return true;
     if (g_error_matches(fault, FAIL, FAIL_NEVER)) {
         log_error("queue %s: %s", queue_name(inbox->queue), fault->message);
-        corrupt_set_aside(inbox->queue, &hand_runner, name, error);
-        return NULL;
+        return corrupt_set_aside(inbox->queue, &hand_runner, &claim->name, error);
     }
     log_error("queue %s: %s; it is tried again in %" PRId64 " s", queue_name(inbox->queue), fault->message,
               UNREADABLE_DELAY / CLOCK_SECOND);
-    put_back(inbox, name, clock_now() + UNREADABLE_DELAY, error);
-    return NULL;
+    return put_back(inbox, &claim->name, clock_now() + UNREADABLE_DELAY, error);
+}
+
+bool inbox_take(Inbox *inbox, Claim *claim, GPtrArray *entries, GError **error)
+{
+    if (!claim->renamed)
+        return not_renamed(claim, error);
+    if (claim->entry && entry_decided(claim->entry)) { /* nothing of ours names it ready then: a person, or damage */
+        fail(&claim->fault, FAIL_NEVER, "%s was named ready, but its head says that it is decided",
+             entry_text(claim->entry));
+        g_clear_pointer(&claim->entry, entry_free);
+    }
+    if (!claim->entry)
+        return not_opened(inbox, claim, error);
+    g_ptr_array_add(entries, g_steal_pointer(&claim->entry));
+    return true;
 }
 
 static bool claim_one(Inbox *inbox, const EntryName *name, GPtrArray *entries, GError **error)
 {
-    char ready[FILE_NAME_SIZE], claimed[FILE_NAME_SIZE];
-    suffix_file(name, SUFFIX_READY, ready);
-    suffix_file(name, SUFFIX_CLAIMED, claimed);
-    g_autoptr(GError) fault = NULL;
-    if (!fs_rename_new(queue_fd(inbox->queue), ready, claimed, &fault)) {
-        if (g_error_matches(fault, FAIL, FAIL_MISSING))
-            return true; /* an operator was faster, or it was known twice */
-        if (g_error_matches(fault, FAIL, FAIL_NEVER)) {
-            log_error("queue %s: %s; it stays there", queue_name(inbox->queue), fault->message);
-            return true;
-        }
-        g_propagate_prefixed_error(error, g_steal_pointer(&fault), "queue %s: ", queue_name(inbox->queue));
-        return false;
-    }
-    GError *problem = NULL;
-    Entry *entry = open_claimed(inbox, name, &problem);
-    if (entry)
-        g_ptr_array_add(entries, entry);
-    if (problem)
-        g_propagate_error(error, problem);
-    return problem == NULL;
+    Claim claim = {.queue = inbox->queue, .name = *name};
+    claim_make(&claim);
+    return inbox_take(inbox, &claim, entries, error);
 }
 
 void inbox_bound_octets(Inbox *inbox, size_t octets)
@@ -235,12 +266,8 @@ bool inbox_claim(Inbox *inbox, size_t limit, bool durable, GPtrArray *entries, G
     guint before = entries->len, counted = before;
     size_t octets = 0;
     bool sound = true;
-    while (sound && entries->len - before < limit && octets < inbox->octets) {
-        const EntryName *first = index_first(&inbox->index);
-        if (!first || first->due > now)
-            break;
-        EntryName name = *first;
-        index_remove_first(&inbox->index);
+    EntryName name;
+    while (sound && entries->len - before < limit && octets < inbox->octets && next_due(inbox, now, &name)) {
         sound = claim_one(inbox, &name, entries, error);
         for (; counted < entries->len; counted++)
             octets += entry_message_length(entries->pdata[counted]);

@@ -2,7 +2,6 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/out/marks.h"
 
-#include "base/fs.h"
 #include "base/log.h"
 #include "runners/out/bounce.h"
 #include "switchboard/intake.h"
@@ -12,6 +11,7 @@ void marks_init(Marks *marks)
     marks->dirty = g_ptr_array_new();
     marks->bounces = g_ptr_array_new_with_free_func((GDestroyNotify)bounce_free);
     marks->directories = g_ptr_array_new();
+    marks->group = g_array_new(FALSE, FALSE, sizeof(FsSync));
 }
 
 void marks_clear(Marks *marks)
@@ -19,6 +19,7 @@ void marks_clear(Marks *marks)
     g_ptr_array_unref(marks->dirty);
     g_ptr_array_unref(marks->bounces);
     g_ptr_array_unref(marks->directories);
+    g_array_unref(marks->group);
 }
 
 static bool mark(Marks *marks, Delivery *delivery, const GArray *offsets, char state, GError **error)
@@ -107,21 +108,41 @@ bool marks_sync_job(Marks *marks, Delivery *delivery, GError **error)
     return entry_sync_marks(delivery->entry, error);
 }
 
-bool marks_sync(Marks *marks, GError **error)
+static void add_to_group(Marks *marks, int fd, bool directory)
 {
-    size_t count = marks->dirty->len + marks->directories->len;
-    if (count == 0)
-        return true;
-    g_autofree FsSync *group = g_new0(FsSync, count);
-    size_t used = 0;
+    FsSync member = {.fd = fd, .directory = directory};
+    g_array_append_val(marks->group, member);
+}
+
+void marks_sync_begin(Marks *marks)
+{
+    g_array_set_size(marks->group, 0);
     for (guint i = 0; i < marks->dirty->len; i++) {
         Delivery *delivery = marks->dirty->pdata[i];
         delivery->dirty = false;
-        group[used++] = (FsSync){.fd = entry_fd(delivery->entry)};
+        add_to_group(marks, entry_fd(delivery->entry), false);
     }
     for (guint i = 0; i < marks->directories->len; i++)
-        group[used++] = (FsSync){.fd = queue_fd(marks->directories->pdata[i]), .directory = true};
+        add_to_group(marks, queue_fd(marks->directories->pdata[i]), true);
     g_ptr_array_set_size(marks->dirty, 0);
     g_ptr_array_set_size(marks->directories, 0);
-    return fs_sync_group(group, used, error);
+    if (marks->group->len > 0)
+        marks->syncing = fs_sync_begin((FsSync *)(void *)marks->group->data, marks->group->len);
+}
+
+bool marks_syncing(const Marks *marks)
+{
+    return marks->syncing != NULL;
+}
+
+bool marks_sync_end(Marks *marks, GError **error)
+{
+    FsSyncing *syncing = g_steal_pointer(&marks->syncing);
+    return !syncing || fs_sync_end(syncing, &marks->took, error);
+}
+
+bool marks_sync(Marks *marks, GError **error)
+{
+    marks_sync_begin(marks);
+    return marks_sync_end(marks, error);
 }

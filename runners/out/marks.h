@@ -7,7 +7,8 @@
  * gathered; then, once a turn of the loop:
  *
  *   marks_store_bounces()  bounces entries are stored, their recipients marked 'B'
- *   marks_sync()           every mark, and every directory touched, is synced in one group
+ *   marks_sync_begin()     every mark, and every directory touched, is synced in one group,
+ *   marks_sync_end()       while the loop claims what comes next
  *
  * No session gets new work before that (a power cut finds them there too), so
  * what a crash can repeat is what was in flight.
@@ -15,6 +16,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "base/fs.h"
 #include "runners/out/delivery.h"
 #include "switchboard/spool.h"
 
@@ -22,6 +24,9 @@ typedef struct Marks {
     GPtrArray *dirty;       /* of Delivery: have marks that are not synced */
     GPtrArray *bounces;     /* of Bounce: to be stored */
     GPtrArray *directories; /* of Queue: touched since the last sync */
+    GArray *group;          /* of FsSync: being synced */
+    FsSyncing *syncing;     /* or NULL */
+    int64_t took;           /* the last sync, us */
 } Marks;
 
 void marks_init(Marks *marks);
@@ -37,4 +42,9 @@ void marks_touch(Marks *marks, Queue *queue);
 /* The delivery is leaving: its marks need no sync any more, or it is made now. */
 void marks_forget(Marks *marks, Delivery *delivery);
 bool marks_sync_job(Marks *marks, Delivery *delivery, GError **error);
+
+/* Between the two, what is marked or touched belongs to the next sync, and no delivery may be freed. */
+void marks_sync_begin(Marks *marks);
+bool marks_syncing(const Marks *marks);
+bool marks_sync_end(Marks *marks, GError **error);
 bool marks_sync(Marks *marks, GError **error);

@@ -28,7 +28,7 @@
 /* With so many at hand there is enough to choose from: then hardly more are claimed than end, so that a backlog
  * leaves at the same rate from its beginning to its end. */
 #define AT_HAND 1000
-#define CLAIM_MORE 8
+#define CLAIM_MORE 1
 /* Of those claimed in one turn, mail of our own leaves one in so many to other mail, which leaves it as large a part of
  * the places. */
 #define SHARE 5
@@ -53,7 +53,7 @@ G_NORETURN static void die(const char *doing, const GError *error)
 static void beat(Out *out)
 {
     int64_t oldest = 0;
-    size_t backlog = out->held.length;
+    size_t backlog = out->held.length + claims_count(&out->claims);
     for (int i = 0; i < SOURCES; i++) {
         int64_t first = 0;
         backlog += inbox_backlog(out->inboxes[i], clock_now(), &first);
@@ -189,13 +189,6 @@ static size_t claim_quota(const Out *out)
     return trying ? 0 : 1;
 }
 
-static void claim_from(Out *out, unsigned source, size_t limit, GPtrArray *entries)
-{
-    g_autoptr(GError) error = NULL;
-    if (limit > 0 && !inbox_claim(out->inboxes[source], limit, false, entries, &error))
-        log_error("claim: %s", error->message);
-}
-
 /* The same for one source: however much there is of one kind of mail, places are kept for the other. */
 static size_t source_quota(const Out *out, unsigned source)
 {
@@ -205,19 +198,32 @@ static size_t source_quota(const Out *out, unsigned source)
     return held < most ? MIN(claim_quota(out), most - held) : 0;
 }
 
+static bool sessions_busy(const Out *out)
+{
+    for (guint i = 0; i < out->transports->len; i++)
+        if (transport_busy(out->transports->pdata[i]) > 0)
+            return true;
+    return false;
+}
+
+static size_t pick(Out *out, unsigned source, size_t limit)
+{
+    return claims_pick(&out->claims, out->inboxes[source], source, limit);
+}
+
 /* Our own mail first, with most of what may be claimed. Then out and retry each get half, and what the other does not
  * need. They take turns. */
-static void claim(Out *out, GPtrArray *claimed[SOURCES])
+static void pick_all(Out *out)
 {
     size_t quota = source_quota(out, SOURCE_NOTICE);
-    claim_from(out, SOURCE_NOTICE, quota - quota / SHARE, claimed[SOURCE_NOTICE]);
+    size_t own = pick(out, SOURCE_NOTICE, quota - quota / SHARE);
     quota = source_quota(out, SOURCE_OUT);
-    quota -= MIN(claimed[SOURCE_NOTICE]->len, quota);
+    quota -= MIN(own, quota);
     unsigned one = out->first;
     unsigned other = 1 - one;
-    claim_from(out, one, (quota + 1) / 2, claimed[one]);
-    claim_from(out, other, quota - claimed[one]->len, claimed[other]);
-    claim_from(out, one, quota - claimed[one]->len - claimed[other]->len, claimed[one]);
+    quota -= pick(out, one, (quota + 1) / 2);
+    quota -= pick(out, other, quota);
+    pick(out, one, quota);
     out->first = other;
 }
 
@@ -238,7 +244,7 @@ static void finish_all(Out *out)
     if (!marks_store_bounces(&out->marks, out->spool, &error))
         die("mark recipients", error);
     Delivery *delivery;
-    out->ended = out->over.length;
+    out->ended += out->over.length;
     while ((delivery = g_queue_pop_head(&out->over)) != NULL) {
         g_queue_unlink(&out->held, &delivery->held);
         out->notices -= delivery->source == SOURCE_NOTICE;
@@ -259,26 +265,51 @@ static void feed(Out *out)
     out->turns++;
 }
 
+static void collect(Out *out, GPtrArray *claimed[SOURCES])
+{
+    for (unsigned source = 0; source < SOURCES; source++)
+        claimed[source] = g_ptr_array_new();
+    claims_collect(&out->claims, out->inboxes, claimed);
+}
+
+static void adopt_claimed(Out *out)
+{
+    GPtrArray *claimed[SOURCES];
+    collect(out, claimed);
+    adopt_all(out, claimed);
+    for (unsigned source = 0; source < SOURCES; source++)
+        g_ptr_array_unref(claimed[source]);
+}
+
+/* Claims the next ones, those before being in hand. Nobody waits for a thread while there is nothing else to do. */
+static void claim(Out *out)
+{
+    if (claims_ready(&out->claims))
+        adopt_claimed(out);
+    if (out->stopping || claims_count(&out->claims) > 0)
+        return;
+    pick_all(out);
+    if (claims_count(&out->claims) == 0)
+        return;
+    out->ended = 0;
+    claims_begin(&out->claims, marks_syncing(&out->marks) || sessions_busy(out));
+    if (claims_ready(&out->claims))
+        adopt_claimed(out);
+}
+
 static void turn(Out *out)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(GPtrArray) fresh = g_ptr_array_new();
-    g_autoptr(GPtrArray) old = g_ptr_array_new();
-    g_autoptr(GPtrArray) own = g_ptr_array_new();
-    GPtrArray *claimed[SOURCES] = {fresh, old, own};
     finish_all(out);
     for (int i = 0; i < SOURCES; i++)
         if (!inbox_refresh(out->inboxes[i], &error))
             die("list the queue", error);
-    claim(out, claimed);
     bool moved = out->marks.directories->len > 0;
-    bool dirty = out->marks.dirty->len > 0;
-    int64_t before = clock_monotonic();
-    if (!marks_sync(&out->marks, &error))
-        die("sync", error);
-    out->sync_us = dirty || moved ? clock_monotonic() - before : out->sync_us;
+    marks_sync_begin(&out->marks);
     transport_set_withdraws(out->standard, alone(out));
-    adopt_all(out, claimed);
+    claim(out); /* meanwhile: it is felt by nobody yet */
+    if (!marks_sync_end(&out->marks, &error))
+        die("sync", error);
     reader_refill(&out->reader, delivery_ends, out);
     feed(out);
     if (!alone(out)) /* else everything waits for one */
@@ -357,7 +388,7 @@ static int64_t next_wake(const Out *out)
     if (more >= 0 && !out->stopping)
         wait = MIN(wait, more);
     for (int i = 0; i < SOURCES; i++) {
-        if (source_quota(out, (unsigned)i) == 0)
+        if (claims_count(&out->claims) > 0 || source_quota(out, (unsigned)i) == 0)
             continue;
         int64_t due = inbox_wait(out->inboxes[i], clock_now());
         if (due >= 0)
@@ -368,20 +399,12 @@ static int64_t next_wake(const Out *out)
     return MAX(wait, 0);
 }
 
-static bool others_busy(const Out *out)
-{
-    for (guint i = 0; i < out->transports->len; i++)
-        if (transport_busy(out->transports->pdata[i]) > 0)
-            return true;
-    return false;
-}
-
 /* Results that come while the last sync would take are made safe with the ones at hand: one sync for all. Nothing waits
  * when nothing else is under way. */
 static void gather(Out *out)
 {
-    int64_t until = clock_monotonic() + MIN(out->sync_us, GATHER_MAX);
-    for (int64_t left; out->marks.dirty->len > 0 && others_busy(out) && (left = until - clock_monotonic()) > 0;) {
+    int64_t until = clock_monotonic() + MIN(out->marks.took, GATHER_MAX);
+    for (int64_t left; out->marks.dirty->len > 0 && sessions_busy(out) && (left = until - clock_monotonic()) > 0;) {
         struct timeval wait = {.tv_usec = left};
         event_add(out->timer, &wait);
         event_base_loop(out->base, EVLOOP_ONCE);
@@ -401,7 +424,7 @@ static void one_round(Out *out)
 
 static bool idle(const Out *out)
 {
-    return out->held.length == 0 && next_wake(out) > 0;
+    return out->held.length == 0 && claims_count(&out->claims) == 0 && next_wake(out) > 0;
 }
 
 static void work(Out *out)
@@ -444,6 +467,22 @@ static void drop_waiting(Out *out, Delivery *delivery)
     }
 }
 
+/* What was claimed last and not looked at. */
+static void put_back_claimed(Out *out)
+{
+    GPtrArray *claimed[SOURCES];
+    g_autoptr(GError) error = NULL;
+    collect(out, claimed);
+    for (unsigned source = 0; source < SOURCES; source++) {
+        for (guint i = 0; i < claimed[source]->len; i++)
+            if (!inbox_release(out->inboxes[source], claimed[source]->pdata[i], 0, &error))
+                die("put an entry back", error);
+        if (claimed[source]->len > 0)
+            marks_touch(&out->marks, inbox_queue(out->inboxes[source]));
+        g_ptr_array_unref(claimed[source]);
+    }
+}
+
 /* Transactions in progress come to their end, the rest goes back. */
 static void leave(Out *out)
 {
@@ -464,6 +503,7 @@ static void leave(Out *out)
     for (guint i = 0; i < out->transports->len; i++)
         transport_drop(out->transports->pdata[i]);
     finish_all(out);
+    put_back_claimed(out);
     GList *link;
     while ((link = g_queue_pop_head_link(&out->held)) != NULL) {
         drop_waiting(out, link->data);
@@ -486,6 +526,7 @@ int main(int argc, char **argv)
     g_autoptr(GError) error = NULL;
     int code = CHILD_EXIT_OK;
     marks_init(&out.marks);
+    claims_init(&out.claims);
     finish_init(&out.finish);
     if (out_set_up(&out, &transport_owner, &error)) {
         memory_init(&out.memory, config_string(out.config, "spool", "directory"), out.slice);

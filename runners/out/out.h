@@ -11,6 +11,7 @@
 
 #include "base/child.h"
 #include "base/config.h"
+#include "runners/out/claims.h"
 #include "runners/out/clog.h"
 #include "runners/out/finish.h"
 #include "runners/out/console.h"
@@ -28,7 +29,7 @@ typedef struct Out {
     Spool *spool;
     Inbox *inboxes[SOURCES];
     struct event *watches[SOURCES];
-    struct event *wake, *master, *timer;
+    struct event *wake, *master, *timer, *claimed;
     Hop *hop;
     MxResolver *resolver;
     ReplyTable *replies;
@@ -37,13 +38,13 @@ typedef struct Out {
     Transport *standard;    /* the default */
     Routes *routes;
     Reader reader;
-    int64_t sync_us;    /* what the last sync of marks took */
     Marks marks;
     Finish finish;
     GQueue held;        /* of Delivery, oldest first */
     GQueue over;        /* of Delivery: to be finished in the next turn */
     size_t entries_max; /* held at a time */
-    size_t ended;       /* in this turn */
+    Claims claims;
+    size_t ended;       /* since the last claims began */
     size_t notices;     /* held, of SOURCE_NOTICE */
     unsigned first;     /* the source that claims first in the next turn */
     unsigned turns;

@@ -35,6 +35,14 @@ static void on_master(evutil_socket_t fd, short what, void *data)
     child_stop();
 }
 
+static void on_claimed(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    Out *out = data;
+    claims_woken(&out->claims);
+}
+
 Transport *out_find_transport(const Out *out, const char *name)
 {
     for (guint i = 0; i < out->transports->len; i++)
@@ -57,6 +65,7 @@ static void set_up_events(Out *out)
     out->timer = evtimer_new(out->base, on_readable, out);
     out->wake = watch(out, out->child->wake_fd, on_wake);
     out->master = watch(out, out->child->status_fd, on_master);
+    out->claimed = watch(out, claims_wake(&out->claims), on_claimed);
     for (int i = 0; i < SOURCES; i++)
         out->watches[i] = watch(out, inbox_fd(out->inboxes[i]), on_readable);
 }
@@ -207,10 +216,12 @@ void out_tear_down(Out *out)
     for (int i = 0; i < SOURCES; i++)
         free_event(out->watches[i]);
     free_event(out->wake);
+    free_event(out->claimed);
     free_event(out->master);
     free_event(out->timer);
     event_base_loop(out->base, EVLOOP_NONBLOCK); /* connections are freed from the loop */
     event_base_free(out->base);
+    claims_clear(&out->claims);
     g_clear_pointer(&out->hop, hop_free);
     for (int i = 0; i < SOURCES; i++)
         g_clear_pointer(&out->inboxes[i], inbox_free);

@@ -257,6 +257,36 @@ static void test_sync_group(Place *place, gconstpointer syncfs)
         close(group[i].fd);
 }
 
+/* In two steps: nothing need be synced before the end, everything is after it. */
+static void test_sync_apart(Place *place, gconstpointer syncfs)
+{
+    enum { COUNT = 20, BAD = 7 };
+    g_autoptr(GError) error = NULL;
+    fs_use_syncfs(syncfs != NULL);
+    int64_t took = -1;
+    g_assert_true(fs_sync_end(fs_sync_begin(NULL, 0), &took, &error));
+    g_assert_cmpint(took, ==, 0);
+    FsSync group[COUNT];
+    for (size_t count = 1; count <= COUNT; count++) {
+        for (size_t i = 0; i < count; i++)
+            group[i] = (FsSync){.fd = place->fd, .directory = true, .result = -1};
+        int64_t before = g_get_monotonic_time();
+        FsSyncing *syncing = fs_sync_begin(group, count);
+        g_usleep(200 * (count % 3)); /* so that the helpers are not begun, at it, or done */
+        g_assert_true(fs_sync_end(syncing, &took, &error));
+        g_assert_no_error(error);
+        g_assert_cmpint(took, >=, 0);
+        g_assert_cmpint(took, <=, g_get_monotonic_time() - before);
+        for (size_t i = 0; i < count; i++)
+            g_assert_cmpint(group[i].result, ==, 0);
+    }
+    group[BAD].fd = -1;
+    g_assert_false(fs_sync_end(fs_sync_begin(group, COUNT), NULL, &error));
+    g_assert_error(error, FAIL, FAIL_LATER);
+    for (int i = 0; i < COUNT; i++)
+        g_assert_cmpint(group[i].result, ==, i == BAD ? EBADF : 0);
+}
+
 /* In place of GLib's: while no thread can be had, what is pushed waits. */
 static bool no_threads;
 static gpointer pushed[64];
@@ -483,6 +513,8 @@ int main(int argc, char **argv)
     ADD("sync", NULL, test_sync);
     ADD("sync-group", NULL, test_sync_group);
     ADD("sync-group-syncfs", "syncfs", test_sync_group);
+    ADD("sync-apart", NULL, test_sync_apart);
+    ADD("sync-apart-syncfs", "syncfs", test_sync_apart);
     ADD("sync-group-alone", NULL, test_sync_group_alone);
     ADD("sync-group-threads", NULL, test_sync_group_threads);
     ADD("space-and-device", NULL, test_space_and_device);

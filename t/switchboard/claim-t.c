@@ -39,6 +39,39 @@ static void test_in_order(Fixture *fixture, gconstpointer data)
     g_assert_cmpint(inbox_wait(inbox, clock_now()), ==, -1);
 }
 
+/* The three steps apart: what happens to an entry between them is seen by the next. */
+static void test_in_steps(Fixture *fixture, gconstpointer data)
+{
+    static const char *const texts[] = {"1", "2", "3", "4"};
+    char *names[G_N_ELEMENTS(texts)];
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+        names[i] = fixture_store(fixture, "in", texts[i]);
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(GArray) claims = g_array_new(FALSE, FALSE, sizeof(Claim));
+    g_assert_cmpuint(inbox_pick(inbox, 3, claims), ==, 3);
+    g_assert_cmpuint(inbox_pick(inbox, 9, claims), ==, 1);
+    g_assert_cmpuint(inbox_pick(inbox, 9, claims), ==, 0);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 4);
+    g_autofree char *second = g_strconcat(names[1], ".msg", NULL);
+    g_autofree char *gone = fixture_file_path(fixture, "in", second);
+    g_assert_cmpint(g_unlink(gone), ==, 0);
+    GPtrArray *entries = g_ptr_array_new();
+    g_autoptr(GError) error = NULL;
+    for (guint i = 0; i < claims->len; i++) {
+        claim_make(&g_array_index(claims, Claim, i));
+        g_assert_true(inbox_take(inbox, &g_array_index(claims, Claim, i), entries, &error));
+        g_assert_no_error(error);
+    }
+    g_assert_cmpuint(entries->len, ==, 3);
+    g_assert_cmpstr(entry_text(entries->pdata[0]), ==, names[0]);
+    g_assert_cmpstr(entry_text(entries->pdata[1]), ==, names[2]);
+    g_assert_cmpstr(entry_text(entries->pdata[2]), ==, names[3]);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 3);
+    free_entries(entries);
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        g_free(names[i]);
+}
+
 static int count_calls(const FsEvent *event, void *data)
 {
     unsigned *calls = data;
@@ -279,6 +312,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     ADD("/claim/by hash", test_by_hash);
     ADD("/claim/claims in order", test_in_order);
+    ADD("/claim/in steps", test_in_steps);
     ADD("/claim/durable", test_durable);
     ADD("/claim/octets", test_octets);
     ADD("/claim/unreadable", test_unreadable);
