@@ -21,6 +21,9 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+/* A domain in lower case and A-labels; NULL when it can be none. g_free() */
+char *mx_domain_normal(const char *domain);
+
 typedef struct MxResolver MxResolver;
 typedef struct MxLookup MxLookup;
 

@@ -50,8 +50,6 @@ void mx_route_leave_own(MxRoute *route, const char *const *own);
 /* The addresses in the order of trial, in g_free() memory; the names are the route's. */
 MxHost *mx_route_hosts(const MxRoute *route, uint16_t port, size_t limit, size_t *count);
 
-/* Lower case, A-labels; NULL when it can be no domain. g_free() */
-char *mx_domain_normal(const char *domain);
 /* The route of "[192.0.2.1]" or "[IPv6:2001:db8::1]"; NULL for anything else. */
 MxRoute *mx_route_literal(const char *domain);
 

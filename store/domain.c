@@ -51,9 +51,19 @@ static bool insert(Store *store, const char *name, const char *description, GErr
                      TEXT(description ? description : ""));
 }
 
-bool domain_create(Store *store, const char *mail_host, const char *description, GError **error)
+/* It stands in header fields and in senders, which are ASCII to most of the world. */
+static char *checked_host(const char *mail_host, GError **error)
 {
     g_autofree char *name = checked(mail_host, error);
+    if (!name || g_str_is_ascii(name))
+        return g_steal_pointer(&name);
+    fail(error, FAIL_NEVER, "the domain %s must be written in ASCII, as the xn-- name that it has in the DNS", name);
+    return NULL;
+}
+
+bool domain_create(Store *store, const char *mail_host, const char *description, GError **error)
+{
+    g_autofree char *name = checked_host(mail_host, error);
     Write write;
     if (!name || !write_begin(store, &write, error))
         return false;

@@ -216,14 +216,15 @@ static bool insert_list(Store *store, const char *name, const char *host, const 
 /* The name becomes part of file names and header fields. */
 static bool name_allowed(const char *name, GError **error)
 {
-    bool ok = g_ascii_isalnum(*name);
+    bool ok = g_ascii_isalnum(*name) && !g_str_has_suffix(name, ".") && !strstr(name, "..");
     for (const char *at = name; *at; at++)
         ok = ok && (g_ascii_isalnum(*at) || strchr("-_.+=~", *at));
     if (strlen(name) > LIST_LOCAL_MAX)
         return fail(error, FAIL_NEVER, "\"%s\" cannot be the name of a list; allowed: up to %d octets", name,
                     LIST_LOCAL_MAX);
     return ok || fail(error, FAIL_NEVER,
-                      "\"%s\" cannot be the name of a list; allowed: letters, digits and - _ . + = ~ after one of them",
+                      "\"%s\" cannot be the name of a list; allowed: letters, digits and - _ . + = ~ after one of them, "
+                      "each dot between two others",
                       name);
 }
 

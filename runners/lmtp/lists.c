@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "net/mx.h"
 #include "store/store.h"
 
 #define CACHE_LIMIT 10000
@@ -87,6 +88,9 @@ static bool exists_cached(const char *local, const char *domain, bool *exists, c
     if (known)
         return answer(known, exists, list_id);
     if (!list_exists(lists->store, local, domain, exists, list_id, error))
+        return false;
+    g_autofree char *labels = *exists || g_str_is_ascii(domain) ? NULL : mx_domain_normal(domain);
+    if (labels && !list_exists(lists->store, local, labels, exists, list_id, error))
         return false;
     g_hash_table_insert(lists->known, g_steal_pointer(&address), g_strdup(*exists ? *list_id : ""));
     return true;

@@ -26,14 +26,16 @@ static void test_domain(Fixture *fixture, const void *data)
         g_assert_false(domain_create(fixture->store, *name, NULL, &error));
         assert_failed(FAIL_NEVER, error);
     }
-    assert_ok(domain_create(fixture->store, "m\303\234ller.de", NULL, &error), error);
+    assert_ok(domain_create(fixture->store, "XN--mller-kva.de", NULL, &error), error);
+    assert_ok(domain_set_alias(fixture->store, "xn--mller-kva.de", "M\303\234ller.de", &error), error);
     g_autoptr(GPtrArray) domains = domain_all(fixture->store, &error);
     g_assert_cmpint(domains->len, ==, 2);
     const Domain *first = domains->pdata[0], *second = domains->pdata[1];
     g_assert_cmpstr(first->mail_host, ==, "example.org");
     g_assert_cmpstr(first->description, ==, "An organisation");
     g_assert_null(first->alias_domain);
-    g_assert_cmpstr(second->mail_host, ==, "m\303\274ller.de");
+    g_assert_cmpstr(second->mail_host, ==, "xn--mller-kva.de");
+    g_assert_cmpstr(second->alias_domain, ==, "m\303\274ller.de");
 }
 
 static void test_domain_remove(Fixture *fixture, const void *data)
@@ -115,6 +117,8 @@ static void test_create_refused(Fixture *fixture, const void *data)
                                         ".x@example.com",
                                         "a b@example.com",
                                         "-x@example.com",
+                                        "x..y@example.com",
+                                        "x.@example.com",
                                         "\303\274@example.com",
                                         NULL};
     for (const char *const *address = wrong; *address; address++) {

@@ -236,6 +236,17 @@ static void test_refusal_keeps_transaction(Fixture *fixture, const void *data)
     g_assert_true(is_domain(fixture->store, "a.example"));
 }
 
+/* What stands in List-Id and in senders is ASCII. */
+static void test_international_domain(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_assert_false(domain_create(fixture->store, "b\303\274cher.example", NULL, &error));
+    g_assert_nonnull(strstr(error->message, "xn--"));
+    assert_failed(FAIL_NEVER, error);
+    assert_ok(domain_create(fixture->store, "XN--bcher-kva.example", NULL, &error), error);
+    g_assert_true(is_domain(fixture->store, "xn--bcher-kva.example"));
+}
+
 static void test_savepoint(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -560,6 +571,7 @@ int main(int argc, char **argv)
     TEST("/store/rollback", test_rollback);
     TEST("/store/nested", test_nested);
     TEST("/store/refusal-keeps-transaction", test_refusal_keeps_transaction);
+    TEST("/store/international domain", test_international_domain);
     TEST("/store/savepoint", test_savepoint);
     TEST("/store/savepoint-undoes-doom", test_savepoint_undoes_doom);
     TEST("/store/effect/once", test_effect_once);
