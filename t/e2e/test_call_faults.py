@@ -6,8 +6,10 @@ the service goes on."""
 import errno
 import os
 import shutil
+import signal
 import smtplib
 import struct
+import subprocess
 import time
 
 import pytest
@@ -181,3 +183,47 @@ def test_damaged_entries(instances, sink):
     assert sorted(to for _, to in sink.copies()) == sorted(MEMBERS)
     assert len(list((instance.archive / "maildir").glob("*/new/*"))) == 1
     assert "panic" not in instance.log_text() and not instance.files("shunt")["shunt"]
+
+
+def test_held_accept(instances, sink):
+    """`held accept` is killed in each of its calls, and made again: each post goes out once, also when its runner
+    put it off in between."""
+    if not tool("failcall.so").exists():
+        pytest.skip("t/tools/failcall.so was not built")
+    instance = instances(sink.port, settings={"runner.pipeline": {"start": "no"}}).start()
+    address = instance.create_list("test", MEMBERS, settings=["default_nonmember_action=hold"])
+    plan, queue, killed, waiting = Plan(instance, []), instance.spool / "pipeline", 0, set()
+    environment = {**os.environ, "LD_PRELOAD": str(instance.directory / "failcall.so"), "FAILCALL_PLAN": str(plan.path),
+                   "FAILCALL_UNDER": f"{instance.spool}/:{instance.directory / 'lib'}/"}
+
+    def held():
+        return instance.cli("held", "ls", "--names").split()
+
+    def copies():
+        return sum(to in MEMBERS for _, to in sink.copies())
+
+    for count in range(1, 1000):
+        instance.lmtp_send(post(message_id=f"<{count}@load.example>", to=address, body=LETTERS), address)
+        number, = wait_until(held, 20, "the post to be held")
+        plan.arm((count + 1) // 2, KILL)
+        code = subprocess.run([prefix() / "bin" / "listrunner", "--config", instance.config, "held", "accept", number],
+                              env=environment, stdout=subprocess.DEVNULL).returncode
+        assert code == (-signal.SIGKILL if plan.state()[1] else 0)
+        killed += code != 0
+        stored = {path.name for path in queue.glob("*.msg")} - waiting
+        if count % 2 == 0 and stored:
+            name, = stored
+            (queue / name).rename(queue / ("2" + name[1:]))
+        if held():
+            instance.cli("held", "accept", number)
+        waiting = {path.name for path in queue.glob("*.msg")}
+        assert len(waiting) == count and not held(), plan.state()
+        if code == 0 and count % 2 == 0:
+            break
+    assert killed >= 20
+    instance.cli("queue", "edit-due", "now", "--queue", "pipeline")
+    instance.set({"runner.pipeline": {"start": "yes"}})
+    instance.cli("reload")
+    wait_until(lambda: copies() >= count * len(MEMBERS), 60, "all posts at all members")
+    instance.wait_idle()
+    assert copies() == count * len(MEMBERS) and not instance.set_aside()
