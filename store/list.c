@@ -223,8 +223,8 @@ static bool name_allowed(const char *name, GError **error)
         return fail(error, FAIL_NEVER, "\"%s\" cannot be the name of a list; allowed: up to %d octets", name,
                     LIST_LOCAL_MAX);
     return ok || fail(error, FAIL_NEVER,
-                      "\"%s\" cannot be the name of a list; allowed: letters, digits and - _ . + = ~ after one of them, "
-                      "each dot between two others",
+                      "\"%s\" cannot be the name of a list; allowed: letters, digits and - _ . + = ~ after one of "
+                      "them, each dot between two others",
                       name);
 }
 
