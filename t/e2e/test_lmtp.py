@@ -63,6 +63,18 @@ def test_smtplib(door, way):
     assert b"\nSubject: a\r\n\r\n.\r\n..b\r\n\nend" in octets
 
 
+def test_international_domain(door):
+    """A list's domain is known by its name in the DNS; mail to it is taken in both spellings."""
+    door.cli("list", "create", "test@xn--bcher-kva.example")
+    with smtplib.LMTP("127.0.0.1", door.port, timeout=30) as client:
+        client.ehlo()
+        client.mail("anne@example.net", ["SMTPUTF8"])
+        assert client.rcpt("test@xn--bcher-kva.example")[0] == 250
+        assert client.rcpt("test-owner@B\u00dccher.example")[0] == 250
+        assert client.rcpt("test@b\u00fcrger.example")[0] == 550
+        client.rset()
+
+
 def test_swaks(door):
     swaks = find_program("swaks")
     to = f"{door.address},test-owner@{HOST},test-bounces+bart=example.net@{HOST},nobody@{HOST}"

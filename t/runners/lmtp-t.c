@@ -357,25 +357,6 @@ static void test_new_list(Test *test, gconstpointer data)
     stop(test);
 }
 
-/* A domain that is not ASCII is the one of its A-labels. */
-static void test_international(Test *test, gconstpointer data)
-{
-    start(test);
-    int fd = greet(test, SOCKET_IPV4);
-    g_autoptr(Store) store = store_open("sqlite", test->database, false, NULL);
-    g_assert_true(domain_create(store, "xn--bcher-kva.example", NULL, NULL));
-    g_autoptr(List) list = list_create(store, "test@xn--bcher-kva.example", "discussion", NULL);
-    g_assert_nonnull(list);
-    say(fd, "MAIL FROM:<a@example.org> SMTPUTF8\r\nRCPT TO:<test@xn--bcher-kva.example>\r\n");
-    expect(fd, "250 2.1.5");
-    say(fd, "RCPT TO:<test-owner@B\303\234cher.example>\r\n");
-    expect(fd, "250 2.1.5");
-    say(fd, "RCPT TO:<test@b\303\274rger.example>\r\n");
-    expect(fd, "550 5.1.1");
-    close(fd);
-    stop(test);
-}
-
 static void test_database_down(Test *test, gconstpointer data)
 {
     g_autofree char *away = g_strconcat(test->database, "-away", NULL);
@@ -599,7 +580,6 @@ int main(int argc, char **argv)
     ADD(stores);
     ADD(recipients);
     ADD(new_list);
-    ADD(international);
     ADD(database_down);
     ADD(disk_full);
     ADD(room_for_one);
