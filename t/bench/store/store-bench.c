@@ -191,8 +191,8 @@ static void effects(const char *path)
     for (int batch = 0; batch < 200; batch++) {
         check(store_begin(store, &error), error);
         for (int i = 0; i < 100; i++) {
-            g_autofree char *number = g_strdup_printf("%d.%d", batch, i);
-            g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA1, number, -1);
+            g_autofree char *name = g_strdup_printf("%d.%d", batch, i);
+            g_autofree char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA1, name, -1);
             bool before;
             int64_t number;
             check(store_find_effect(store, hash, &before, &number, &error), error);
