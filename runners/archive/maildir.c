@@ -29,7 +29,7 @@
 #define IN_HAND ".in-hand" /* no list's directory begins with a dot */
 
 typedef struct Maildir {
-    int top_fd, new_fd;
+    int top_fd, new_fd, cur_fd;
 } Maildir;
 
 typedef struct Pending {
@@ -42,15 +42,15 @@ typedef struct MaildirArchiver {
     int path_fd, in_hand_fd;
     GHashTable *maildirs; /* list → Maildir */
     GArray *pending;
+    GHashTable *touched; /* descriptors of directories: to be synced before the hop */
 } MaildirArchiver;
 
 static void maildir_free(void *data)
 {
     Maildir *maildir = data;
-    if (maildir->top_fd >= 0)
-        close(maildir->top_fd);
-    if (maildir->new_fd >= 0)
-        close(maildir->new_fd);
+    close(maildir->top_fd);
+    close(maildir->new_fd);
+    close(maildir->cur_fd);
     g_free(maildir);
 }
 
@@ -65,6 +65,7 @@ static void maildir_close(void *data)
 {
     MaildirArchiver *self = data;
     g_array_unref(self->pending);
+    g_hash_table_unref(self->touched);
     g_hash_table_unref(self->maildirs);
     close(self->path_fd);
     close(self->in_hand_fd);
@@ -82,6 +83,7 @@ static void *maildir_open(Runner *runner, const char *section, GError **error)
     self->path_fd = auto_fd_steal(&fd);
     self->in_hand_fd = auto_fd_steal(&in_hand);
     self->maildirs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, maildir_free);
+    self->touched = g_hash_table_new(NULL, NULL);
     self->pending = g_array_new(FALSE, FALSE, sizeof(Pending));
     g_array_set_clear_func(self->pending, pending_clear);
     return self;
@@ -100,14 +102,16 @@ static Maildir *maildir_of(MaildirArchiver *self, const char *list, GError **err
         return known;
     g_autofree char *name = archiver_file_name(list);
     auto_fd top = fs_open_dir(self->path_fd, name, true, error);
-    if (top < 0 || !make_part(top, "tmp", error) || !make_part(top, "cur", error))
+    if (top < 0 || !make_part(top, "tmp", error))
         return NULL;
-    auto_fd new_fd = fs_open_dir(top, "new", true, error);
+    auto_fd cur = fs_open_dir(top, "cur", true, error);
+    auto_fd new_fd = cur >= 0 ? fs_open_dir(top, "new", true, error) : -1;
     if (new_fd < 0)
         return NULL;
     known = g_new0(Maildir, 1);
     known->top_fd = auto_fd_steal(&top);
     known->new_fd = auto_fd_steal(&new_fd);
+    known->cur_fd = auto_fd_steal(&cur);
     g_hash_table_insert(self->maildirs, g_strdup(list), known);
     return known;
 }
@@ -153,6 +157,11 @@ static bool take_in_hand(MaildirArchiver *self, const char *key, bool *before, G
     return false;
 }
 
+static void touch(MaildirArchiver *self, int fd)
+{
+    g_hash_table_add(self->touched, GINT_TO_POINTER(fd));
+}
+
 static bool maildir_store(void *data, const ArchiveMail *mail, GError **error)
 {
     MaildirArchiver *self = data;
@@ -163,12 +172,17 @@ static bool maildir_store(void *data, const ArchiveMail *mail, GError **error)
         g_strdup_printf("%" G_GINT64_FORMAT ".%s.listrunner", mail->arrival / CLOCK_SECOND, mail->key);
     g_autofree char *aside = g_strconcat("tmp/", name, NULL);
     bool before;
-    if (faccessat(maildir->new_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+    /* Who put it there may have died before it was on the disk. */
+    if (faccessat(maildir->new_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+        touch(self, maildir->new_fd);
         return true;
+    }
     if (!take_in_hand(self, mail->key, &before, error))
         return false;
-    if (before && was_read(maildir, name))
+    if (before && was_read(maildir, name)) {
+        touch(self, maildir->cur_fd);
         return true;
+    }
     auto_fd fd = create_afresh(maildir->top_fd, aside, error);
     if (fd < 0)
         return false;
@@ -193,32 +207,36 @@ static bool sync_files(MaildirArchiver *self, GError **error)
 
 static bool publish(MaildirArchiver *self, GError **error)
 {
-    g_autoptr(GHashTable) touched = g_hash_table_new(NULL, NULL);
     for (guint i = 0; i < self->pending->len; i++) {
         Pending *pending = &g_array_index(self->pending, Pending, i);
         g_autofree char *from = g_strconcat("tmp/", pending->name, NULL);
         g_autofree char *to = g_strconcat("new/", pending->name, NULL);
         if (!fs_rename(pending->maildir->top_fd, from, to, error))
             return false;
-        g_hash_table_add(touched, pending->maildir);
+        touch(self, pending->maildir->new_fd);
     }
-    g_autofree FsSync *group = g_new0(FsSync, g_hash_table_size(touched));
+    return true;
+}
+
+static bool sync_touched(MaildirArchiver *self, GError **error)
+{
+    g_autofree FsSync *group = g_new0(FsSync, g_hash_table_size(self->touched) + 1);
     size_t count = 0;
     GHashTableIter iter;
-    void *maildir;
-    g_hash_table_iter_init(&iter, touched);
-    while (g_hash_table_iter_next(&iter, &maildir, NULL)) {
-        group[count].fd = ((Maildir *)maildir)->new_fd;
-        group[count++].directory = true;
-    }
+    void *fd;
+    g_hash_table_iter_init(&iter, self->touched);
+    while (g_hash_table_iter_next(&iter, &fd, NULL))
+        group[count++] = (FsSync){.fd = GPOINTER_TO_INT(fd), .directory = true};
     return fs_sync_group(group, count, error);
 }
 
 static bool maildir_flush(void *data, GError **error)
 {
     MaildirArchiver *self = data;
-    bool good = self->pending->len == 0 || (sync_files(self, error) && publish(self, error));
+    bool good = (self->pending->len == 0 || (sync_files(self, error) && publish(self, error))) &&
+                sync_touched(self, error);
     g_array_set_size(self->pending, 0);
+    g_hash_table_remove_all(self->touched);
     if (g_hash_table_size(self->maildirs) > fs_files_allowed(OPEN_MAX, OPEN_PART))
         g_hash_table_remove_all(self->maildirs);
     return good;
