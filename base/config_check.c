@@ -142,8 +142,26 @@ static void check_runners(const Check *check)
                      *word);
 }
 
+/* Two archivers of one type in one directory would write to the same files at once. */
+static void check_archive_path(const Check *check, const ConfigSection *section, const char *type, GHashTable *owners)
+{
+    const ConfigValue *path = usable(check, section->name, "path");
+    const ConfigValue *enabled = usable(check, section->name, "enabled");
+    if (!path || !enabled || !enabled->number || g_str_equal(type, "command"))
+        return;
+    g_autofree char *canonical = g_canonicalize_filename(path->text, "/");
+    g_autofree char *place = g_strdup_printf("%s %s", type, canonical);
+    const char *owner = g_hash_table_lookup(owners, place);
+    if (owner)
+        COMPLAIN(check, section->name, path, "found \"%s\", the path of [%s]; allowed is a directory of its own",
+                 path->text, owner);
+    else
+        g_hash_table_insert(owners, g_steal_pointer(&place), section->name);
+}
+
 static void check_archivers(const Check *check)
 {
+    g_autoptr(GHashTable) owners = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (unsigned i = 0; i < check->config->sections->len; i++) {
         const ConfigSection *section = check->config->sections->pdata[i];
         const ConfigValue *type = g_str_has_prefix(section->name, "archiver.")
@@ -156,6 +174,7 @@ static void check_archivers(const Check *check)
             config_fault(check->faults, section->line, section->name, needed,
                          "found no value; allowed is %s, because type = %s",
                          g_str_equal(needed, "path") ? "an absolute path" : "a program and its arguments", type->text);
+        check_archive_path(check, section, type->text, owners);
         g_auto(GStrv) words = NULL;
         g_autoptr(GError) error = NULL;
         const ConfigValue *command = usable(check, section->name, "command");

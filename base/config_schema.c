@@ -357,7 +357,7 @@ const ConfigKey config_schema[] = {
  "maildir: one maildir a list below path. mbox: one file LIST.mbox a list below path. command: a program is run "
  "for each message."},
 {"archiver.*", "path", PATH(NULL),
- "The directory of a maildir or mbox archiver."},
+ "The directory of a maildir or mbox archiver; no two of one type share it."},
 {"archiver.*", "command", STRING(NULL),
  "The program and its arguments; the message is its standard input. No shell is involved."},
 {"archiver.*", "list_url", STRING(NULL),

@@ -270,6 +270,9 @@ static const Refusal refusals[] = {
      "FILE:1: [archiver.a] path: found no value; allowed is an absolute path, because type = maildir"},
     {"archiver-command", "[archiver.a]\ntype = command",
      "FILE:1: [archiver.a] command: found no value; allowed is a program and its arguments, because type = command"},
+    {"archiver-twice", "[archiver.a]\ntype = mbox\npath = /x/y\n[archiver.b]\npath = /x/y\n"
+                       "[archiver.c]\ntype = mbox\npath = /x/y\nenabled = no\n[archiver.d]\ntype = mbox\npath = /x//y/",
+     "FILE:12: [archiver.d] path: found \"/x//y/\", the path of [archiver.a]; allowed is a directory of its own"},
     {"archiver-relative", "[archiver.a]\ntype = command\ncommand = cat -n",
      "FILE:3: [archiver.a] command: found \"cat -n\"; allowed is the absolute path of a program and its arguments"},
     {"all-at-once", "[site]\nlog = x\nlgo = x\n[runner.in]\ninstances = 5\n[nothing.at.all]\n",
