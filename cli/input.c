@@ -27,7 +27,8 @@ InputFile *input_open(const char *path, GError **error)
         errno = EISDIR;
     }
     if (!file)
-        fail_errno(error, errno == ENOENT ? FAIL_MISSING : FAIL_LATER, "cannot read %s", path);
+        fail_errno(error, errno == ENOENT ? FAIL_MISSING : errno == EISDIR ? FAIL_NEVER : FAIL_LATER,
+                   "cannot read %s", path);
     return file;
 }
 

@@ -11,7 +11,7 @@
 
 typedef FILE InputFile;
 
-/* FAIL_MISSING when there is none, FAIL_LATER when it cannot be read. */
+/* FAIL_MISSING when there is none, FAIL_NEVER for a directory, FAIL_LATER when it cannot be read. */
 InputFile *input_open(const char *path, GError **error);
 void input_close(InputFile *file);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(InputFile, input_close)

@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from harness import LATER, MISSING, NOT_SO, OK, USAGE, main  # noqa: E402
+from harness import MISSING, NOT_SO, OK, USAGE, main  # noqa: E402
 
 LIST = "test@example.com"
 
@@ -91,7 +91,7 @@ def test_empty_file(site):
 def test_what_cannot_be_read(site):
     site.run("list", "create", LIST)
     site.run("member", "import", LIST, site.path / "none", code=MISSING, says=str(site.path / "none"))
-    site.run("member", "import", LIST, site.path, code=LATER, says=str(site.path))
+    site.run("member", "import", LIST, site.path, code=USAGE, says=str(site.path))
     site.run("member", "import", "none@example.com", data=b"a@x.org\n", code=MISSING, says="none@example.com")
     site.run("member", "import", LIST, "--role=x", data=b"", code=USAGE, says="'x'")
 

@@ -91,6 +91,7 @@ def test_what_is_refused(site):
     site.run("list", "create", LIST)
     site.run("inject", "none@example.com", data=b"A: b\n\n", code=MISSING, says="none@example.com")
     site.run("inject", LIST, site.path / "none", code=MISSING, says=str(site.path / "none"))
+    site.run("inject", LIST, site.path, code=USAGE, says="Is a directory")  # it will not pass
     site.run("inject", LIST, data=b"", code=USAGE, says="standard input is empty")
     site.run("inject", LIST, data=b"hello\nA: b\n\n", code=USAGE, says="no header field")
     site.run("inject", LIST, "--mbox", data=b"A: b\n\n", code=USAGE, says="no mbox")
