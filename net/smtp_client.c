@@ -89,11 +89,6 @@ void smtp_client_say(SmtpClient *client, SmtpPhase phase, const char *command)
     smtp_client_phase(client, phase);
 }
 
-bool smtp_client_drained(const SmtpClient *client)
-{
-    return evbuffer_get_length(bufferevent_get_output(client->connection)) == 0;
-}
-
 /* --- the end ------------------------------------------------------------ */
 
 static void drop_connection(SmtpClient *client)
@@ -111,10 +106,10 @@ static void release(SmtpClient *client)
     if (client->timer)
         event_free(client->timer);
     drop_connection(client);
-    smtp_body_unref(client->active ? client->transaction.body : NULL);
-    smtp_body_unref(client->body);
+    while (!g_queue_is_empty(&client->behind))
+        smtp_transaction_next(client);
+    smtp_transaction_clear(&client->turn);
     smtp_auth_free(client->auth);
-    g_byte_array_unref(client->fates);
     g_string_free(client->scratch, TRUE);
     g_free(client->peer);
     g_free(client->tls);
@@ -161,10 +156,26 @@ static SmtpResult fate_of(const SmtpClient *client, const SmtpResult *why)
 {
     SmtpResult fate = *why;
     bool silent = why->code == 0;
-    bool in_one = client->bdat_ahead && client->phase >= SMTP_MAIL && smtp_client_drained(client);
+    bool in_one = client->turn.bdat_ahead && client->phase >= SMTP_MAIL && smtp_transaction_sent(client);
     fate.in_doubt = silent && (client->phase == SMTP_DOT || in_one);
-    fate.unstarted = client->phase == SMTP_MAIL && client->transactions > 1 && why->connection && !fate.in_doubt;
+    fate.unstarted = client->phase == SMTP_MAIL && client->turn.number > 1 && why->connection && !fate.in_doubt;
     return fate;
+}
+
+/* A server that says goodbye has not come to what was written behind, or it would have said something else first. One
+ * that says nothing may have. */
+static void end_behind(SmtpClient *client, const SmtpResult *why)
+{
+    SmtpResult fate = *why;
+    fate.verdict = SMTP_LATER;
+    fate.status = why->verdict == SMTP_LATER ? why->status : "4.5.0";
+    fate.behind = true;
+    fate.unstarted = why->code != 0;
+    while (!g_queue_is_empty(&client->behind)) {
+        smtp_transaction_next(client);
+        fate.in_doubt = why->code == 0 && smtp_transaction_sent(client);
+        smtp_transaction_end(client, &fate);
+    }
 }
 
 void smtp_client_end(SmtpClient *client, const SmtpResult *why)
@@ -176,6 +187,7 @@ void smtp_client_end(SmtpClient *client, const SmtpResult *why)
     event_del(client->timer);
     SmtpResult fate = fate_of(client, why);
     smtp_transaction_end(client, &fate);
+    end_behind(client, why);
     client->handler->closed(client, why, client->data);
 }
 
@@ -214,7 +226,7 @@ static void take_reply(SmtpClient *client)
         smtp_client_end_orderly(client); /* unasked for, it can only be a farewell */
     else if (client->reply.code == 421)
         smtp_client_end_by_reply(client);
-    else if (client->refusal)
+    else if (client->turn.refusal)
         smtp_client_end_confused(client); /* we have said nothing yet, and will not */
     else if (client->phase < SMTP_IDLE || client->phase == SMTP_RSET)
         smtp_session_reply(client);
@@ -343,7 +355,7 @@ static void on_timer(evutil_socket_t fd, short what, void *data)
     if (client->connect_error)
         smtp_client_end_by_us(client, "4.4.1", g_strdup_printf("connect to %s: %s", client->peer,
                                                                g_strerror(client->connect_error)));
-    else if (client->refusal)
+    else if (client->turn.refusal)
         smtp_transaction_refuse(client);
     else if (client->ending && client->phase < SMTP_IDLE)
         smtp_client_end_orderly(client);
@@ -382,7 +394,6 @@ static SmtpClient *start(struct event_base *base, const SmtpSettings *settings, 
     client->settings = settings;
     client->handler = handler;
     client->data = data;
-    client->fates = g_byte_array_new();
     client->scratch = g_string_sized_new(512);
     client->timer = evtimer_new(base, on_timer, client);
     smtp_reply_init(&client->reply);

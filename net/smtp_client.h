@@ -22,7 +22,8 @@
  * domain is sent in A-labels and needs no SMTPUTF8.
  *
  * PIPELINING is used where the server announces it: MAIL, all RCPT and DATA go out in
- * one piece while replies are read as they come; with CHUNKING so does a small message.
+ * one piece while replies are read as they come; with CHUNKING so does a small message, and
+ * more than one transaction where the owner wants it (smtp_client_send_behind()).
  */
 #include <event2/event.h>
 #include <glib.h>
@@ -106,6 +107,7 @@ typedef struct SmtpResult {
     bool connection;    /* the connection is to blame, not the recipient or the message */
     bool in_doubt;      /* lost after the end of data: it may have been delivered */
     bool unstarted;     /* a kept connection turned out to be closed: nothing was tried, may be sent at once again */
+    bool behind;        /* it stood behind the transaction with which the connection ended, which tells of that */
 } SmtpResult;
 
 typedef struct SmtpHandler {
@@ -173,6 +175,11 @@ typedef struct SmtpTransaction {
 
 /* Begins a transaction on a ready connection; the struct is copied, its strings are borrowed until done(). */
 void smtp_client_send(SmtpClient *client, const SmtpTransaction *transaction);
+
+/* Sends one more in the same flight, behind that which has just been given to smtp_client_send() (or to this), before
+ * any answer; what becomes of it is told after that. False, and nothing done, where this cannot be: the server lacks
+ * PIPELINING or CHUNKING, one of the messages is not small, or needs a word of ours first. */
+bool smtp_client_send_behind(SmtpClient *client, const SmtpTransaction *transaction);
 
 /* QUIT when the transaction in progress, if any, is over; then closed. */
 void smtp_client_quit(SmtpClient *client);

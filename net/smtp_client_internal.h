@@ -42,6 +42,27 @@ typedef struct SmtpRefusal {
 
 extern const SmtpRefusal smtp_refuse_recipients; /* each for its own reason */
 
+/* A transaction, and how far it has come. */
+typedef struct SmtpTurn {
+    unsigned number;     /* in this connection, from 1 */
+    bool active;         /* recipients are not all reported */
+    SmtpTransaction transaction;
+    SmtpBody *body;      /* the transaction's, or its 7-bit version */
+    SmtpBodyCursor cursor;
+    const SmtpRefusal *refusal;
+    GByteArray *fates;
+    size_t next_rcpt;    /* whose reply is awaited */
+    size_t awaited;      /* RCPT replies still to come after MAIL was refused */
+    size_t accepted;
+    size_t next_dot;     /* LMTP: whose reply to the end of data is awaited */
+    bool mail_accepted;
+    bool bdat_ahead;     /* the whole message was sent with the commands */
+    bool bdat_failed;    /* RSET is needed */
+    bool out_of_step;    /* LMTP: refused before the dot, so that nobody can tell which replies come after it */
+    bool utf8;           /* SMTPUTF8 is asked for */
+    uint64_t end;        /* of what was written in this connection, the end of its message; once the cursor is there */
+} SmtpTurn;
+
 struct SmtpClient {
     struct event_base *base;
     struct bufferevent *connection;
@@ -75,22 +96,8 @@ struct SmtpClient {
     SmtpAuth *auth;      /* while it is going on */
     bool authenticated;
 
-    /* The transaction in progress. */
-    bool active;         /* recipients are not all reported */
-    SmtpTransaction transaction;
-    SmtpBody *body;      /* the transaction's, or its 7-bit version */
-    SmtpBodyCursor cursor;
-    const SmtpRefusal *refusal;
-    GByteArray *fates;
-    size_t next_rcpt;    /* whose reply is awaited */
-    size_t awaited;      /* RCPT replies still to come after MAIL was refused */
-    size_t accepted;
-    size_t next_dot;     /* LMTP: whose reply to the end of data is awaited */
-    bool mail_accepted;
-    bool bdat_ahead;     /* the whole message was sent with the commands */
-    bool bdat_failed;    /* RSET is needed */
-    bool out_of_step;    /* LMTP: refused before the dot, so that nobody can tell which replies come after it */
-    bool utf8;           /* SMTPUTF8 is asked for */
+    SmtpTurn turn;       /* the transaction in progress */
+    GQueue behind;       /* of SmtpTurn: written already, with RSET before each */
     GString *scratch;
     SmtpReply reply;
 };
@@ -99,7 +106,6 @@ struct SmtpClient {
 void smtp_client_phase(SmtpClient *client, SmtpPhase phase);
 void smtp_client_write(SmtpClient *client, const char *text, size_t length);
 void smtp_client_say(SmtpClient *client, SmtpPhase phase, const char *command);
-bool smtp_client_drained(const SmtpClient *client); /* all output is with the kernel */
 /* Wakes the timer as soon as the loop is reached. */
 void smtp_client_soon(SmtpClient *client);
 /* Puts a new bufferevent in the place of the old, which keeps its socket. */
@@ -130,7 +136,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SmtpVerdictText, smtp_client_judge_clear)
 void smtp_session_start(SmtpClient *client); /* the connection stands, in clear text or TLS */
 void smtp_session_reply(SmtpClient *client);
 void smtp_session_greet(SmtpClient *client); /* EHLO or LHLO */
-/* The connection is free for the next transaction (or quits). */
+/* The connection is free for the next transaction (or quits); one that was written behind goes on. */
 void smtp_session_rest(SmtpClient *client);
 void smtp_session_reset(SmtpClient *client); /* RSET first */
 /* TLS did not come about, for the reason why (taken over): goes on in clear text over a new connection, or ends. */
@@ -149,6 +155,11 @@ char *smtp_tls_problem(unsigned long code); /* what OpenSSL means; g_free() */
 void smtp_transaction_reply(SmtpClient *client);
 void smtp_transaction_drained(SmtpClient *client);
 void smtp_transaction_refuse(SmtpClient *client);  /* acts on client->refusal */
+/* The whole message is with the kernel. */
+bool smtp_transaction_sent(const SmtpClient *client);
+/* To the first of those behind, which has been written. */
+void smtp_transaction_next(SmtpClient *client);
+void smtp_transaction_clear(SmtpTurn *turn);
 /* Reports every recipient not yet reported, and done. */
 void smtp_transaction_end(SmtpClient *client, const SmtpResult *result);
 

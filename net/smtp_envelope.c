@@ -160,16 +160,16 @@ static void append_orcpt(GString *to, const char *address, size_t length)
 
 void smtp_envelope_mail(SmtpClient *client)
 {
-    const SmtpTransaction *transaction = &client->transaction;
+    const SmtpTransaction *transaction = &client->turn.transaction;
     GString *line = client->scratch;
     g_string_append(line, "MAIL FROM:<");
     append_address(line, transaction->sender, strlen(transaction->sender));
     g_string_append_c(line, '>');
     if (client->extensions & SMTP_EXT_SIZE)
-        g_string_append_printf(line, " SIZE=%zu", smtp_body_wire_size(client->body));
-    if (smtp_body_8bit(client->body) && (client->extensions & SMTP_EXT_8BITMIME))
+        g_string_append_printf(line, " SIZE=%zu", smtp_body_wire_size(client->turn.body));
+    if (smtp_body_8bit(client->turn.body) && (client->extensions & SMTP_EXT_8BITMIME))
         g_string_append(line, " BODY=8BITMIME");
-    if (client->utf8)
+    if (client->turn.utf8)
         g_string_append(line, " SMTPUTF8");
     if (transaction->xverp && (client->extensions & SMTP_EXT_XVERP))
         g_string_append_printf(line, " XVERP=%s", transaction->xverp);
@@ -180,7 +180,7 @@ void smtp_envelope_mail(SmtpClient *client)
 
 void smtp_envelope_rcpt(SmtpClient *client, size_t index)
 {
-    const SmtpTransaction *transaction = &client->transaction;
+    const SmtpTransaction *transaction = &client->turn.transaction;
     GString *line = client->scratch;
     size_t length;
     const char *address = transaction->recipient(transaction->data, index, &length);
@@ -198,25 +198,25 @@ void smtp_envelope_rcpt(SmtpClient *client, size_t index)
 
 /* --- may it be sent at all ---------------------------------------------- */
 
-/* The body that this server can take, in client->body; false when there is none. */
+/* The body that this server can take, in client->turn.body; false when there is none. */
 static bool choose_body(SmtpClient *client)
 {
-    SmtpTransaction *transaction = &client->transaction;
-    client->body = smtp_body_ref(transaction->body);
-    if (!smtp_body_8bit(client->body) || (client->extensions & SMTP_EXT_8BITMIME))
+    SmtpTransaction *transaction = &client->turn.transaction;
+    client->turn.body = smtp_body_ref(transaction->body);
+    if (!smtp_body_8bit(client->turn.body) || (client->extensions & SMTP_EXT_8BITMIME))
         return true;
     SmtpBody *seven = transaction->body_7bit ? transaction->body_7bit(transaction->data) : NULL;
     if (!seven)
         return false;
-    smtp_body_unref(client->body);
-    client->body = seven;
+    smtp_body_unref(client->turn.body);
+    client->turn.body = seven;
     return true;
 }
 
 /* Looks at all recipients before the first command is sent; true when at least one can be sent. */
 static bool classify_all(SmtpClient *client)
 {
-    const SmtpTransaction *transaction = &client->transaction;
+    const SmtpTransaction *transaction = &client->turn.transaction;
     bool offered = client->extensions & SMTP_EXT_SMTPUTF8;
     bool any = false;
     for (size_t i = 0; i < transaction->count; i++) {
@@ -224,10 +224,10 @@ static bool classify_all(SmtpClient *client)
         const char *address = transaction->recipient(transaction->data, i, &length);
         uint8_t fate = classify(address, length);
         if (fate == FATE_UTF8 && offered) {
-            client->utf8 = true;
+            client->turn.utf8 = true;
             fate = FATE_OPEN;
         }
-        client->fates->data[i] = fate;
+        client->turn.fates->data[i] = fate;
         any |= fate == FATE_OPEN;
     }
     return any;
@@ -235,17 +235,17 @@ static bool classify_all(SmtpClient *client)
 
 const SmtpRefusal *smtp_envelope_check(SmtpClient *client)
 {
-    const SmtpTransaction *transaction = &client->transaction;
+    const SmtpTransaction *transaction = &client->turn.transaction;
     size_t length = strlen(transaction->sender);
     uint8_t sender = length > 0 ? classify(transaction->sender, length) : FATE_OPEN;
     if (sender == FATE_SYNTAX)
         return &refuse_sender;
-    client->utf8 = transaction->smtputf8 || sender == FATE_UTF8;
-    if (client->utf8 && !(client->extensions & SMTP_EXT_SMTPUTF8))
+    client->turn.utf8 = transaction->smtputf8 || sender == FATE_UTF8;
+    if (client->turn.utf8 && !(client->extensions & SMTP_EXT_SMTPUTF8))
         return &refuse_utf8;
     if (!choose_body(client))
         return &refuse_8bit;
-    if (client->size_limit > 0 && smtp_body_wire_size(client->body) > client->size_limit)
+    if (client->size_limit > 0 && smtp_body_wire_size(client->turn.body) > client->size_limit)
         return &refuse_size;
     return classify_all(client) ? NULL : &smtp_refuse_recipients;
 }

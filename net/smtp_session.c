@@ -7,8 +7,31 @@
 
 /* --- between transactions ----------------------------------------------- */
 
+/* What was written behind the transaction has RSET before it. */
+static bool reset_already(SmtpClient *client)
+{
+    if (g_queue_is_empty(&client->behind))
+        return false;
+    smtp_client_phase(client, SMTP_RSET);
+    return true;
+}
+
+static void reset_reply(SmtpClient *client)
+{
+    if (smtp_reply_class(&client->reply) != 2) {
+        smtp_client_end_by_reply(client);
+    } else if (g_queue_is_empty(&client->behind)) {
+        smtp_session_rest(client);
+    } else {
+        smtp_transaction_next(client);
+        smtp_client_phase(client, SMTP_MAIL);
+    }
+}
+
 void smtp_session_rest(SmtpClient *client)
 {
+    if (reset_already(client))
+        return;
     smtp_client_phase(client, SMTP_IDLE);
     if (client->ending)
         smtp_client_say(client, SMTP_QUIT, "QUIT\r\n");
@@ -18,7 +41,8 @@ void smtp_session_rest(SmtpClient *client)
 
 void smtp_session_reset(SmtpClient *client)
 {
-    smtp_client_say(client, SMTP_RSET, "RSET\r\n");
+    if (!reset_already(client))
+        smtp_client_say(client, SMTP_RSET, "RSET\r\n");
 }
 
 /* --- TLS ---------------------------------------------------------------- */
@@ -224,10 +248,7 @@ void smtp_session_reply(SmtpClient *client)
         auth_reply(client);
         break;
     case SMTP_RSET:
-        if (good)
-            smtp_session_rest(client);
-        else
-            smtp_client_end_by_reply(client);
+        reset_reply(client);
         break;
     default:
         smtp_client_end_confused(client); /* it speaks before it is connected to */

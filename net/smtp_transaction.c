@@ -22,7 +22,7 @@ static const SmtpRefusal refuse_address_utf8 = {"5.6.7", "the address is interna
 
 static void report(SmtpClient *client, size_t index, const SmtpResult *result)
 {
-    client->fates->data[index] = FATE_REPORTED;
+    client->turn.fates->data[index] = FATE_REPORTED;
     client->handler->result(client, index, result, client->data);
 }
 
@@ -35,14 +35,14 @@ static void report_refusal(SmtpClient *client, size_t index, const SmtpRefusal *
 
 void smtp_transaction_end(SmtpClient *client, const SmtpResult *result)
 {
-    if (!client->active)
+    if (!client->turn.active)
         return;
-    for (size_t i = 0; i < client->transaction.count; i++)
-        if (client->fates->data[i] != FATE_REPORTED)
+    for (size_t i = 0; i < client->turn.transaction.count; i++)
+        if (client->turn.fates->data[i] != FATE_REPORTED)
             report(client, i, result);
-    client->active = false;
-    smtp_body_unref(g_steal_pointer(&client->transaction.body));
-    g_clear_pointer(&client->body, smtp_body_unref);
+    client->turn.active = false;
+    smtp_body_unref(g_steal_pointer(&client->turn.transaction.body));
+    g_clear_pointer(&client->turn.body, smtp_body_unref);
     client->handler->done(client, client->data);
 }
 
@@ -52,22 +52,29 @@ static void flush(SmtpClient *client)
     g_string_truncate(client->scratch, 0);
 }
 
+bool smtp_transaction_sent(const SmtpClient *client)
+{
+    return client->turn.cursor.ended && client->written >= client->turn.end;
+}
+
 static bool uses_bdat(const SmtpClient *client)
 {
-    return client->cursor.chunk;
+    return client->turn.cursor.chunk;
 }
 
 /* Appends to what is being written; the output's order is that of the calls. */
 static void write_body(SmtpClient *client)
 {
     struct evbuffer *out = bufferevent_get_output(client->connection);
-    smtp_body_write(client->body, &client->cursor, out, BODY_PIECE);
+    smtp_body_write(client->turn.body, &client->turn.cursor, out, BODY_PIECE);
+    if (client->turn.cursor.ended)
+        client->turn.end = client->written + evbuffer_get_length(out);
 }
 
 /* One chunk, the last. */
 static void write_bdat(SmtpClient *client)
 {
-    g_string_append_printf(client->scratch, "BDAT %zu LAST\r\n", smtp_body_wire_size(client->body));
+    g_string_append_printf(client->scratch, "BDAT %zu LAST\r\n", smtp_body_wire_size(client->turn.body));
     flush(client);
     write_body(client);
 }
@@ -76,60 +83,106 @@ static void write_bdat(SmtpClient *client)
 static void write_ahead(SmtpClient *client)
 {
     if (client->pipelining)
-        for (size_t i = 0; i < client->transaction.count; i++)
-            if (client->fates->data[i] == FATE_OPEN)
+        for (size_t i = 0; i < client->turn.transaction.count; i++)
+            if (client->turn.fates->data[i] == FATE_OPEN)
                 smtp_envelope_rcpt(client, i);
     if (client->pipelining && !uses_bdat(client))
         g_string_append(client->scratch, "DATA\r\n");
     flush(client);
-    if (!client->bdat_ahead)
+    if (!client->turn.bdat_ahead)
         return;
     write_bdat(client);
-    while (!client->cursor.ended)
+    while (!client->turn.cursor.ended)
         write_body(client);
+}
+
+void smtp_transaction_clear(SmtpTurn *turn)
+{
+    smtp_body_unref(turn->active ? turn->transaction.body : NULL);
+    smtp_body_unref(turn->body);
+    g_clear_pointer(&turn->fates, g_byte_array_unref);
+    *turn = (SmtpTurn){0};
+}
+
+static void take_turn(SmtpClient *client, const SmtpTransaction *transaction)
+{
+    client->turn = (SmtpTurn){
+        .number = client->transactions + 1,
+        .active = true,
+        .transaction = *transaction,
+        .cursor = {.chunk = client->settings->chunking && (client->extensions & SMTP_EXT_CHUNKING)},
+        .fates = g_byte_array_set_size(g_byte_array_new(), (guint)transaction->count)};
+    client->turn.transaction.body = smtp_body_ref(transaction->body);
+    memset(client->turn.fates->data, FATE_OPEN, transaction->count);
 }
 
 void smtp_client_send(SmtpClient *client, const SmtpTransaction *transaction)
 {
-    g_assert(client->phase == SMTP_IDLE && !client->active && transaction->count > 0);
+    g_assert(client->phase == SMTP_IDLE && !client->turn.active && transaction->count > 0);
     int64_t rested = clock_monotonic() - client->progress;
-    client->active = true;
+    smtp_transaction_clear(&client->turn);
+    take_turn(client, transaction);
     client->transactions++;
-    client->transaction = *transaction;
-    client->transaction.body = smtp_body_ref(transaction->body);
-    g_clear_pointer(&client->body, smtp_body_unref);
-    client->cursor = (SmtpBodyCursor){.chunk = client->settings->chunking && (client->extensions & SMTP_EXT_CHUNKING)};
-    client->next_rcpt = 0;
-    client->next_dot = 0;
-    client->accepted = 0;
-    client->mail_accepted = false;
-    client->bdat_failed = false;
-    client->out_of_step = false;
-    client->bdat_ahead = false;
-    g_byte_array_set_size(client->fates, (guint)transaction->count);
-    memset(client->fates->data, FATE_OPEN, transaction->count);
     smtp_client_phase(client, SMTP_MAIL);
-    client->refusal = smtp_envelope_check(client);
-    if (client->refusal) {
+    client->turn.refusal = smtp_envelope_check(client);
+    if (client->turn.refusal) {
         smtp_client_soon(client);
         return;
     }
-    bool fresh = client->transactions == 1 || rested < AHEAD_REST;
-    client->bdat_ahead = uses_bdat(client) && client->pipelining && fresh &&
-                         smtp_body_wire_size(client->body) <= AHEAD_MAX;
+    bool fresh = client->turn.number == 1 || rested < AHEAD_REST;
+    client->turn.bdat_ahead = uses_bdat(client) && client->pipelining && fresh &&
+                         smtp_body_wire_size(client->turn.body) <= AHEAD_MAX;
     smtp_envelope_mail(client);
     write_ahead(client);
+}
+
+/* The turn in hand, which is not written yet, needs no word of ours and is soon sent. */
+static bool may_follow(SmtpClient *client)
+{
+    if (!uses_bdat(client) || smtp_envelope_check(client) || smtp_body_wire_size(client->turn.body) > AHEAD_MAX)
+        return false;
+    return !memchr(client->turn.fates->data, FATE_SYNTAX, client->turn.fates->len) &&
+           !memchr(client->turn.fates->data, FATE_UTF8, client->turn.fates->len);
+}
+
+bool smtp_client_send_behind(SmtpClient *client, const SmtpTransaction *transaction)
+{
+    g_assert(transaction->count > 0);
+    if (client->phase != SMTP_MAIL || !client->turn.bdat_ahead || client->ending)
+        return false;
+    SmtpTurn first = client->turn;
+    take_turn(client, transaction);
+    bool follows = may_follow(client);
+    if (follows) {
+        client->turn.bdat_ahead = true;
+        client->transactions++;
+        g_string_append(client->scratch, "RSET\r\n");
+        smtp_envelope_mail(client);
+        write_ahead(client);
+        g_queue_push_tail(&client->behind, g_memdup2(&client->turn, sizeof(client->turn)));
+    } else {
+        smtp_transaction_clear(&client->turn);
+    }
+    client->turn = first;
+    return follows;
+}
+
+void smtp_transaction_next(SmtpClient *client)
+{
+    g_autofree SmtpTurn *next = g_queue_pop_head(&client->behind);
+    smtp_transaction_clear(&client->turn);
+    client->turn = *next;
 }
 
 /* Recipients that were never sent are passed over, with their reason. */
 static void pass_refused(SmtpClient *client)
 {
-    for (; client->next_rcpt < client->transaction.count; client->next_rcpt++) {
-        uint8_t fate = client->fates->data[client->next_rcpt];
+    for (; client->turn.next_rcpt < client->turn.transaction.count; client->turn.next_rcpt++) {
+        uint8_t fate = client->turn.fates->data[client->turn.next_rcpt];
         if (fate == FATE_SYNTAX)
-            report_refusal(client, client->next_rcpt, &refuse_address);
+            report_refusal(client, client->turn.next_rcpt, &refuse_address);
         else if (fate == FATE_UTF8)
-            report_refusal(client, client->next_rcpt, &refuse_address_utf8);
+            report_refusal(client, client->turn.next_rcpt, &refuse_address_utf8);
         else
             return;
     }
@@ -137,7 +190,7 @@ static void pass_refused(SmtpClient *client)
 
 void smtp_transaction_refuse(SmtpClient *client)
 {
-    const SmtpRefusal *refusal = g_steal_pointer(&client->refusal);
+    const SmtpRefusal *refusal = g_steal_pointer(&client->turn.refusal);
     if (refusal == &smtp_refuse_recipients)
         pass_refused(client);
     smtp_transaction_end(client, &(SmtpResult){.verdict = SMTP_NEVER, .phase = SMTP_MAIL, .status = refusal->status,
@@ -148,13 +201,13 @@ void smtp_transaction_refuse(SmtpClient *client)
 /* The message is on its way, at the end of the output. */
 static void await_end(SmtpClient *client)
 {
-    bool sent = client->cursor.ended && smtp_client_drained(client);
+    bool sent = smtp_transaction_sent(client);
     smtp_client_phase(client, sent ? SMTP_DOT : SMTP_BODY);
 }
 
 static void start_body(SmtpClient *client)
 {
-    if (client->bdat_ahead) {
+    if (client->turn.bdat_ahead) {
         await_end(client);
     } else if (!uses_bdat(client)) {
         smtp_client_phase(client, SMTP_DATA);
@@ -169,13 +222,13 @@ static void start_body(SmtpClient *client)
 /* All recipients have their reply: what comes next. What was said ahead has replies to come in any case. */
 static void after_recipients(SmtpClient *client)
 {
-    bool ahead = client->bdat_ahead || (client->pipelining && !uses_bdat(client));
-    bool any = client->accepted > 0;
+    bool ahead = client->turn.bdat_ahead || (client->pipelining && !uses_bdat(client));
+    bool any = client->turn.accepted > 0;
     if (!any)
         smtp_transaction_end(client, NULL); /* all were reported one by one */
     if (any || ahead)
         start_body(client);
-    else if (client->mail_accepted)
+    else if (client->turn.mail_accepted)
         smtp_session_reset(client);
     else
         smtp_session_rest(client);
@@ -184,7 +237,7 @@ static void after_recipients(SmtpClient *client)
 static void next_recipient(SmtpClient *client)
 {
     pass_refused(client);
-    if (client->next_rcpt == client->transaction.count) {
+    if (client->turn.next_rcpt == client->turn.transaction.count) {
         after_recipients(client);
         return;
     }
@@ -192,7 +245,7 @@ static void next_recipient(SmtpClient *client)
         smtp_client_phase(client, SMTP_RCPT);
     if (client->pipelining)
         return;
-    smtp_envelope_rcpt(client, client->next_rcpt);
+    smtp_envelope_rcpt(client, client->turn.next_rcpt);
     flush(client);
 }
 
@@ -202,10 +255,10 @@ static void refuse_all(SmtpClient *client)
 {
     g_auto(SmtpVerdictText) judged = {0};
     smtp_client_judge(client, &judged);
-    client->awaited = 0;
-    for (size_t i = 0; i < client->transaction.count; i++)
-        if (client->fates->data[i] == FATE_OPEN)
-            client->awaited++;
+    client->turn.awaited = 0;
+    for (size_t i = 0; i < client->turn.transaction.count; i++)
+        if (client->turn.fates->data[i] == FATE_OPEN)
+            client->turn.awaited++;
     smtp_transaction_end(client, &judged.result);
     if (client->pipelining)
         smtp_client_phase(client, SMTP_RCPT);
@@ -217,7 +270,7 @@ static void mail_reply(SmtpClient *client)
 {
     switch (smtp_reply_class(&client->reply)) {
     case 2:
-        client->mail_accepted = true;
+        client->turn.mail_accepted = true;
         next_recipient(client);
         break;
     case 3:
@@ -230,15 +283,15 @@ static void mail_reply(SmtpClient *client)
 
 static void rcpt_reply(SmtpClient *client)
 {
-    if (!client->active) {
-        if (--client->awaited == 0)
+    if (!client->turn.active) {
+        if (--client->turn.awaited == 0)
             after_recipients(client);
         return;
     }
     switch (smtp_reply_class(&client->reply)) {
     case 2:
-        client->fates->data[client->next_rcpt] = FATE_ACCEPTED;
-        client->accepted++;
+        client->turn.fates->data[client->turn.next_rcpt] = FATE_ACCEPTED;
+        client->turn.accepted++;
         break;
     case 3:
         smtp_client_end_confused(client);
@@ -246,16 +299,16 @@ static void rcpt_reply(SmtpClient *client)
     default: {
         g_auto(SmtpVerdictText) judged = {0};
         smtp_client_judge(client, &judged);
-        report(client, client->next_rcpt, &judged.result);
+        report(client, client->turn.next_rcpt, &judged.result);
     }
     }
-    client->next_rcpt++;
+    client->turn.next_rcpt++;
     next_recipient(client);
 }
 
 static void data_reply(SmtpClient *client)
 {
-    if (client->reply.code == 354 && client->active) {
+    if (client->reply.code == 354 && client->turn.active) {
         smtp_client_phase(client, SMTP_BODY);
         write_body(client);
     } else if (client->reply.code == 354) {
@@ -267,7 +320,7 @@ static void data_reply(SmtpClient *client)
         g_auto(SmtpVerdictText) judged = {0};
         smtp_client_judge(client, &judged);
         smtp_transaction_end(client, &judged.result);
-        if (client->mail_accepted)
+        if (client->turn.mail_accepted)
             smtp_session_reset(client);
         else
             smtp_session_rest(client);
@@ -277,9 +330,9 @@ static void data_reply(SmtpClient *client)
 /* The transaction is over. After a chunk that was refused the server's state is open (RFC 3030). */
 static void end_data(SmtpClient *client)
 {
-    if (client->out_of_step)
+    if (client->turn.out_of_step)
         smtp_client_end_confused(client);
-    else if (client->bdat_failed)
+    else if (client->turn.bdat_failed)
         smtp_session_reset(client);
     else
         smtp_session_rest(client);
@@ -288,10 +341,10 @@ static void end_data(SmtpClient *client)
 /* LMTP: one reply for each recipient that was accepted, in their order. True when this was the last. */
 static bool dot_reply_each(SmtpClient *client, const SmtpResult *result)
 {
-    while (client->fates->data[client->next_dot] != FATE_ACCEPTED)
-        client->next_dot++;
-    report(client, client->next_dot, result);
-    if (--client->accepted > 0)
+    while (client->turn.fates->data[client->turn.next_dot] != FATE_ACCEPTED)
+        client->turn.next_dot++;
+    report(client, client->turn.next_dot, result);
+    if (--client->turn.accepted > 0)
         return false;
     smtp_transaction_end(client, NULL);
     return true;
@@ -305,8 +358,8 @@ static void dot_reply(SmtpClient *client)
     }
     g_auto(SmtpVerdictText) judged = {0};
     smtp_client_judge(client, &judged);
-    client->bdat_failed |= uses_bdat(client) && smtp_reply_class(&client->reply) != 2;
-    if (client->active && client->settings->protocol == SMTP_PROTOCOL_LMTP) {
+    client->turn.bdat_failed |= uses_bdat(client) && smtp_reply_class(&client->reply) != 2;
+    if (client->turn.active && client->settings->protocol == SMTP_PROTOCOL_LMTP) {
         if (dot_reply_each(client, &judged.result))
             end_data(client);
         return;
@@ -326,14 +379,15 @@ static void body_reply(SmtpClient *client)
     }
     g_auto(SmtpVerdictText) judged = {0};
     smtp_client_judge(client, &judged);
-    client->bdat_failed |= uses_bdat(client);
-    client->out_of_step |= !uses_bdat(client);
+    client->turn.bdat_failed |= uses_bdat(client);
+    client->turn.out_of_step |= !uses_bdat(client);
     if (client->settings->protocol != SMTP_PROTOCOL_LMTP)
         smtp_transaction_end(client, &judged.result);
     else if (!dot_reply_each(client, &judged.result))
         return;
     size_t left = evbuffer_get_length(bufferevent_get_output(client->connection));
-    if (uses_bdat(client) && client->cursor.ended && left <= AHEAD_MAX)
+    bool little = left <= AHEAD_MAX || !g_queue_is_empty(&client->behind);
+    if (uses_bdat(client) && client->turn.cursor.ended && little)
         smtp_session_reset(client);
     else
         smtp_client_end_by_reply(client);
@@ -343,7 +397,7 @@ void smtp_transaction_drained(SmtpClient *client)
 {
     if (client->phase != SMTP_BODY)
         return;
-    if (client->cursor.ended)
+    if (client->turn.cursor.ended)
         smtp_client_phase(client, SMTP_DOT);
     else
         write_body(client);
@@ -351,7 +405,7 @@ void smtp_transaction_drained(SmtpClient *client)
 
 void smtp_transaction_reply(SmtpClient *client)
 {
-    if (client->phase == SMTP_BODY && client->cursor.ended && smtp_client_drained(client))
+    if (client->phase == SMTP_BODY && smtp_transaction_sent(client))
         smtp_client_phase(client, SMTP_DOT);
     switch (client->phase) {
     case SMTP_MAIL:

@@ -53,6 +53,8 @@ void batch_begin(Batch *batch)
     }
     memset(batch->fate_of, 0xff, batch->count * sizeof(uint32_t));
     batch->unstarted = false;
+    batch->behind = false;
+    batch->last = true;
     batch->connect_us = 0;
     batch->conn_use = 0;
 }
@@ -80,6 +82,7 @@ void batch_set_fate(Batch *batch, size_t index, const SmtpResult *result)
     g_array_index(batch->fates, Fate, last - 1).count++;
     batch->fate_of[index] = last - 1;
     batch->unstarted |= result->unstarted;
+    batch->behind |= result->behind;
 }
 
 void batch_set_rest(Batch *batch, const SmtpResult *result)

@@ -99,6 +99,13 @@ bool destination_room(Destination *destination, int64_t now, int64_t *wake_at)
     return destination->full_until <= now && destination->sessions == destination->established;
 }
 
+bool destination_crowded(Destination *destination, int64_t now)
+{
+    size_t room = destination->window.size - MIN(destination->busy, destination->window.size);
+    return destination->waiting > room && destination_rate(destination, now).per_second <= 0 &&
+           destination->deaths == 0 && !destination->suspended;
+}
+
 void destination_begin(Destination *destination, size_t recipients)
 {
     destination->busy++;

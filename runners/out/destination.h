@@ -87,6 +87,10 @@ void destination_free(Destination *destination);
  * again. */
 bool destination_room(Destination *destination, int64_t now, int64_t *wake_at);
 
+/* Whether it is well, has no rate to keep, and more waits for it than it has room for: then one more transaction may go
+ * in the flight of another (smtp_client_send_behind()). */
+bool destination_crowded(Destination *destination, int64_t now);
+
 /* A batch of so many recipients leaves for it, or comes back. */
 void destination_begin(Destination *destination, size_t recipients);
 void destination_end(Destination *destination);

@@ -408,6 +408,16 @@ static Batch *detach(Peer *peer, GList *link)
     return batch;
 }
 
+/* The peer's first batch goes; it earns its job a slot. */
+static Batch *select_batch(Peer *peer)
+{
+    Job *job = peer->job;
+    job->selected++;
+    job->available++;
+    job->used++;
+    return detach(peer, peer->batches.head);
+}
+
 /* A peer of the job at a destination with room. That which was found may be another's, when the job has
  * just come to the front. */
 static Peer *ready_peer(const Job *job, Peer *found)
@@ -442,14 +452,26 @@ Batch *scheduler_next(Scheduler *scheduler, Destination *from, Destination **des
     Job *job = preempt(peer->job, now);
     peer = ready_peer(job, peer);
     *destination = peer->destination;
-    Batch *batch = detach(peer, peer->batches.head);
-    job->selected++;
-    job->available++;
-    job->used++;
+    Batch *batch = select_batch(peer);
     (*destination)->turn = ++scheduler->turns;
     destination_begin(*destination, batch->count);
     scheduler_look(scheduler, *destination, now);
     return batch;
+}
+
+Batch *scheduler_behind(Destination *destination, int64_t now)
+{
+    if (!destination->peers || g_sequence_is_empty(destination->peers) || !destination_crowded(destination, now))
+        return NULL;
+    return first_peer(destination)->batches.head->data;
+}
+
+void scheduler_take_behind(Scheduler *scheduler, Destination *destination, Batch *batch, int64_t now)
+{
+    Peer *peer = first_peer(destination);
+    g_assert(peer->batches.head->data == batch);
+    select_batch(peer);
+    scheduler_look(scheduler, destination, now);
 }
 
 void scheduler_take(Scheduler *scheduler, Destination *destination, const struct Nexthop *nexthop, GQueue *taken,

@@ -104,6 +104,12 @@ bool scheduler_equals(const Destination *front, const Destination *other);
  * busy at its destination, which is another one when the job is overtaken. */
 Batch *scheduler_next(Scheduler *scheduler, Destination *from, Destination **destination, int64_t now);
 
+/* What the destination has no room for goes with one that is on its way there: the next of it, NULL when there is
+ * nothing, or when it should not get more than one at a time. */
+Batch *scheduler_behind(Destination *destination, int64_t now);
+/* It does. It does not count as busy. */
+void scheduler_take_behind(Scheduler *scheduler, Destination *destination, Batch *batch, int64_t now);
+
 /* Something about the destination has changed: looks whether it has room. */
 void scheduler_look(Scheduler *scheduler, Destination *destination, int64_t now);
 

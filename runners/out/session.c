@@ -22,6 +22,7 @@ struct Session {
     SmtpSettings settings; /* the transport's, with the host's name */
     char *host;
     Batch *batch;
+    GQueue behind;        /* of Batch: in flight too, by their own links */
     unsigned *order;      /* of hosts to be tried */
     unsigned hosts, next;
     bool established;     /* was ready once */
@@ -55,7 +56,8 @@ void session_free(Session *session)
     session->destination->sessions--;
     session->destination->established -= session->established;
     smtp_client_free(session->client);
-    batch_free(session->batch);
+    for (Batch *batch; (batch = session_steal_batch(session)) != NULL;)
+        batch_free(batch);
     g_free(session->order);
     g_free(session->host);
     g_free(session);
@@ -67,9 +69,18 @@ void session_quit(Session *session)
     smtp_client_quit(session->client);
 }
 
+/* The first of those in flight is over: the next is. */
+static Batch *next_turn(Session *session)
+{
+    Batch *batch = session->batch;
+    GList *link = g_queue_pop_head_link(&session->behind);
+    session->batch = link ? link->data : NULL;
+    return batch;
+}
+
 Batch *session_steal_batch(Session *session)
 {
-    return g_steal_pointer(&session->batch);
+    return next_turn(session);
 }
 
 /* --- sending ------------------------------------------------------------ */
@@ -81,19 +92,21 @@ static const char *recipient_of(void *data, size_t index, size_t *length)
     return batch->recipients[index].address;
 }
 
-static void send_batch(Session *session)
+static void describe(const Session *session, Batch *batch, SmtpTransaction *transaction)
 {
-    Batch *batch = session->batch;
-    SmtpTransaction transaction = {.count = batch->count, .recipient = recipient_of, .data = batch};
-    content_describe(batch, &transaction);
+    *transaction = (SmtpTransaction){.count = batch->count, .recipient = recipient_of, .data = batch};
+    content_describe(batch, transaction);
     if (session->transport->asks_reports)
-        content_ask_reports(batch, &transaction);
+        content_ask_reports(batch, transaction);
+}
+
+static void note_sent(Session *session, Batch *batch)
+{
     batch->begun = clock_monotonic();
     batch->connect_us = session->connect_us;
     session->connect_us = 0;
-    batch->conn_use = smtp_client_transactions(session->client) + 1;
+    batch->conn_use = smtp_client_transactions(session->client);
     batch->relay = g_strdup(smtp_client_peer(session->client));
-    smtp_client_send(session->client, &transaction);
 }
 
 static bool worn_out(const Session *session)
@@ -104,6 +117,36 @@ static bool worn_out(const Session *session)
            (transport->per_connection > 0 && used >= transport->per_connection) ||
            (transport->reuse_time > 0 && clock_monotonic() - session->connected >= transport->reuse_time) ||
            session->destination->suspended;
+}
+
+/* As many more in the same flight as there may be, while the destination has more than it may be busy with. */
+static void send_behind(Session *session)
+{
+    Scheduler *scheduler = &session->transport->scheduler;
+    int64_t now = clock_now();
+    unsigned most = session->transport->rate.per_second > 0 ? 1 : session->transport->pipelined;
+    for (unsigned sent = 1; sent < most && !worn_out(session); sent++) {
+        Batch *batch = scheduler_behind(session->destination, now);
+        if (!batch)
+            return;
+        SmtpTransaction transaction;
+        describe(session, batch, &transaction);
+        if (!smtp_client_send_behind(session->client, &transaction))
+            return;
+        scheduler_take_behind(scheduler, session->destination, batch, now);
+        batch_begin(batch);
+        note_sent(session, batch);
+        g_queue_push_tail_link(&session->behind, &batch->link);
+    }
+}
+
+static void send_batch(Session *session)
+{
+    SmtpTransaction transaction;
+    describe(session, session->batch, &transaction);
+    smtp_client_send(session->client, &transaction);
+    note_sent(session, session->batch);
+    send_behind(session);
 }
 
 static void welcome(Session *session)
@@ -141,9 +184,10 @@ static void on_done(SmtpClient *client, void *data)
 {
     (void)client;
     Session *session = data;
-    Batch *batch = g_steal_pointer(&session->batch);
+    Batch *batch = next_turn(session);
     batch->finished = clock_monotonic();
-    session->spent = transport_batch_done(session->transport, session->destination, batch);
+    batch->last = !session->batch;
+    session->spent |= transport_batch_done(session->transport, session->destination, batch);
 }
 
 /* --- connecting --------------------------------------------------------- */

@@ -272,8 +272,10 @@ static void tell(Transport *transport, Destination *destination, SiteNews news, 
         destination_set_reason(destination, status, reason);
     bool was_down = destination->deaths > 0;
     bool died = destination_tell(destination, news, batch->count, clock_now(), g_random_double());
-    destination_end(destination);
-    transport->busy--;
+    if (batch->last) {
+        destination_end(destination);
+        transport->busy--;
+    }
     if (was_down && destination->deaths == 0)
         log_info("transport %s: destination %s answers again", transport->name, destination->name);
     if (died) {
@@ -300,7 +302,7 @@ bool transport_batch_done(Transport *transport, Destination *destination, Batch 
 {
     const Fate *worst = NULL;
     bool untried = batch->unstarted;
-    SiteNews news = untried ? SITE_UNKNOWN : judge(transport, batch, &worst);
+    SiteNews news = untried || batch->behind ? SITE_UNKNOWN : judge(transport, batch, &worst);
     if (!untried && !batch->unstarted)
         count(destination, batch);
     tell(transport, destination, news, batch, worst ? worst->status : NULL, worst ? worst->text : NULL);
@@ -553,11 +555,11 @@ void transport_stop(Transport *transport)
 
 void transport_drop(Transport *transport)
 {
+    Batch *batch;
     while (transport->sessions->len > 0) {
         Session *session = transport->sessions->pdata[transport->sessions->len - 1];
-        Batch *batch = session_steal_batch(session);
-        g_ptr_array_remove_index_fast(transport->sessions, transport->sessions->len - 1);
-        if (batch)
+        while ((batch = session_steal_batch(session)) != NULL)
             withdraw(transport, batch);
+        g_ptr_array_remove_index_fast(transport->sessions, transport->sessions->len - 1);
     }
 }

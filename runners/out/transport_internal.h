@@ -35,6 +35,7 @@ struct Transport {
     size_t sessions_max;
     size_t per_transaction;
     unsigned per_connection;
+    unsigned pipelined;   /* transactions in flight over one connection */
     int64_t reuse_time;   /* us; 0: no limit */
 
     Scheduler scheduler;
@@ -43,7 +44,7 @@ struct Transport {
     Nexthop *relay;           /* NULL with MX */
     GPtrArray *sessions;      /* of Session, owned */
     GQueue idle;              /* of Session: that used longest ago first */
-    size_t busy;              /* batches that are out */
+    size_t busy;              /* sessions with batches that are out */
     bool withdraws;
     bool stopping;
 };
@@ -64,15 +65,15 @@ void session_send(Transport *transport, Destination *destination, Batch *batch);
 Destination *session_goes_on(const Transport *transport, const Destination *front);
 void session_free(Session *session);
 void session_quit(Session *session);
-Batch *session_steal_batch(Session *session); /* NULL: it has none */
+Batch *session_steal_batch(Session *session); /* the next of them; NULL: it has none */
 
 /* transport.c: the destination of that name, made if it is new. */
 Destination *transport_destination(Transport *transport, const char *name);
 
 /* transport.c: what sessions tell. */
 
-/* The batch has its fates, or is unstarted. Still counted as busy. True when it goes again: this connection takes no
- * more. */
+/* The batch has its fates, or is unstarted. Still counted as busy, as are those that are out over the same connection:
+ * once. True when it goes again: this connection takes no more. */
 bool transport_batch_done(Transport *transport, Destination *destination, Batch *batch);
 /* No connection came about for batch; why is what the last address said. */
 void transport_no_connection(Transport *transport, Destination *destination, Batch *batch, const SmtpResult *why);

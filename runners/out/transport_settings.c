@@ -108,6 +108,7 @@ static void read_protocol(const Section *section, Transport *transport)
     g_snprintf(transport->port, sizeof(transport->port), "%u", transport->port_number);
     transport->per_transaction = number(section, "recipients_per_transaction");
     transport->per_connection = number(section, "transactions_per_connection");
+    transport->pipelined = number(section, "pipelined_transactions");
     transport->reuse_time = duration(section, "connection_reuse_time_limit");
     transport->settings = (SmtpSettings){
         .server = transport->host,

@@ -132,6 +132,9 @@ static void on_ready(SmtpClient *client, void *data)
     transaction.data = owner;
     transaction.body = owner->body;
     smtp_client_send(client, &transaction);
+    for (unsigned i = 0; i < owner->behind; i++)
+        if (!smtp_client_send_behind(client, &transaction))
+            g_string_append(owner->report, "alone\n");
 }
 
 static void on_result(SmtpClient *client, size_t index, const SmtpResult *result, void *data)
@@ -140,9 +143,9 @@ static void on_result(SmtpClient *client, size_t index, const SmtpResult *result
     Owner *owner = data;
     g_assert_true(result->status[0] == (result->verdict == SMTP_SENT ? '2' :
                                         result->verdict == SMTP_LATER ? '4' : '5'));
-    g_string_append_printf(owner->report, "%zu %s %s %s%s%s%s\n", index, verdicts[result->verdict], result->status,
+    g_string_append_printf(owner->report, "%zu %s %s %s%s%s%s%s\n", index, verdicts[result->verdict], result->status,
                            result->reply, result->connection ? " connection" : "", result->in_doubt ? " in doubt" : "",
-                           result->unstarted ? " unstarted" : "");
+                           result->unstarted ? " unstarted" : "", result->behind ? " behind" : "");
 }
 
 static void on_done(SmtpClient *client, void *data)

@@ -38,6 +38,7 @@ typedef struct Owner {
     const char *sender;
     SmtpBody *body;
     unsigned transactions; /* to do */
+    unsigned behind;       /* more in the flight of each */
     /* What was reported, as text: "0 sent 2.0.0 250 2.0.0 ok\n" a recipient. */
     GString *report;
     Peer peer;

@@ -122,6 +122,97 @@ static void bdat_lost(void)
                  "done\nclosed later lost connection with peer while sending RCPT TO\n");
 }
 
+#define ONE "< MAIL FROM:<list@example.com>", "< RCPT TO:<a@example.com>", CHUNK
+
+/* To one recipient, with so many more behind each. */
+static Owner *flight(unsigned transactions, unsigned behind)
+{
+    static const char *const one[] = {"a@example.com", NULL};
+    Owner *owner = chunking();
+    owner->recipients = one;
+    owner->transactions = transactions;
+    owner->behind = behind;
+    return owner;
+}
+
+/* Several transactions before the first reply; the peer says nothing until it has them all. */
+static void behind(void)
+{
+    g_autoptr(Owner) owner = flight(2, 2);
+    expect_owner(owner, SCRIPT(CHUNKS, ONE, "< RSET", ONE, "< RSET", ONE, "> 250", "> 250", "> 250 1", "> 250",
+                               "> 250", "> 250", "> 250 2", "> 250", "+ 250\r\n250\r\n250 3\r\n", ONE, "< RSET", ONE,
+                               "< RSET", ONE, "> 250", "> 250", "> 250 4", "> 250", "> 250", "> 250", "> 250 5",
+                               "> 250", "> 250", "> 250", "> 250 6", BYE),
+                 "0 sent 2.0.0 250 1\ndone\n0 sent 2.0.0 250 2\ndone\n0 sent 2.0.0 250 3\ndone\n"
+                 "0 sent 2.0.0 250 4\ndone\n0 sent 2.0.0 250 5\ndone\n0 sent 2.0.0 250 6\ndone\nclosed sent \n");
+    g_autoptr(Owner) each = flight(1, 1);
+    each->settings.protocol = SMTP_PROTOCOL_LMTP;
+    expect_owner(each, SCRIPT("> 220 hi", "< LHLO me.example", "> 250-peer", "> 250-CHUNKING", "> 250 PIPELINING", ONE,
+                              "< RSET", ONE, "> 250", "> 250", "> 250 1", "> 250", "> 250", "> 250", "> 250 2", BYE),
+                 "0 sent 2.0.0 250 1\ndone\n0 sent 2.0.0 250 2\ndone\nclosed sent \n");
+}
+
+/* One is refused, the others are not. */
+static void behind_refused(void)
+{
+    g_autoptr(Owner) recipient = flight(1, 2);
+    expect_owner(recipient, SCRIPT(CHUNKS, ONE, "< RSET", ONE, "< RSET", ONE, "> 250", "> 550 who", "> 503", "> 250",
+                                   "> 250", "> 250", "> 250 2", "> 250", "> 250", "> 450 full", "> 503", "< RSET",
+                                   "> 250", BYE),
+                 "0 never 5.0.0 550 who\ndone\n0 sent 2.0.0 250 2\ndone\n0 later 4.0.0 450 full\ndone\n"
+                 "closed sent \n");
+    g_autoptr(Owner) sender = flight(1, 1);
+    expect_owner(sender, SCRIPT(CHUNKS, ONE, "< RSET", ONE, "> 450 not now", "> 503", "> 503", "> 250", "> 250",
+                                "> 250", "> 250 2", BYE),
+                 "0 later 4.0.0 450 not now\ndone\n0 sent 2.0.0 250 2\ndone\nclosed sent \n");
+    g_autoptr(Owner) message = flight(1, 1);
+    expect_owner(message, SCRIPT(CHUNKS, ONE, "< RSET", ONE, "> 250", "> 250", "> 552 5.3.4 large", "> 250", "> 250",
+                                 "> 250", "> 451 4.3.0 disk", "< RSET", "> 250", BYE),
+                 "0 never 5.3.4 552 5.3.4 large\ndone\n0 later 4.3.0 451 4.3.0 disk\ndone\nclosed sent \n");
+}
+
+/* Who says goodbye has not come to what is behind; who says nothing may have taken it. */
+static void behind_lost(void)
+{
+    g_autoptr(Owner) silent = flight(1, 1);
+    expect_owner(silent, SCRIPT(CHUNKS, ONE, "< RSET", ONE, "close"),
+                 "0 later 4.4.2 lost connection with peer while sending MAIL FROM connection in doubt\ndone\n"
+                 "0 later 4.4.2 lost connection with peer while sending MAIL FROM connection in doubt behind\ndone\n"
+                 "closed later lost connection with peer while sending MAIL FROM\n");
+    g_autoptr(Owner) between = flight(1, 2);
+    expect_owner(between, SCRIPT(CHUNKS, ONE, "< RSET", ONE, "< RSET", ONE, "> 250", "> 250", "> 250 1", "close"),
+                 "0 sent 2.0.0 250 1\ndone\n"
+                 "0 later 4.4.2 lost connection with peer while sending RSET connection in doubt behind\ndone\n"
+                 "0 later 4.4.2 lost connection with peer while sending RSET connection in doubt behind\ndone\n"
+                 "closed later lost connection with peer while sending RSET\n");
+    g_autoptr(Owner) farewell = flight(1, 1);
+    expect_owner(farewell, SCRIPT(CHUNKS, ONE, "< RSET", ONE, "> 250", "> 250", "> 421 4.3.2 down", "wait"),
+                 "0 later 4.3.2 421 4.3.2 down connection\ndone\n"
+                 "0 later 4.3.2 421 4.3.2 down connection unstarted behind\ndone\n"
+                 "closed later peer said: 421 4.3.2 down (in reply to end of data)\n");
+    g_autoptr(Owner) reset = flight(1, 1);
+    expect_owner(reset, SCRIPT(CHUNKS, ONE, "< RSET", ONE, "> 250", "> 250", "> 250 1", "> 502 what", "wait"),
+                 "0 sent 2.0.0 250 1\ndone\n0 later 4.5.0 502 what unstarted behind\ndone\n"
+                 "closed never peer said: 502 what (in reply to RSET)\n");
+}
+
+/* Where one cannot follow it goes by itself. */
+static void behind_alone(void)
+{
+    g_autoptr(Owner) slow = flight(1, 1);
+    expect_owner(slow, SCRIPT(HELLO, "> 250-peer", "> 250 CHUNKING", "< MAIL FROM:<list@example.com>", "> 250",
+                              "< RCPT TO:<a@example.com>", "> 250", CHUNK, "> 250", BYE),
+                 "alone\n0 sent 2.0.0 250\ndone\nclosed sent \n");
+    g_autoptr(Owner) data = flight(1, 1);
+    expect_owner(data, SCRIPT(HELLO, "> 250-peer", "> 250 PIPELINING", "< MAIL FROM:<list@example.com>",
+                              "< RCPT TO:<a@example.com>", "< DATA", "> 250", "> 250", "> 354", BODY, "> 250", BYE),
+                 "alone\n0 sent 2.0.0 250\ndone\nclosed sent \n");
+    g_autoptr(Owner) bad = flight(1, 1);
+    bad->sender = "a\r\nb@x";
+    expect_owner(bad, SCRIPT(CHUNKS, BYE),
+                 "alone\n0 never 5.1.7 the sender's address cannot be sent\ndone\nclosed sent \n");
+}
+
 /* What does not fit beside the commands waits for the recipients. */
 static void bdat_large(void)
 {
@@ -355,6 +446,10 @@ int main(int argc, char **argv)
     g_test_add_func("/smtp/bdat/refused", bdat_refused);
     g_test_add_func("/smtp/bdat/lost", bdat_lost);
     g_test_add_func("/smtp/bdat/large", bdat_large);
+    g_test_add_func("/smtp/behind/taken", behind);
+    g_test_add_func("/smtp/behind/refused", behind_refused);
+    g_test_add_func("/smtp/behind/lost", behind_lost);
+    g_test_add_func("/smtp/behind/alone", behind_alone);
     g_test_add_func("/smtp/dsn", dsn);
     g_test_add_func("/smtp/downgrade", downgrade);
     g_test_add_func("/smtp/downgrade, in part", downgrade_in_part);
