@@ -315,22 +315,30 @@ static bool is_lost(Queue *queue, const char *file)
 
 /* Whether the file, which is no sound entry, was whole once: it is as long as its head says, or its end line is there.
  * Of what is just being written neither is true: the end line comes last, or at the very last a head for the
- * blanks that kept its place. */
-static bool was_whole(int fd, const EntryName *name)
+ * blanks that kept its place. False when the system does not tell: a part is swept, and what was whole must not be. */
+static bool was_whole(int fd, const EntryName *name, bool *whole, GError **error)
 {
     char head[FORMAT_HEAD_SIZE + 1] = "", tail[FORMAT_TAIL_SIZE + 1], found[FORMAT_TAIL_SIZE];
     struct stat status;
     FormatHead parsed;
     format_tail_print(name->hash, tail);
-    if (fstat(fd, &status) != 0 || status.st_size < (off_t)(FORMAT_HEAD_SIZE + FORMAT_TAIL_SIZE) ||
-        TEMP_FAILURE_RETRY(pread(fd, head, FORMAT_HEAD_SIZE, 0)) != FORMAT_HEAD_SIZE ||
-        TEMP_FAILURE_RETRY(pread(fd, found, sizeof found, status.st_size - (off_t)sizeof found)) != sizeof found)
-        return false;
-    if (format_head_parse(head, &parsed) &&
-        parsed.meta_length + parsed.recipients_length + parsed.message_length + FORMAT_HEAD_SIZE + FORMAT_TAIL_SIZE ==
-            (size_t)status.st_size)
+    *whole = false;
+    if (fstat(fd, &status) != 0)
+        return fail_errno(error, FAIL_LATER, "stat");
+    if (status.st_size < (off_t)(FORMAT_HEAD_SIZE + FORMAT_TAIL_SIZE))
         return true;
-    return memcmp(found, tail, sizeof found) == 0 && head[0] != ' ';
+    ssize_t first = TEMP_FAILURE_RETRY(pread(fd, head, FORMAT_HEAD_SIZE, 0)), last = -1;
+    if (first >= 0)
+        last = TEMP_FAILURE_RETRY(pread(fd, found, sizeof found, status.st_size - (off_t)sizeof found));
+    if (last < 0)
+        return fail_errno(error, FAIL_LATER, "read");
+    if (first != FORMAT_HEAD_SIZE || last != sizeof found)
+        return true;
+    bool as_long_as_said = format_head_parse(head, &parsed) &&
+                           parsed.meta_length + parsed.recipients_length + parsed.message_length + FORMAT_HEAD_SIZE +
+                                   FORMAT_TAIL_SIZE == (size_t)status.st_size;
+    *whole = as_long_as_said || (memcmp(found, tail, sizeof found) == 0 && head[0] != ' ');
+    return true;
 }
 
 /* T2 once more. What the disk has damaged since becomes ready, too: who claims it moves it to corrupt/ (T11). */
@@ -339,7 +347,12 @@ static bool publish_stored(Recovery *recovery, EntryName *name, const char *file
     auto_fd fd = entry ? -1 : fs_open(queue_fd(recovery->queue), file, false, error);
     if (!entry && fd < 0)
         return false;
-    if (!entry && !was_whole(fd, name))
+    bool whole = true;
+    if (!entry && !was_whole(fd, name, &whole, error)) {
+        g_prefix_error(error, "%s: ", file);
+        return false;
+    }
+    if (!whole)
         return fail(error, FAIL_NEVER, "%s is a part", file);
     return fs_sync_file(entry ? entry_fd(entry) : fd, error) && suffix_publish(recovery->queue, name, file, error);
 }

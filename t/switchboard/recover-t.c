@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <utime.h>
 
@@ -190,7 +192,9 @@ static void test_rolls_back_other(Fixture *fixture, gconstpointer data)
 /* R8. What is whole was perhaps promised; what is not cannot have been. */
 static void test_takes_in(Fixture *fixture, gconstpointer data)
 {
-    g_free(fixture_store(fixture, "in", "whole"));
+    g_autofree char *stored = fixture_store(fixture, "in", "whole");
+    EntryName whole;
+    g_assert_true(name_parse(stored, &whole, NULL));
     set_state(fixture, ".msg", ".tmp");
     g_free(fixture_store(fixture, "in", "part"));
     g_autofree char *file = fixture_files(fixture, "in", ".msg");
@@ -200,6 +204,11 @@ static void test_takes_in(Fixture *fixture, gconstpointer data)
     g_assert_true(g_file_get_contents(path, &text, &length, NULL));
     g_assert_true(g_file_set_contents(path, text, (gssize)length - 1, NULL));
     set_state(fixture, ".msg", ".tmp");
+    RecoverReport other = {0};
+    Slice not_ours = {1 - slice_of(whole.hash, 2), 2};
+    g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), not_ours, false, &other, NULL));
+    g_assert_cmpuint(other.completed, ==, 0);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".tmp"), ==, 2);
     for (int round = 0; round < 2; round++) {
         RecoverReport report = {0};
         g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
@@ -323,6 +332,59 @@ static void test_takes_in_once(Fixture *fixture, gconstpointer data)
     }
 }
 
+static int reads_until_fault = -1; /* of those below; then one fails */
+
+static bool read_fails(void)
+{
+    if (reads_until_fault < 0 || reads_until_fault-- > 0)
+        return false;
+    errno = EIO;
+    return true;
+}
+
+/* In place of the library's. */
+int fstat(int fd, struct stat *status)
+{
+    return read_fails() ? -1 : (int)syscall(SYS_fstat, fd, status);
+}
+
+ssize_t pread(int fd, void *into, size_t size, off_t from)
+{
+    return read_fails() ? -1 : (ssize_t)syscall(SYS_pread64, fd, into, size, from);
+}
+
+/* What was whole once is not taken for a part, and swept, because the disk did not answer when we looked. */
+static void test_takes_in_unread(Fixture *fixture, gconstpointer data)
+{
+    bool met = true;
+    unsigned faults = 0;
+    for (int at = 0; met; at++, faults += met) {
+        g_free(fixture_store(fixture, "in", "damaged"));
+        g_autofree char *ready = fixture_files(fixture, "in", ".msg");
+        g_autofree char *path = fixture_file_path(fixture, "in", ready);
+        g_autofree char *text = NULL;
+        gsize length = 0;
+        unsigned swept;
+        g_assert_true(g_file_get_contents(path, &text, &length, NULL));
+        text[length / 2] ^= 0x10;
+        g_assert_true(g_file_set_contents(path, text, (gssize)length, NULL));
+        set_state(fixture, ".msg", ".tmp");
+        g_autofree char *unfinished = fixture_files(fixture, "in", ".tmp");
+        make_old(fixture, unfinished);
+        reads_until_fault = at;
+        recover_sweep(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, 3600 * INT64_C(1000000), &swept, NULL);
+        met = reads_until_fault < 0;
+        reads_until_fault = -1;
+        g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
+        g_assert_cmpuint(fixture_count(fixture, "in", ".psv"), ==, 0); /* it can be read again */
+        recover_sweep(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, 3600 * INT64_C(1000000), &swept, NULL);
+        g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
+        fixture_tear_down(fixture, NULL);
+        fixture_set_up(fixture, NULL);
+    }
+    g_assert_cmpuint(faults, >, 4);
+}
+
 static void test_stray(Fixture *fixture, gconstpointer data)
 {
     g_assert_true(hop_until(fixture, CALLS_COMMIT));
@@ -363,21 +425,33 @@ static void test_stray_every_step(Fixture *fixture, gconstpointer data)
     }
 }
 
-/* Another slice's children are its owner's business. */
-static void test_other_slice(Fixture *fixture, gconstpointer data)
+/* Another slice's children are its owner's business, and so are another queue's. */
+static void other_slice(Fixture *fixture, const char *decided)
 {
     g_assert_true(hop_until(fixture, CALLS_COMMIT));
-    g_autofree char *file = fixture_files(fixture, "in", ".bak");
+    set_state(fixture, ".bak", decided);
+    g_autofree char *file = fixture_files(fixture, "in", decided);
     EntryName name;
     g_assert_true(name_parse(file, &name, NULL));
     unsigned owner = slice_of(name.hash, 2);
     RecoverReport report = {0};
-    Queue *in = spool_queue(fixture->spool, "in", NULL);
+    Queue *in = spool_queue(fixture->spool, "in", NULL), *out = spool_queue(fixture->spool, "out", NULL);
     g_assert_true(recover_slice(in, (Slice){1 - owner, 2}, true, &report, NULL));
+    g_assert_true(recover_slice(out, (Slice){0, 1}, true, &report, NULL));
+    g_assert_cmpuint(report.strays, ==, 0);
     g_assert_cmpuint(total(fixture, ".tmp"), ==, 3);
-    g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "in", decided), ==, 1);
     g_assert_true(recover_slice(in, (Slice){owner, 2}, true, &report, NULL));
     g_assert_cmpuint(total(fixture, ".msg"), ==, 3);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 0);
+}
+
+static void test_other_slice(Fixture *fixture, gconstpointer data)
+{
+    other_slice(fixture, ".bak"); /* its head says so */
+    fixture_tear_down(fixture, NULL);
+    fixture_set_up(fixture, NULL);
+    other_slice(fixture, ".done");
 }
 
 /* True after a sync of the directory in which something was set aside. */
@@ -456,6 +530,7 @@ int main(int argc, char **argv)
     ADD("/recover/rolls back ready", test_rolls_back_other);
     ADD("/recover/takes in", test_takes_in);
     ADD("/recover/takes in damaged", test_takes_in_damaged);
+    ADD("/recover/takes in what could not be read", test_takes_in_unread);
     ADD("/recover/takes in later", test_takes_in_later);
     ADD("/recover/takes in once", test_takes_in_once);
     ADD("/recover/stray", test_stray);
