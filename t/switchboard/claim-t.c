@@ -197,7 +197,15 @@ static void test_preserve(Fixture *fixture, gconstpointer data)
     g_free(fixture_store(fixture, "in", "1"));
     g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
     g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    unsigned calls[FS_SYNC_DIR + 1] = {0};
+    fs_set_hook(count_calls, calls);
     g_assert_true(inbox_preserve(inbox, entries->pdata[0], NULL));
+    fs_set_hook(NULL, NULL);
+    g_assert_cmpuint(calls[FS_SYNC_DIR], ==, 1);
+    /* Neither its runner nor a new one touches it. */
+    g_autoptr(Inbox) again = fixture_inbox(fixture, "in");
+    g_autoptr(GPtrArray) none = fixture_claim(inbox), none_again = fixture_claim(again);
+    g_assert_cmpuint(none->len + none_again->len, ==, 0);
     g_assert_cmpuint(fixture_count(fixture, "in", ".psv"), ==, 1);
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
 }

@@ -129,6 +129,30 @@ static void test_batch(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(fixture_count(fixture, "in", ".done"), ==, 3);
 }
 
+/* The debt of the batch before cannot be made durable: its parent stays, and the caller must end the process. */
+static void test_owed(Fixture *fixture, gconstpointer data)
+{
+    static const char *const first[] = {"out", NULL}, *const second[] = {"archive", NULL};
+    g_assert_nonnull(spool_queue(fixture->spool, "archive", NULL));
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(Hop) hop = hop_new(fixture->spool);
+    g_autoptr(GString) calls = g_string_new(NULL);
+    for (int round = 0; round < 2; round++) {
+        g_free(fixture_store(fixture, "in", "m"));
+        g_autoptr(Outcome) outcome = claim_outcome(inbox);
+        add_children(outcome, round == 0 ? first : second);
+        Record log = {calls, FS_SYNC_DIR, 0, round == 0 ? 0 : EIO};
+        g_autoptr(GError) error = NULL;
+        fs_set_hook(record, &log);
+        g_assert_true(hop_commit(hop, &outcome, 1, &error) == (round == 0));
+        fs_set_hook(NULL, NULL);
+        g_assert_true((error != NULL) == (round == 1));
+    }
+    g_assert_null(strchr(calls->str, 'u'));
+    g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 2);
+    g_assert_cmpuint(fixture_count(fixture, "archive", ".msg"), ==, 0);
+}
+
 /* An outcome without children just ends. */
 static void test_ends(Fixture *fixture, gconstpointer data)
 {
@@ -151,7 +175,7 @@ static void test_faults(Fixture *fixture, gconstpointer data)
         int countdown;
         unsigned failed;
     } cases[] = {{FS_CREATE, 0, 1}, {FS_CREATE, 1, 1}, {FS_WRITE, 0, 1}, {FS_SYNC_FILE, 2, 1},
-                 {FS_SYNC_DIR, 0, 2}, {FS_SYNC_DIR, 2, 2}};
+                 {FS_SYNC_DIR, 0, 2}, {FS_SYNC_DIR, 1, 2} /* of the parents */, {FS_SYNC_DIR, 2, 2}};
     static const char *const queues[] = {"out", "archive", NULL};
     g_assert_nonnull(spool_queue(fixture->spool, "out", NULL));
     g_assert_nonnull(spool_queue(fixture->spool, "archive", NULL));
@@ -194,6 +218,35 @@ static void test_faults(Fixture *fixture, gconstpointer data)
             outcome_free(end);
         }
     }
+}
+
+/* More children than files are held open: they are synced in rounds, and a sync that fails in an early one is
+ * seen. */
+static void test_many_children(Fixture *fixture, gconstpointer data)
+{
+    const unsigned children = 450;
+    g_assert_nonnull(spool_queue(fixture->spool, "out", NULL));
+    g_free(fixture_store(fixture, "in", "m"));
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(Outcome) outcome = claim_outcome(inbox);
+    for (unsigned i = 0; i < children; i++)
+        outcome_add(outcome, draft_from_entry("out", outcome->parent));
+    g_autoptr(Hop) hop = hop_new(fixture->spool);
+    g_autoptr(GString) calls = g_string_new(NULL);
+    Record log = {calls, FS_SYNC_FILE, 7, ENOSPC};
+    fs_set_hook(record, &log);
+    g_assert_true(hop_commit(hop, &outcome, 1, NULL));
+    g_assert_error(outcome->error, FAIL, FAIL_LATER);
+    g_assert_cmpuint(fixture_count(fixture, "out", ""), ==, 0);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 1);
+    g_clear_error(&outcome->error);
+    g_string_truncate(calls, 0);
+    log.error = 0;
+    g_assert_true(hop_commit(hop, &outcome, 1, NULL) && hop_settle(hop, NULL));
+    fs_set_hook(NULL, NULL);
+    g_assert_no_error(outcome->error);
+    g_assert_cmpuint(fixture_count(fixture, "out", ".msg"), ==, children);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 0);
 }
 
 /* Of parents that are renamed together, one whose rename fails keeps its claim and loses its
@@ -307,31 +360,45 @@ static void test_unknown_directory(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(fixture_count(fixture, "out", ".msg"), ==, 0);
 }
 
+typedef struct Refusal {
+    FsCall call; /* besides the second create */
+    int creates;
+} Refusal;
+
 static int refuse_second_create(const FsEvent *event, void *data)
 {
-    int *creates = data;
-    if (event->call == FS_UNLINK)
+    Refusal *refusal = data;
+    if (event->call == refusal->call)
         return EIO;
-    return event->call == FS_CREATE && (*creates)++ == 1 ? ENOSPC : 0;
+    return event->call == FS_CREATE && refusal->creates++ == 1 ? ENOSPC : 0;
 }
 
 /* A child that cannot be taken back would be published with those of the
  * next try: the caller must end the process, so that recovery removes it. */
-static void test_unretractable(Fixture *fixture, gconstpointer data)
+static void unretractable(Fixture *fixture, FsCall call)
 {
     static const char *const queues[] = {"out", "archive", NULL};
+    g_assert_true(spool_queue(fixture->spool, "out", NULL) && spool_queue(fixture->spool, "archive", NULL));
     g_free(fixture_store(fixture, "in", "m"));
     g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
     g_autoptr(Outcome) outcome = claim_outcome(inbox);
     add_children(outcome, queues);
     g_autoptr(Hop) hop = hop_new(fixture->spool);
     g_autoptr(GError) error = NULL;
-    int creates = 0;
-    fs_set_hook(refuse_second_create, &creates);
+    Refusal refusal = {.call = call};
+    fs_set_hook(refuse_second_create, &refusal);
     g_assert_false(hop_commit(hop, &outcome, 1, &error));
     fs_set_hook(NULL, NULL);
     g_assert_error(error, FAIL, FAIL_LATER);
     g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 1);
+}
+
+static void test_unretractable(Fixture *fixture, gconstpointer data)
+{
+    unretractable(fixture, FS_UNLINK);
+    fixture_tear_down(fixture, NULL);
+    fixture_set_up(fixture, NULL);
+    unretractable(fixture, FS_SYNC_DIR); /* it is gone, for now */
 }
 
 /* What goes along is synced with the children, before the parent is decided,
@@ -431,8 +498,10 @@ int main(int argc, char **argv)
     ADD("/hop/settles", test_settles);
     ADD("/hop/unretractable", test_unretractable);
     ADD("/hop/batch", test_batch);
+    ADD("/hop/owed", test_owed);
     ADD("/hop/ends", test_ends);
     ADD("/hop/faults", test_faults);
+    ADD("/hop/many children", test_many_children);
     ADD("/hop/faults together", test_faults_together);
     ADD("/hop/sync along", test_sync_along);
     ADD("/hop/unknown head", test_unknown_head);

@@ -305,6 +305,8 @@ static void test_lock(Fixture *fixture, gconstpointer data)
     g_autoptr(Operate) operate = operate_open(fixture->spool, false, done, &count, NULL);
     g_assert_null(operate_open(fixture->spool, false, done, &count, &error));
     g_assert_error(error, FAIL, FAIL_RACE);
+    g_assert_true(recover_slice(queue, (Slice){0, 1}, true, &report, NULL)); /* it has not claimed anything yet */
+    g_assert_cmpuint(report.strays, ==, 0);
     Entry *entry = operate_claim(operate, queue, &name, false, NULL);
     g_assert_true(recover_slice(queue, (Slice){0, 1}, true, &report, NULL));
     g_assert_cmpuint(fixture_count(fixture, "in", ".opc"), ==, 1);
