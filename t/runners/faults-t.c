@@ -27,6 +27,7 @@
 #define ONCE_STEP 13
 #define LASTING_STEP 41
 #define MEMORY_SAMPLES 20
+#define VALGRIND_STEP 10 /* so many times fewer */
 
 #ifdef __SANITIZE_ADDRESS__
 #define MEMORY_WAYS 1 /* see faultalloc.c */
@@ -36,6 +37,7 @@
 
 static FaultReport *report; /* shared with the process in which calls fail */
 static unsigned usual_lines; /* of the log, without faults */
+static bool valgrind;
 
 /* What is there is done: leave. */
 static int64_t leave(Runner *runner)
@@ -205,6 +207,7 @@ static bool suffer(const Phase *phase, const FaultError *fault, unsigned at, boo
 static unsigned suffer_all(const Phase *phase, bool lasting)
 {
     unsigned count = 0, step = g_test_thorough() ? 1 : lasting ? LASTING_STEP : ONCE_STEP;
+    step *= valgrind ? VALGRIND_STEP : 1;
     for (unsigned i = 0; i < (lasting ? LASTING_ERRORS : FAULT_ERRORS); i++)
         for (unsigned at = 1 + i % step; suffer(phase, &fault_errors[i], at, lasting); count++)
             at = report->hit + step;
@@ -241,6 +244,10 @@ static bool run_out(const Phase *phase, unsigned at, bool alone)
 static void test_memory(gconstpointer data)
 {
     const Phase *phase = data;
+    if (valgrind) {
+        g_test_skip("malloc() is valgrind's there, and finds memory");
+        return;
+    }
     faultworld_prepare(phase->name);
     faultworld_restore();
     g_free(live(phase, &(FaultPlan){0}).log);
@@ -266,12 +273,13 @@ static void test_phase(gconstpointer data)
     g_assert_cmpstr(fault, ==, NULL);
     unsigned once = suffer_all(phase, false), lasting = suffer_all(phase, true);
     g_test_message("%s: %u calls; %u faults, %u that lasted", phase->name, calls, once, lasting);
-    g_assert_cmpuint(once, >, 10);
+    g_assert_cmpuint(once, >, valgrind ? 2 : 10);
 }
 
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    valgrind = g_getenv("LISTRUNNER_VALGRIND") != NULL;
     report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     g_assert_true(report != MAP_FAILED);
     faultworld_open();

@@ -7,7 +7,8 @@
  * become one.
  *
  * All 720 orders and moments: LISTRUNNER_THOROUGH=1 (an hour or more), or =A/B for every B'th from A. Else four
- * orders, and each third moment. A kill is no power cut, so the files lie in memory where that is possible.
+ * orders, and each third moment; under valgrind (LISTRUNNER_VALGRIND) one order, and each sixth. A kill is no power
+ * cut, so the files lie in memory where that is possible.
  */
 #include <stdio.h>
 #include <string.h>
@@ -146,7 +147,8 @@ static void test_orders(gconstpointer data)
     Bench bench;
     Trial trial = {.bench = &bench, .way = GPOINTER_TO_UINT(data)};
     const char *thorough = g_getenv("LISTRUNNER_THOROUGH");
-    unsigned stride = 180, first = 0, step = thorough ? 1 : 3, runs = 0;
+    bool valgrind = g_getenv("LISTRUNNER_VALGRIND") != NULL;
+    unsigned stride = valgrind ? ORDERS : 180, first = 0, step = thorough ? 1 : valgrind ? 6 : 3, runs = 0;
     if (thorough && sscanf(thorough, "%u/%u", &first, &stride) != 2)
         stride = 1;
     bench_set_up(&bench, "");
