@@ -29,6 +29,8 @@
  * leaves at the same rate from its beginning to its end. */
 #define AT_HAND 1000
 #define CLAIM_MORE 1
+/* Fewer are claimed sooner than a thread begins to. */
+#define ASIDE_MIN 8
 /* Of those claimed in one turn, mail of our own leaves one in so many to other mail, which leaves it as large a part of
  * the places. */
 #define SHARE 5
@@ -292,7 +294,8 @@ static void claim(Out *out)
     if (claims_count(&out->claims) == 0)
         return;
     out->ended = 0;
-    claims_begin(&out->claims, marks_syncing(&out->marks) || sessions_busy(out));
+    bool otherwise_engaged = marks_syncing(&out->marks) || sessions_busy(out);
+    claims_begin(&out->claims, otherwise_engaged && claims_count(&out->claims) >= ASIDE_MIN);
     if (claims_ready(&out->claims))
         adopt_claimed(out);
 }

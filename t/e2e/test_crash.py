@@ -7,11 +7,14 @@ import random
 import signal
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 
 from support import corpus, postfix
+from support.instance import wait_until
 from support.load import Load, missing_and_repeats
+from support.post import post
 from support.wire import message_id
 from test_postfix import Chain, MEMBERS
 
@@ -95,6 +98,37 @@ def test_into_the_sink(instances, sinks, mails):
     assert all(len([t for t in transactions if t.message_id == name]) >= 2 for name in {name for name, _ in repeats})
     archive = list((instance.archive / "maildir").glob("*/new/*"))
     assert len(archive) == len(mails)
+
+
+def test_backlog_of_single_copies(instances, sinks):
+    """Entries of one recipient each: claimed by a thread beside the loop, ended and synced many at a time."""
+    sessions, count = 20, 1500
+    sink = sinks(options=["--latency", "5"])
+    transport = {"concurrency": sessions, "initial_destination_concurrency": sessions}
+    instance = instances(sink.port, settings={**SETTINGS, "transport.relay": transport,
+                                              "runner.out": {"start": "no"}}).start()
+    address = instance.create_list("test", MEMBERS[:1], settings=["archive_policy=never"])
+    client = instance.lmtp()
+    for number in range(count):
+        instance.lmtp_send(post(message_id=f"<single{number}@example.net>"), address, client=client)
+    wait_until(lambda: len(instance.files("out")["out"]) == count, 120, "the backlog")
+    instance.set({"runner.out": {"start": "yes"}})
+    instance.cli("reload")
+    chance, kills = random.Random(SEED), 0
+    while kills < 20 and len(sink.envelopes()) < count * 9 // 10:
+        for pid in instance.pids("out"):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                kills += 1
+        time.sleep(0.05 + chance.random() * 0.2)
+    instance.wait_idle(90)
+    arrived = sink.copies()
+    repeats = sum(times - 1 for times in arrived.values())
+    print(f"\nseed {SEED}: {count} mails, killed {kills} times; {repeats} arrived twice, "
+          f"the bound is {kills * sessions}")
+    assert kills > 3
+    assert {name for name, _ in arrived} == {f"<single{number}@example.net>" for number in range(count)}
+    assert repeats <= kills * sessions
 
 
 def test_through_postfix(instances, mails):
