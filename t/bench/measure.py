@@ -139,6 +139,20 @@ def peak_memory(instance):
     return worst
 
 
+def settle(place):
+    """What was written there is on the disk: nobody pays for it later."""
+    subprocess.run(["sync", "-f", place], check=True)
+
+
+def journal_threads(place):
+    """The kernel's thread that writes the journal of the file system mounted there."""
+    device = subprocess.run(["findmnt", "-n", "-o", "SOURCE", "-T", place], stdout=subprocess.PIPE, text=True,
+                            check=True).stdout.strip()
+    names = subprocess.run(["ps", "-eo", "pid=,comm="], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return [int(pid) for pid, comm in (line.split(None, 1) for line in names.splitlines())
+            if comm.startswith(f"jbd2/{os.path.basename(device)}-")]
+
+
 def favour(pids):
     """The highest priority for these, beside what else the machine does: also for the groups that the kernel makes of
     sessions."""
