@@ -249,7 +249,7 @@ const ConfigKey config_schema[] = {
  "After so many transactions a connection is closed and a new one made; 0: no limit."},
 {"transport.*", "pipelined_transactions", INTEGER("1", 1, 100, "transactions"),
  "How many transactions may go out together over a connection, before the first of them is answered, while more "
- "waits for the destination than \"concurrency\" allows at a time. Needs a server with PIPELINING and CHUNKING. What a "
+ "waits for the destination than its concurrency allows. Needs a server with PIPELINING and CHUNKING. What a "
  "crash or a lost connection leaves in doubt grows as much."},
 {"transport.*", "connection_idle", DURATION("5s", 0, HOUR),
  "How long a connection is kept open for more mail."},
