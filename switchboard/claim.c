@@ -146,7 +146,8 @@ int64_t inbox_wait(const Inbox *inbox, int64_t now)
     else if (inbox->index.horizon != INT64_MAX)
         wait = MAX(inbox->index.horizon - now, 0);
     if (inbox->watch < 0) {
-        int64_t listing = MAX(inbox->listed + inbox->poll_us - clock_monotonic(), 0);
+        int64_t listing = inbox->listed + inbox->poll_us - clock_monotonic(); /* MAX would look at the clock twice */
+        listing = MAX(listing, 0);
         wait = wait < 0 ? listing : MIN(wait, listing);
     }
     return wait;

@@ -282,5 +282,6 @@ int64_t reader_wait(const Reader *reader)
     int64_t until = first->last_read + reader->pool.refill_delay;
     if (pool_may_read(&reader->pool, &view, until) == 0)
         return -1;
-    return MAX(until - clock_now(), 0);
+    int64_t left = until - clock_now(); /* MAX would look at the clock twice */
+    return MAX(left, 0);
 }
