@@ -29,7 +29,8 @@
  * leaves at the same rate from its beginning to its end. */
 #define AT_HAND 1000
 #define CLAIM_MORE 1
-/* Fewer are claimed sooner than a thread begins to. */
+/* Fewer are claimed sooner than a thread begins to. Of few at hand no more than that are claimed besides those once
+ * more: what is sent first does not wait for a backlog. */
 #define ASIDE_MIN 8
 /* Of those claimed in one turn, mail of our own leaves one in so many to other mail, which leaves it as large a part of
  * the places. */
@@ -180,7 +181,7 @@ static size_t claim_quota(const Out *out)
 {
     if (out->stopping || out->held.length >= out->entries_max)
         return 0;
-    size_t room = MIN(out->entries_max - out->held.length, CLAIM_MAX);
+    size_t room = MIN(out->entries_max - out->held.length, MIN(out->held.length + ASIDE_MIN, CLAIM_MAX));
     if (out->held.length >= AT_HAND)
         room = MIN(room, out->ended + CLAIM_MORE);
     if (alone(out) && transport_closed(out->standard))
@@ -206,6 +207,15 @@ static bool sessions_busy(const Out *out)
         if (transport_busy(out->transports->pdata[i]) > 0)
             return true;
     return false;
+}
+
+/* There is something else to do than to claim: something is under way, or can be sent. */
+static bool engaged(const Out *out)
+{
+    size_t waiting = 0;
+    for (guint i = 0; i < out->transports->len; i++)
+        waiting += transport_scheduler(out->transports->pdata[i])->waiting;
+    return waiting > 0 || marks_syncing(&out->marks) || sessions_busy(out);
 }
 
 static size_t pick(Out *out, unsigned source, size_t limit)
@@ -294,8 +304,7 @@ static void claim(Out *out)
     if (claims_count(&out->claims) == 0)
         return;
     out->ended = 0;
-    bool otherwise_engaged = marks_syncing(&out->marks) || sessions_busy(out);
-    claims_begin(&out->claims, otherwise_engaged && claims_count(&out->claims) >= ASIDE_MIN);
+    claims_begin(&out->claims, engaged(out) && claims_count(&out->claims) >= ASIDE_MIN);
     if (claims_ready(&out->claims))
         adopt_claimed(out);
 }

@@ -11,6 +11,8 @@
 #include "runners/out/out.h"
 
 #define OUT_QUEUE "out"
+/* Files of entries at hand (more than AT_HAND of out.c are rare), connections, and all else. */
+#define FILES_EXPECTED 4096
 
 static void on_readable(evutil_socket_t fd, short what, void *data)
 {
@@ -184,6 +186,7 @@ bool out_set_up(Out *out, const TransportOwner *owner, GError **error)
     out->child = child_init("out", error);
     if (!out->child)
         return false;
+    fs_expect_files(FILES_EXPECTED);
     out->config = config_load(config_default_path(out->child->config), true, error);
     if (!out->config)
         return false;

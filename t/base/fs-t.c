@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -484,6 +485,47 @@ static void test_hook_refuses(Place *place, gconstpointer unused)
     }
 }
 
+static size_t table_size(void)
+{
+    g_autofree char *status = NULL;
+    g_assert_true(g_file_get_contents("/proc/self/status", &status, NULL, NULL));
+    const char *line = strstr(status, "FDSize:");
+    g_assert_nonnull(line);
+    return (size_t)g_ascii_strtoull(line + strlen("FDSize:"), NULL, 10);
+}
+
+/* The first free descriptor: what was left open before it would show. */
+static int first_free(void)
+{
+    int fd = open("/", O_PATH | O_CLOEXEC);
+    g_assert_cmpint(fd, >=, 0);
+    close(fd);
+    return fd;
+}
+
+/* The system's table is as large as was said, nothing is left open, and to expect more than is allowed does no harm. */
+static void test_expect_files(Place *place, gconstpointer unused)
+{
+    (void)place;
+    (void)unused;
+    size_t wanted = 2 * table_size();
+    int fd = first_free();
+    if (fs_files_allowed(wanted, 1) < wanted) {
+        g_test_skip("the system allows too few open files");
+        return;
+    }
+    fs_expect_files(wanted);
+    g_assert_cmpuint(table_size(), >=, wanted);
+    struct rlimit before, lower;
+    getrlimit(RLIMIT_NOFILE, &before);
+    lower = (struct rlimit){.rlim_cur = wanted, .rlim_max = before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &lower);
+    fs_expect_files(4 * wanted);
+    setrlimit(RLIMIT_NOFILE, &before);
+    g_assert_cmpuint(table_size(), <, 4 * wanted);
+    g_assert_cmpint(first_free(), ==, fd);
+}
+
 /* A failed member of a group does not keep the others from being synced. */
 static void test_hook_group(Place *place, gconstpointer unused)
 {
@@ -518,6 +560,7 @@ int main(int argc, char **argv)
     ADD("sync-group-alone", NULL, test_sync_group_alone);
     ADD("sync-group-threads", NULL, test_sync_group_threads);
     ADD("space-and-device", NULL, test_space_and_device);
+    ADD("expect-files", NULL, test_expect_files);
     ADD("open-dir-syncs", NULL, test_open_dir_syncs);
     ADD("hook", NULL, test_hook);
     ADD("hook-refuses", NULL, test_hook_refuses);
