@@ -84,8 +84,8 @@ void fs_close_gone(int fd);
  * process. At least one. */
 size_t fs_files_allowed(size_t wanted, unsigned part);
 
-/* So many files will be open at a time: the system makes its table of them as large at once. To be said before there are
- * threads: a table that grows while it is shared costs the process ten milliseconds and more at each doubling, in
+/* So many files will be open at a time: the system makes its table of them as large at once. To be said before there
+ * are threads: a table that grows while it is shared costs the process ten milliseconds and more at each doubling, in
  * whatever call was about to open something. */
 void fs_expect_files(size_t count);
 
