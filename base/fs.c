@@ -19,8 +19,9 @@
  * into one commit; more threads than this bring nothing (doc/performance.md). */
 #define SYNC_THREADS 16
 #define FREE_INODES_MIN 100
-/* Files without a name that wait to be closed. */
+/* Files without a name that wait to be closed: at most so many, and this part of the descriptors. */
 #define GONE_MAX 64
+#define GONE_PART 16
 
 static FsHook *fs_hook;
 static void *fs_hook_data;
@@ -409,10 +410,13 @@ static void close_one(gpointer data, gpointer unused)
     close(GPOINTER_TO_INT(data) - 1); /* a pool takes no 0 */
 }
 
+static size_t gone_max; /* known once there is a pool */
+
 static GThreadPool *close_pool(void)
 {
     static gsize made;
     if (g_once_init_enter(&made)) {
+        gone_max = fs_files_allowed(GONE_MAX, GONE_PART);
         GThreadPool *pool = g_thread_pool_new(close_one, NULL, 1, FALSE, NULL);
         g_once_init_leave(&made, (gsize)pool);
     }
@@ -421,10 +425,11 @@ static GThreadPool *close_pool(void)
 
 void fs_close_gone(int fd)
 {
-    if (fs_hook || g_thread_pool_unprocessed(close_pool()) >= GONE_MAX)
+    GThreadPool *pool = close_pool();
+    if (fs_hook || g_thread_pool_unprocessed(pool) >= gone_max)
         close(fd);
     else
-        g_thread_pool_push(close_pool(), GINT_TO_POINTER(fd + 1), NULL);
+        g_thread_pool_push(pool, GINT_TO_POINTER(fd + 1), NULL);
 }
 
 size_t fs_files_allowed(size_t wanted, unsigned part)
