@@ -162,18 +162,18 @@ static SmtpResult fate_of(const SmtpClient *client, const SmtpResult *why)
     return fate;
 }
 
-/* A server that says goodbye has not come to what was written behind, or it would have said something else first. One
- * that says nothing may have. */
+/* A server that says goodbye has not come to what was written behind, or it would have said something else first. Who
+ * says nothing, or refuses RSET and goes on, may have taken it. */
 static void end_behind(SmtpClient *client, const SmtpResult *why)
 {
     SmtpResult fate = *why;
     fate.verdict = SMTP_LATER;
     fate.status = why->verdict == SMTP_LATER ? why->status : "4.5.0";
     fate.behind = true;
-    fate.unstarted = why->code != 0;
+    fate.unstarted = why->code == 421;
     while (!g_queue_is_empty(&client->behind)) {
         smtp_transaction_next(client);
-        fate.in_doubt = why->code == 0 && smtp_transaction_sent(client);
+        fate.in_doubt = !fate.unstarted && smtp_transaction_sent(client);
         smtp_transaction_end(client, &fate);
     }
 }

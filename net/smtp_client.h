@@ -23,7 +23,8 @@
  *
  * PIPELINING is used where the server announces it: MAIL, all RCPT and DATA go out in
  * one piece while replies are read as they come; with CHUNKING so does a small message, and
- * more than one transaction where the owner wants it (smtp_client_send_behind()).
+ * more than one transaction where the owner wants it (smtp_client_send_behind()). A server that
+ * does not bear that may be lost in it, and answers 500, 502 or 503 to what stood behind: that mail was not judged.
  */
 #include <event2/event.h>
 #include <glib.h>
@@ -107,7 +108,7 @@ typedef struct SmtpResult {
     bool connection;    /* the connection is to blame, not the recipient or the message */
     bool in_doubt;      /* lost after the end of data: it may have been delivered */
     bool unstarted;     /* a kept connection turned out to be closed: nothing was tried, may be sent at once again */
-    bool behind;        /* it stood behind the transaction with which the connection ended, which tells of that */
+    bool behind;        /* it suffers from having been sent behind another, and says nothing of the server's health */
 } SmtpResult;
 
 typedef struct SmtpHandler {
@@ -178,8 +179,11 @@ void smtp_client_send(SmtpClient *client, const SmtpTransaction *transaction);
 
 /* Sends one more in the same flight, behind that which has just been given to smtp_client_send() (or to this), before
  * any answer; what becomes of it is told after that. False, and nothing done, where this cannot be: the server lacks
- * PIPELINING or CHUNKING, one of the messages is not small, or needs a word of ours first. */
+ * PIPELINING or CHUNKING, one of the messages is not small, or needs a word of ours first, or is for more than one
+ * recipient in LMTP. */
 bool smtp_client_send_behind(SmtpClient *client, const SmtpTransaction *transaction);
+/* Whether one like the last one could be sent so: to be asked before one is made. */
+bool smtp_client_takes_behind(const SmtpClient *client);
 
 /* QUIT when the transaction in progress, if any, is over; then closed. */
 void smtp_client_quit(SmtpClient *client);

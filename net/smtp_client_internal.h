@@ -58,6 +58,8 @@ typedef struct SmtpTurn {
     bool mail_accepted;
     bool bdat_ahead;     /* the whole message was sent with the commands */
     bool bdat_failed;    /* RSET is needed */
+    bool behind;         /* it was written behind another */
+    bool taken;          /* the last reply to its message was 2xx */
     bool out_of_step;    /* LMTP: refused before the dot, so that nobody can tell which replies come after it */
     bool utf8;           /* SMTPUTF8 is asked for */
     uint64_t end;        /* of what was written in this connection, the end of its message; once the cursor is there */

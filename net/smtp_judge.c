@@ -35,6 +35,20 @@ void smtp_client_judge_clear(SmtpVerdictText *judged)
     g_free(judged->reply);
 }
 
+/* A transaction that was sent behind another is told that its commands were not expected. */
+static bool lost_in_flight(const SmtpClient *client)
+{
+    unsigned code = client->reply.code;
+    return client->turn.behind && client->phase != SMTP_RSET && (code == 500 || code == 502 || code == 503);
+}
+
+/* What concerns all its recipients and was not judged may go again at once. */
+static void judge_flight(const SmtpClient *client, SmtpResult *result)
+{
+    result->behind = lost_in_flight(client);
+    result->unstarted = result->behind && client->phase != SMTP_RCPT;
+}
+
 /* "552" to RCPT without better knowledge means too many recipients
  * (RFC 5321, 4.5.3.1.10). */
 static bool means_later(const SmtpClient *client)
@@ -42,7 +56,7 @@ static bool means_later(const SmtpClient *client)
     const SmtpReply *reply = &client->reply;
     if (smtp_reply_class(reply) == 4)
         return true;
-    if (client->phase < SMTP_MAIL)
+    if (client->phase < SMTP_MAIL || lost_in_flight(client))
         return true; /* the server refuses us, not the message */
     return client->phase == SMTP_RCPT && reply->code == 552 &&
            (!reply->has_status || strcmp(reply->status, "5.5.3") == 0);
@@ -63,6 +77,7 @@ void smtp_client_judge(SmtpClient *client, SmtpVerdictText *judged)
         judged->result.verdict = later ? SMTP_LATER : SMTP_NEVER;
         judged->result.connection = reply->code == 421 || client->phase < SMTP_MAIL;
         judged->status[0] = later ? '4' : '5';
+        judge_flight(client, &judged->result);
         const char *command = phases[client->phase].command;
         judged->text = g_strdup_printf("%s said: %s%s%s%s", client->peer, judged->reply,
                                        command ? " (in reply to " : "", command ? command : "", command ? ")" : "");

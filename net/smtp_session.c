@@ -16,11 +16,13 @@ static bool reset_already(SmtpClient *client)
     return true;
 }
 
+/* After a message that was taken there is nothing left to forget, and what was written behind has been said. */
 static void reset_reply(SmtpClient *client)
 {
-    if (smtp_reply_class(&client->reply) != 2) {
+    bool behind = !g_queue_is_empty(&client->behind);
+    if (smtp_reply_class(&client->reply) != 2 && !(behind && client->turn.taken)) {
         smtp_client_end_by_reply(client);
-    } else if (g_queue_is_empty(&client->behind)) {
+    } else if (!behind) {
         smtp_session_rest(client);
     } else {
         smtp_transaction_next(client);

@@ -145,16 +145,30 @@ static bool may_follow(SmtpClient *client)
            !memchr(client->turn.fates->data, FATE_UTF8, client->turn.fates->len);
 }
 
+/* In LMTP the replies to a message that was refused as a whole may be fewer than its recipients: with more than one, the
+ * answer to what is behind could be taken for one of them. */
+static bool replies_are_certain(const SmtpClient *client, size_t recipients)
+{
+    return client->settings->protocol != SMTP_PROTOCOL_LMTP || recipients == 1;
+}
+
+bool smtp_client_takes_behind(const SmtpClient *client)
+{
+    return client->phase == SMTP_MAIL && client->turn.bdat_ahead && !client->ending &&
+           replies_are_certain(client, client->turn.transaction.count);
+}
+
 bool smtp_client_send_behind(SmtpClient *client, const SmtpTransaction *transaction)
 {
     g_assert(transaction->count > 0);
-    if (client->phase != SMTP_MAIL || !client->turn.bdat_ahead || client->ending)
+    if (!smtp_client_takes_behind(client) || !replies_are_certain(client, transaction->count))
         return false;
     SmtpTurn first = client->turn;
     take_turn(client, transaction);
     bool follows = may_follow(client);
     if (follows) {
         client->turn.bdat_ahead = true;
+        client->turn.behind = true;
         client->transactions++;
         g_string_append(client->scratch, "RSET\r\n");
         smtp_envelope_mail(client);
@@ -358,7 +372,8 @@ static void dot_reply(SmtpClient *client)
     }
     g_auto(SmtpVerdictText) judged = {0};
     smtp_client_judge(client, &judged);
-    client->turn.bdat_failed |= uses_bdat(client) && smtp_reply_class(&client->reply) != 2;
+    client->turn.taken = smtp_reply_class(&client->reply) == 2;
+    client->turn.bdat_failed |= uses_bdat(client) && !client->turn.taken;
     if (client->turn.active && client->settings->protocol == SMTP_PROTOCOL_LMTP) {
         if (dot_reply_each(client, &judged.result))
             end_data(client);

@@ -191,9 +191,58 @@ static void behind_lost(void)
                  "0 later 4.3.2 421 4.3.2 down connection unstarted behind\ndone\n"
                  "closed later peer said: 421 4.3.2 down (in reply to end of data)\n");
     g_autoptr(Owner) reset = flight(1, 1);
-    expect_owner(reset, SCRIPT(CHUNKS, ONE, "< RSET", ONE, "> 250", "> 250", "> 250 1", "> 502 what", "wait"),
-                 "0 sent 2.0.0 250 1\ndone\n0 later 4.5.0 502 what unstarted behind\ndone\n"
+    expect_owner(reset, SCRIPT(CHUNKS, ONE, "< RSET", ONE, "> 250", "> 250", "> 250 1", "> 421 4.3.2 down", "wait"),
+                 "0 sent 2.0.0 250 1\ndone\n0 later 4.3.2 421 4.3.2 down connection unstarted behind\ndone\n"
+                 "closed later peer said: 421 4.3.2 down (in reply to RSET)\n");
+}
+
+/* What follows a message that was taken has been read all the same when RSET is refused: nothing is left to forget. After
+ * one that was not it may have been added to what the server still has. */
+static void behind_no_reset(void)
+{
+    g_autoptr(Owner) clean = flight(1, 1);
+    expect_owner(clean, SCRIPT(CHUNKS, ONE, "< RSET", ONE, "> 250", "> 250", "> 250 1", "> 502 what", "> 250", "> 250",
+                               "> 250 2", BYE),
+                 "0 sent 2.0.0 250 1\ndone\n0 sent 2.0.0 250 2\ndone\nclosed sent \n");
+    g_autoptr(Owner) open = flight(1, 1);
+    expect_owner(open, SCRIPT(CHUNKS, ONE, "< RSET", ONE, "> 250", "> 250", "> 451 4.3.0 disk", "> 502 what", "drain"),
+                 "0 later 4.3.0 451 4.3.0 disk\ndone\n0 later 4.5.0 502 what in doubt behind\ndone\n"
                  "closed never peer said: 502 what (in reply to RSET)\n");
+}
+
+/* Who does not bear one behind the other says that of the commands: the mail has not been judged. */
+static void behind_not_understood(void)
+{
+    g_autoptr(Owner) sender = flight(1, 1);
+    expect_owner(sender, SCRIPT(CHUNKS, ONE, "< RSET", ONE, "> 250", "> 250", "> 250 1", "> 250", "> 503 5.5.1 no",
+                                "> 503", "> 503", "< RSET", "> 250", BYE),
+                 "0 sent 2.0.0 250 1\ndone\n0 later 4.5.1 503 5.5.1 no unstarted behind\ndone\nclosed sent \n");
+    g_autoptr(Owner) message = flight(1, 1);
+    expect_owner(message, SCRIPT(CHUNKS, ONE, "< RSET", ONE, "> 250", "> 250", "> 250 1", "> 250", "> 250", "> 250",
+                                 "> 500 5.5.2 what", "< RSET", "> 250", BYE),
+                 "0 sent 2.0.0 250 1\ndone\n0 later 4.5.2 500 5.5.2 what unstarted behind\ndone\nclosed sent \n");
+    g_autoptr(Owner) recipient = flight(1, 1); /* the others may have it: not at once */
+    expect_owner(recipient, SCRIPT(CHUNKS, ONE, "< RSET", ONE, "> 250", "> 250", "> 250 1", "> 250", "> 250", "> 503",
+                                   "> 503", "< RSET", "> 250", BYE),
+                 "0 sent 2.0.0 250 1\ndone\n0 later 4.0.0 503 behind\ndone\nclosed sent \n");
+    g_autoptr(Owner) alone = flight(1, 0);
+    expect_owner(alone, SCRIPT(CHUNKS, ONE, "> 250", "> 250", "> 500 5.5.2 what", "< RSET", "> 250", BYE),
+                 "0 never 5.5.2 500 5.5.2 what\ndone\nclosed sent \n");
+}
+
+/* In LMTP a server may refuse the whole message once or for each recipient: the answer to what is behind would be
+ * taken for that of another recipient. */
+static void behind_lmtp(void)
+{
+    g_autoptr(Owner) owner = flight(1, 1);
+    owner->settings.protocol = SMTP_PROTOCOL_LMTP;
+    owner->settings.timeouts[SMTP_DOT] = CLOCK_SECOND / 10;
+    owner->recipients = (const char *const[]){"a@example.com", "b@example.com", NULL};
+    expect_owner(owner, SCRIPT("> 220 hi", "< LHLO me.example", "> 250-peer", "> 250-CHUNKING", "> 250 PIPELINING",
+                               ENVELOPE, CHUNK, "> 250", "> 250", "> 250", "> 552 5.3.4 large", "wait"),
+                 "alone\n0 never 5.3.4 552 5.3.4 large\n"
+                 "1 later 4.4.2 peer timed out while waiting for the reply to the end of data connection in doubt\n"
+                 "done\nclosed later peer timed out while waiting for the reply to the end of data\n");
 }
 
 /* Where one cannot follow it goes by itself. */
@@ -449,6 +498,9 @@ int main(int argc, char **argv)
     g_test_add_func("/smtp/behind/taken", behind);
     g_test_add_func("/smtp/behind/refused", behind_refused);
     g_test_add_func("/smtp/behind/lost", behind_lost);
+    g_test_add_func("/smtp/behind/no reset", behind_no_reset);
+    g_test_add_func("/smtp/behind/not understood", behind_not_understood);
+    g_test_add_func("/smtp/behind/lmtp", behind_lmtp);
     g_test_add_func("/smtp/behind/alone", behind_alone);
     g_test_add_func("/smtp/dsn", dsn);
     g_test_add_func("/smtp/downgrade", downgrade);

@@ -99,6 +99,33 @@ static void large(void)
     }
 }
 
+#define CHUNK "< BDAT 7 LAST", "= x\r\n.y\r\n"
+#define ENVELOPE "< MAIL FROM:<list@example.com>", "< RCPT TO:<a@example.com>", "< RCPT TO:<b@example.com>"
+
+/* Several transactions in one flight, their replies in several lines and torn. */
+static void flight(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Owner) owner = owner_new("x\r\n.y");
+    g_autofree char *path = owner_certify(owner, "peer", -1, 1);
+    g_autoptr(SmtpTls) tls = smtp_tls_new(path, &error);
+    g_assert_no_error(error);
+    unlink(path);
+    owner->settings.tls = SMTP_TLS_VERIFY;
+    owner->settings.tls_context = tls;
+    owner->settings.chunking = true;
+    owner->behind = 2;
+    owner_run(owner, SCRIPT(START, "tls", "< EHLO me.example", "> 250-peer", "> 250-CHUNKING", "> 250 PIPELINING",
+                            ENVELOPE, CHUNK, "< RSET", ENVELOPE, CHUNK, "< RSET", ENVELOPE, CHUNK, "+ 250-2.1.0 o",
+                            "+ ne\r\n250 2.1.0 ok\r\n250 ok\r\n55", "+ 0-5.1.1 no\r\n550", "+  5.1.1 body\r",
+                            "+ \n250 2.0.0 1\r\n250 reset\r\n450 4.7.1 later\r\n503", "> ", "> 503", "+ 503-\r\n503",
+                            "> ", "> 250 reset", "> 250", "> 250", "> 250", "+ 2", "+ 5", "+ 0", "> -a", "> 250 b", BYE));
+    g_assert_cmpstr(owner->report->str, ==,
+                    "1 never 5.1.1 550 5.1.1 no body\n0 sent 2.0.0 250 2.0.0 1\ndone\n"
+                    "0 later 4.7.1 450 4.7.1 later\n1 later 4.7.1 450 4.7.1 later\ndone\n"
+                    "0 sent 2.0.0 250 a b\n1 sent 2.0.0 250 a b\ndone\nclosed sent \n");
+}
+
 static void not_verified(void)
 {
     static const struct {
@@ -191,6 +218,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/tls/verified", verified);
     g_test_add_func("/tls/large", large);
+    g_test_add_func("/tls/flight", flight);
     g_test_add_func("/tls/not verified", not_verified);
     g_test_add_func("/tls/required", required);
     g_test_add_func("/tls/opportunistic", opportunistic);
