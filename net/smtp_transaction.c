@@ -145,8 +145,8 @@ static bool may_follow(SmtpClient *client)
            !memchr(client->turn.fates->data, FATE_UTF8, client->turn.fates->len);
 }
 
-/* In LMTP the replies to a message that was refused as a whole may be fewer than its recipients: with more than one, the
- * answer to what is behind could be taken for one of them. */
+/* In LMTP the replies to a message that was refused as a whole may be fewer than its recipients: with more than one,
+ * the answer to what is behind could be taken for one of them. */
 static bool replies_are_certain(const SmtpClient *client, size_t recipients)
 {
     return client->settings->protocol != SMTP_PROTOCOL_LMTP || recipients == 1;
@@ -298,7 +298,9 @@ static void mail_reply(SmtpClient *client)
 static void rcpt_reply(SmtpClient *client)
 {
     if (!client->turn.active) {
-        if (--client->turn.awaited == 0)
+        if (smtp_reply_class(&client->reply) == 2) /* without a sender? It answers something else */
+            smtp_client_end_confused(client);
+        else if (--client->turn.awaited == 0)
             after_recipients(client);
         return;
     }
@@ -364,17 +366,25 @@ static bool dot_reply_each(SmtpClient *client, const SmtpResult *result)
     return true;
 }
 
+/* Each recipient that was accepted has a reply of its own. */
+static bool has_replies(const SmtpClient *client)
+{
+    return client->turn.active && client->settings->protocol == SMTP_PROTOCOL_LMTP;
+}
+
 static void dot_reply(SmtpClient *client)
 {
-    if (smtp_reply_class(&client->reply) == 3) {
+    unsigned class = smtp_reply_class(&client->reply);
+    bool unasked = class == 2 && !client->turn.active && uses_bdat(client); /* taken, for nobody */
+    if (class == 3 || unasked) {
         smtp_client_end_confused(client);
         return;
     }
     g_auto(SmtpVerdictText) judged = {0};
     smtp_client_judge(client, &judged);
-    client->turn.taken = smtp_reply_class(&client->reply) == 2;
+    client->turn.taken = class == 2;
     client->turn.bdat_failed |= uses_bdat(client) && !client->turn.taken;
-    if (client->turn.active && client->settings->protocol == SMTP_PROTOCOL_LMTP) {
+    if (has_replies(client)) {
         if (dot_reply_each(client, &judged.result))
             end_data(client);
         return;
@@ -396,7 +406,7 @@ static void body_reply(SmtpClient *client)
     smtp_client_judge(client, &judged);
     client->turn.bdat_failed |= uses_bdat(client);
     client->turn.out_of_step |= !uses_bdat(client);
-    if (client->settings->protocol != SMTP_PROTOCOL_LMTP)
+    if (!has_replies(client))
         smtp_transaction_end(client, &judged.result);
     else if (!dot_reply_each(client, &judged.result))
         return;

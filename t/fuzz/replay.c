@@ -40,6 +40,12 @@ static const struct {
     SEED("\"\"@[#>["),
     SEED("\007\017LHLO x\r\nMAIL FROM:<a@b> SIZE=5 BODY=8BITMIME\r\nRCPT TO:<c@d>\r\nDATA\r\n..a\r\n.\r\n"
          "MAIL FROM:<>\r\nRCPT TO:<e@f>\r\nBDAT 3\r\nabcBDAT 0 LAST\r\nRSET\r\nQUIT\r\n"),
+    SEED("\0\x42\xff" "220 hi\r\n250-peer\r\n250-PIPELINING\r\n250 CHUNKING\r\n250\r\n250\r\n250 1\r\n502 what\r\n"
+         "250\r\n550\r\n250\r\n250 2\r\n250\r\n503\r\n503\r\n503\r\n250\r\n250\r\n250\r\n421 3\r\n250\r\n"),
+    SEED("\x01\x0a\x05" "220 hi\r\n250-peer\r\n250-PIPELINING\r\n250 CHUNKING\r\n250\r\n250\r\n250\r\n552 large\r\n"
+         "250\r\n250\r\n250\r\n250\r\n250 1\r\n450 2\r\n"),
+    SEED("\x0a\x48\xff" "220 hi\r\n250-peer\r\n250 PIPELINING\r\n250\r\n250\r\n354\r\n250 1\r\n250\r\n250\r\n550\r\n"
+         "354\r\n250 2\r\n"),
     SEED("\x12\x34\x81\x80\0\1\0\1\0\0\0\0\1a\4test\0\0\x0f\0\1\xc0\x0c\0\x0f\0\1\0\0\2\x58\0\6\0\x0a\1m\xc0\x0c"),
     SEED("\"a\"@b, \"\"@c, a.\"b\".c@d, j\xc3\xb6@\xc3\xa4.de, a@[b]c, <<a@b>>, (\\"),
 };

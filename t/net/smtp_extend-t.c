@@ -196,8 +196,8 @@ static void behind_lost(void)
                  "closed later peer said: 421 4.3.2 down (in reply to RSET)\n");
 }
 
-/* What follows a message that was taken has been read all the same when RSET is refused: nothing is left to forget. After
- * one that was not it may have been added to what the server still has. */
+/* What follows a message that was taken has been read all the same when RSET is refused: nothing is left to forget.
+ * After one that was not it may have been added to what the server still has. */
 static void behind_no_reset(void)
 {
     g_autoptr(Owner) clean = flight(1, 1);
@@ -243,6 +243,31 @@ static void behind_lmtp(void)
                  "alone\n0 never 5.3.4 552 5.3.4 large\n"
                  "1 later 4.4.2 peer timed out while waiting for the reply to the end of data connection in doubt\n"
                  "done\nclosed later peer timed out while waiting for the reply to the end of data\n");
+}
+
+/* Answers to what has not even been written; in LMTP, too, nobody is left to have one for himself. */
+static void answered_early(void)
+{
+    g_autoptr(Owner) nobody = flight(1, 1);
+    nobody->settings.protocol = SMTP_PROTOCOL_LMTP;
+    expect_owner(nobody, SCRIPT("+ 220 hi\r\n250-peer\r\n250-CHUNKING\r\n250 PIPELINING\r\n250\r\n550 who\r\n503\r\n",
+                                "+ 250\r\n250\r\n250\r\n", "< LHLO me.example", ONE, "< RSET", ONE, "> 250 2", BYE),
+                 "0 never 5.0.0 550 who\ndone\n0 sent 2.0.0 250 2\ndone\nclosed sent \n");
+}
+
+/* A server that takes a recipient without a sender, or a message without a recipient, answers something else than it
+ * seems: nothing more is believed of it. */
+static void out_of_pace(void)
+{
+    g_autoptr(Owner) recipient = flight(1, 1);
+    expect_owner(recipient, SCRIPT(CHUNKS, ONE, "< RSET", ONE, "> 250", "> 550 who", "> 250", "drain"),
+                 "0 never 5.0.0 550 who\ndone\n"
+                 "0 later 4.5.0 peer broke the protocol while waiting for the reply to the end of data connection in "
+                 "doubt behind\ndone\n"
+                 "closed later peer broke the protocol while waiting for the reply to the end of data\n");
+    g_autoptr(Owner) sender = flight(1, 0);
+    expect_owner(sender, SCRIPT(CHUNKS, ONE, "> 450 no", "> 250", "drain"),
+                 "0 later 4.0.0 450 no\ndone\nclosed later peer broke the protocol while sending RCPT TO\n");
 }
 
 /* Where one cannot follow it goes by itself. */
@@ -501,6 +526,8 @@ int main(int argc, char **argv)
     g_test_add_func("/smtp/behind/no reset", behind_no_reset);
     g_test_add_func("/smtp/behind/not understood", behind_not_understood);
     g_test_add_func("/smtp/behind/lmtp", behind_lmtp);
+    g_test_add_func("/smtp/behind/answered early", answered_early);
+    g_test_add_func("/smtp/behind/out of pace", out_of_pace);
     g_test_add_func("/smtp/behind/alone", behind_alone);
     g_test_add_func("/smtp/dsn", dsn);
     g_test_add_func("/smtp/downgrade", downgrade);
