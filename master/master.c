@@ -131,6 +131,16 @@ static bool take_over(Master *master, const Account *account, GError **error)
            privileges_drop(account, error) && check_runtime(plan, account, error);
 }
 
+/* Whether to end before anything is started: what an earlier master's child still has, perhaps a socket, is not even
+ * asked for then. */
+static bool ends_here(void)
+{
+    bool told = told_to_stop();
+    if (told)
+        log_info("told to stop before any child was started");
+    return told;
+}
+
 static bool run(const char *path, Plan **plan, const char *text, GError **error)
 {
     g_autoptr(Account) account = NULL;
@@ -139,6 +149,8 @@ static bool run(const char *path, Plan **plan, const char *text, GError **error)
     auto_fd lock = -1, state_dir = -1;
     if (!claim_spool(*plan, account, &state_dir, &lock, error))
         return false;
+    if (ends_here())
+        return true;
     struct event_base *base = event_base_new();
     bool good;
     { /* all that lives on the loop ends before it */
@@ -146,9 +158,7 @@ static bool run(const char *path, Plan **plan, const char *text, GError **error)
         g_autoptr(Control) control = NULL;
         good = take_over(master, account, error) && reload_keep(master, text, error) &&
                (control = control_new(master, error)) != NULL;
-        if (good && told_to_stop())
-            log_info("told to stop before any child was started");
-        else if (good)
+        if (good && !ends_here())
             loop(master);
     }
     event_base_free(base);

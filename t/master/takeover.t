@@ -67,8 +67,9 @@ def test_orphans_deaf(site):
 
 
 def wait_for_deaf(site):
-    """A master that waits for a child of the one before; the child."""
+    """A master that waits for a child of the one before, which has the socket, too; the child."""
     site.master["stop_timeout"] = "3s"
+    site.runners["in"]["listen"] = f"127.0.0.1:{free_port()}"
     site.configure()
     site.modes({"in": "deaf leak"})
     site.start()
