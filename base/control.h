@@ -7,6 +7,7 @@
  * one JSON object on one line, each reply another, in order:
  *
  *   {"verb":"status"}
+ *   {"verb":"metrics"}
  *   {"verb":"reload"}
  *   {"verb":"rescale","runner":"in","instances":4}   until the next reload
  *   {"verb":"restart"} or {"verb":"restart","runner":"in"}   the children, not the master
@@ -22,6 +23,13 @@
  *       restarts, last_exit (or null), retry_in (seconds or null), age (seconds since its
  *       start, or null), progress, done, backlog, oldest ("seconds.microseconds" or null),
  *       holding (or null), beat_age (seconds or null)}]}]
+ *
+ * and the reply to metrics
+ *
+ *   metrics (figures of processes and destinations, as text for Prometheus), fault (which runner did not answer
+ *     within five seconds, so that its destinations are missing; or null)
+ *
+ * Who speaks HTTP gets that text, too: GET /metrics, one request a connection; a fault is its last line, a comment.
  *
  * state of a child: "starting", "ready", "stopping", "killed", "waiting to
  * restart", "throttled", "failed config", "waiting for orphan".

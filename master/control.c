@@ -15,7 +15,9 @@
 #include "base/control.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "master/gather.h"
 #include "master/group.h"
+#include "master/metrics.h"
 #include "master/reload.h"
 #include "master/status.h"
 
@@ -27,9 +29,17 @@ struct Control {
     Master *master;
     struct evconnlistener *listener;
     struct event *pause; /* until it accepts again */
-    GPtrArray *clients; /* struct bufferevent * */
+    GPtrArray *clients; /* of Client, owned */
     char *path;
 };
+
+typedef struct Client {
+    Control *control;
+    struct bufferevent *stream; /* not read while gather is under way: replies come in order */
+    Gather *gather;             /* figures for it; NULL: none */
+    char *scrape;               /* the request line of HTTP whose header is being read; NULL: JSON lines */
+    bool ending;                /* hang up when all is written */
+} Client;
 
 /* Carries out one request. The reply is a new reference; NULL means
  * {"ok":true}, or the fault when error is set. */
@@ -105,91 +115,179 @@ static json_t *verb_restart(Master *master, const json_t *request, GError **erro
 
 static const struct {
     const char *name;
-    Verb *run;
-    bool while_stopping;
+    Verb *run; /* NULL: its reply comes later */
+    bool while_stopping, quiet;
 } verbs[] = {
-    {"status", verb_status, true},    {"reload", verb_reload, false}, {"rescale", verb_rescale, false},
-    {"restart", verb_restart, false}, {"stop", verb_stop, true},
+    {"status", verb_status, true, true},      {"metrics", NULL, true, true},
+    {"reload", verb_reload, false, false},    {"rescale", verb_rescale, false, false},
+    {"restart", verb_restart, false, false},  {"stop", verb_stop, true, false},
 };
 
-static json_t *answer(Master *master, const char *line, GError **error)
+static void client_free(Client *client)
 {
-    json_error_t where;
-    json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, &where);
-    const char *name = json_string_value(json_object_get(request, "verb"));
-    json_t *reply = NULL;
-    size_t i = 0;
-    while (i < G_N_ELEMENTS(verbs) && g_strcmp0(name, verbs[i].name) != 0)
-        i++;
-    if (!request)
-        fail(error, FAIL_CONFIG, "no JSON object: %s", where.text);
-    else if (i == G_N_ELEMENTS(verbs))
-        fail(error, FAIL_CONFIG, "\"verb\" must be status, reload, rescale, restart or stop");
-    else if (master->stopping && !verbs[i].while_stopping)
-        fail(error, FAIL_LATER, "the master is stopping");
-    else
-        reply = verbs[i].run(master, request, error);
-    if (i < G_N_ELEMENTS(verbs) && verbs[i].run != verb_status)
-        log_info("command: %s", line);
-    json_decref(request);
-    return reply;
+    g_clear_pointer(&client->gather, gather_cancel);
+    bufferevent_free(client->stream);
+    g_free(client->scrape);
+    g_free(client);
 }
 
-static void serve(const Control *control, struct bufferevent *client, const char *line)
+static void hang_up(Client *client)
 {
-    g_autoptr(GError) error = NULL;
-    json_t *reply = answer(control->master, line, &error);
-    if (error)
-        reply = json_pack("{s:b,s:s}", "ok", 0, "error", error->message);
-    else if (!reply)
+    g_ptr_array_remove_fast(client->control->clients, client);
+}
+
+/* reply is consumed; NULL stands for {"ok":true}. */
+static void send_reply(const Client *client, json_t *reply)
+{
+    if (!reply)
         reply = json_pack("{s:b}", "ok", 1);
     char *text = reply ? json_dumps(reply, JSON_COMPACT) : NULL;
     json_decref(reply);
     if (!text) /* a text in it was no UTF-8 */
         text = strdup("{\"ok\":false,\"error\":\"the reply cannot be put into words\"}");
-    bufferevent_write(client, text, strlen(text));
-    bufferevent_write(client, "\n", 1);
+    bufferevent_write(client->stream, text, strlen(text));
+    bufferevent_write(client->stream, "\n", 1);
     free(text);
 }
 
-static void on_event(struct bufferevent *client, short what, void *data)
+static void send_page(Client *client, const char *status, const char *body)
 {
-    Control *control = data;
-    /* Who asked for a stop waits for our end, and only listens. */
-    if ((what & BEV_EVENT_TIMEOUT) && control->master->stopping)
-        return;
-    g_ptr_array_remove_fast(control->clients, client);
+    g_autofree char *head = g_strdup_printf("HTTP/1.0 %s\r\nContent-Type: " METRICS_TYPE "\r\nContent-Length: %zu\r\n"
+                                            "Connection: close\r\n\r\n",
+                                            status, strlen(body));
+    client->ending = true;
+    bufferevent_write(client->stream, head, strlen(head));
+    bufferevent_write(client->stream, body, strlen(body));
 }
 
-static void on_read(struct bufferevent *client, void *data)
+static void read_lines(Client *client);
+
+static void on_gathered(void *data, const json_t *destinations, const char *fault)
 {
-    Control *control = data;
-    struct evbuffer *input = bufferevent_get_input(client);
-    char *line;
-    while ((line = evbuffer_readln(input, NULL, EVBUFFER_EOL_LF)) != NULL) {
-        serve(control, client, line);
+    Client *client = data;
+    client->gather = NULL;
+    json_t *status = status_json(client->control->master);
+    g_autoptr(GString) text = metrics_text(status, destinations);
+    json_decref(status);
+    if (client->scrape) {
+        if (fault)
+            g_string_append_printf(text, "# %s\n", fault);
+        send_page(client, "200 OK", text->str);
+        return;
+    }
+    send_reply(client, json_pack("{s:b,s:s,s:s?}", "ok", 1, "metrics", text->str, "fault", fault));
+    bufferevent_enable(client->stream, EV_READ);
+    read_lines(client);
+}
+
+static void gather(Client *client)
+{
+    bufferevent_disable(client->stream, EV_READ);
+    client->gather = gather_destinations(client->control->master, on_gathered, client);
+}
+
+static void answer(Client *client, const char *line)
+{
+    Master *master = client->control->master;
+    g_autoptr(GError) error = NULL;
+    json_error_t where;
+    json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, &where), *reply = NULL;
+    const char *name = json_string_value(json_object_get(request, "verb"));
+    size_t i = 0;
+    while (i < G_N_ELEMENTS(verbs) && g_strcmp0(name, verbs[i].name) != 0)
+        i++;
+    bool known = i < G_N_ELEMENTS(verbs);
+    if (!request)
+        fail(&error, FAIL_CONFIG, "no JSON object: %s", where.text);
+    else if (!known)
+        fail(&error, FAIL_CONFIG, "\"verb\" must be status, metrics, reload, rescale, restart or stop");
+    else if (master->stopping && !verbs[i].while_stopping)
+        fail(&error, FAIL_LATER, "the master is stopping");
+    else if (verbs[i].run)
+        reply = verbs[i].run(master, request, &error);
+    if (known && !verbs[i].quiet)
+        log_info("command: %s", line);
+    json_decref(request);
+    if (error)
+        reply = json_pack("{s:b,s:s}", "ok", 0, "error", error->message);
+    if (known && !verbs[i].run && !error)
+        gather(client);
+    else
+        send_reply(client, reply);
+}
+
+/* The header of an HTTP request has ended. */
+static void answer_scrape(Client *client)
+{
+    g_auto(GStrv) words = g_strsplit(client->scrape, " ", 3);
+    if (g_strcmp0(words[1], "/metrics") == 0)
+        gather(client);
+    else
+        send_page(client, "404 Not Found", "There is only /metrics.\n");
+}
+
+static void on_event(struct bufferevent *stream, short what, void *data)
+{
+    Client *client = data;
+    /* Who asked for a stop waits for our end, and only listens. */
+    if ((what & BEV_EVENT_TIMEOUT) && client->control->master->stopping)
+        return;
+    /* Who has said all may still listen. */
+    client->ending = (what & BEV_EVENT_EOF) && evbuffer_get_length(bufferevent_get_output(stream)) > 0;
+    if (!client->ending)
+        hang_up(client);
+}
+
+static void on_written(struct bufferevent *stream, void *data)
+{
+    Client *client = data;
+    if (client->ending)
+        hang_up(client);
+}
+
+/* Until there is no whole line, or one whose answer must be waited for. */
+static void read_lines(Client *client)
+{
+    struct evbuffer *input = bufferevent_get_input(client->stream);
+    while (!client->gather && !client->ending) {
+        char *line = evbuffer_readln(input, NULL, client->scrape ? EVBUFFER_EOL_CRLF : EVBUFFER_EOL_LF);
+        if (!line)
+            break;
+        if (client->scrape && *line == '\0')
+            answer_scrape(client);
+        else if (!client->scrape && g_str_has_prefix(line, "GET "))
+            client->scrape = g_strdup(line);
+        else if (!client->scrape)
+            answer(client, line);
         free(line);
     }
-    if (evbuffer_get_length(input) > CONTROL_REQUEST_MAX)
-        g_ptr_array_remove_fast(control->clients, client);
+}
+
+static void on_read(struct bufferevent *stream, void *data)
+{
+    read_lines(data);
+    if (evbuffer_get_length(bufferevent_get_input(stream)) > CONTROL_REQUEST_MAX)
+        hang_up(data);
 }
 
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address, int length,
                       void *data)
 {
     Control *control = data;
-    struct bufferevent *client = control->clients->len < CLIENTS_MAX
+    struct bufferevent *stream = control->clients->len < CLIENTS_MAX
                                      ? bufferevent_socket_new(control->master->base, fd, BEV_OPT_CLOSE_ON_FREE)
                                      : NULL;
-    if (!client) {
+    if (!stream) {
         evutil_closesocket(fd);
         return;
     }
+    Client *client = g_new0(Client, 1);
+    *client = (Client){.control = control, .stream = stream};
     struct timeval timeout = {CLIENT_TIMEOUT, 0};
-    bufferevent_setcb(client, on_read, NULL, on_event, control);
-    bufferevent_set_timeouts(client, &timeout, &timeout);
+    bufferevent_setcb(stream, on_read, on_written, on_event, client);
+    bufferevent_set_timeouts(stream, &timeout, &timeout);
     g_ptr_array_add(control->clients, client);
-    bufferevent_enable(client, EV_READ | EV_WRITE);
+    bufferevent_enable(stream, EV_READ | EV_WRITE);
 }
 
 static void on_pause_over(evutil_socket_t fd, short what, void *data)
@@ -216,7 +314,7 @@ Control *control_new(Master *master, GError **error)
     Control *control = g_new0(Control, 1);
     control->master = master;
     control->path = g_steal_pointer(&path);
-    control->clients = g_ptr_array_new_with_free_func((GDestroyNotify)bufferevent_free);
+    control->clients = g_ptr_array_new_with_free_func((GDestroyNotify)client_free);
     control->listener = evconnlistener_new(master->base, on_accept, control,
                                            LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
     evconnlistener_set_error_cb(control->listener, on_accept_fault);
@@ -228,10 +326,10 @@ Control *control_new(Master *master, GError **error)
 static void flush_clients(const Control *control)
 {
     for (guint i = 0; i < control->clients->len; i++) {
-        struct bufferevent *client = g_ptr_array_index(control->clients, i);
-        struct evbuffer *output = bufferevent_get_output(client);
+        const Client *client = g_ptr_array_index(control->clients, i);
+        struct evbuffer *output = bufferevent_get_output(client->stream);
         evbuffer_unfreeze(output, 1); /* which only the loop may drain otherwise */
-        evbuffer_write(output, bufferevent_getfd(client));
+        evbuffer_write(output, bufferevent_getfd(client->stream));
     }
 }
 

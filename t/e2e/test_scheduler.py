@@ -224,26 +224,6 @@ def test_what_was_learnt_outlives_reloads_and_restarts(instances, sinks):
     assert set(sink.copies().values()) == {1}
 
 
-def test_metrics(instances, sinks):
-    sink = sinks()
-    instance = instances(sink.port).start()
-    send(instance, instance.create_list("test", [f"m{number}@example.org" for number in range(FEW)]), 1)
-    instance.wait_idle()
-    lines = instance.cli("metrics").splitlines()
-    assert f'listrunner_destination_sent_total{{transport="relay",destination="relay",instance="0"}} {FEW}' in lines
-    assert 'listrunner_up{runner="out",instance="0"} 1' in lines
-    families = [line.split()[2] for line in lines if line.startswith("# TYPE")]
-    assert len(families) == len(set(families))
-    for line in lines:  # each sample belongs to the family before it
-        if line.startswith("# TYPE"):
-            family = line.split()[2]
-        elif not line.startswith("#"):
-            assert line.startswith(family), line
-            float(line.rsplit(" ", 1)[1])
-    (relay,) = instance.status()["destinations"]
-    assert relay["sent"] == FEW and relay["seconds"]["count"] == relay["transactions"] == 1
-
-
 def test_one_dead_among_many(instances, sinks):
     """One domain's server accepts and hangs, LIVE others work: every post reaches all of those while it does."""
     sink = sinks(store=False)

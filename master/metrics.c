@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "master/metrics.h"
+
+#include <stdbool.h>
+
+typedef struct Metric {
+    const char *key, *name, *type, *help;
+} Metric;
+
+static const Metric child_metrics[] = {
+    {"healthy", "up", "gauge", "1 when the process works."},
+    {"restarts", "restarts_total", "counter", "Starts after the first."},
+    {"done", "done_total", "counter", "Entries (sessions of a listener) finished since its start."},
+    {"backlog", "backlog", "gauge", "Entries that are ready or held."},
+};
+
+static const Metric destination_metrics[] = {
+    {"window", "destination_window", "gauge", "Transactions that may be under way at once; 0: dead."},
+    {"busy", "destination_busy", "gauge", "Transactions under way."},
+    {"sessions", "destination_sessions", "gauge", "Connections."},
+    {"waiting_recipients", "destination_waiting_recipients", "gauge", "Recipients in memory that wait."},
+    {"tokens", "destination_tokens", "gauge", "What is in the token bucket."},
+    {"sent", "destination_sent_total", "counter", "Recipients delivered."},
+    {"deferred", "destination_deferred_total", "counter", "Recipients deferred."},
+    {"bounced", "destination_bounced_total", "counter", "Recipients refused for good."},
+    {"connections", "destination_connections_total", "counter", "Connections made."},
+    {"refused_connections", "destination_refused_connections_total", "counter", "Connections that failed."},
+    {"died", "destination_deaths_total", "counter", "Times that it was declared dead."},
+    {"throttled", "destination_throttled_total", "counter", "Replies that asked for less."},
+};
+
+static void add_head(GString *text, const char *name, const char *type, const char *help)
+{
+    g_string_append_printf(text, "# HELP listrunner_%s %s\n# TYPE listrunner_%s %s\n", name, help, name, type);
+}
+
+static void add_value(GString *text, const json_t *value)
+{
+    char digits[G_ASCII_DTOSTR_BUF_SIZE];
+    if (json_is_boolean(value))
+        g_string_append(text, json_is_true(value) ? "1" : "0");
+    else
+        g_string_append(text, g_ascii_dtostr(digits, sizeof digits, json_number_value(value)));
+    g_string_append_c(text, '\n');
+}
+
+/* A label's value: backslash, quote and line feed are escaped. */
+static void add_label(GString *text, const char *name, const json_t *value, bool last)
+{
+    g_string_append_printf(text, "%s=\"", name);
+    if (json_is_integer(value))
+        g_string_append_printf(text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    for (const char *at = json_string_value(value); at && *at; at++) {
+        if (*at == '\\' || *at == '"')
+            g_string_append_c(text, '\\');
+        if (*at == '\n')
+            g_string_append(text, "\\n");
+        else
+            g_string_append_c(text, *at);
+    }
+    g_string_append(text, last ? "\"" : "\",");
+}
+
+static void add_child(GString *text, const Metric *metric, const json_t *group, const json_t *child)
+{
+    g_string_append_printf(text, "listrunner_%s{", metric->name);
+    add_label(text, "runner", json_object_get(group, "runner"), false);
+    add_label(text, "instance", json_object_get(child, "instance"), true);
+    g_string_append(text, "} ");
+    add_value(text, json_object_get(child, metric->key));
+}
+
+static void add_children(GString *text, const json_t *status)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(child_metrics); i++) {
+        const Metric *metric = &child_metrics[i];
+        size_t g, c;
+        json_t *group, *child;
+        add_head(text, metric->name, metric->type, metric->help);
+        json_array_foreach(json_object_get(status, "runners"), g, group)
+            json_array_foreach(json_object_get(group, "children"), c, child)
+                add_child(text, metric, group, child);
+    }
+}
+
+static void add_destination_labels(GString *text, const json_t *destination, bool last)
+{
+    add_label(text, "transport", json_object_get(destination, "transport"), false);
+    add_label(text, "destination", json_object_get(destination, "name"), false);
+    add_label(text, "instance", json_object_get(destination, "instance"), last);
+}
+
+/* One destination's buckets, sum and count. */
+static void add_times(GString *text, const char *name, const json_t *destination)
+{
+    const json_t *seconds = json_object_get(destination, "seconds");
+    size_t i;
+    json_t *bucket;
+    json_array_foreach(json_object_get(seconds, "buckets"), i, bucket) {
+        const json_t *bound = json_array_get(bucket, 0);
+        char digits[G_ASCII_DTOSTR_BUF_SIZE] = "+Inf";
+        if (json_is_number(bound))
+            g_ascii_formatd(digits, sizeof digits, "%g", json_number_value(bound));
+        g_string_append_printf(text, "listrunner_%s_bucket{", name);
+        add_destination_labels(text, destination, false);
+        g_string_append_printf(text, "le=\"%s\"} ", digits);
+        add_value(text, json_array_get(bucket, 1));
+    }
+    for (int part = 0; part < 2; part++) {
+        g_string_append_printf(text, "listrunner_%s_%s{", name, part ? "count" : "sum");
+        add_destination_labels(text, destination, true);
+        g_string_append(text, "} ");
+        add_value(text, json_object_get(seconds, part ? "count" : "sum"));
+    }
+}
+
+static void add_destinations(GString *text, const json_t *destinations)
+{
+    static const char times[] = "destination_transaction_seconds";
+    size_t j;
+    json_t *destination;
+    for (size_t i = 0; i < G_N_ELEMENTS(destination_metrics); i++) {
+        const Metric *metric = &destination_metrics[i];
+        add_head(text, metric->name, metric->type, metric->help);
+        json_array_foreach(destinations, j, destination) {
+            g_string_append_printf(text, "listrunner_%s{", metric->name);
+            add_destination_labels(text, destination, true);
+            g_string_append(text, "} ");
+            add_value(text, json_object_get(destination, metric->key));
+        }
+    }
+    add_head(text, times, "histogram", "How long transactions took.");
+    json_array_foreach(destinations, j, destination)
+        add_times(text, times, destination);
+}
+
+GString *metrics_text(const json_t *status, const json_t *destinations)
+{
+    GString *text = g_string_new(NULL);
+    add_children(text, status);
+    add_destinations(text, destinations);
+    return text;
+}

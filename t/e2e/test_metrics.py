@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Figures for Prometheus: of the command line, and of the control socket as a scraper asks it."""
+import contextlib
+import http.client
+import json
+import os
+import signal
+import socket
+
+from support.instance import wait_until
+from support.post import post
+
+FEW = 20
+TWO = {"runner.out": {"instances": 2}}
+
+
+class UnixHTTP(http.client.HTTPConnection):
+    """HTTP as a scraper speaks it, over a UNIX socket."""
+
+    def __init__(self, path):
+        super().__init__("localhost", timeout=30)
+        self.path = str(path)
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+def scrape(path, page="/metrics"):
+    """Status, type and text of a page on a control socket."""
+    client = UnixHTTP(path)
+    with contextlib.closing(client):
+        client.request("GET", page, headers={"Accept": "text/plain"})
+        reply = client.getresponse()
+        return reply.status, reply.getheader("Content-Type"), reply.read().decode()
+
+
+def families_of(text):
+    """Names of the families of a text for Prometheus, of which each is whole and in one piece."""
+    found = []
+    for line in text.splitlines():
+        if line.startswith("# TYPE"):
+            found.append(line.split()[2])
+        elif not line.startswith("#"):
+            assert line.startswith(found[-1]), line
+            float(line.rsplit(" ", 1)[1])
+    assert len(found) == len(set(found))
+    return found
+
+
+def test_metrics(instances, sinks):
+    sink = sinks()
+    instance = instances(sink.port, settings=TWO).start()
+    address = instance.create_list("test", [f"m{number}@example.org" for number in range(FEW)])
+    instance.lmtp_send(post(to=address, message_id="<1@metrics.example.net>", body="x\n"), address)
+    instance.wait_idle()
+    text = instance.cli("metrics")
+    lines = text.splitlines()
+    sent = [line for line in lines if line.startswith("listrunner_destination_sent_total{")]
+    assert sum(int(line.rsplit(" ", 1)[1]) for line in sent) == FEW
+    assert 'transport="relay",destination="relay",instance="' in sent[0]
+    assert {f'listrunner_up{{runner="out",instance="{number}"}} 1' for number in (0, 1)} <= set(lines)
+    families = families_of(text)
+    seen = [known for known in instance.status()["destinations"] if known["sent"]]
+    assert sum(known["sent"] for known in seen) == FEW
+    assert all(known["seconds"]["count"] == known["transactions"] for known in seen)
+
+    path = instance.directory / "run" / "control.sock"
+    status, kind, page = scrape(path)
+    assert status == 200 and kind.startswith("text/plain; version=0.0.4")
+    assert set(families_of(page)) == {name for name in families if "_fragment_" not in name}
+    assert set(sent) <= set(page.splitlines())
+    assert scrape(path, "/other")[0] == 404
+
+
+def test_metrics_beside_one_that_hangs(instances, sinks):
+    """The master answers, with what the others know, and says who did not."""
+    instance = instances(sinks().port, settings=TWO).start()
+    path = instance.directory / "run" / "control.sock"
+    hung = next(child["pid"] for runner in instance.status()["runners"] if runner["runner"] == "out"
+                for child in runner["children"] if child["instance"] == 1)
+    os.kill(hung, signal.SIGSTOP)
+    try:
+        with socket.socket(socket.AF_UNIX) as client:  # replies come in order, also behind one that takes its time
+            client.settimeout(30)
+            client.connect(str(path))
+            client.sendall(b'{"verb":"metrics"}\n{"verb":"status"}\n{"verb":"nothing"}\n')
+            client.shutdown(socket.SHUT_WR)
+            replies = [json.loads(line) for line in client.makefile()]
+        metrics, status, refused = replies
+        assert metrics["ok"] and metrics["fault"] == "out-1 does not answer"
+        assert 'listrunner_up{runner="out",instance="1"} 1' in metrics["metrics"].splitlines()
+        assert status["ok"] and status["runners"] and not refused["ok"]
+        assert scrape(path)[2].splitlines()[-1] == "# out-1 does not answer"
+        result = instance.run("metrics")
+        assert result.returncode == 1 and "out-1 does not answer" in result.stderr
+    finally:
+        os.kill(hung, signal.SIGCONT)
+    wait_until(lambda: scrape(path)[2].splitlines()[-1][0] != "#", 30, "the figures of both")
