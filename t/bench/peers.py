@@ -67,15 +67,16 @@ class Listrunner:
 
 
 class PostfixAlias:
-    """A virtual alias that expands to the members, all relayed to the sink."""
+    """A virtual alias that expands to the members, all relayed to the sink. The sender stays the poster."""
     packages = {"postfix": "usr/sbin/postfix"}
     name = "postfix"
     share = 1
     counted = True
+    domain = "virtual_alias_domains"
 
     def __init__(self, sink_port, hold=False):
         self.postfix = Postfix("bench", {
-            "relayhost": f"[127.0.0.1]:{sink_port}", "virtual_alias_domains": LIST_HOST, "default_process_limit": "100",
+            "relayhost": f"[127.0.0.1]:{sink_port}", self.domain: LIST_HOST, "default_process_limit": "100",
             "smtp_destination_concurrency_limit": "20", "default_destination_concurrency_limit": "20",
             "initial_destination_concurrency": "20", "virtual_alias_expansion_limit": "1000000", "in_flow_delay": "0",
             "qmgr_message_active_limit": "20000", "virtual_alias_recursion_limit": "1000",
@@ -85,18 +86,36 @@ class PostfixAlias:
 
     def start(self, members, name="bench"):
         self.list = f"{name}@{LIST_HOST}"
-        aliases = self.postfix.config / "aliases"
-        aliases.write_text(f"{self.list} {', '.join(members)}\n")
-        with open(self.postfix.config / "main.cf", "a") as main:
-            main.write(f"virtual_alias_maps = texthash:{aliases}\n")
+        self.expand("virtual_alias_maps", f"{self.list} {', '.join(members)}\n")
         self.postfix.start()
         return self
+
+    def expand(self, parameter, text):
+        aliases = self.postfix.config / "aliases"
+        aliases.write_text(text)
+        main = self.postfix.config / "main.cf"
+        others = [line for line in main.read_text().splitlines() if not line.startswith(f"{parameter} =")]
+        main.write_text("\n".join([*others, f"{parameter} = texthash:{aliases}", ""]))
 
     def post(self, count, sessions, size):
         generate(self.postfix.port, self.list, count, sessions, size)
 
     def close(self):
         self.postfix.close()
+
+
+class PostfixOwner(PostfixAlias):
+    """aliases(5) with an owner-: as a list must (RFC 5321, 3.9.2), the copies bear the list's own sender. For that
+    local(8) gives the mail to cleanup(8) again, and it passes through the queue twice."""
+    name = "postfix, owner-"
+    domain = "mydestination"
+
+    def expand(self, parameter, text):
+        local, members = text.split(" ", 1)
+        name = local.split("@")[0]
+        super().expand("alias_maps", f"{name} {members}owner-{name} owner\nowner /dev/null\n")
+        with open(self.postfix.config / "master.cf", "a") as services:
+            services.write("local unix - n n - - local\n")
 
 
 EXIM = """\
