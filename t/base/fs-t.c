@@ -2,7 +2,6 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/fs.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 
 #include "base/auto.h"
 #include "base/fail.h"
+#include "t/base/threadless.h"
 
 #define PIECE(text) {(char *)(text), strlen(text)} /* an iovec */
 
@@ -288,32 +288,6 @@ static void test_sync_apart(Place *place, gconstpointer syncfs)
         g_assert_cmpint(group[i].result, ==, i == BAD ? EBADF : 0);
 }
 
-/* In place of GLib's: while no thread can be had, what is pushed waits. */
-static bool no_threads;
-static gpointer pushed[64];
-static GThreadPool *pushed_to;
-static unsigned pushes;
-
-typedef gboolean Push(GThreadPool *pool, gpointer data, GError **error);
-
-static Push *real_push(void)
-{
-    void *symbol = dlsym(RTLD_NEXT, "g_thread_pool_push");
-    Push *push;
-    memcpy(&push, &symbol, sizeof push);
-    return push;
-}
-
-gboolean g_thread_pool_push(GThreadPool *pool, gpointer data, GError **error)
-{
-    if (!no_threads)
-        return real_push()(pool, data, error);
-    g_assert_cmpuint(pushes, <, G_N_ELEMENTS(pushed));
-    pushed[pushes++] = data;
-    pushed_to = pool;
-    return FALSE;
-}
-
 /* A group is synced by its caller when the system refuses threads, and
  * helpers that come when all is over do no harm. */
 static void test_sync_group_alone(Place *place, gconstpointer unused)
@@ -323,16 +297,15 @@ static void test_sync_group_alone(Place *place, gconstpointer unused)
     for (int i = 0; i < COUNT; i++)
         group[i] = (FsSync){.fd = place->fd, .directory = true, .result = -1};
     alarm(30); /* it waited for ever */
-    no_threads = true;
+    threadless = true;
     g_assert_true(fs_sync_group(group, COUNT, NULL));
-    no_threads = false;
+    threadless = false;
     alarm(0);
     for (int i = 0; i < COUNT; i++)
         g_assert_cmpint(group[i].result, ==, 0);
     g_free(group);
-    g_assert_cmpuint(pushes, >, 0);
-    for (unsigned i = 0; i < pushes; i++)
-        real_push()(pushed_to, pushed[i], NULL);
+    g_assert_cmpuint(threadless_kept(), >, 0);
+    threadless_release();
     FsSync other[COUNT];
     for (int i = 0; i < COUNT; i++)
         other[i] = (FsSync){.fd = place->fd, .directory = true};

@@ -2,36 +2,11 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/out/claims.h"
 
-#include <dlfcn.h>
 #include <poll.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "t/base/threadless.h"
 #include "t/switchboard/fixture.h"
-
-/* In place of GLib's: while no thread can be had, what is pushed waits. */
-static bool no_threads;
-static gpointer kept;
-static GThreadPool *kept_for;
-
-typedef gboolean Push(GThreadPool *pool, gpointer data, GError **error);
-
-static Push *real_push(void)
-{
-    void *symbol = dlsym(RTLD_NEXT, "g_thread_pool_push");
-    Push *push;
-    memcpy(&push, &symbol, sizeof push);
-    return push;
-}
-
-gboolean g_thread_pool_push(GThreadPool *pool, gpointer data, GError **error)
-{
-    if (!no_threads)
-        return real_push()(pool, data, error);
-    kept = data;
-    kept_for = pool;
-    return FALSE;
-}
 
 typedef struct Site {
     Fixture fixture;
@@ -135,13 +110,13 @@ static void test_waits(Site *site, gconstpointer data)
 static void test_no_thread(Site *site, gconstpointer data)
 {
     g_assert_cmpuint(pick(site, 2, 2), ==, 2 * SOURCES);
-    no_threads = true;
+    threadless = true;
     claims_begin(&site->claims, true);
-    no_threads = false;
+    threadless = false;
     g_assert_true(claims_ready(&site->claims));
     expect_entries(site, 2);
-    g_assert_nonnull(kept);
-    g_assert_true(real_push()(kept_for, kept, NULL));
+    g_assert_cmpuint(threadless_kept(), ==, 1);
+    threadless_release();
     g_assert_cmpuint(pick(site, 2, 2), ==, 2 * SOURCES);
     claims_begin(&site->claims, true);
     expect_wake(site);
