@@ -247,10 +247,11 @@ const ConfigKey config_schema[] = {
  "The most recipients of one message in one transaction."},
 {"transport.*", "transactions_per_connection", INTEGER("100", 0, 1000000, "transactions"),
  "After so many transactions a connection is closed and a new one made; 0: no limit."},
-{"transport.*", "pipelined_transactions", INTEGER("1", 1, 100, "transactions"),
+{"transport.*", "pipelined_transactions", INTEGER("0", 0, 100, "transactions"),
  "How many transactions may go out together over a connection, before the first of them is answered, while more "
- "waits for the destination than its concurrency allows. Needs a server with PIPELINING and CHUNKING. What a "
- "crash or a lost connection leaves in doubt grows as much."},
+ "waits for the destination than its concurrency allows; together they have no more recipients than "
+ "recipients_per_transaction. Needs a server with PIPELINING and CHUNKING. What is out together is in doubt "
+ "together after a crash. 0: four with type = smtp, as long as no answer has come within 5 ms lately, else one."},
 {"transport.*", "connection_idle", DURATION("5s", 0, HOUR),
  "How long a connection is kept open for more mail."},
 {"transport.*", "connection_reuse_time_limit", DURATION("300s", 0, DAY),

@@ -16,14 +16,15 @@ static const Metric child_metrics[] = {
 };
 
 static const Metric destination_metrics[] = {
-    {"window", "destination_window", "gauge", "Transactions that may be under way at once; 0: dead."},
-    {"busy", "destination_busy", "gauge", "Transactions under way."},
+    {"window", "destination_window", "gauge", "Connections that may be at work at once; 0: dead."},
+    {"busy", "destination_busy", "gauge", "Connections at work."},
     {"sessions", "destination_sessions", "gauge", "Connections."},
     {"waiting_recipients", "destination_waiting_recipients", "gauge", "Recipients in memory that wait."},
     {"tokens", "destination_tokens", "gauge", "What is in the token bucket."},
     {"sent", "destination_sent_total", "counter", "Recipients delivered."},
     {"deferred", "destination_deferred_total", "counter", "Recipients deferred."},
     {"bounced", "destination_bounced_total", "counter", "Recipients refused for good."},
+    {"flights", "destination_flights_total", "counter", "Times that several transactions went out together."},
     {"connections", "destination_connections_total", "counter", "Connections made."},
     {"refused_connections", "destination_refused_connections_total", "counter", "Connections that failed."},
     {"died", "destination_deaths_total", "counter", "Times that it was declared dead."},

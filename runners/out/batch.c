@@ -54,7 +54,6 @@ void batch_begin(Batch *batch)
     memset(batch->fate_of, 0xff, batch->count * sizeof(uint32_t));
     batch->unstarted = false;
     batch->behind = false;
-    batch->last = true;
     batch->connect_us = 0;
     batch->conn_use = 0;
 }

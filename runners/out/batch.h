@@ -34,8 +34,7 @@ typedef struct Batch {
     uint32_t *fate_of;       /* index into fates, by recipient; NULL until it goes out for the first time */
     GArray *fates;           /* of Fate */
     bool unstarted;          /* nothing was tried: to be sent again at once */
-    bool behind;             /* its connection ended before its turn (SmtpResult) */
-    bool last;               /* none is out behind it over the same connection */
+    bool behind;             /* it suffers from where it stood in its flight (SmtpResult) */
     char *sender;            /* of a copy (content.h); NULL: the delivery's */
     SmtpBody *body;
     unsigned tries;          /* of a connection, in vain */

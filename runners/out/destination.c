@@ -228,6 +228,8 @@ json_t *destination_save(Destination *destination, int64_t now)
                               (json_int_t)destination->bucket.filled, "pace",
                               pace_rate(&destination->pace, now).per_second, "refused",
                               (json_int_t)destination->pace.refused);
+    if (destination->flights.pause_until > now)
+        json_object_set_new(saved, "flights_pause", json_integer(destination->flights.pause_until));
     if (destination->ordered.per_second >= 0)
         json_object_set_new(saved, "rate", json_real(destination->ordered.per_second));
     if (destination->reason)
@@ -291,6 +293,8 @@ bool destination_load(Destination *destination, const json_t *saved, int64_t now
     int64_t filled = time_of(saved, "filled");
     if (filled > 0 && filled <= now)
         destination->bucket = (Bucket){MIN(tokens, destination->limits->burst), filled};
+    int64_t pause = time_of(saved, "flights_pause");
+    destination->flights.pause_until = pause - now <= FLIGHTS_PAUSE ? pause : 0;
     load_death(destination, saved, now);
     return true;
 }

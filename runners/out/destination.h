@@ -3,8 +3,8 @@
 #pragma once
 /*
  * A destination: servers that bear a load together. Of a relay there is one; with MX lookups, one for each
- * set of servers, which many domains may share. It knows how much may be under way to it (window.h), how fast
- * (bucket.h, pace.h), whether it is dead and until when, and what was done for it. Pure: times are passed in, and
+ * set of servers, which many domains may share. It knows how much may be under way to it (window.h, flights.h), how
+ * fast (bucket.h, pace.h), whether it is dead and until when, and what was done for it. Pure: times are passed in, and
  * nothing is done here; the scheduler and the transport ask and tell.
  *
  *   alive      room while busy < window, a token is there and connections are not refused
@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "runners/out/bucket.h"
+#include "runners/out/flights.h"
 #include "runners/out/pace.h"
 #include "runners/out/window.h"
 
@@ -35,7 +36,7 @@ typedef struct DestinationLimits {
 
 typedef struct DestinationCounts {
     uint64_t sent, deferred, bounced; /* recipients */
-    uint64_t transactions, connections, refused_connections;
+    uint64_t transactions, flights, connections, refused_connections; /* flights: of more than one transaction */
     uint64_t deaths, throttled;
     uint64_t seconds[DESTINATION_HISTOGRAM + 1]; /* transactions by their duration */
     double seconds_sum;
@@ -48,7 +49,8 @@ typedef struct Destination {
     char *name;
     const DestinationLimits *limits; /* the transport's */
     Window window;
-    unsigned busy;         /* batches under way */
+    Flights flights;
+    unsigned busy;         /* flights under way, each of one batch or more */
     Bucket bucket;
     Pace pace;
     Rate ordered;          /* the operator's; < 0: none given */

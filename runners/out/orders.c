@@ -39,16 +39,17 @@ static json_t *destination_json(Transport *transport, Destination *destination)
     g_autofree char *rate = rate_print(destination_rate(destination, now));
     double dead_for = destination_dead(destination) ? (double)(destination->dead_until - now) / CLOCK_SECOND : 0;
     return json_pack(
-        "{s:s,s:o,s:s,s:i,s:i,s:i,s:I,s:I,s:s,s:f,s:i,s:f,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "transport",
-        transport_name(transport), "name", text_or_null(destination->name), "state",
+        "{s:s,s:o,s:s,s:i,s:i,s:i,s:I,s:I,s:s,s:f,s:i,s:f,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o}",
+        "transport", transport_name(transport), "name", text_or_null(destination->name), "state",
         destination_state(destination, now), "window", (int)destination->window.size, "busy", (int)destination->busy,
         "sessions", (int)destination->sessions, "waiting", (json_int_t)destination->waiting, "waiting_recipients",
         (json_int_t)destination->waiting_recipients, "rate", rate, "tokens", destination->bucket.tokens, "deaths",
         (int)destination->deaths, "dead_for", MAX(dead_for, 0), "reason", text_or_null(destination->reason),
         "last_reply", text_or_null(destination->last_reply), "sent", (json_int_t)counts->sent, "deferred",
         (json_int_t)counts->deferred, "bounced", (json_int_t)counts->bounced, "transactions",
-        (json_int_t)counts->transactions, "connections", (json_int_t)counts->connections, "refused_connections",
-        (json_int_t)counts->refused_connections, "died", (json_int_t)counts->deaths, "throttled",
+        (json_int_t)counts->transactions, "flights", (json_int_t)counts->flights, "connections",
+        (json_int_t)counts->connections, "refused_connections", (json_int_t)counts->refused_connections,
+        "died", (json_int_t)counts->deaths, "throttled",
         (json_int_t)counts->throttled, "seconds", histogram_json(counts));
 }
 

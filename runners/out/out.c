@@ -510,7 +510,7 @@ static void leave(Out *out)
         one_round(out);
     }
     if (connections(out, &busy) > 0 && busy > 0)
-        log_warn("stopping: %zu transactions are broken off", busy);
+        log_warn("stopping: what is under way over %zu connections is broken off", busy);
     memory_save(&out->memory, out->transports);
     for (guint i = 0; i < out->transports->len; i++)
         transport_drop(out->transports->pdata[i]);

@@ -23,6 +23,7 @@ struct Session {
     char *host;
     Batch *batch;
     GQueue behind;        /* of Batch: in flight too, by their own links */
+    Flight flight;        /* the last one */
     unsigned *order;      /* of hosts to be tried */
     unsigned hosts, next;
     bool established;     /* was ready once */
@@ -119,24 +120,40 @@ static bool worn_out(const Session *session)
            session->destination->suspended;
 }
 
-/* As many more in the same flight as there may be, while the destination has more than it may be busy with. */
+/* The next of the destination in the same flight; false: it cannot be. */
+static bool send_one_behind(Session *session, Batch *batch, int64_t now)
+{
+    Destination *destination = session->destination;
+    SmtpTransaction transaction;
+    describe(session, batch, &transaction);
+    if (!smtp_client_send_behind(session->client, &transaction))
+        return false;
+    scheduler_take_behind(&session->transport->scheduler, destination, batch, now);
+    batch_begin(batch);
+    note_sent(session, batch);
+    g_queue_push_tail_link(&session->behind, &batch->link);
+    if (session->flight.sent++ == 1) {
+        flights_begin(&destination->flights);
+        destination->counts.flights++;
+    }
+    return true;
+}
+
+/* As many more in the same flight as there may be, while the destination has more than it may be busy with; together
+ * for no more recipients than one transaction may have, so that no more than those are in doubt at a time. */
 static void send_behind(Session *session)
 {
-    Scheduler *scheduler = &session->transport->scheduler;
+    const Transport *transport = session->transport;
+    Destination *destination = session->destination;
     int64_t now = clock_now();
-    unsigned most = session->transport->rate.per_second > 0 ? 1 : session->transport->pipelined;
-    for (unsigned sent = 1; sent < most && !worn_out(session); sent++) {
-        Batch *batch = scheduler_behind(session->destination, now);
-        if (!batch)
+    unsigned most = transport->rate.per_second > 0 ? 1
+                                                   : flights_most(&destination->flights, transport->pipelined, now);
+    size_t recipients = session->batch->count;
+    while (session->flight.sent < most && smtp_client_takes_behind(session->client) && !worn_out(session)) {
+        Batch *batch = scheduler_behind(destination, now);
+        if (!batch || (recipients += batch->count) > transport->per_transaction ||
+            !send_one_behind(session, batch, now))
             return;
-        SmtpTransaction transaction;
-        describe(session, batch, &transaction);
-        if (!smtp_client_send_behind(session->client, &transaction))
-            return;
-        scheduler_take_behind(scheduler, session->destination, batch, now);
-        batch_begin(batch);
-        note_sent(session, batch);
-        g_queue_push_tail_link(&session->behind, &batch->link);
     }
 }
 
@@ -145,6 +162,7 @@ static void send_batch(Session *session)
     SmtpTransaction transaction;
     describe(session, session->batch, &transaction);
     smtp_client_send(session->client, &transaction);
+    session->flight = (Flight){.sent = 1};
     note_sent(session, session->batch);
     send_behind(session);
 }
@@ -186,8 +204,7 @@ static void on_done(SmtpClient *client, void *data)
     Session *session = data;
     Batch *batch = next_turn(session);
     batch->finished = clock_monotonic();
-    batch->last = !session->batch;
-    session->spent |= transport_batch_done(session->transport, session->destination, batch);
+    session->spent |= transport_batch_done(session->transport, session->destination, batch, &session->flight);
 }
 
 /* --- connecting --------------------------------------------------------- */
@@ -237,7 +254,7 @@ static void on_closed(SmtpClient *client, const SmtpResult *why, void *data)
     if (stopped) {
         batch_begin(batch);
         batch->unstarted = true;
-        transport_batch_done(transport, destination, batch);
+        transport_batch_done(transport, destination, batch, &(Flight){.sent = 1});
     } else if (batch) {
         if (why->phase > SMTP_CONNECT) /* it was reached, and did not let us in */
             batch->relay = g_strdup(smtp_client_peer(client));

@@ -264,18 +264,22 @@ static void count(Destination *destination, const Batch *batch)
     destination_observe(destination, (double)(batch->finished - batch->begun) / CLOCK_SECOND);
 }
 
+static void flight_over(Transport *transport, Destination *destination, const Flight *flight)
+{
+    destination_end(destination);
+    transport->busy--;
+    if (flight->sent > 1)
+        flights_end(&destination->flights, !flight->broken, clock_now());
+}
+
 /* Tells the destination, which may die of it. */
 static void tell(Transport *transport, Destination *destination, SiteNews news, const Batch *batch,
-                 const char *status, const char *reason)
+                 const Flight *flight)
 {
-    if (news == SITE_FAILED || news == SITE_THROTTLED)
-        destination_set_reason(destination, status, reason);
     bool was_down = destination->deaths > 0;
     bool died = destination_tell(destination, news, batch->count, clock_now(), g_random_double());
-    if (batch->last) {
-        destination_end(destination);
-        transport->busy--;
-    }
+    if (flight->back == flight->sent)
+        flight_over(transport, destination, flight);
     if (was_down && destination->deaths == 0)
         log_info("transport %s: destination %s answers again", transport->name, destination->name);
     if (died) {
@@ -298,14 +302,30 @@ static void again(Transport *transport, Destination *destination, Batch *batch)
     transport_accept(transport, job, batch, false);
 }
 
-bool transport_batch_done(Transport *transport, Destination *destination, Batch *batch)
+static SiteNews news_of(const Transport *transport, Destination *destination, Batch *batch, Flight *flight)
 {
     const Fate *worst = NULL;
+    SiteNews news = judge(transport, batch, &worst);
+    if (news == SITE_GOOD)
+        flights_observe(&destination->flights, batch->finished - batch->begun, clock_now());
+    if (news != SITE_FAILED && news != SITE_THROTTLED)
+        return news;
+    if (flight->trouble)
+        return SITE_UNKNOWN;
+    flight->trouble = true;
+    destination_set_reason(destination, worst->status, worst->text);
+    return news;
+}
+
+bool transport_batch_done(Transport *transport, Destination *destination, Batch *batch, Flight *flight)
+{
+    flight->back++;
+    flight->broken |= batch->behind;
     bool untried = batch->unstarted;
-    SiteNews news = untried || batch->behind ? SITE_UNKNOWN : judge(transport, batch, &worst);
+    SiteNews news = untried || batch->behind ? SITE_UNKNOWN : news_of(transport, destination, batch, flight);
     if (!untried && !batch->unstarted)
         count(destination, batch);
-    tell(transport, destination, news, batch, worst ? worst->status : NULL, worst ? worst->text : NULL);
+    tell(transport, destination, news, batch, flight);
     bool goes_again = batch->unstarted;
     if (goes_again)
         again(transport, destination, batch);
@@ -321,7 +341,8 @@ void transport_no_connection(Transport *transport, Destination *destination, Bat
     bool others = destination->sessions > 0; /* connected or about to be */
     bool full = destination->established > 0;
     bool was_dead = destination_dead(destination);
-    tell(transport, destination, SITE_FAILED, batch, why->status, why->text);
+    destination_set_reason(destination, why->status, why->text);
+    tell(transport, destination, SITE_FAILED, batch, &(Flight){.sent = 1, .back = 1});
     if (others) /* it is at its limit, not away */
         destination->full_until = clock_now() + backoff_reconnect(++destination->refusals);
     bool dead = destination_dead(destination);

@@ -10,6 +10,13 @@
 
 typedef struct Session Session;
 
+/* Transactions that go out together over one connection: often one. */
+typedef struct Flight {
+    unsigned sent, back;
+    bool trouble; /* one of them told of it: the others, sent before its answer, say nothing new */
+    bool broken;  /* one of them suffered from where it stood */
+} Flight;
+
 struct Transport {
     const TransportShared *shared;
     char *name;
@@ -35,7 +42,7 @@ struct Transport {
     size_t sessions_max;
     size_t per_transaction;
     unsigned per_connection;
-    unsigned pipelined;   /* transactions in flight over one connection */
+    unsigned pipelined;   /* transactions in a flight (flights.h); 0: as it pays */
     int64_t reuse_time;   /* us; 0: no limit */
 
     Scheduler scheduler;
@@ -72,8 +79,8 @@ Destination *transport_destination(Transport *transport, const char *name);
 
 /* transport.c: what sessions tell. */
 
-/* The batch has its fates, or is unstarted. Still counted as busy, as are those that are out over the same connection:
- * once. True when it goes again: this connection takes no more. */
-bool transport_batch_done(Transport *transport, Destination *destination, Batch *batch);
+/* The batch has its fates, or is unstarted. Its flight still counts as busy, and no more with its last batch. True when
+ * it goes again: this connection takes no more. */
+bool transport_batch_done(Transport *transport, Destination *destination, Batch *batch, Flight *flight);
 /* No connection came about for batch; why is what the last address said. */
 void transport_no_connection(Transport *transport, Destination *destination, Batch *batch, const SmtpResult *why);

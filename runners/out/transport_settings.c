@@ -109,6 +109,8 @@ static void read_protocol(const Section *section, Transport *transport)
     transport->per_transaction = number(section, "recipients_per_transaction");
     transport->per_connection = number(section, "transactions_per_connection");
     transport->pipelined = number(section, "pipelined_transactions");
+    if (transport->pipelined == 0 && (transport->mx || transport->lmtp))
+        transport->pipelined = 1; /* toward others' servers it is the site that says more */
     transport->reuse_time = duration(section, "connection_reuse_time_limit");
     transport->settings = (SmtpSettings){
         .server = transport->host,

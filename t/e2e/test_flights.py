@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """Several transactions in one flight (pipelined_transactions)."""
+import json
 import re
 import select
 import socketserver
 import threading
 from collections import Counter
 
+from support.dns import Dns
 from support.instance import wait_until
 from support.post import post
 
@@ -16,13 +18,15 @@ COMMAND = re.compile(rb"(?:BDAT (\d+) LAST|[A-Z][^\r\n]*)\r\n")
 
 class Flights(socketserver.ThreadingTCPServer):
     """Answers when nothing more comes, and notes what came together: the transactions of each flight. After so many
-    flights in all it hangs up instead."""
+    flights in all it hangs up instead (hang_up), or has trouble with the next one of four (trouble). One that is
+    confused does not expect another transaction behind the first, one that forgets has not even heard it."""
 
     allow_reuse_address = daemon_threads = True
 
-    def __init__(self, keywords=("PIPELINING", "CHUNKING"), hang_up=0, refuse=b"(none)"):
+    def __init__(self, keywords=("PIPELINING", "CHUNKING"), hang_up=0, refuse=b"(none)", trouble=0, manner=None):
         super().__init__(("127.0.0.1", 0), Session)
         self.keywords, self.hang_up, self.refuse = keywords, hang_up, refuse
+        self.trouble, self.manner = trouble, manner
         self.lock, self.flights, self.taken, self.senders = threading.Lock(), [], [], []
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -42,10 +46,25 @@ class Session(socketserver.BaseRequestHandler):
             octets += more
         return octets
 
+    def in_trouble(self, octets):
+        """The first of four transactions after so many flights."""
+        with self.server.lock:
+            now = 0 < self.server.trouble <= len(self.server.flights) and octets.count(b"BDAT ") == 4
+            self.server.trouble = 0 if now else self.server.trouble
+            return now
+
     def answer(self, command, size):
         verb = command.split()[0].upper()
         if verb == b"EHLO":
             self.say("250-peer", *(f"250-{word}" for word in self.server.keywords), "250 SIZE")
+        elif verb == b"MAIL" and self.troubled:
+            self.sender = self.recipient = None
+            self.say("451 4.3.0 not now")
+        elif verb == b"MAIL" and self.server.manner == "confused" and self.messages:
+            self.sender = self.recipient = None
+            self.say("503 5.5.1 one at a time")
+        elif verb == b"RCPT" and not self.sender:
+            self.say("503 5.5.1 MAIL first")
         elif verb == b"MAIL":
             self.sender, self.recipient = re.search(rb"<(.*?)>", command)[1].decode(), None
             self.say("250 ok")
@@ -69,14 +88,17 @@ class Session(socketserver.BaseRequestHandler):
     def handle(self):
         self.request.sendall(b"220 hi\r\n")
         while octets := self.flight():
-            self.replies, at, count = b"", 0, 0
+            self.replies, at, count, self.messages = b"", 0, 0, 0
+            self.troubled = self.in_trouble(octets)
             while at < len(octets):
                 command = COMMAND.match(octets, at)
                 assert command, octets[at:at + 100]
                 size = int(command[1]) if command[1] else None
                 at = command.end() + (size or 0)
                 count += size is not None
-                self.answer(command[0], size)
+                if self.server.manner != "forgets" or not self.messages:
+                    self.answer(command[0], size)
+                self.messages += size is not None
             with self.server.lock:
                 if count:
                     self.server.flights.append(count)
@@ -94,12 +116,17 @@ def serve(instances, server, **keys):
     return instance
 
 
+def relay_of(instance):
+    (relay,) = [json.loads(line) for line in instance.cli("dest", "ls", "--json").splitlines()]
+    return relay
+
+
 def test_each_once(instances):
     with Flights(refuse=b"m7@") as server:
         serve(instances, server).wait_idle()
         assert Counter(server.taken) == Counter(set(MEMBERS) - {"m7@members.example.org"})
         assert len(set(server.senders)) == len(server.senders), "each has a sender of its own"
-        assert max(server.flights) == 4 and len(server.flights) <= 10, server.flights
+        assert max(server.flights) == 4 and len(server.flights) <= 12, server.flights
 
 
 def test_one_at_a_time_where_the_server_cannot(instances):
@@ -116,3 +143,83 @@ def test_a_lost_flight_repeats_no_more_than_itself(instances):
         repeated = {name: count for name, count in Counter(server.taken).items() if count > 1}
         assert 0 < len(repeated) <= 4 and max(repeated.values()) == 2, repeated
         assert "in doubt" in instance.log_text() or "dsn=4.4.2" in instance.log_text()
+
+
+def test_no_more_recipients_than_one_transaction_may_have(instances):
+    for most in (1, 3):
+        with Flights() as server:
+            serve(instances, server, recipients_per_transaction=str(most)).wait_idle()
+            assert Counter(server.taken) == Counter(MEMBERS) and max(server.flights) == most
+
+
+def test_a_confused_server_costs_nothing(instances):
+    """Told that a second transaction is not expected, it gets them one by one; no recipient is blamed."""
+    with Flights(manner="confused") as server:
+        instance = serve(instances, server)
+        instance.wait_idle()
+        assert Counter(server.taken) == Counter(MEMBERS)
+        assert sorted(server.flights)[-2:] == [1, 4] and "status=bounced" not in instance.log_text()
+
+
+def test_a_forgetful_server_costs_one_flight(instances):
+    """What stood behind is never answered: in doubt, it comes again, alone; the same after a restart."""
+    with Flights(manner="forgets") as server:
+        instance = serve(instances, server, rset_timeout="1s", minimal_backoff_time="1s", maximal_backoff_time="1s")
+        wait_until(lambda: len(server.taken) == len(MEMBERS) and not instance.under_way(), 60, "all to have it")
+        assert Counter(server.taken) == Counter(MEMBERS)
+        assert sorted(server.flights)[-2:] == [1, 4] and instance.log_text().count("may_have_been_delivered") == 3
+        instance.stop()
+        instance.start()
+        instance.lmtp_send(post(message_id="<again@example.net>"), "test@lists.example.com")
+        wait_until(lambda: len(server.taken) == 2 * len(MEMBERS), 60, "the next post")
+        assert sorted(server.flights)[-2:] == [1, 4]
+
+
+def test_one_flight_is_one_failure(instances):
+    """Four transactions refused by a server in trouble, all sent before it said so: with a window of four that is a
+    quarter of a cohort, not a whole one."""
+    with Flights(trouble=4) as server:
+        keys = {"concurrency": "4", "initial_destination_concurrency": "4", "minimal_backoff_time": "1s",
+                "maximal_backoff_time": "1s"}
+        instance = serve(instances, server, **keys)
+        wait_until(lambda: len(server.taken) == len(MEMBERS) and not instance.under_way(), 60, "all to have it")
+        assert Counter(server.taken) == Counter(MEMBERS)
+        assert instance.log_text().count("not now") == 4 and relay_of(instance)["died"] == 0
+
+
+def send_to_sink(instances, sink, count=200, **keys):
+    """Of one post with a copy for each: what out knows of the destination then."""
+    transport = {"concurrency": "2", "initial_destination_concurrency": "2", **keys}
+    out = {"out": {"name_servers": transport.pop("name_servers")}} if "name_servers" in transport else {}
+    instance = instances(sink.port, settings={"transport.relay": transport, **out,
+                                              "pipeline": {"verp_delivery_interval": "1"}}).start()
+    address = instance.create_list("test", [f"m{i}@members.test" for i in range(count)])
+    instance.lmtp_send(post(message_id="<flight@example.net>"), address)
+    instance.wait_idle()
+    assert set(sink.copies().values()) == {1} and sink.recipients() == count
+    return relay_of(instance)
+
+
+def test_default_toward_a_slow_relay(instances, sinks):
+    relay = send_to_sink(instances, sinks(options=["--latency", "20"]))
+    assert relay["flights"] > 10, relay
+
+
+def test_default_toward_a_near_relay(instances, sinks):
+    relay = send_to_sink(instances, sinks(), count=3000)
+    within, whole = relay["seconds"]["buckets"][0][1], relay["transactions"]
+    print(f"\n{within} of {whole} transactions were answered within 5 ms, {relay['flights']} flights")
+    assert relay["flights"] == 0 or within < whole / 2, relay  # a machine that busy makes any relay slow
+
+
+def test_default_toward_mail_hosts(instances, sinks):
+    sink = sinks(options=["--latency", "20"])
+    dns = Dns({"members.test": "@ IN MX 10 mx\nmx IN A 127.0.0.1\n"}).start()
+    try:
+        keys = {"type": "mx", "port": sink.port, "host": None, "tls_level": "none", "name_servers": dns.server}
+        assert send_to_sink(instances, sink, **keys)["flights"] == 0
+        other = sinks(options=["--latency", "20"])
+        keys |= {"port": other.port, "pipelined_transactions": "4"}
+        assert send_to_sink(instances, other, **keys)["flights"] > 10
+    finally:
+        dns.stop()

@@ -118,8 +118,8 @@ static void flight(void)
     owner_run(owner, SCRIPT(START, "tls", "< EHLO me.example", "> 250-peer", "> 250-CHUNKING", "> 250 PIPELINING",
                             ENVELOPE, CHUNK, "< RSET", ENVELOPE, CHUNK, "< RSET", ENVELOPE, CHUNK, "+ 250-2.1.0 o",
                             "+ ne\r\n250 2.1.0 ok\r\n250 ok\r\n55", "+ 0-5.1.1 no\r\n550", "+  5.1.1 body\r",
-                            "+ \n250 2.0.0 1\r\n250 reset\r\n450 4.7.1 later\r\n503", "> ", "> 503", "+ 503-\r\n503", "> ",
-                            "> 250 reset", "> 250", "> 250", "> 250", "+ 2", "+ 5", "+ 0", "> -a", "> 250 b", BYE));
+                            "+ \n250 2.0.0 1\r\n250 reset\r\n450 4.7.1 later\r\n503", "> ", "> 503", "+ 503-\r\n503",
+                            "> ", "> 250 reset", "> 250", "> 250", "> 250", "+ 2", "+ 50", "> -a", "> 250 b", BYE));
     g_assert_cmpstr(owner->report->str, ==,
                     "1 never 5.1.1 550 5.1.1 no body\n0 sent 2.0.0 250 2.0.0 1\ndone\n"
                     "0 later 4.7.1 450 4.7.1 later\n1 later 4.7.1 450 4.7.1 later\ndone\n"

@@ -256,6 +256,59 @@ static void full(void)
     destination_free(destination);
 }
 
+static void crowded(void)
+{
+    Destination *destination = new_destination();
+    destination->waiting = 5;
+    g_assert_false(destination_crowded(destination, START)); /* there is room for all */
+    destination->waiting = 6;
+    g_assert_true(destination_crowded(destination, START));
+    destination_begin(destination, 1);
+    destination->waiting = 4;
+    g_assert_false(destination_crowded(destination, START));
+    destination->waiting = 5;
+    g_assert_true(destination_crowded(destination, START));
+    destination->suspended = true;
+    g_assert_false(destination_crowded(destination, START));
+    destination->suspended = false;
+    destination_order_rate(destination, 100, START);
+    g_assert_false(destination_crowded(destination, START)); /* a rate is kept one by one */
+    destination_order_rate(destination, -1, START);
+    destination_tell(destination, SITE_THROTTLED, 1, START, 0);
+    g_assert_false(destination_crowded(destination, START)); /* one that was learnt, too */
+    destination_end(destination);
+    destination_free(destination);
+    destination = new_destination();
+    destination->waiting = 100;
+    destination_kill(destination, START, 0);
+    destination_revive(destination);
+    g_assert_false(destination_crowded(destination, START)); /* what was dead is tried with little */
+    succeed(destination, START);
+    g_assert_true(destination_crowded(destination, START));
+    destination_free(destination);
+}
+
+/* A server that lost a flight is spared others, over a restart, too; not for longer than it could have been. */
+static void remembers_pause(void)
+{
+    Destination *destination = new_destination();
+    flights_begin(&destination->flights);
+    flights_end(&destination->flights, false, START);
+    json_t *saved = destination_save(destination, START);
+    destination_free(destination);
+    destination = new_destination();
+    g_assert_true(destination_load(destination, saved, START + CLOCK_SECOND));
+    g_assert_cmpuint(flights_most(&destination->flights, 3, START + FLIGHTS_PAUSE - 1), ==, 1);
+    g_assert_cmpuint(flights_most(&destination->flights, 3, START + FLIGHTS_PAUSE), ==, 3);
+    destination_free(destination);
+    json_object_set_new(saved, "flights_pause", json_integer(START + 1000 * FLIGHTS_PAUSE));
+    destination = new_destination();
+    g_assert_true(destination_load(destination, saved, START + CLOCK_SECOND));
+    g_assert_cmpuint(flights_most(&destination->flights, 3, START + CLOCK_SECOND), ==, 3);
+    json_decref(saved);
+    destination_free(destination);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -267,5 +320,7 @@ int main(int argc, char **argv)
     g_test_add_func("/destination/remembers", remembers);
     g_test_add_func("/destination/remembers window", remembers_window);
     g_test_add_func("/destination/full", full);
+    g_test_add_func("/destination/crowded", crowded);
+    g_test_add_func("/destination/remembers pause", remembers_pause);
     return g_test_run();
 }

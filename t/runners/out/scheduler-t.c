@@ -524,6 +524,41 @@ static void favoured_flood(void)
     rig_free(rig);
 }
 
+/* What goes in the flight of another is what would go next to that destination, of whichever job; it needs no room,
+ * and earns as much. */
+static void behind(void)
+{
+    Rig *rig = rig_new((SchedulerSettings)DEFAULTS);
+    rig->limits.window.initial = 1;
+    Destination *relay = add_destination(rig, "relay");
+    Job *first = add_job(rig, 'a', relay, 2);
+    rig->now++;
+    Job *second = add_job(rig, 'b', relay, 3);
+    g_assert_true(step(rig, true)); /* a, and the relay has no room for another */
+    g_assert_cmpuint(relay->busy, ==, 1);
+    for (int i = 0; i < 3; i++) {
+        Batch *batch = scheduler_behind(relay, rig->now);
+        g_assert_true(batch->job == (i == 0 ? first : second));
+        g_assert_true(scheduler_behind(relay, rig->now) == batch); /* until it is taken */
+        scheduler_take_behind(&rig->scheduler, relay, batch, rig->now);
+        batch_free(batch);
+        g_assert_cmpuint(relay->busy, ==, 1);
+    }
+    g_assert_cmpuint(first->selected, ==, 2);
+    g_assert_cmpuint(second->selected, ==, 2);
+    g_assert_cmpuint(second->available, ==, 2);
+    g_assert_cmpuint(relay->waiting, ==, 1);
+    destination_end(relay);
+    scheduler_look(&rig->scheduler, relay, rig->now);
+    g_assert_null(scheduler_behind(relay, rig->now)); /* it has room for what is left */
+    g_assert_true(step(rig, true));
+    g_assert_cmpstr(rig->order->str, ==, "ab");
+    g_assert_null(scheduler_behind(relay, rig->now));
+    scheduler_retire(first);
+    g_free(first);
+    rig_free(rig);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -543,6 +578,7 @@ int main(int argc, char **argv)
     g_test_add_func("/scheduler/order when preempting", order_when_preempting);
     g_test_add_func("/scheduler/takes one next hop", takes_one_nexthop);
     g_test_add_func("/scheduler/favoured first", favoured_first);
+    g_test_add_func("/scheduler/behind", behind);
     g_test_add_func("/scheduler/favoured flood", favoured_flood);
     return g_test_run();
 }

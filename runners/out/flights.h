@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Whether several transactions may be under way to a destination over one connection, one behind the other
+ * (smtp_client_send_behind()): learnt from how long it takes to answer, and from what became of earlier flights. Pure:
+ * times are passed in.
+ *
+ * Where it is left to us (wanted = 0), it must pay: no answer of the last span or two came within FLIGHTS_SLOW. The
+ * shortest answer counts, so that a moment in which this host is busy does not make a server slow.
+ *
+ * However many are wanted, the first flight goes alone until it has come back whole; one that was broken off, or whose
+ * commands the server did not understand, is the last for FLIGHTS_PAUSE.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+
+#define FLIGHTS_SLOW (CLOCK_SECOND / 200)
+#define FLIGHTS_SPAN (CLOCK_SECOND / 2)
+#define FLIGHTS_PAUSE (600 * CLOCK_SECOND)
+#define FLIGHTS_DEFAULT 4 /* transactions, where nothing else is wanted */
+
+typedef struct Flights {
+    int64_t span;          /* wall clock, its begin */
+    int64_t least, before; /* us: the shortest answer in this span, and in the one before; 0: none */
+    unsigned out;
+    bool proven;
+    int64_t pause_until;   /* wall clock */
+} Flights;
+
+/* A transaction was answered after so long. */
+void flights_observe(Flights *flights, int64_t took, int64_t now);
+
+/* How many transactions the next flight may have. */
+unsigned flights_most(const Flights *flights, unsigned wanted, int64_t now);
+
+/* One of more than one transaction leaves, or is over. */
+void flights_begin(Flights *flights);
+void flights_end(Flights *flights, bool whole, int64_t now);
