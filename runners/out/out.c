@@ -25,10 +25,13 @@
 
 /* Entries claimed in one turn: sessions wait while they are read. */
 #define CLAIM_MAX 64
-/* With so many at hand there is enough to choose from: then hardly more are claimed than end, so that a backlog
- * leaves at the same rate from its beginning to its end. */
-#define AT_HAND 1000
-#define CLAIM_MORE 1
+/* With so many at hand, and so many for each that is under way, there is enough to choose from: then as many are
+ * claimed as end, so that a backlog leaves at the same rate from its beginning to its end, and what was claimed is
+ * still in the processor's caches when its turn comes; and more only when few have ended for a while, because what is
+ * at hand waits for slow servers. */
+#define AT_HAND 256
+#define AT_HAND_EACH 4
+#define CLAIM_PAUSE (CLOCK_SECOND / 500)
 /* Fewer are claimed sooner than a thread begins to. Of few at hand no more than that are claimed besides those once
  * more: what is sent first does not wait for a backlog. */
 #define ASIDE_MIN 8
@@ -175,21 +178,45 @@ static bool alone(const Out *out)
     return true;
 }
 
+static size_t busy(const Out *out)
+{
+    size_t count = 0;
+    for (guint i = 0; i < out->transports->len; i++)
+        count += transport_busy(out->transports->pdata[i]);
+    return count;
+}
+
+static bool enough_at_hand(const Out *out)
+{
+    size_t wanted = AT_HAND_EACH * busy(out);
+    return out->held.length >= MAX(wanted, AT_HAND);
+}
+
 /* How many entries may be claimed now. While the relay that takes nearly everything has not answered, one at a time,
  * and none while it is dead: what waits for a server that is away is best left where it is. */
 static size_t claim_quota(const Out *out)
 {
     if (out->stopping || out->held.length >= out->entries_max)
         return 0;
-    size_t room = MIN(out->entries_max - out->held.length, MIN(out->held.length + ASIDE_MIN, CLAIM_MAX));
-    if (out->held.length >= AT_HAND)
-        room = MIN(room, out->ended + CLAIM_MORE);
+    size_t room = MAX(out->ended, ASIDE_MIN);
+    if (!enough_at_hand(out))
+        room = out->held.length + ASIDE_MIN;
+    room = MIN(room, MIN(out->entries_max - out->held.length, CLAIM_MAX));
     if (alone(out) && transport_closed(out->standard))
         return 0;
     if (!alone(out) || !transport_unproven(out->standard))
         return room;
     bool trying = transport_busy(out->standard) > 0 || transport_scheduler(out->standard)->waiting > 0;
     return trying ? 0 : 1;
+}
+
+/* Microseconds until it is time for that. */
+static int64_t claim_pause(const Out *out)
+{
+    if (!enough_at_hand(out) || out->ended >= ASIDE_MIN)
+        return 0;
+    int64_t left = out->claimed_at + CLAIM_PAUSE - clock_monotonic(); /* MAX would look at the clock twice */
+    return MAX(left, 0);
 }
 
 /* The same for one source: however much there is of one kind of mail, places are kept for the other. */
@@ -201,21 +228,13 @@ static size_t source_quota(const Out *out, unsigned source)
     return held < most ? MIN(claim_quota(out), most - held) : 0;
 }
 
-static bool sessions_busy(const Out *out)
-{
-    for (guint i = 0; i < out->transports->len; i++)
-        if (transport_busy(out->transports->pdata[i]) > 0)
-            return true;
-    return false;
-}
-
 /* There is something else to do than to claim: something is under way, or can be sent. */
 static bool engaged(const Out *out)
 {
     size_t waiting = 0;
     for (guint i = 0; i < out->transports->len; i++)
         waiting += transport_scheduler(out->transports->pdata[i])->waiting;
-    return waiting > 0 || marks_syncing(&out->marks) || sessions_busy(out);
+    return waiting > 0 || marks_syncing(&out->marks) || busy(out) > 0;
 }
 
 static size_t pick(Out *out, unsigned source, size_t limit)
@@ -298,12 +317,13 @@ static void claim(Out *out)
 {
     if (claims_ready(&out->claims))
         adopt_claimed(out);
-    if (out->stopping || claims_count(&out->claims) > 0)
+    if (out->stopping || claims_count(&out->claims) > 0 || claim_pause(out) > 0)
         return;
     pick_all(out);
     if (claims_count(&out->claims) == 0)
         return;
     out->ended = 0;
+    out->claimed_at = clock_monotonic();
     claims_begin(&out->claims, engaged(out) && claims_count(&out->claims) >= ASIDE_MIN);
     if (claims_ready(&out->claims))
         adopt_claimed(out);
@@ -399,12 +419,13 @@ static int64_t next_wake(const Out *out)
     int64_t more = reader_wait(&out->reader);
     if (more >= 0 && !out->stopping)
         wait = MIN(wait, more);
+    int64_t pause = claim_pause(out);
     for (int i = 0; i < SOURCES; i++) {
         if (claims_count(&out->claims) > 0 || source_quota(out, (unsigned)i) == 0)
             continue;
         int64_t due = inbox_wait(out->inboxes[i], clock_now());
         if (due >= 0)
-            wait = MIN(wait, due);
+            wait = MIN(wait, MAX(due, pause));
     }
     if (out->stopping)
         wait = MIN(wait, out->stop_at - clock_monotonic());
@@ -416,15 +437,30 @@ static int64_t next_wake(const Out *out)
 static void gather(Out *out)
 {
     int64_t until = clock_monotonic() + MIN(out->marks.took, GATHER_MAX);
-    for (int64_t left; out->marks.dirty->len > 0 && sessions_busy(out) && (left = until - clock_monotonic()) > 0;) {
+    for (int64_t left; out->marks.dirty->len > 0 && busy(out) > 0 && (left = until - clock_monotonic()) > 0;) {
         struct timeval wait = {.tv_usec = left};
         event_add(out->timer, &wait);
         event_base_loop(out->base, EVLOOP_ONCE);
     }
 }
 
+/* While a queue has more that is due, nothing is gained by being woken for what comes into it (or is renamed there, by
+ * ourselves): each turn looks. */
+static void watch_queues(const Out *out)
+{
+    for (int i = 0; i < SOURCES; i++) {
+        if (!out->watches[i])
+            continue;
+        if (inbox_wait(out->inboxes[i], clock_now()) == 0)
+            event_del(out->watches[i]);
+        else
+            event_add(out->watches[i], NULL);
+    }
+}
+
 static void one_round(Out *out)
 {
+    watch_queues(out);
     int64_t wait = next_wake(out);
     struct timeval until = {.tv_sec = wait / CLOCK_SECOND, .tv_usec = wait % CLOCK_SECOND};
     if (wait > 0)
@@ -453,14 +489,11 @@ static void work(Out *out)
     }
 }
 
-static size_t connections(const Out *out, size_t *busy)
+static size_t connections(const Out *out)
 {
     size_t count = 0;
-    *busy = 0;
-    for (guint i = 0; i < out->transports->len; i++) {
+    for (guint i = 0; i < out->transports->len; i++)
         count += transport_connections(out->transports->pdata[i]);
-        *busy += transport_busy(out->transports->pdata[i]);
-    }
     return count;
 }
 
@@ -499,18 +532,17 @@ static void put_back_claimed(Out *out)
 static void leave(Out *out)
 {
     g_autoptr(GError) error = NULL;
-    size_t busy;
     out->stopping = true;
     out->stop_at = clock_monotonic() + config_duration(out->config, "master", "stop_timeout") * 8 / 10;
     for (guint i = 0; i < out->transports->len; i++)
         transport_stop(out->transports->pdata[i]);
-    while (connections(out, &busy) > 0 && clock_monotonic() < out->stop_at) {
-        if (busy == 0)
+    while (connections(out) > 0 && clock_monotonic() < out->stop_at) {
+        if (busy(out) == 0)
             out->stop_at = MIN(out->stop_at, clock_monotonic() + FAREWELL);
         one_round(out);
     }
-    if (connections(out, &busy) > 0 && busy > 0)
-        log_warn("stopping: what is under way over %zu connections is broken off", busy);
+    if (connections(out) > 0 && busy(out) > 0)
+        log_warn("stopping: what is under way over %zu connections is broken off", busy(out));
     memory_save(&out->memory, out->transports);
     for (guint i = 0; i < out->transports->len; i++)
         transport_drop(out->transports->pdata[i]);

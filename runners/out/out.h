@@ -45,6 +45,7 @@ typedef struct Out {
     size_t entries_max; /* held at a time */
     Claims claims;
     size_t ended;       /* since the last claims began */
+    int64_t claimed_at; /* monotonic: when they did */
     size_t notices;     /* held, of SOURCE_NOTICE */
     unsigned first;     /* the source that claims first in the next turn */
     unsigned turns;

@@ -11,7 +11,7 @@
 #include "runners/out/out.h"
 
 #define OUT_QUEUE "out"
-/* Files of entries at hand (more than AT_HAND of out.c are rare), connections, and all else. */
+/* Files of entries at hand, connections, and all else; more are rare. */
 #define FILES_EXPECTED 4096
 
 static void on_readable(evutil_socket_t fd, short what, void *data)

@@ -18,6 +18,7 @@ from support.slow import SlowServer
 
 FEW, MANY = 20, 10000
 LIVE, POSTS = 500, 4
+STUCK = 600
 
 
 def settings(**transport):
@@ -270,6 +271,34 @@ def test_one_dead_among_many(instances, sinks):
         assert len(instance.files("retry")["retry"]) == 0, "the living were put off"
         assert instance.stop(30) == 0
         assert sink.recipients() == LIVE * POSTS
+    finally:
+        dns.stop()
+        silent.close()
+
+
+def test_mail_behind_what_is_stuck(instances, sinks):
+    """However many entries wait for one domain's server that hangs, those that came later and have a way go."""
+    sink = sinks(store=False)
+    silent = Silent("127.0.0.2", sink.port)
+    zone = "live IN MX 10 mx.live\nmx.live IN A 127.0.0.1\ndead IN MX 10 mx.dead\nmx.dead IN A 127.0.0.2\n"
+    dns = Dns({"mx.test": zone}).start()
+    try:
+        instance = instances(sink.port, settings={
+            **settings(type="mx", port=sink.port, host=None, tls_level="none", helo_timeout="1h"),
+            "out": {"name_servers": dns.server}, "runner.out": {"start": "no"},
+        }).start()
+        ways = {name: instance.create_list(name, [f"m@{name}.mx.test"]) for name in ("dead", "live")}
+        with instance.lmtp() as client:
+            for number in range(STUCK + FEW):
+                address = ways["dead" if number < STUCK else "live"]
+                instance.lmtp_send(wire(number, address), address, client=client)
+        wait_until(lambda: len(instance.files("out")["out"]) == STUCK + FEW, 60, "the backlog")
+        instance.set({"runner.out": {"start": "yes"}})
+        instance.cli("reload")
+        wait_until(lambda: sink.recipients() == FEW, 60, lambda: f"{FEW} copies, there are {sink.recipients()}")
+        (stuck,) = destinations(instance, "show", "mx.dead.mx.test").values()
+        assert stuck["waiting"] + stuck["busy"] == STUCK and stuck["sent"] == 0
+        assert instance.stop(30) == 0
     finally:
         dns.stop()
         silent.close()
