@@ -152,6 +152,37 @@ def test_no_more_recipients_than_one_transaction_may_have(instances):
             assert Counter(server.taken) == Counter(MEMBERS) and max(server.flights) == most
 
 
+def test_no_more_transactions_than_a_connection_may_have(instances):
+    with Flights() as server:
+        serve(instances, server, transactions_per_connection="3").wait_idle()
+        assert Counter(server.taken) == Counter(MEMBERS) and max(server.flights) == 3
+
+
+def test_stopped_and_changed_in_a_flight(instances, sinks):
+    """What is under way comes to its end, all of it; nobody gets the post twice."""
+    sink = sinks(options=["--latency", "50"])
+    transport = {"concurrency": "2", "initial_destination_concurrency": "2", "pipelined_transactions": "4"}
+    instance = instances(sink.port, settings={"transport.relay": transport,
+                                              "pipeline": {"verp_delivery_interval": "1"}}).start()
+    address = instance.create_list("test", [f"m{i}@members.test" for i in range(400)])
+    instance.lmtp_send(post(message_id="<flight@example.net>"), address)
+    for turn, change in enumerate((None, "59m", None, "58m"), 1):
+        wait_until(lambda: sink.recipients() > 60 * turn, 60, "some more copies")
+        assert relay_of(instance)["flights"] > 0
+        pids = instance.pids("out")
+        if change:
+            instance.set({"out": {"clog_warn_time": change}})
+            instance.cli("reload")
+            wait_until(lambda: instance.pids("out") not in ([], pids), 30, "another process")
+        else:
+            instance.stop()
+            instance.start()
+    assert sink.recipients() < 400, "the last stop came too late to be in the middle"
+    instance.wait_idle()
+    assert sink.recipients() == 400 and set(sink.copies().values()) == {1}
+    assert "broken off" not in instance.log_text()
+
+
 def test_a_confused_server_costs_nothing(instances):
     """Told that a second transaction is not expected, it gets them one by one; no recipient is blamed."""
     with Flights(manner="confused") as server:
