@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The Listrunner authors
 """Servers of others as receivers, with TLS: Postfix (SMTP, BDAT, SCRAM), Dovecot (LMTP by TCP and by a socket) and exim
 (SMTP, with and without BDAT). Real mail arrives in their maildirs as it was sent."""
+import json
 import os
 import re
 from collections import Counter
@@ -134,6 +135,52 @@ def test_exim(instances, authority, mails, chunking):
         strangers = re.findall(r"to=<stranger@other\.example> .* status=(\w+)", log)
         assert strangers and set(strangers) == {"bounced"}
         assert (" K S=" in server.log_text()) == chunking  # exim's mark of mail that came by BDAT
+    finally:
+        server.close()
+
+
+def deliver_in_flights(instances, server, members, strange, **keys):
+    """A copy for each, four transactions together over one connection, with strangers between the members."""
+    transport = {"concurrency": "1", "initial_destination_concurrency": "1", "pipelined_transactions": "4", **keys}
+    strangers = {f"{name}@{strange}" for name in "acegi"}
+    instance = instances(server.port, settings={"transport.relay": transport,
+                                                "pipeline": {"verp_delivery_interval": "1"}}).start()
+    address = instance.create_list("test", [*members, *strangers])
+    mails = corpus.sample_thread()[:3]
+    for mail in mails:
+        instance.lmtp_send(mail.octets, address)
+    instance.wait_idle(90)
+    log, wanted = instance.log_text(), Counter(body_sha(mail.octets) for mail in mails)
+    for member in members:
+        wait_until(lambda: sum(arrived(server.maildirs, member).values()) >= len(mails), 60,
+                   lambda: f"{len(mails)} mails for {member}: {server.log_text()[-1500:]}{log[-3000:]}")
+        assert arrived(server.maildirs, member) == wanted, member
+    assert set(re.findall(r"to=<(\S+)> .* status=bounced", log)) == strangers
+    assert "status=deferred" not in log and "doubt=" not in log
+    (relay,) = map(json.loads, instance.cli("dest", "ls", "--json").splitlines())
+    assert relay["flights"] >= 3, relay
+
+
+def test_flights_into_postfix(instances):
+    if postfix.missing():
+        pytest.skip(postfix.missing())
+    members = [f"{name}@postfix.example" for name in "bdfhjklmnop"]
+    smtp = postfix.behind(members)
+    try:
+        smtp.start()
+        deliver_in_flights(instances, smtp, members, "postfix.example")
+    finally:
+        smtp.close()
+
+
+def test_flights_into_exim(instances, authority):
+    if exim.missing():
+        pytest.skip(exim.missing())
+    members = [f"{name}@exim.example" for name in "bdfhjklmnop"]
+    server = exim.Exim(authority.certify("127.0.0.1"), members, True)
+    try:
+        server.start()
+        deliver_in_flights(instances, server, members, "other.example", tls_level="require")
     finally:
         server.close()
 
