@@ -15,9 +15,9 @@
 #include "base/auto.h"
 #include "base/fail.h"
 
-/* Threads that wait in fsync for one process at most. The journal takes them
- * into one commit; more threads than this bring nothing (doc/performance.md). */
-#define SYNC_THREADS 16
+/* Threads that wait in fsync for one process at most. The journal takes them into one commit; a member that comes
+ * only after it, for want of a thread, costs the disk one more flush (doc/performance.md). */
+#define SYNC_THREADS 64
 #define FREE_INODES_MIN 100
 /* Files without a name that wait to be closed: at most so many, and this part of the descriptors. */
 #define GONE_MAX 64
@@ -289,7 +289,8 @@ static void sync_members(FsSyncing *round)
     while (round->next < round->count) {
         FsSync *member = &round->group[round->next++];
         g_mutex_unlock(&round->lock);
-        member->result = sync_one(member->fd, member->directory);
+        int result = sync_one(member->fd, member->directory);
+        member->result = result != 0 ? result : member->result;
         g_mutex_lock(&round->lock);
         member_done(round);
     }
@@ -320,14 +321,24 @@ static GThreadPool *sync_pool(void)
     return (GThreadPool *)made;
 }
 
-/* Sends the data of all files on its way first, so that the journal's commit
- * that the first sync waits for takes all of them along: a third more files a
- * second (doc/performance.md). Only a hint; what fails here, the sync reports. */
+/* Sends the data of all files on its way first, so that the journal's commit that the first sync waits for takes all
+ * of them along: a third more files a second (doc/performance.md). Only a hint; what fails here, the sync reports. */
 static void start_writing(const FsSync *group, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (!group[i].directory)
             sync_file_range(group[i].fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
+/* Waits for it: ext4 notes where a file's data lies when it has arrived, and a commit that begins before that leaves the
+ * note to the next one. An octet that could not be written is told once, here and not by the sync. */
+static void await_writing(FsSync *group, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool lost = !group[i].directory && sync_file_range(group[i].fd, 0, 0, SYNC_FILE_RANGE_WAIT_AFTER) != 0 &&
+                    errno != ENOSYS && errno != EPERM && errno != ESPIPE; /* not offered here; no file with data */
+        group[i].result = lost ? errno : 0;
+    }
 }
 
 /* Archives may lie on file systems of their own. */
@@ -353,31 +364,38 @@ static void sync_whole(FsSyncing *round)
     round->ended = g_get_monotonic_time();
 }
 
-/* Who ends it does what nobody helps with: a group of one without helpers costs no
- * thread switch, and a system that has no threads to give costs only time. */
-static FsSyncing *begin(FsSync *group, size_t count, size_t helpers)
+static FsSyncing *round_new(FsSync *group, size_t count)
 {
     FsSyncing *round = g_atomic_rc_box_new0(FsSyncing);
     int64_t now = g_get_monotonic_time();
     *round = (FsSyncing){.group = group, .left = count, .count = count, .begun = now, .ended = now};
     g_mutex_init(&round->lock);
     g_cond_init(&round->done);
-    if (fs_hook) { /* one by one */
+    for (size_t i = 0; i < count; i++)
+        group[i].result = 0;
+    if (fs_hook) /* one by one */
         sync_members(round);
-    } else if (syncfs_allowed && count > 1 && on_one_device(group, count)) {
+    else if (syncfs_allowed && count > 1 && on_one_device(group, count))
         sync_whole(round);
-    } else {
-        if (count > 1)
-            start_writing(group, count);
-        for (size_t i = 0; i < MIN(helpers, SYNC_THREADS); i++)
-            g_thread_pool_push(sync_pool(), g_atomic_rc_box_acquire(round), NULL);
-    }
+    else if (count > 1)
+        start_writing(group, count);
     return round;
+}
+
+/* Who ends it does what nobody helps with: a group of one without helpers costs no
+ * thread switch, and a system that has no threads to give costs only time. */
+static void get_help(FsSyncing *round, size_t helpers)
+{
+    for (size_t i = 0; i < MIN(helpers, SYNC_THREADS); i++)
+        g_thread_pool_push(sync_pool(), g_atomic_rc_box_acquire(round), NULL);
 }
 
 FsSyncing *fs_sync_begin(FsSync *group, size_t count)
 {
-    return begin(group, count, count);
+    FsSyncing *round = round_new(group, count);
+    if (round->left > 0)
+        get_help(round, count);
+    return round;
 }
 
 bool fs_sync_end(FsSyncing *round, int64_t *took, GError **error)
@@ -401,7 +419,14 @@ bool fs_sync_end(FsSyncing *round, int64_t *took, GError **error)
 
 bool fs_sync_group(FsSync *group, size_t count, GError **error)
 {
-    return count == 0 || fs_sync_end(begin(group, count, count - 1), NULL, error);
+    if (count == 0)
+        return true;
+    FsSyncing *round = round_new(group, count);
+    if (round->left > 1) {
+        await_writing(group, count);
+        get_help(round, count - 1);
+    }
+    return fs_sync_end(round, NULL, error);
 }
 
 static void close_one(gpointer data, gpointer unused)
