@@ -23,7 +23,8 @@ typedef struct Committer {
 struct Commit {
     Committer committers[COMMITTERS];
     size_t limit;
-    size_t pending; /* the loop's alone */
+    size_t pending;   /* the loop's alone, as this: */
+    GQueue submitted; /* not yet given to the threads */
     int fd;
     GMutex lock; /* of what follows */
     GCond more;
@@ -62,6 +63,8 @@ static size_t take_group(Commit *commit, GQueue *group)
         count += job->count;
         g_queue_push_tail_link(group, g_queue_pop_head_link(&commit->ready));
     }
+    if (job)
+        g_cond_signal(&commit->more); /* another may take the rest */
     g_mutex_unlock(&commit->lock);
     return count;
 }
@@ -99,6 +102,7 @@ Commit *commit_new(const char *directory, size_t limit, GError **error)
         log_panic("eventfd: %s", g_strerror(errno));
     g_mutex_init(&commit->lock);
     g_cond_init(&commit->more);
+    g_queue_init(&commit->submitted);
     g_queue_init(&commit->ready);
     g_queue_init(&commit->done);
     for (int i = 0; i < COMMITTERS; i++) {
@@ -135,8 +139,15 @@ void commit_free(Commit *commit)
 void commit_submit(Commit *commit, CommitJob *job)
 {
     commit->pending++;
+    g_queue_push_tail(&commit->submitted, job);
+}
+
+void commit_start(Commit *commit)
+{
+    GList *link;
     g_mutex_lock(&commit->lock);
-    g_queue_push_tail(&commit->ready, job);
+    while ((link = g_queue_pop_head_link(&commit->submitted)))
+        g_queue_push_tail_link(&commit->ready, link);
     g_cond_signal(&commit->more);
     g_mutex_unlock(&commit->lock);
 }

@@ -5,6 +5,7 @@
  * Group commit: threads that make the messages of all sessions durable
  * together. Each takes whatever is ready when its group before is on the
  * disk, and never waits for more; meanwhile the loop receives the next group.
+ * What a turn of the loop brings is handed over at its end, so that it can be one group.
  *
  * A job belongs to the Commit from commit_submit() until commit_take()
  * returns it. All functions are called by the loop's thread.
@@ -29,6 +30,7 @@ void commit_free(Commit *commit); /* after the last job was taken back */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Commit, commit_free)
 
 void commit_submit(Commit *commit, CommitJob *job);
+void commit_start(Commit *commit); /* what was submitted; to be called at the end of each turn that submitted something */
 
 /* Readable when there are jobs to take back; a take that returns NULL makes it
  * unreadable again. */

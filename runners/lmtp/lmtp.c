@@ -32,6 +32,7 @@ typedef struct Lmtp {
     Lists *lists;
     Commit *commit;
     struct event *committed;
+    struct event *turn_end; /* comes after all that this turn of the loop has to do */
     const char *hostname;
     uint64_t min_free;
     int spool_fd; /* the loop's own view of the spool, for its free space */
@@ -181,10 +182,19 @@ static void on_message(LmtpSession *session, LmtpTransaction *transaction, void 
     job->transaction = transaction;
     job->entries = entries_new(transaction, peer, lmtp->hostname, lmtp->lists);
     job->commit = (CommitJob){.entries = job->entries->group, .count = job->entries->count, .data = job};
-    if (job->entries->count > 0)
-        commit_submit(lmtp->commit, &job->commit);
-    else
+    if (job->entries->count == 0) {
         answer(lmtp, job); /* nobody takes it */
+        return;
+    }
+    commit_submit(lmtp->commit, &job->commit);
+    event_active(lmtp->turn_end, 0, 0);
+}
+
+static void on_turn_end(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    commit_start(((Lmtp *)data)->commit);
 }
 
 static void free_recipient(gpointer data)
@@ -305,6 +315,7 @@ static bool lmtp_start(Listener *listener, GError **error)
     lmtp->committed = event_new(listener_base(listener), commit_fd(lmtp->commit), EV_READ | EV_PERSIST, on_committed,
                                 lmtp);
     event_add(lmtp->committed, NULL);
+    lmtp->turn_end = event_new(listener_base(listener), -1, 0, on_turn_end, lmtp);
     listener_set_data(listener, lmtp);
     return true;
 }
@@ -313,6 +324,7 @@ static void lmtp_stop(Listener *listener)
 {
     Lmtp *lmtp = listener_data(listener);
     event_free(lmtp->committed);
+    event_free(lmtp->turn_end);
     commit_free(lmtp->commit);
     lists_free(lmtp->lists);
     lmtp_server_free(lmtp->server);
