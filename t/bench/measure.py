@@ -3,6 +3,7 @@
 """What the benchmarks share: a journaled file system, a sink, and counting what reaches it."""
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 import time
@@ -49,7 +50,22 @@ def journaled(directory):
         yield mount
     finally:
         unmount(mount)
-        (image / "ext4").unlink()
+        shutil.rmtree(image)
+
+
+@contextmanager
+def working_on(directory):
+    """All temporary files are in such a place."""
+    with journaled(directory) as place:
+        before = tempfile.tempdir, os.environ.get("TMPDIR")
+        os.environ["TMPDIR"] = tempfile.tempdir = str(place)
+        try:
+            yield place
+        finally:
+            tempfile.tempdir = before[0]
+            os.environ.pop("TMPDIR")
+            if before[1] is not None:
+                os.environ["TMPDIR"] = before[1]
 
 
 def members(count):
