@@ -51,7 +51,7 @@ Operate *operate_open(Spool *spool, bool wait, OperateDone *done, void *data, GE
     operate->tokens = g_ptr_array_new();
     operate->touched = g_ptr_array_new();
     operate->leftovers = operate_leftovers_new();
-    if (!operate_settle(spool, operate->leftovers, error))
+    if (!operate_settle(spool, operate->lock, operate->leftovers, error))
         return NULL;
     return g_steal_pointer(&operate);
 }
@@ -93,11 +93,14 @@ static bool mark(Operate *operate, GError **error)
     return operate->marked;
 }
 
-/* R5 for the entry that was claimed: what an undone run of a runner left of it. */
+/* R5 for the entry that was claimed: what an undone run of a runner left of it. Should we be killed before the sync,
+ * the mark makes whoever settles sync it. */
 static bool take_back_leftovers(Operate *operate, Queue *queue, const EntryName *name, GError **error)
 {
     g_autofree char *key = operate_parent_key(queue_name(queue), name->hash);
     const GArray *files = g_hash_table_lookup(operate->leftovers, key);
+    if (files && !mark(operate, error))
+        return false;
     for (guint i = 0; files && i < files->len; i++) {
         const Leftover *leftover = &g_array_index(files, Leftover, i);
         g_autoptr(GError) fault = NULL;

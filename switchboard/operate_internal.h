@@ -21,10 +21,10 @@ int operate_lock(Spool *spool, bool wait, GError **error);
  * end. *lock is -1 when a command is at work or the lock cannot be had (then the log says so), which is no failure. */
 bool operate_look(Spool *spool, int *lock, GError **error);
 
-/* Brings to its end what is left. The lock is held exclusively. leftovers,
+/* Brings to its end what is left. The lock, a descriptor of it, is held exclusively. leftovers,
  * when not NULL, is filled with the children of runners' hops: "queue-hash" of the parent ->
  * array of Leftover. */
-bool operate_settle(Spool *spool, GHashTable *leftovers, GError **error);
+bool operate_settle(Spool *spool, int lock, GHashTable *leftovers, GError **error);
 
 typedef struct Leftover {
     Queue *queue;

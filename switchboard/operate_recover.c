@@ -89,7 +89,7 @@ static bool settle_killed(Spool *spool, int fd, bool *ours, GError **error)
         return false;
     if (marked) {
         log_warn("an operator's command was ended before it was done; what it left is settled now");
-        if (!operate_settle(spool, NULL, error) || !fs_truncate(fd, 0, error))
+        if (!operate_settle(spool, fd, NULL, error) || !fs_truncate(fd, 0, error))
             return false;
     }
     *ours = set_lock(fd, F_RDLCK, false);
@@ -191,15 +191,20 @@ static bool visit_all(Spool *spool, QueueVisit *visit, Remains *remains, GError 
     return names != NULL;
 }
 
-static bool sync_all(Spool *spool, GError **error)
+static bool sync_once(GPtrArray *synced, Queue *queue, GError **error)
 {
-    g_auto(GStrv) names = spool_queue_names(spool, error);
-    for (char **name = names; name && *name; name++) {
-        Queue *queue = spool_queue(spool, *name, error);
-        if (!queue || !fs_sync_dir(queue_fd(queue), error))
+    if (g_ptr_array_find(synced, queue, NULL))
+        return true;
+    g_ptr_array_add(synced, queue);
+    return fs_sync_dir(queue_fd(queue), error);
+}
+
+static bool sync_parents(const GArray *parents, GPtrArray *synced, GError **error)
+{
+    for (guint i = 0; i < parents->len; i++)
+        if (!sync_once(synced, g_array_index(parents, Parent, i).queue, error))
             return false;
-    }
-    return names != NULL;
+    return true;
 }
 
 /* OR1 to OR3. */
@@ -220,8 +225,10 @@ static bool settle_children(Remains *remains, GError **error)
     return true;
 }
 
-static bool settle_parents(Spool *spool, Remains *remains, GError **error)
+/* All is on the disk before the lock says that nothing is left. */
+static bool settle_parents(Remains *remains, GError **error)
 {
+    g_autoptr(GPtrArray) synced = g_ptr_array_new();
     char file[FILE_NAME_SIZE];
     for (guint i = 0; i < remains->moved->len; i++) {
         const Parent *parent = &g_array_index(remains->moved, Parent, i);
@@ -235,33 +242,38 @@ static bool settle_parents(Spool *spool, Remains *remains, GError **error)
         if (!suffix_publish(parent->queue, &parent->name, file, error))
             return false;
     }
-    return (remains->moved->len == 0 && remains->taken->len == 0) || sync_all(spool, error);
+    return sync_parents(remains->moved, synced, error) && sync_parents(remains->taken, synced, error);
 }
 
-static bool run(Spool *spool, Remains *remains, GError **error)
+/* Where nothing was marked there is nothing: each command syncs all before it says so. Else every directory is synced:
+ * children may have been published before, or taken back, and parents have gone, by who was killed before it synced
+ * that. */
+static bool run(Spool *spool, bool marked, Remains *remains, GError **error)
 {
     if (!visit_all(spool, note, remains, error))
         return false;
-    bool any = remains->moved->len > 0 || remains->children->len > 0;
     /* What we saw as decided must be so on the disk before others see its children. */
-    if (any && !sync_all(spool, error))
+    g_autoptr(GPtrArray) synced = g_ptr_array_new();
+    if (!sync_parents(remains->moved, synced, error))
         return false;
     if (remains->children->len > 0 && !visit_all(spool, note_known, remains, error))
         return false;
-    if (!settle_children(remains, error) || (any && !sync_all(spool, error)))
-        return false;
-    return settle_parents(spool, remains, error);
+    return settle_children(remains, error) && (!marked || spool_sync_queues(spool, error)) &&
+           settle_parents(remains, error);
 }
 
-bool operate_settle(Spool *spool, GHashTable *leftovers, GError **error)
+bool operate_settle(Spool *spool, int lock, GHashTable *leftovers, GError **error)
 {
+    bool marked = false;
+    if (!is_marked(spool, lock, &marked, error))
+        return false;
     g_autoptr(GArray) taken = g_array_new(FALSE, FALSE, sizeof(Parent));
     g_autoptr(GArray) moved = g_array_new(FALSE, FALSE, sizeof(Parent));
     g_autoptr(GArray) children = g_array_new(FALSE, FALSE, sizeof(Child));
     g_autoptr(GHashTable) decided = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_autoptr(GHashTable) known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     Remains remains = {taken, moved, children, decided, known, leftovers};
-    bool sound = run(spool, &remains, error);
+    bool sound = run(spool, marked, &remains, error);
     for (guint i = 0; i < children->len; i++)
         g_free(g_array_index(children, Child, i).parent);
     if (!sound)

@@ -268,18 +268,14 @@ static bool settle_orphans(Recovery *recovery, GError **error)
     return true;
 }
 
-/* Children that were published before the crash are not known any more, so
- * every directory is synced before a parent goes. */
-static bool sync_all(Recovery *recovery, GError **error)
+/* What became of the children must be on the disk before anything becomes of their parents. Those that were published
+ * before the crash are not known any more; nor those that were taken back by a process that was killed before it synced
+ * that. So every directory is synced where there may have been any. */
+static bool sync_children(const Recovery *recovery, bool thorough, GError **error)
 {
-    Spool *spool = queue_spool(recovery->queue);
-    g_auto(GStrv) names = spool_queue_names(spool, error);
-    for (char **name = names; name && *name; name++) {
-        Queue *queue = spool_queue(spool, *name, error);
-        if (!queue || !fs_sync_dir(queue_fd(queue), error))
-            return false;
-    }
-    return names != NULL;
+    bool killed = !thorough && (recovery->others || recovery->claimed->len > 0);
+    return (!killed && recovery->decided->len == 0 && recovery->orphans->len == 0) ||
+           spool_sync_queues(queue_spool(recovery->queue), error);
 }
 
 static bool put_back_claimed(Recovery *recovery, GError **error)
@@ -341,8 +337,9 @@ static bool was_whole(int fd, const EntryName *name, bool *whole, GError **error
     return true;
 }
 
-/* T2 once more. What the disk has damaged since becomes ready, too: who claims it moves it to corrupt/ (T11). */
-static bool publish_stored(Recovery *recovery, EntryName *name, const char *file, Entry *entry, GError **error)
+/* T1 once more, but for the directory. What the disk has damaged since will be ready, too: who claims it moves it to
+ * corrupt/ (T11). */
+static bool sync_stored(Recovery *recovery, const EntryName *name, const char *file, Entry *entry, GError **error)
 {
     auto_fd fd = entry ? -1 : fs_open(queue_fd(recovery->queue), file, false, error);
     if (!entry && fd < 0)
@@ -354,7 +351,7 @@ static bool publish_stored(Recovery *recovery, EntryName *name, const char *file
     }
     if (!whole)
         return fail(error, FAIL_NEVER, "%s is a part", file);
-    return fs_sync_file(entry ? entry_fd(entry) : fd, error) && suffix_publish(recovery->queue, name, file, error);
+    return fs_sync_file(entry ? entry_fd(entry) : fd, error);
 }
 
 static void note_stored(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
@@ -392,14 +389,10 @@ static bool drop_stored(Recovery *recovery, GError **error)
     return true;
 }
 
-/* R8: what intake made durable under its temporary name. What is not whole was never promised, and
- * is left to the sweep; so is what a living intake is just writing. One that was faster, or is, finds
- * the name gone and the entry stored. */
-static bool complete_intake(Recovery *recovery, GError **error)
+/* What is whole stays in recovery->intake; what cannot be read is set aside, and what is a part is left. */
+static bool sync_intake(Recovery *recovery, GError **error)
 {
-    if (!drop_stored(recovery, error))
-        return false;
-    for (guint i = 0; i < recovery->intake->len; i++) {
+    for (guint i = recovery->intake->len; i-- > 0;) {
         EntryName name = g_array_index(recovery->intake, EntryName, i);
         char file[FILE_NAME_SIZE];
         suffix_file(&name, SUFFIX_TMP, file);
@@ -408,14 +401,39 @@ static bool complete_intake(Recovery *recovery, GError **error)
         bool damaged = g_error_matches(fault, FAIL, FAIL_NEVER);
         if (damaged)
             g_clear_error(&fault);
-        if ((entry || damaged) && publish_stored(recovery, &name, file, entry, &fault)) {
+        if ((entry || damaged) && sync_stored(recovery, &name, file, entry, &fault))
+            continue;
+        bool later = g_error_matches(fault, FAIL, FAIL_LATER);
+        const char *why = entry || !later                     ? NULL
+                          : is_lost(recovery->queue, file)   ? CANNOT_BE_READ
+                          : is_closed(recovery->queue, file) ? "may not be read"
+                                                             : NULL;
+        if (why && !set_aside(recovery, name, file, why, error))
+            return false;
+        if (later && !why) {
+            g_propagate_error(error, g_steal_pointer(&fault));
+            return false;
+        }
+        g_array_remove_index(recovery->intake, i);
+    }
+    return true;
+}
+
+/* R8: what intake made whole under its temporary name: T1 and T2 once more; the caller has synced the directory since
+ * the names were found. What is not whole was never promised, and
+ * is left to the sweep; so is what a living intake is just writing. One that was faster, or is, finds
+ * the name gone and the entry stored. */
+static bool complete_intake(Recovery *recovery, GError **error)
+{
+    if (!drop_stored(recovery, error) || !sync_intake(recovery, error))
+        return false;
+    for (guint i = 0; i < recovery->intake->len; i++) {
+        EntryName name = g_array_index(recovery->intake, EntryName, i);
+        char file[FILE_NAME_SIZE];
+        suffix_file(&name, SUFFIX_TMP, file);
+        g_autoptr(GError) fault = NULL;
+        if (suffix_publish(recovery->queue, &name, file, &fault)) {
             recovery->report->completed++;
-        } else if (!entry && g_error_matches(fault, FAIL, FAIL_LATER) && is_lost(recovery->queue, file)) {
-            if (!set_aside(recovery, name, file, CANNOT_BE_READ, error))
-                return false;
-        } else if (!entry && g_error_matches(fault, FAIL, FAIL_LATER) && is_closed(recovery->queue, file)) {
-            if (!set_aside(recovery, name, file, "may not be read", error))
-                return false;
         } else if (g_error_matches(fault, FAIL, FAIL_LATER)) {
             g_propagate_error(error, g_steal_pointer(&fault));
             return false;
@@ -445,16 +463,14 @@ static bool run(Recovery *recovery, bool thorough, GError **error)
      * children. */
     if (recovery->decided->len > 0 && !fs_sync_dir(queue_fd(recovery->queue), error))
         return false;
-    if (!settle_orphans(recovery, error))
-        return false;
-    if ((recovery->decided->len > 0 || recovery->orphans->len > 0) && !sync_all(recovery, error))
+    if (!settle_orphans(recovery, error) || !sync_children(recovery, thorough, error))
         return false;
     if (!unlink_decided(recovery, error) || !put_back_claimed(recovery, error) ||
         (!thorough && !complete_intake(recovery, error)))
         return false;
+    /* What is put back needs no sync: should it be claimed again after a power cut, it is put back again. */
     const RecoverReport *report = recovery->report;
-    bool renamed = report->rolled_back > 0 || report->preserved > 0 || report->completed > 0;
-    return !renamed || fs_sync_dir(queue_fd(recovery->queue), error);
+    return report->preserved == 0 || fs_sync_dir(queue_fd(recovery->queue), error);
 }
 
 bool recover_slice(Queue *queue, Slice slice, bool thorough, RecoverReport *report, GError **error)
@@ -508,10 +524,10 @@ bool recover_intake(Queue *queue, Slice slice, int64_t age_us, unsigned *complet
     RecoverReport report = {0};
     Recovery recovery = {.queue = queue, .slice = slice, .intake = intake, .parents = wanted, .settled = stored,
                          .report = &report};
-    bool sound = queue_visit(queue, find_file, &sweep, error) && complete_intake(&recovery, error);
-    bool renamed = report.completed > 0 || report.preserved > 0;
-    *completed = report.completed;
-    return sound && (!renamed || fs_sync_dir(queue_fd(queue), error));
+    bool sound = queue_visit(queue, find_file, &sweep, error) &&
+                 (intake->len == 0 || fs_sync_dir(queue_fd(queue), error)) && complete_intake(&recovery, error);
+    *completed = report.completed; /* what was set aside is set aside again, should a power cut undo it */
+    return sound;
 }
 
 static void sweep_file(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)

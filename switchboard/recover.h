@@ -33,7 +33,8 @@ typedef struct RecoverReport {
  * it holds an entry whose children may be there, or when
  * thorough is said: that finds children whose parent is gone (R6), which nothing waits
  * for, so the skeleton does it later, when it is idle. No entry of the slice
- * may be claimed then. */
+ * may be claimed then. Where its directory holds anything that may have children, every queue's directory is synced,
+ * unless thorough is said. */
 bool recover_slice(Queue *queue, Slice slice, bool thorough, RecoverReport *report, GError **error);
 
 /* Publishes what intake that died left whole and is older than age_us (R8), counted in *completed: also while the

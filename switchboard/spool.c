@@ -203,6 +203,20 @@ char **spool_queue_names(Spool *spool, GError **error)
     return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
 }
 
+bool spool_sync_queues(Spool *spool, GError **error)
+{
+    g_auto(GStrv) names = spool_queue_names(spool, error);
+    guint count = names ? g_strv_length(names) : 0;
+    g_autofree FsSync *syncs = g_new0(FsSync, count + 1);
+    for (guint i = 0; i < count; i++) {
+        Queue *queue = spool_queue(spool, names[i], error);
+        if (!queue)
+            return false;
+        syncs[i] = (FsSync){.fd = queue_fd(queue), .directory = true};
+    }
+    return names && fs_sync_group(syncs, count, error);
+}
+
 bool queue_visit(Queue *queue, QueueVisit *visit, void *data, GError **error)
 {
     DIR *directory = open_listing(queue->fd);

@@ -35,6 +35,9 @@ Queue *spool_queue(Spool *spool, const char *name, GError **error);
 /* Names of all queue directories present, sorted; g_strfreev(). */
 char **spool_queue_names(Spool *spool, GError **error);
 
+/* Syncs the directories of all queues. */
+bool spool_sync_queues(Spool *spool, GError **error);
+
 /* Calls visit for every file of the queue whose name begins like an entry's
  * (name.h), in no order; rest is the suffix from the point on. Nothing is kept in
  * memory. Files that come and go meanwhile may be seen or not. */

@@ -54,6 +54,8 @@ static char *judge_message(const CrashResult *result, const CrashNotes *notes, i
     char *fault = NULL;
     if (notes->doomed >> number & 1)
         return judge_doomed(result, notes, number);
+    if (!plan->preserve && result->kept[number] == 1 && !(notes->acknowledged >> number & 1)) /* for its crashes */
+        return traces_of(result, number) > 1 ? g_strdup_printf("message %d is set aside, and more", number) : NULL;
     for (int i = 0; i < 3 && plan->kids[i].queue; i++) {
         archives += strcmp(plan->kids[i].queue, "archive") == 0;
         for (const char *at = plan->kids[i].recipients; at && *at; at++)
@@ -82,5 +84,7 @@ char *crashworld_judge(const CrashResult *result, const CrashNotes *notes)
         fault = judge_message(result, notes, i);
     if (!fault && result->preserved_again && notes->preserved)
         fault = g_strdup("what was set aside came back");
+    if (!fault && (result->free & notes->held) != 0)
+        fault = g_strdup("what a runner was acting on is there for an operator's command");
     return fault;
 }

@@ -7,7 +7,9 @@
  * of the disk that POSIX allows when the power goes after any of these calls:
  *
  *   - of each directory, the entry operations not yet synced reached the disk up to
- *     any one of them, in order; directories are independent of each other
+ *     any one of them, in order; directories are independent of each other. Of one directory at a time
+ *     also in other orders, but that the operations of one file, or on one name, follow each other: in all that are
+ *     possible where these are few, else one operation overtakes others. (A file's octets are all old or all new then.)
  *   - of each file's octets not yet synced, any sectors (512 octets) reached
  *     the disk, and the file's length may be any between at a sector's border
  *   - what was synced is there
@@ -31,7 +33,11 @@ typedef struct CrashNotes {
     uint64_t preserved;    /* messages said to be set aside durably */
     uint64_t doomed;       /* messages that an operator is deleting: they may come or not */
     uint64_t deleted;      /* messages said to be deleted */
+    uint64_t held;         /* messages that a runner acts on, which claimed them durably */
 } CrashNotes;
+
+/* Whoever may rely on b may rely on all that a promises, so that a judge who is content with b is with a. */
+bool crashnotes_promise_less(const CrashNotes *a, const CrashNotes *b);
 
 typedef struct CrashOp {
     FsCall call;
@@ -41,15 +47,20 @@ typedef struct CrashOp {
     off_t offset;
     GBytes *data;
     CrashNotes notes;      /* added by a CRASH_NOTE */
+    uint64_t site;         /* of a sync: the place in the code, with those that called it */
 } CrashOp;
 
 typedef struct CrashLog {
     GArray *ops;  /* of CrashOp */
     guint first;  /* where the part to be judged begins; all before is on the disk */
     guint changes; /* where that part begins that mutations may change */
+    guint killed;  /* where a process was killed: cuts before it are not built */
     int die_in;   /* calls until the process dies; -1: it lives */
+    const char *die_at; /* the text of a call, which is the first of these; NULL: none is known by its text */
+    int die_further;
     int fail_in;  /* calls of fail_call until one fails; -1: none does */
     FsCall fail_call;
+    bool orderly; /* no other orders in a directory */
     struct CrashModel *live;
 } CrashLog;
 
@@ -74,6 +85,9 @@ void crashlog_note(CrashLog *log, CrashNotes notes);
 /* "sync dir out", "rename in .bak .done": static until the next call. */
 const char *crashlog_text(const CrashOp *op);
 
+/* The process dies so many calls after the first that text names, which is made if there are any; 0: before it. */
+void crashlog_die_at(CrashLog *log, const char *text, int further);
+
 /* True when both concern files, and not the same. */
 bool crashlog_apart(const CrashOp *a, const CrashOp *b);
 
@@ -88,6 +102,7 @@ typedef struct CrashState {
     CrashNotes notes; /* when the power went */
     guint after;      /* operations made until then */
     uint64_t hash;    /* of the files */
+    bool fresh;       /* the log as it is does not lead to it; only said of those of a changed log, if wanted */
 } CrashState;
 
 /* Begins with a state that is on the disk. */
@@ -101,8 +116,17 @@ typedef enum CrashChange { CRASH_AS_IS, CRASH_DROP, CRASH_SWAP } CrashChange;
 typedef struct CrashMutation {
     CrashChange change;
     guint at; /* this operation is left out, or changes places with the next */
+    bool compare; /* CrashState.fresh is wanted */
 } CrashMutation;
 
 /* Builds the states; a mutation's only while it makes a difference. False
  * when the change makes none at all, as for a sync with nothing to sync. */
 bool crashlog_states(CrashLog *log, CrashMutation mutation, CrashVisit *visit, void *data);
+
+/* All processes are killed when the log, changed so, has made `upto` operations; what is recorded from then on goes on
+ * from there. *state is what they leave, with nothing lost; crashstate_clear(). */
+CrashLog *crashlog_killed(const CrashLog *log, CrashMutation mutation, guint upto, CrashState *state);
+void crashstate_clear(CrashState *state);
+
+/* False when that operation and the next cannot change places: the one makes what the other needs. */
+bool crashlog_can_swap(const CrashLog *log, guint at);

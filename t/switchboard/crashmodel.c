@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#define SECTOR 512
 #define SECTORS_MAX 8 /* of a file in these tests */
 
 CrashModel *crashmodel_new(void)
@@ -105,6 +104,11 @@ static void write_data(CrashData *data, const CrashOp *op)
         memcpy(data->cached->data + at, octets, length);
 }
 
+static void sync_data(CrashData *data)
+{
+    copy(data->durable, data->cached);
+}
+
 static void sync_dir(CrashDir *dir)
 {
     g_array_set_size(dir->durable, 0);
@@ -117,7 +121,7 @@ void crashmodel_sync_all(CrashModel *model)
     for (unsigned i = 0; i < CRASH_PLACES; i++)
         sync_dir(&model->dirs[i]);
     for (guint i = 0; i < model->files->len; i++)
-        copy(data_of(model, (int)i)->durable, data_of(model, (int)i)->cached);
+        sync_data(data_of(model, (int)i));
 }
 
 void crashmodel_apply(CrashModel *model, const CrashOp *op)
@@ -136,7 +140,7 @@ void crashmodel_apply(CrashModel *model, const CrashOp *op)
         sync_dir(dir);
         break;
     case FS_SYNC_FILE:
-        copy(data_of(model, op->file)->durable, data_of(model, op->file)->cached);
+        sync_data(data_of(model, op->file));
         break;
     case FS_TRUNCATE:
         g_byte_array_set_size(data_of(model, op->file)->cached, (guint)op->offset);
@@ -148,6 +152,7 @@ void crashmodel_apply(CrashModel *model, const CrashOp *op)
         model->notes.preserved |= op->notes.preserved;
         model->notes.doomed |= op->notes.doomed;
         model->notes.deleted |= op->notes.deleted;
+        model->notes.held |= op->notes.held;
         break;
     default:
         write_data(data_of(model, op->file), op);
@@ -197,9 +202,9 @@ static GBytes *content(const CrashData *data, guint length, unsigned mask)
     uint8_t *octets = g_malloc0(length + 1);
     if (data->durable->len > 0)
         memcpy(octets, data->durable->data, MIN(length, data->durable->len));
-    for (guint at = 0, sector = 0; at < MIN(length, data->cached->len); at += SECTOR, sector++)
+    for (guint at = 0, sector = 0; at < MIN(length, data->cached->len); at += CRASH_SECTOR, sector++)
         if (mask >> sector & 1)
-            memcpy(octets + at, data->cached->data + at, MIN(SECTOR, MIN(length, data->cached->len) - at));
+            memcpy(octets + at, data->cached->data + at, MIN(CRASH_SECTOR, MIN(length, data->cached->len) - at));
     return g_bytes_new_take(octets, length);
 }
 
@@ -217,12 +222,12 @@ GPtrArray *crash_contents(const CrashData *data)
 {
     GPtrArray *contents = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
     guint old = data->durable->len, new = data->cached->len, longest = MAX(old, new);
-    guint sectors = (longest + SECTOR - 1) / SECTOR;
+    guint sectors = (longest + CRASH_SECTOR - 1) / CRASH_SECTOR;
     g_assert_cmpuint(sectors, <=, SECTORS_MAX);
     unsigned every = (1U << sectors) - 1;
     add_content(contents, content(data, old, 0));
     add_content(contents, content(data, new, every));
-    for (guint length = MIN(old, new);; length = MIN((length / SECTOR + 1) * SECTOR, longest)) {
+    for (guint length = MIN(old, new);; length = MIN((length / CRASH_SECTOR + 1) * CRASH_SECTOR, longest)) {
         for (unsigned mask = 0; mask <= every; mask++)
             add_content(contents, content(data, length, mask));
         if (length == longest)

@@ -6,6 +6,8 @@
  */
 #include "t/switchboard/crashlog.h"
 
+#define CRASH_SECTOR 512U
+
 typedef struct CrashPlace {
     const char *name; /* interned */
     int file;
@@ -30,6 +32,9 @@ CrashModel *crashmodel_new(void);
 void crashmodel_free(CrashModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CrashModel, crashmodel_free)
 
+/* Adds the operation to a log. */
+void crashlog_append(CrashLog *log, const CrashOp *op);
+
 void crashmodel_apply(CrashModel *model, const CrashOp *op);
 void crashmodel_sync_all(CrashModel *model);
 
@@ -43,6 +48,23 @@ void crashmodel_change(GArray *places, const CrashOp *op);
 uint64_t crashmodel_hash(const CrashModel *model);
 uint64_t crash_hash(uint64_t hash, const void *octets, size_t length);
 #define CRASH_HASH_START UINT64_C(0xcbf29ce484222325)
+
+/* Whether the state may be left by a power cut at the model's moment, and nobody was promised less then: each file's
+ * sectors old or new, its length any between, the operations on names in any order but that of one file or name. The
+ * crash count of an entry says nothing below its limit. */
+bool crashmodel_reaches(const CrashModel *model, GArray *const *places, GBytes *const *contents,
+                        const CrashNotes *notes);
+
+/* What is pending in a directory, by files: those of one file stay in order, and so do those of two that had one
+ * name. */
+typedef struct CrashChains {
+    guint ops;
+    guint *of;     /* of each operation, its chain: the number of one of them */
+    guint *length; /* of each chain */
+} CrashChains;
+
+void crashchains_find(const GArray *pending, CrashChains *chains);
+void crashchains_clear(CrashChains *chains);
 
 /* Every content that the file may have after a power cut: first as it was,
  * then as it is, then all between. Of GBytes. */

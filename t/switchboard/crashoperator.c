@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "switchboard/operate.h"
+#include "switchboard/recover.h"
 #include "t/switchboard/crashworld.h"
 
 #define PAST INT64_C(1763644700000000) /* due, and before everything else */
@@ -110,7 +111,7 @@ void crashoperator_again(CrashWorld *world)
     g_assert_true(operate_put_back(operate, entry, NULL) && operate_end(operate, NULL));
 }
 
-/* O3 in both its ways: by a hop with no child, and unlinked at once. */
+/* O3 by a hop with no child. */
 void crashoperator_delete(CrashWorld *world)
 {
     unsigned gone = 0;
@@ -119,7 +120,14 @@ void crashoperator_delete(CrashWorld *world)
     g_assert_true(move_all(world, "out", NULL, &gone));
     g_assert_cmpuint(gone, ==, 1);
     crashlog_note(world->log, (CrashNotes){.deleted = 1 << 1});
+}
+
+/* O3, unlinked at once. */
+void crashoperator_unlink(CrashWorld *world)
+{
+    unsigned gone = 0;
     crashworld_store(world, (const int[]){7}, 1);
+    crashlog_begin(world->log);
     Queue *in = spool_queue(world->spool, "in", NULL);
     g_autoptr(GArray) names = names_in(world, "in");
     g_autoptr(Operate) operate = operate_open(world->spool, false, done, &gone, NULL);
@@ -130,7 +138,7 @@ void crashoperator_delete(CrashWorld *world)
     g_assert_true(operate_end(operate, NULL));
 }
 
-/* O5 of a message that its runner sets aside again, O6 of one that goes. */
+/* O6 of one of two. */
 void crashoperator_preserved(CrashWorld *world)
 {
     crashworld_store(world, (const int[]){4}, 1);
@@ -148,11 +156,73 @@ void crashoperator_preserved(CrashWorld *world)
     g_autoptr(GArray) names = names_in(world, "in");
     g_autoptr(Operate) operate = operate_open(world->spool, false, done, &count, NULL);
     g_assert_cmpuint(names->len, ==, 2);
-    g_assert_true(operate_retry_preserved(operate, in, &g_array_index(names, EntryName, 1), NULL));
     g_assert_true(operate_delete_preserved(operate, in, &g_array_index(names, EntryName, 0), NULL));
     g_assert_true(operate_sync(operate, NULL));
     crashlog_note(world->log, (CrashNotes){.deleted = 1 << 0});
     g_assert_true(operate_end(operate, NULL));
+}
+
+static void find_claimed(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    (void)queue;
+    (void)name;
+    if (strcmp(rest, ".bak") == 0)
+        *(char **)data = g_strdup(file);
+}
+
+/* R5 by a command, of what a runner's run left whose claim a power cut has undone; the entry comes back under its
+ * hash, and a runner that is there all the time works on it. */
+void crashoperator_leftovers(CrashWorld *world)
+{
+    unsigned moved = 0, worked = 0;
+    Queue *in = spool_queue(world->spool, "in", NULL);
+    g_autofree char *claimed = NULL;
+    g_autoptr(Inbox) living = crashworld_inbox(world, "in", (Slice){0, 1});
+    g_autoptr(Hop) hop = hop_new(world->spool);
+    crashworld_store(world, (const int[]){7}, 1);
+    world->other_outcome = true;
+    crashlog_die_at(world->log, "decide in .bak", 0);
+    g_autoptr(Inbox) dead = crashworld_inbox(world, "in", (Slice){0, 1});
+    g_autoptr(Hop) undone = hop_new(world->spool);
+    g_assert_false(crashworld_work(world, dead, undone, &worked));
+    world->log->die_in = -1;
+    world->other_outcome = false;
+    g_assert_true(queue_visit(in, find_claimed, &claimed, NULL));
+    g_autofree char *ready = g_strdup(claimed);
+    memcpy(ready + strlen(ready) - 4, ".msg", 4);
+    g_assert_true(fs_rename_new(queue_fd(in), claimed, ready, NULL));
+    crashlog_begin(world->log);
+    g_assert_true(move_all(world, "in", draft_again, &moved));
+    g_assert_cmpuint(moved, ==, 1);
+    g_usleep(2000); /* polled */
+    g_assert_true(crashworld_work(world, living, hop, &worked) && hop_settle(hop, NULL));
+    g_assert_cmpuint(worked, ==, 2);
+}
+
+/* O5 of a message that killed its runners (R4), and does not any more. */
+void crashoperator_retry(CrashWorld *world)
+{
+    unsigned count = 0, worked = 0;
+    Queue *in = spool_queue(world->spool, "in", NULL);
+    g_assert_true(crashworld_try_store(world, 5, false));
+    for (int i = 0; i <= RECOVER_CRASHES_LIMIT; i++) {
+        g_autoptr(Inbox) inbox = crashworld_inbox(world, "in", (Slice){0, 1});
+        g_autoptr(Hop) hop = hop_new(world->spool);
+        crashlog_die_at(world->log, "count in .bak", 1);
+        g_assert_true(crashworld_work(world, inbox, hop, &worked) == (i == RECOVER_CRASHES_LIMIT));
+        world->log->die_in = -1;
+    }
+    crashlog_die_at(world->log, NULL, 0);
+    crashlog_begin(world->log);
+    g_autoptr(GArray) names = names_in(world, "in");
+    g_autoptr(Operate) operate = operate_open(world->spool, false, done, &count, NULL);
+    g_assert_cmpuint(names->len, ==, 1);
+    g_assert_true(operate_retry_preserved(operate, in, &g_array_index(names, EntryName, 0), NULL));
+    g_assert_true(operate_end(operate, NULL));
+    crashlog_note(world->log, (CrashNotes){.acknowledged = 1 << 5}); /* that it is worked on again */
+    g_autoptr(Inbox) inbox = crashworld_inbox(world, "in", (Slice){0, 1});
+    g_autoptr(Hop) hop = hop_new(world->spool);
+    g_assert_true(crashworld_work(world, inbox, hop, &worked) && hop_settle(hop, NULL));
 }
 
 /* O7. */
@@ -169,16 +239,35 @@ void crashoperator_corrupt(CrashWorld *world)
     g_assert_true(operate_set_corrupt(operate, in, name, NULL) && operate_end(operate, NULL));
 }
 
-/* Dies when all is decided; the start of a runner brings it to its end (OR1), and it works on. */
-void crashoperator_killed(CrashWorld *world)
+/* Dies; the start of a runner brings to its end what is left, and it works on. */
+static void die_and_work(CrashWorld *world, const char *text, int further)
 {
     unsigned count = 0, worked = 0;
     fill_out(world, (const int[]){9}, 1);
-    world->log->fail_call = FS_RENAME; /* two claims, two decisions, one publication, and no more */
-    world->log->fail_in = 5;
+    crashlog_die_at(world->log, text, further);
     g_assert_false(move_all(world, "out", draft_hold, &count));
-    g_assert_cmpint(world->log->fail_in, <, 0);
+    g_assert_cmpint(world->log->die_in, ==, 0);
+    world->log->die_in = -1;
+    crashlog_begin_changes(world->log);
     g_autoptr(Inbox) inbox = crashworld_inbox(world, "out", (Slice){0, 1});
     g_autoptr(Hop) hop = hop_new(world->spool);
     g_assert_true(inbox && crashworld_work(world, inbox, hop, &worked) && hop_settle(hop, NULL));
+}
+
+/* OR2 and OR3. */
+void crashoperator_killed_claiming(CrashWorld *world)
+{
+    die_and_work(world, "rename out .opc .opd", 0);
+}
+
+/* OR1, where the decision is not yet on the disk. */
+void crashoperator_killed_deciding(CrashWorld *world)
+{
+    die_and_work(world, "rename out .opc .opd", 2);
+}
+
+/* OR1, where one child is published. */
+void crashoperator_killed_publishing(CrashWorld *world)
+{
+    die_and_work(world, "rename hold child.tmp .msg", 1);
 }

@@ -22,11 +22,11 @@
 
 const Plan crash_plans[CRASH_MESSAGES] = {
     [0] = {.slice = 0},
-    [1] = {.slice = 0, .kids = {{"out", "a"}}},
+    [1] = {.slice = 0, .kids = {{"out", "a"}}, .other = {{"archive", NULL}, {"in", NULL}}},
     [2] = {.slice = 1, .kids = {{"out", "bc"}, {"archive", NULL}, {"out", "d"}}},
     [3] = {.slice = 1, .kids = {{"archive", NULL}, {"out", "e"}, {"out", "f"}}},
     [4] = {.slice = 0, .preserve = true},
-    [5] = {.slice = 1, .kids = {{"archive", NULL}}},
+    [5] = {.slice = 1, .kids = {{"archive", NULL}}, .other = {{"out", "j"}}},
     [6] = {.slice = 0, .kids = {{"out", "g"}, {"archive", NULL}, {"out", "h"}}},
     [7] = {.slice = 0, .kids = {{"out", "i"}}, .other = {{"archive", NULL}, {"retry", "j"}}},
     [8] = {.slice = 1, .kids = {{"out", "k"}}, .other = {{"archive", NULL}, {"retry", "l"}}},
@@ -180,10 +180,10 @@ void crashworld_damage(CrashWorld *world)
     world->damaged = g_bytes_new(damaged, (gsize)status.st_size);
 }
 
-bool crashworld_try_store(CrashWorld *world, int message)
+bool crashworld_try_store(CrashWorld *world, int message, bool once)
 {
     Intake intake = {.draft = message_draft(message)};
-    bool stored = intake_store(world->spool, &intake, 1, false);
+    bool stored = intake_store(world->spool, &intake, 1, once);
     draft_free(intake.draft);
     g_clear_error(&intake.error);
     return stored;
@@ -381,6 +381,27 @@ static void set_fault(CrashResult *result, char *fault)
         result->fault = fault;
 }
 
+/* What a command could take now, and whether a command that was killed is forgotten: the lock says that nothing is
+ * left, so that no runner would settle it. */
+static void look_as_operator(CrashWorld *world, void *data, unsigned queue, const char *name)
+{
+    CrashResult *result = data;
+    struct stat lock = {0};
+    const char *rest = strrchr(name, '.');
+    if (!rest) /* the ledger */
+        return;
+    bool of_command = strcmp(rest, ".opc") == 0 || strcmp(rest, ".opd") == 0 || strchr(name, '+') != strrchr(name, '+');
+    if (of_command && (fstatat(spool_fd(world->spool), OPERATE_LOCK_FILE, &lock, 0) != 0 || lock.st_size == 0))
+        set_fault(result, g_strdup_printf("%s/%s is left of a command, and the lock does not say so",
+                                          crash_queues[queue], name));
+    if (strcmp(rest, ".msg") != 0)
+        return;
+    g_autoptr(Entry) entry = entry_open(spool_queue(world->spool, crash_queues[queue], NULL), name, NULL);
+    int number = entry ? entry_number(entry) : -1;
+    if (number >= 0 && number < CRASH_MESSAGES)
+        result->free |= UINT64_C(1) << number;
+}
+
 /* Looks at everything that is ready, as who claims it does, and puts it back: what is damaged goes to corrupt/. */
 static void look_at_all(CrashWorld *world, const char *queue, Slice slice)
 {
@@ -500,6 +521,7 @@ CrashResult *crashworld_drain(CrashWorld *world, const CrashState *state)
     unsigned slices = 1U << state->hash % 3, worked = 0;
     crashworld_wipe(world);
     put_on_disk(world, state);
+    each_file(world, look_as_operator, result);
     if (state->hash >> 9 & 1)
         start_ends(world, result, slices);
     if (state->hash >> 10 & 1)

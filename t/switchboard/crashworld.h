@@ -41,7 +41,7 @@ void crashworld_wipe(CrashWorld *world);
  * have numbers of their own, whatever the message. */
 void crashworld_store(CrashWorld *world, const int *messages, size_t count);
 void crashworld_damage(CrashWorld *world); /* one octet of what was stored last goes bad */
-bool crashworld_try_store(CrashWorld *world, int message); /* promises nothing */
+bool crashworld_try_store(CrashWorld *world, int message, bool once); /* promises nothing */
 Inbox *crashworld_inbox(CrashWorld *world, const char *queue, Slice slice);
 
 /* Claims what is due, decides, commits. False when the process must end. *worked counts
@@ -54,6 +54,7 @@ typedef struct CrashResult {
     uint8_t archived[CRASH_MESSAGES], corrupt[CRASH_MESSAGES], kept[CRASH_MESSAGES];
     uint8_t recorded[CRASH_MESSAGES]; /* in the ledger */
     bool preserved_again, ledger;
+    uint64_t free; /* messages that a command could have taken before any runner started */
     char *fault; /* what must not be in whatever state: strays, left files, errors */
 } CrashResult;
 
@@ -66,14 +67,20 @@ void crashresult_free(CrashResult *result);
 char *crashworld_judge(const CrashResult *result, const CrashNotes *notes);
 
 /* What an operator does (crashoperator.c). The first releases all that is in hold, and is no script: false when it
- * ended before it was done. The scripts do each of O1 to O7; the last dies on the way and is settled by a runner. */
+ * ended before it was done. The scripts do each of O1 to O7; the last three die on the way and are settled
+ * by a runner. */
 bool crashoperator_release(CrashWorld *world, unsigned *worked);
 void crashoperator_hold(CrashWorld *world);
 void crashoperator_again(CrashWorld *world);
 void crashoperator_delete(CrashWorld *world);
+void crashoperator_unlink(CrashWorld *world);
+void crashoperator_leftovers(CrashWorld *world);
+void crashoperator_retry(CrashWorld *world);
 void crashoperator_preserved(CrashWorld *world);
 void crashoperator_corrupt(CrashWorld *world);
-void crashoperator_killed(CrashWorld *world);
+void crashoperator_killed_claiming(CrashWorld *world);
+void crashoperator_killed_deciding(CrashWorld *world);
+void crashoperator_killed_publishing(CrashWorld *world);
 
 /* A database as T5a means it: runners of in write each message that they work
  * on into it, once; what they wrote goes along with the syncs of their hop. */

@@ -421,6 +421,19 @@ static void test_decided_head(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(fixture_count(fixture, "out", ""), ==, 0);
 }
 
+/* What is taken back may not be gone on the disk if we are killed: the lock says so before. */
+static int see_marked(const FsEvent *event, void *data)
+{
+    const Fixture *fixture = data;
+    struct stat lock;
+    g_autofree char *path = g_build_filename(fixture->path, OPERATE_LOCK_FILE, NULL);
+    if (event->call == FS_UNLINK && strstr(event->name, ".out-")) {
+        g_assert_cmpint(stat(path, &lock), ==, 0);
+        g_assert_cmpint(lock.st_size, >, 0);
+    }
+    return 0;
+}
+
 /* R5 before an operator's work, too: what an undone run left goes with the entry. */
 static void test_leftovers(Fixture *fixture, gconstpointer data)
 {
@@ -435,7 +448,9 @@ static void test_leftovers(Fixture *fixture, gconstpointer data)
                                                 ".out-%s.tmp", fixture->path, digits);
         g_assert_true(g_file_set_contents(left, "x", 1, NULL));
         prepare(fixture, verbs[i], &name);
+        fs_set_hook(see_marked, fixture);
         g_assert_true(run(fixture, verbs[i], name, &count));
+        fs_set_hook(NULL, NULL);
         g_assert_cmpuint(fixture_count(fixture, "retry", ""), ==, 0);
         g_assert_cmpuint(fixture_count(fixture, "out", ""), ==, verbs[i] == PSV_RETRY);
         fixture_tear_down(fixture, NULL);

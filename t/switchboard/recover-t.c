@@ -246,15 +246,15 @@ static void test_takes_in_damaged(Fixture *fixture, gconstpointer data)
     }
 }
 
-/* True after a sync of the directory in which something became ready. */
+/* True when the directory in which something becomes ready was synced before. */
 static int see_ready(const FsEvent *event, void *data)
 {
     static int dir = -1;
     bool *durable = data;
     if (event->call == FS_RENAME && g_str_has_suffix(event->to, ".msg"))
+        *durable = event->fd == dir;
+    else if (event->call == FS_SYNC_DIR)
         dir = event->fd;
-    else if (event->call == FS_SYNC_DIR && event->fd == dir)
-        *durable = true;
     return 0;
 }
 

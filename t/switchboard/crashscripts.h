@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The scripts of crash_states-t: each makes some transitions of switchboard/INTERNALS.md in a world that is empty.
+ */
+#include "t/switchboard/crashworld.h"
+
+void crashscript_intake(CrashWorld *world);
+void crashscript_hops(CrashWorld *world);
+void crashscript_together(CrashWorld *world);
+void crashscript_chain(CrashWorld *world);
+void crashscript_deliver(CrashWorld *world);
+void crashscript_preserve(CrashWorld *world);
+void crashscript_sweep(CrashWorld *world);
+void crashscript_damage(CrashWorld *world);
+void crashscript_killed_deciding(CrashWorld *world);
+void crashscript_killed_together(CrashWorld *world);
+void crashscript_killed_intake(CrashWorld *world);
+void crashscript_stored_again(CrashWorld *world);
+void crashscript_killed_publishing(CrashWorld *world);
+void crashscript_takes(CrashWorld *world);
+void crashscript_takes_and_dies(CrashWorld *world);
+void crashscript_killed_undoing(CrashWorld *world);
+void crashscript_killed_before(CrashWorld *world);
+void crashscript_failed(CrashWorld *world);
+void crashscript_poison(CrashWorld *world);
+void crashscript_acts(CrashWorld *world);
