@@ -81,7 +81,9 @@ static void touch(Operate *operate, Queue *queue)
         g_ptr_array_add(operate->touched, queue);
 }
 
-/* Before the first claim the disk must know that there may be something to settle. */
+/* Before the first claim the disk must know that there may be something to settle; and what runners have taken back
+ * of an undone run until we looked for its children, and perhaps not synced. Of an entry that we take away the next
+ * start of its runner sees nothing, and would not sync that. */
 static bool mark(Operate *operate, GError **error)
 {
     if (operate->marked)
@@ -89,7 +91,8 @@ static bool mark(Operate *operate, GError **error)
     g_autofree char *since = clock_text(clock_now());
     g_autofree char *text = g_strdup_printf("pid %ld since %s\n", (long)getpid(), since);
     operate->marked = fs_pwrite(operate->lock, text, strlen(text), 0, error) &&
-                      fs_sync_file(operate->lock, error) && fs_sync_dir(spool_fd(operate->spool), error);
+                      fs_sync_file(operate->lock, error) && fs_sync_dir(spool_fd(operate->spool), error) &&
+                      spool_sync_queues(operate->spool, error);
     return operate->marked;
 }
 
@@ -149,6 +152,7 @@ Entry *operate_claim(Operate *operate, Queue *queue, const EntryName *name, bool
         fail(&fault, FAIL_NEVER, "%s was named ready, but its head says that it is decided", entry_text(entry));
     else if (entry && take_back_leftovers(operate, queue, name, &fault))
         return g_steal_pointer(&entry);
+    touch(operate, queue); /* the lock may not say that nothing is left before this is on the disk */
     if (give_back(queue, name, suffix, error))
         g_propagate_error(error, g_steal_pointer(&fault));
     return NULL;

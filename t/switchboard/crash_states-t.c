@@ -54,6 +54,8 @@ static const Script scripts[] = {
     {"operator deletes", crashoperator_delete, 20},
     {"operator unlinks", crashoperator_unlink, 20},
     {"operator and leftovers", crashoperator_leftovers, 20},
+    {"operator after undoing", crashoperator_undone, 100},
+    {"operator deletes after undoing", crashoperator_undone_deleted, 20},
     {"operator retries", crashoperator_retry, 20},
     {"operator and preserved", crashoperator_preserved, 5},
     {"operator and damage", crashoperator_corrupt, 5},

@@ -170,15 +170,12 @@ static void find_claimed(void *data, Queue *queue, const char *file, const Entry
         *(char **)data = g_strdup(file);
 }
 
-/* R5 by a command, of what a runner's run left whose claim a power cut has undone; the entry comes back under its
- * hash, and a runner that is there all the time works on it. */
-void crashoperator_leftovers(CrashWorld *world)
+/* An entry of in that is ready, with children of an undone run: a power cut has undone the claim. */
+static void leave_children(CrashWorld *world)
 {
-    unsigned moved = 0, worked = 0;
+    unsigned worked = 0;
     Queue *in = spool_queue(world->spool, "in", NULL);
     g_autofree char *claimed = NULL;
-    g_autoptr(Inbox) living = crashworld_inbox(world, "in", (Slice){0, 1});
-    g_autoptr(Hop) hop = hop_new(world->spool);
     crashworld_store(world, (const int[]){7}, 1);
     world->other_outcome = true;
     crashlog_die_at(world->log, "decide in .bak", 0);
@@ -192,11 +189,59 @@ void crashoperator_leftovers(CrashWorld *world)
     memcpy(ready + strlen(ready) - 4, ".msg", 4);
     g_assert_true(fs_rename_new(queue_fd(in), claimed, ready, NULL));
     crashlog_begin(world->log);
+}
+
+static void work_on(CrashWorld *world, Inbox *inbox)
+{
+    unsigned worked = 0;
+    g_autoptr(Hop) hop = hop_new(world->spool);
+    g_usleep(2000); /* polled */
+    g_assert_true(crashworld_work(world, inbox, hop, &worked) && hop_settle(hop, NULL));
+    g_assert_cmpuint(worked, ==, 1);
+}
+
+/* R5 by a command; the entry comes back under its hash, and a runner that is there all the time works on it. */
+void crashoperator_leftovers(CrashWorld *world)
+{
+    unsigned moved = 0;
+    g_autoptr(Inbox) living = crashworld_inbox(world, "in", (Slice){0, 1});
+    leave_children(world);
     g_assert_true(move_all(world, "in", draft_again, &moved));
     g_assert_cmpuint(moved, ==, 1);
-    g_usleep(2000); /* polled */
-    g_assert_true(crashworld_work(world, living, hop, &worked) && hop_settle(hop, NULL));
-    g_assert_cmpuint(worked, ==, 2);
+    work_on(world, living);
+}
+
+/* R5 by the start of a runner that dies before it has synced that. */
+static void die_undoing(CrashWorld *world)
+{
+    leave_children(world);
+    crashlog_die_at(world->log, "unlink retry child.tmp", 1);
+    g_assert_null(crashworld_inbox(world, "in", (Slice){0, 1}));
+    world->log->die_in = -1;
+    crashlog_begin_changes(world->log);
+}
+
+/* A command takes the entry away, so that the next start finds nothing, and brings it back. */
+void crashoperator_undone(CrashWorld *world)
+{
+    unsigned moved = 0;
+    die_undoing(world);
+    g_assert_true(move_all(world, "in", draft_hold, &moved));
+    g_autoptr(Inbox) next = crashworld_inbox(world, "in", (Slice){0, 1});
+    g_assert_true(crashoperator_release(world, &moved));
+    g_assert_cmpuint(moved, ==, 2);
+    work_on(world, next);
+}
+
+/* It takes it away for good: what came back of its children would be of nobody. */
+void crashoperator_undone_deleted(CrashWorld *world)
+{
+    unsigned gone = 0;
+    die_undoing(world);
+    crashlog_note(world->log, (CrashNotes){.doomed = 1 << 7});
+    g_assert_true(move_all(world, "in", NULL, &gone));
+    g_assert_cmpuint(gone, ==, 1);
+    crashlog_note(world->log, (CrashNotes){.deleted = 1 << 7});
 }
 
 /* O5 of a message that killed its runners (R4), and does not any more. */
@@ -225,7 +270,7 @@ void crashoperator_retry(CrashWorld *world)
     g_assert_true(crashworld_work(world, inbox, hop, &worked) && hop_settle(hop, NULL));
 }
 
-/* O7. */
+/* O7, after a command that gives the entry back, as it cannot read it. */
 void crashoperator_corrupt(CrashWorld *world)
 {
     unsigned count = 0;
@@ -235,6 +280,10 @@ void crashoperator_corrupt(CrashWorld *world)
     const EntryName *name = &g_array_index(names, EntryName, 0);
     crashworld_damage(world);
     crashlog_begin(world->log);
+    g_autoptr(Operate) first = operate_open(world->spool, false, done, &count, NULL);
+    g_assert_null(operate_claim(first, in, name, false, NULL));
+    g_assert_true(operate_end(first, NULL));
+    g_clear_pointer(&first, operate_free);
     g_autoptr(Operate) operate = operate_open(world->spool, false, done, &count, NULL);
     g_assert_true(operate_set_corrupt(operate, in, name, NULL) && operate_end(operate, NULL));
 }

@@ -75,6 +75,8 @@ void crashoperator_again(CrashWorld *world);
 void crashoperator_delete(CrashWorld *world);
 void crashoperator_unlink(CrashWorld *world);
 void crashoperator_leftovers(CrashWorld *world);
+void crashoperator_undone(CrashWorld *world);
+void crashoperator_undone_deleted(CrashWorld *world);
 void crashoperator_retry(CrashWorld *world);
 void crashoperator_preserved(CrashWorld *world);
 void crashoperator_corrupt(CrashWorld *world);
