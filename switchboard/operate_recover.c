@@ -245,9 +245,9 @@ static bool settle_parents(Remains *remains, GError **error)
     return sync_parents(remains->moved, synced, error) && sync_parents(remains->taken, synced, error);
 }
 
-/* Where nothing was marked there is nothing: each command syncs all before it says so. Else every directory is synced:
- * children may have been published before, or taken back, and parents have gone, by who was killed before it synced
- * that. */
+/* Where nothing was marked there is nothing, unless the lock file was taken away: each command syncs all before it says
+ * so. Else every directory is synced: children may have been published before, or taken back, and parents have gone, by
+ * who was killed before it synced that. */
 static bool run(Spool *spool, bool marked, Remains *remains, GError **error)
 {
     if (!visit_all(spool, note, remains, error))
@@ -258,7 +258,8 @@ static bool run(Spool *spool, bool marked, Remains *remains, GError **error)
         return false;
     if (remains->children->len > 0 && !visit_all(spool, note_known, remains, error))
         return false;
-    return settle_children(remains, error) && (!marked || spool_sync_queues(spool, error)) &&
+    bool any = marked || remains->moved->len > 0 || remains->children->len > 0;
+    return settle_children(remains, error) && (!any || spool_sync_queues(spool, error)) &&
            settle_parents(remains, error);
 }
 

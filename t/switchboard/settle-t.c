@@ -130,6 +130,29 @@ static void test_durable(Fixture *fixture, gconstpointer data)
     }
 }
 
+/* As note_dirty; and no parent goes before its children are durable. */
+static int note_early(const FsEvent *event, void *data)
+{
+    if (event->call == FS_UNLINK)
+        g_assert_cmpuint(g_hash_table_size(data), ==, 0);
+    return note_dirty(event, data);
+}
+
+/* Somebody took away the lock file, or it was not in a backup: the next command settles what is there all the same. */
+static void test_unmarked(Fixture *fixture, gconstpointer data)
+{
+    hold_and_die(fixture, ".msg");
+    g_autofree char *path = g_build_filename(fixture->path, OPERATE_LOCK_FILE, NULL);
+    g_assert_cmpint(g_remove(path), ==, 0);
+    g_autoptr(GHashTable) dirty = g_hash_table_new(NULL, NULL);
+    fs_set_hook(note_early, dirty);
+    operate_free(operate_open(fixture->spool, false, done, NULL, NULL));
+    fs_set_hook(NULL, NULL);
+    g_assert_cmpuint(g_hash_table_size(dirty), ==, 0);
+    g_assert_cmpuint(fixture_count(fixture, "hold", ".msg"), ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "out", ""), ==, 0);
+}
+
 /* Another runner starts in the midst of it: it goes on without the lock, and touches nothing. */
 static int look_meanwhile(const FsEvent *event, void *data)
 {
@@ -251,6 +274,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     ADD("rolls back", test_rolls_back);
     ADD("durable", test_durable);
+    ADD("unmarked", test_unmarked);
     ADD("alone", test_alone);
     ADD("living", test_living);
     ADD("shunt", test_shunt);
