@@ -330,8 +330,8 @@ static void start_writing(const FsSync *group, size_t count)
             sync_file_range(group[i].fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 
-/* Waits for it: ext4 notes where a file's data lies when it has arrived, and a commit that begins before that leaves the
- * note to the next one. An octet that could not be written is told once, here and not by the sync. */
+/* Waits for it: ext4 notes where a file's data lies when it has arrived, and a commit that begins before that leaves
+ * the note to the next one. An octet that could not be written is told once, here and not by the sync. */
 static void await_writing(FsSync *group, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -420,9 +420,8 @@ static bool sync_intake(Recovery *recovery, GError **error)
 }
 
 /* R8: what intake made whole under its temporary name: T1 and T2 once more; the caller has synced the directory since
- * the names were found. What is not whole was never promised, and
- * is left to the sweep; so is what a living intake is just writing. One that was faster, or is, finds
- * the name gone and the entry stored. */
+ * the names were found. What is not whole was never promised, and is left to the sweep; so is what a living intake is
+ * just writing. One that was faster, or is, finds the name gone and the entry stored. */
 static bool complete_intake(Recovery *recovery, GError **error)
 {
     if (!drop_stored(recovery, error) || !sync_intake(recovery, error))

@@ -30,7 +30,7 @@ void commit_free(Commit *commit); /* after the last job was taken back */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Commit, commit_free)
 
 void commit_submit(Commit *commit, CommitJob *job);
-void commit_start(Commit *commit); /* what was submitted; to be called at the end of each turn that submitted something */
+void commit_start(Commit *commit); /* what was submitted; called at the end of each turn that submitted anything */
 
 /* Readable when there are jobs to take back; a take that returns NULL makes it
  * unreadable again. */
