@@ -189,11 +189,11 @@ static void try_killed(Proof *proof, CrashMutation mutation, guint upto)
     crashstate_clear(&state);
 }
 
-/* At every step with -m thorough, else at some. */
+/* At every step with -m thorough, else at some, one at least. */
 static void kill_anywhere(Proof *proof)
 {
     const CrashLog *log = proof->log;
-    guint every = g_test_thorough() ? 1 : 4 + proof->script->deep / 10;
+    guint every = g_test_thorough() ? 1 : MIN(4 + proof->script->deep / 10, log->ops->len - log->first);
     for (guint upto = log->first + every / 2; upto <= log->ops->len && !proof->violation; upto += every)
         try_killed(proof, (CrashMutation){CRASH_AS_IS, 0, false}, upto);
 }
