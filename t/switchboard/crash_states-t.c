@@ -59,6 +59,7 @@ static const Script scripts[] = {
     {"operator retries", crashoperator_retry, 20},
     {"operator and preserved", crashoperator_preserved, 5},
     {"operator and damage", crashoperator_corrupt, 5},
+    {"operator gives back", crashoperator_unread, 5},
     {"operator killed claiming", crashoperator_killed_claiming, 20},
     {"operator killed deciding", crashoperator_killed_deciding, 20},
     {"operator killed publishing", crashoperator_killed_publishing, 20},

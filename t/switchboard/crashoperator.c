@@ -270,22 +270,34 @@ void crashoperator_retry(CrashWorld *world)
     g_assert_true(crashworld_work(world, inbox, hop, &worked) && hop_settle(hop, NULL));
 }
 
-/* O7, after a command that gives the entry back, as it cannot read it. */
+/* A message one octet of which goes bad. */
+static EntryName store_damaged(CrashWorld *world)
+{
+    crashworld_store(world, (const int[]){5}, 1);
+    g_autoptr(GArray) names = names_in(world, "in");
+    crashworld_damage(world);
+    crashlog_begin(world->log);
+    return g_array_index(names, EntryName, 0);
+}
+
+/* O7. */
 void crashoperator_corrupt(CrashWorld *world)
 {
     unsigned count = 0;
-    crashworld_store(world, (const int[]){5}, 1);
+    EntryName name = store_damaged(world);
     Queue *in = spool_queue(world->spool, "in", NULL);
-    g_autoptr(GArray) names = names_in(world, "in");
-    const EntryName *name = &g_array_index(names, EntryName, 0);
-    crashworld_damage(world);
-    crashlog_begin(world->log);
-    g_autoptr(Operate) first = operate_open(world->spool, false, done, &count, NULL);
-    g_assert_null(operate_claim(first, in, name, false, NULL));
-    g_assert_true(operate_end(first, NULL));
-    g_clear_pointer(&first, operate_free);
     g_autoptr(Operate) operate = operate_open(world->spool, false, done, &count, NULL);
-    g_assert_true(operate_set_corrupt(operate, in, name, NULL) && operate_end(operate, NULL));
+    g_assert_true(operate_set_corrupt(operate, in, &name, NULL) && operate_end(operate, NULL));
+}
+
+/* O1 of what cannot be read: the command gives it back. */
+void crashoperator_unread(CrashWorld *world)
+{
+    unsigned count = 0;
+    EntryName name = store_damaged(world);
+    g_autoptr(Operate) operate = operate_open(world->spool, false, done, &count, NULL);
+    g_assert_null(operate_claim(operate, spool_queue(world->spool, "in", NULL), &name, false, NULL));
+    g_assert_true(operate_end(operate, NULL));
 }
 
 /* Dies; the start of a runner brings to its end what is left, and it works on. */

@@ -80,6 +80,7 @@ void crashoperator_undone_deleted(CrashWorld *world);
 void crashoperator_retry(CrashWorld *world);
 void crashoperator_preserved(CrashWorld *world);
 void crashoperator_corrupt(CrashWorld *world);
+void crashoperator_unread(CrashWorld *world);
 void crashoperator_killed_claiming(CrashWorld *world);
 void crashoperator_killed_deciding(CrashWorld *world);
 void crashoperator_killed_publishing(CrashWorld *world);
