@@ -23,7 +23,8 @@
  * parent is only claimed; 3 unlinks the parent before the publications are synced;
  * 4 leaves the children of a ready parent where they are (no R5);
  * 5 publishes before the commit is synced; 6 syncs the children's names but not their octets;
- * 7 commits in a head whose name .bak is not on the disk; 8 forgets the children of a parent that is .tmp.
+ * 7 commits in a head whose name .bak is not on the disk; 8 forgets the children of a parent that is .tmp;
+ * 9 syncs only the directories in which it found children to take back (who took others back may have been killed).
  */
 #ifndef BROKEN
 #define BROKEN 0
@@ -144,6 +145,15 @@ inline take_back(d)
     }
 }
 
+#if BROKEN == 9
+byte found[2]; /* by parent: one for a child in directory 1, two for one in 2 */
+#define NOTE_CHILDREN found[p] = (seen[2 + p] == TAGGED) + 2 * (seen[4 + p] == TAGGED);
+#define SYNC_TAKEN(d) if :: found[p] & d -> sync(d) :: else fi
+#else
+#define NOTE_CHILDREN
+#define SYNC_TAKEN(d) sync(d)
+#endif
+
 inline recover()
 {
     if
@@ -158,10 +168,11 @@ inline recover()
     :: else ->
         if
         :: seen[p] == CLAIMED || (seen[p] == READY && BROKEN != 4) || (seen[p] == HIDDEN && BROKEN != 8) ->
+            NOTE_CHILDREN
             take_back(1);
             take_back(2);
-            atomic { sync(1) };
-            atomic { sync(2) }
+            atomic { SYNC_TAKEN(1) };
+            atomic { SYNC_TAKEN(2) }
         :: else -> assert(seen[p] == READY || seen[p] == HIDDEN || (seen[2 + p] != TAGGED && seen[4 + p] != TAGGED))
         fi;
         atomic {
