@@ -23,7 +23,9 @@ KINDS = ("lmtp", "in", "pipeline", "virgin", "out", "out", "archive")  # out has
 STRIKES = {"kill": 50, "kill master": 6, "rescale": 14, "pause": 25, "restart": 5}
 SETTINGS = {
     "spool": {"batch_limit": 16},
-    "transport.relay": {"concurrency": SESSIONS, "recipients_per_transaction": RECIPIENTS},
+    "transport.relay": {"concurrency": SESSIONS, "recipients_per_transaction": RECIPIENTS,
+                        # one at a time over a connection: what came twice was the last of its session
+                        "pipelined_transactions": 1},
     "out": {"recipients_per_entry": 12, "minimal_backoff_time": "1s", "maximal_backoff_time": "1s"},
     "master": {"restart_delay_min": "20ms", "restart_delay_max": "200ms", "stop_timeout": "10s"},
 }
