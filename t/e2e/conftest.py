@@ -56,8 +56,6 @@ def instances(request, tmp_path_factory):
 
     def make(sink_port, **options):
         directory = tmp_path_factory.mktemp("listrunner")
-        for above in (directory, *list(directory.parents)[:2]):  # the service's user must get through
-            above.chmod(0o755)
         made.append(Instance(sink_port, directory=directory, **options))
         return made[-1]
     yield make

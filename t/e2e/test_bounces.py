@@ -18,7 +18,7 @@ from collections import Counter
 import pytest
 
 from support import postfix
-from support.instance import HOST, wait_until
+from support.instance import HOST, let_through, wait_until
 
 DAY = 86400
 WEEK = 7 * DAY
@@ -46,8 +46,7 @@ class Clock:
 
 @pytest.fixture
 def clock(tmp_path, monkeypatch):
-    for above in (tmp_path, *list(tmp_path.parents)[:2]):
-        above.chmod(0o755)
+    let_through(tmp_path)
     return Clock(tmp_path, monkeypatch)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from support import corpus
 from support.fragments import fragment, is_7bit, make_part, split_head
-from support.instance import HOST, wait_until
+from support.instance import HOST, let_through, wait_until
 from support.wire import wire
 
 MEMBER = "member@members.example.org"
@@ -273,8 +273,7 @@ def test_expiry(instances, sink, expiry, tmp_path, monkeypatch):
     clock = tmp_path / "clock"
     clock.write_text("0")
     clock.chmod(0o644)
-    for above in (tmp_path, *list(tmp_path.parents)[:3]):
-        above.chmod(0o755)
+    let_through(tmp_path)
     monkeypatch.setenv("LISTRUNNER_CLOCK_FILE", str(clock))
     instance = set_up(instances, sink)
     instance.cli("list", "set", instance.address, f"fragment_expiry={expiry}")
@@ -431,8 +430,7 @@ def test_flood(instances, sink, tmp_path, monkeypatch):
     flows, nothing stays for ever."""
     clock = tmp_path / "clock"
     clock.write_text("0")
-    for above in (tmp_path, *list(tmp_path.parents)[:3]):
-        above.chmod(0o755)
+    let_through(tmp_path)
     monkeypatch.setenv("LISTRUNNER_CLOCK_FILE", str(clock))
     instance = set_up(instances, sink, sets_per_host=50)
     instance.cli("list", "set", instance.address, "respond_to_post_requests=no", "admin_immed_notify=no")

@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from support.corpus import Mail
-from support.instance import HOST, wait_until
+from support.instance import HOST, let_through, wait_until
 from support.load import missing_and_repeats
 from support.post import post
 
@@ -25,8 +25,7 @@ def small_disk(tmp_path_factory):
     if os.getuid() != 0:
         pytest.skip("only root can mount a small file system")
     place = tmp_path_factory.mktemp("spool")
-    for above in (place, *list(place.parents)[:2]):
-        above.chmod(0o755)
+    let_through(place)
     image, mount = place / "image", place / "mnt"
     mount.mkdir()
     with open(image, "wb") as file:

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from support.corpus import TOP
-from support.instance import HOST, prefix, wait_until
+from support.instance import HOST, let_through, prefix, wait_until
 from support.load import Load
 from support.corpus import Mail
 from support.post import post
@@ -23,8 +23,7 @@ def program(tmp_path_factory):
     if not shutil.which("pkg-config"):
         pytest.skip("pkg-config is not installed")
     place = tmp_path_factory.mktemp("example")
-    for above in (place, *list(place.parents)[:2]):
-        above.chmod(0o755)
+    let_through(place)
     for name in ("count.c", "Makefile"):
         shutil.copy(TOP / "doc" / "example-runner" / name, place)
     env = {**os.environ, "PKG_CONFIG_PATH": str(prefix() / "lib" / "pkgconfig")}

@@ -2,7 +2,6 @@
 # Copyright (c) 2026 The Listrunner authors
 """Mail routed by DNS: real name servers with zones of our own."""
 import json
-import os
 import re
 import select
 import socket
@@ -13,7 +12,7 @@ import pytest
 
 from support.certificate import Authority
 from support.dns import Dns
-from support.instance import free_port, tool, wait_until
+from support.instance import free_port, let_through, tool, wait_until
 from support.post import post
 
 ZONE = """
@@ -252,9 +251,7 @@ def fates(log):
 
 
 def test_runner_delivers_by_mx(dns, instances, sinks, tmp_path):
-    if os.getuid() == 0:
-        for above in (tmp_path, *list(tmp_path.parents)[:2]):
-            above.chmod(0o755)
+    let_through(tmp_path)
     authority, port = Authority(tmp_path / "tls"), free_port()
     there = {name: sinks(store=False, host=host, port=port, options=["--tls", str(authority.certify(certified))])
              for name, (host, certified) in HOSTS.items()}
@@ -291,9 +288,7 @@ def test_runner_delivers_by_mx(dns, instances, sinks, tmp_path):
 
 def test_domain_named_as_the_host_of_another(dns, instances, sinks, tmp_path):
     """Mail for hosted.test flows while nobody knows where that for its mail host, as a domain, goes."""
-    if os.getuid() == 0:
-        for above in (tmp_path, *list(tmp_path.parents)[:2]):
-            above.chmod(0o755)
+    let_through(tmp_path)
     port = free_port()
     sink = sinks(store=False, host="127.0.0.81", port=port)
     instance = instances(port, settings={

@@ -11,7 +11,7 @@ import pytest
 
 from support import corpus, dovecot, exim, postfix
 from support.certificate import Authority
-from support.instance import wait_until
+from support.instance import let_through, wait_until
 from support.wire import body_sha, message_id, split, wire
 
 USER, PASSWORD = "lists", "a, b=c \N{LATIN SMALL LETTER O WITH DIAERESIS}"
@@ -42,8 +42,7 @@ def mails():
 
 @pytest.fixture
 def authority(tmp_path):
-    for above in (tmp_path, *list(tmp_path.parents)[:2]):
-        above.chmod(0o755)
+    let_through(tmp_path)
     made = Authority(tmp_path / "tls")
     (tmp_path / "password").write_text(PASSWORD + "\n")
     return made

@@ -132,17 +132,35 @@ class Senders:
         return client if client.sock else None
 
 
-class Accounts:
-    """What came of the attempts. faults: violations in words; repeats: recipients that got a copy once more;
-    delivered, accepted: counts."""
+def last_flights(transactions, flight):
+    """Ids of each session's last transactions that had no more recipients together than a flight may have, and of its
+    last one in any case. Those that were refused as a whole count: they were under way, too."""
+    sessions = defaultdict(list)
+    for t in transactions:
+        sessions[t.envelope["session"]].append(t)
+    found = set()
+    for of_session in sessions.values():
+        recipients = 0
+        for t in reversed(of_session):
+            recipients += len(t.to)
+            if t is not of_session[-1] and recipients > flight:
+                break
+            found.add(id(t))
+    return found
 
-    def __init__(self, attempts, lists, transactions, maildirs=(), mboxes=()):
+
+class Accounts:
+    """What came of the attempts. flight: recipients that may be under way at once over a connection, in several
+    transactions; 0 for one transaction at a time. faults: violations in words; repeats: recipients that got a copy
+    once more; delivered, accepted: counts."""
+
+    def __init__(self, attempts, lists, transactions, maildirs=(), mboxes=(), flight=0):
         self.attempts, self.lists, self.faults, self.repeats = attempts, lists, [], 0
         self.accepted = sum(attempt.result == ACCEPTED for attempt in attempts.values())
         self.unknown = sum(attempt.result == UNKNOWN for attempt in attempts.values())
         kept = [t for t in transactions if t.result != "refused"]
         self.delivered = sum(len(t.to) for t in kept)
-        arrived = self._members(kept)
+        arrived = self._members(kept, last_flights(transactions, flight))
         for archive, found in [*((path, self._maildir(path)) for path in maildirs),
                                *((path, self._mbox(path)) for path in mboxes)]:
             self._archive(archive, found, arrived)
@@ -150,16 +168,16 @@ class Accounts:
     def _fault(self, text):
         self.faults.append(text)
 
-    def _members(self, transactions):
-        """Checks the members' copies; the names of attempts that arrived."""
-        copies, last_of_session = defaultdict(list), {}
+    def _members(self, transactions, in_flight):
+        """Checks the members' copies; the names of attempts that arrived. in_flight: ids of transactions that may have
+        been under way when their session ended."""
+        copies = defaultdict(list)
         for t in transactions:
             attempt = self.attempts.get(t.message_id)
             if attempt is None or attempt.result == REFUSED:
                 self._fault(f"{t.message_id} was never accepted, but arrived: {t.envelope}")
             elif body_sha(t.octets) != attempt.body_sha:
                 self._fault(f"{t.message_id} arrived with another body: {t.envelope}")
-            last_of_session[t.envelope["session"]] = t
             for to in t.to:
                 copies[t.message_id, to].append(t)
         arrived = {name for name, _ in copies}
@@ -171,8 +189,8 @@ class Accounts:
                                 f"{lost[:5]}")
         for (name, to), found in copies.items():
             self.repeats += len(found) - 1
-            for t in found[:-1]:  # what was repeated was the last that its session did
-                if last_of_session[t.envelope["session"]] is not t:
+            for t in found[:-1]:
+                if id(t) not in in_flight:
                     self._fault(f"{name} came to {to} again, though its first transaction was not in flight: "
                                 f"{[t.envelope for t in found]}")
         return arrived

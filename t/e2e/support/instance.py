@@ -4,6 +4,7 @@
 import json
 import os
 import pwd
+import random
 import re
 import signal
 import smtplib
@@ -35,9 +36,15 @@ def tool(name):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """One that no connection gets by itself: a server that is started again shall find it free."""
+    least = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", random.randrange(least // 2, least)))
+            except OSError:
+                continue
+            return probe.getsockname()[1]
 
 
 def below(first):
@@ -67,6 +74,14 @@ def service_user():
     return "nobody" if reachable == 0 else "root"
 
 
+def let_through(directory):
+    """The service's user may enter it, and what is above it in the place for temporary files."""
+    top, place = Path(tempfile.gettempdir()).resolve(), Path(directory).resolve()
+    for path in (place, *place.parents):
+        if top in path.parents:
+            path.chmod(path.stat().st_mode | 0o055)
+
+
 def wait_until(condition, seconds, what, step=0.05):
     """The condition's first true value; AssertionError, naming what, when it never came."""
     deadline = time.monotonic() + seconds
@@ -93,7 +108,7 @@ class Instance:
         for path in (self.spool, self.directory / "lib", self.directory / "run", self.archive):
             path.mkdir(exist_ok=True)
             self.own(path)
-        self.directory.chmod(0o755)
+        let_through(self.directory)
         self.sections = {
             "site": {"user": self.user, "hostname": HOST, "site_owner": f"postmaster@{HOST}"},
             "spool": {"directory": self.spool, "min_free": "1M"},

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from support import disk as disks
 from support.attempts import Accounts, Senders
-from support.instance import HOST, Instance, prefix, tool, wait_until
+from support.instance import HOST, Instance, let_through, prefix, tool, wait_until
 from support.sink import Sink
 
-SESSIONS, RECIPIENTS = 4, 5  # of the relay; recipients of a transaction
+SESSIONS, RECIPIENTS = 4, 5  # of the relay; recipients of a transaction, and of those in one flight together
 BOUND_OF_ONE_CUT = SESSIONS * RECIPIENTS  # what was in flight
 MEMBERS = {"many": 23, "few": 3}
 CUT = f"cut@{HOST}"  # gets its posts in parts
@@ -33,8 +33,8 @@ def settings(mount, chance):
         "spool": {"batch_limit": chance.choice((1, 16, 256)), "sync": chance.choice(("fsync", "fsync", "syncfs"))},
         "store": {"path": mount / "lib" / "listrunner.db"},
         "transport.relay": {"concurrency": SESSIONS, "recipients_per_transaction": RECIPIENTS,
-                            # one at a time over a connection: what came twice was the last of its session
-                            "pipelined_transactions": 1},
+                            "pipelined_transactions": chance.choice((1, 4))},
+        "pipeline": {"verp_delivery_interval": 2},  # each second post: one recipient a transaction
         "out": {"recipients_per_entry": 12, "minimal_backoff_time": "1s", "maximal_backoff_time": "1s"},
         "archiver.maildir": {"path": mount / "archive" / "maildir"},
         "archiver.mbox": {"path": mount / "archive" / "mbox"},
@@ -49,8 +49,7 @@ def members():
 
 def make_instance(sink_port, place, mount, chance):
     """An instance whose spool, database and archive are below mount."""
-    for path in (place, *list(Path(place).parents)[:2]):
-        path.chmod(0o755)
+    let_through(place)
     instance = Instance(sink_port, directory=Path(place) / "instance", spool=mount / "spool",
                         settings=settings(mount, chance))
     instance.archive = mount / "archive"
@@ -102,7 +101,8 @@ def end(instance, pids):
 
 def examine(instance, transactions, attempts, lists):
     """The accounts of a drained system."""
-    accounts = Accounts(attempts, lists, transactions, [instance.archive / "maildir"], [instance.archive / "mbox"])
+    accounts = Accounts(attempts, lists, transactions, [instance.archive / "maildir"], [instance.archive / "mbox"],
+                        flight=RECIPIENTS)
     if instance.set_aside():
         accounts.faults.append(f"set aside: {instance.set_aside()}")
     for queue in sorted(path for path in instance.spool.iterdir() if path.is_dir()):

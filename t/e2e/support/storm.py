@@ -24,8 +24,8 @@ STRIKES = {"kill": 50, "kill master": 6, "rescale": 14, "pause": 25, "restart": 
 SETTINGS = {
     "spool": {"batch_limit": 16},
     "transport.relay": {"concurrency": SESSIONS, "recipients_per_transaction": RECIPIENTS,
-                        # one at a time over a connection: what came twice was the last of its session
-                        "pipelined_transactions": 1},
+                        "pipelined_transactions": 4},
+    "pipeline": {"verp_delivery_interval": 2},  # each second post: one recipient a transaction
     "out": {"recipients_per_entry": 12, "minimal_backoff_time": "1s", "maximal_backoff_time": "1s"},
     "master": {"restart_delay_min": "20ms", "restart_delay_max": "200ms", "stop_timeout": "10s"},
 }
@@ -59,8 +59,6 @@ class Storm:
             raise
 
     def _build(self, pause):
-        for path in (self.place, *list(self.place.parents)[:2]):
-            path.chmod(0o755)
         self.instance = Instance(self.sink.port, directory=self.place / "instance", settings=SETTINGS)
         self.instance.start()
         self.lists = members()
@@ -112,6 +110,7 @@ class Storm:
     def _rescale(self):
         for name in self.chance.sample(SCALED, self.chance.randrange(1, len(SCALED) + 1)):
             self.instance.set({f"runner.{name}": {"instances": self.chance.choice((1, 2, 4))}})
+        self.instance.set({"transport.relay": {"pipelined_transactions": self.chance.choice((1, 4))}})
         master = self.instance.process.pid
         caught = int(Path(f"/proc/{master}/status").read_text().split("SigCgt:")[1].split()[0], 16)
         if caught & 1 << signal.SIGHUP - 1:  # else it has only begun to start, and reads the file anyway
