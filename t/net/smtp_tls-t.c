@@ -29,19 +29,26 @@ typedef struct Case {
 static const Case good = {.level = SMTP_TLS_VERIFY, .certified = "peer", .first_day = -1, .last_day = 1,
                           .trusted = true};
 
-/* Returns what the connection's TLS was called (g_free()), or NULL. The report ends with report. */
-static char *run(const Case *wanted, bool tcp, const char *const *script, const char *report)
+/* The peer gets its certificate, the client its settings; the context is the client's, to be freed after the run. */
+static SmtpTls *set_up(Owner *owner, const Case *wanted)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(Owner) owner = owner_new("x\r\n.y\r\n");
     g_autofree char *path = owner_certify(owner, wanted->certified, wanted->first_day, wanted->last_day);
-    g_autoptr(SmtpTls) tls = smtp_tls_new(wanted->trusted ? path : NULL, &error);
+    SmtpTls *tls = smtp_tls_new(wanted->trusted ? path : NULL, &error);
     g_assert_no_error(error);
     unlink(path);
     owner->settings.tls = wanted->level;
     owner->settings.tls_context = tls;
     owner->settings.tls_at_once = wanted->at_once;
     owner->settings.tls_name = wanted->tls_name;
+    return tls;
+}
+
+/* Returns what the connection's TLS was called (g_free()), or NULL. The report ends with report. */
+static char *run(const Case *wanted, bool tcp, const char *const *script, const char *report)
+{
+    g_autoptr(Owner) owner = owner_new("x\r\n.y\r\n");
+    g_autoptr(SmtpTls) tls = set_up(owner, wanted);
     if (tcp)
         owner_run_tcp(owner, script);
     else
@@ -76,18 +83,12 @@ static void verified(void)
 /* A message of more than one TLS record arrives in its order, whatever is behind it in the output. */
 static void large(void)
 {
-    g_autoptr(GError) error = NULL;
     g_autoptr(GString) text = g_string_new(NULL);
     for (int line = 0; text->len < 60000; line++)
         g_string_append_printf(text, "line %d\r\n", line);
     for (int chunking = 0; chunking < 2; chunking++) {
         g_autoptr(Owner) owner = owner_new(text->str);
-        g_autofree char *path = owner_certify(owner, "peer", -1, 1);
-        g_autoptr(SmtpTls) tls = smtp_tls_new(path, &error);
-        g_assert_no_error(error);
-        unlink(path);
-        owner->settings.tls = SMTP_TLS_VERIFY;
-        owner->settings.tls_context = tls;
+        g_autoptr(SmtpTls) tls = set_up(owner, &good);
         owner->settings.chunking = chunking;
         g_autofree char *chunk = g_strdup_printf("< BDAT %zu LAST", text->len);
         g_autofree char *octets = g_strdup_printf("= %s%s", text->str, chunking ? "" : ".\r\n");
@@ -105,14 +106,8 @@ static void large(void)
 /* Several transactions in one flight, their replies in several lines and torn. */
 static void flight(void)
 {
-    g_autoptr(GError) error = NULL;
     g_autoptr(Owner) owner = owner_new("x\r\n.y");
-    g_autofree char *path = owner_certify(owner, "peer", -1, 1);
-    g_autoptr(SmtpTls) tls = smtp_tls_new(path, &error);
-    g_assert_no_error(error);
-    unlink(path);
-    owner->settings.tls = SMTP_TLS_VERIFY;
-    owner->settings.tls_context = tls;
+    g_autoptr(SmtpTls) tls = set_up(owner, &good);
     owner->settings.chunking = true;
     owner->behind = 2;
     owner_run(owner, SCRIPT(START, "tls", "< EHLO me.example", "> 250-peer", "> 250-CHUNKING", "> 250 PIPELINING",
