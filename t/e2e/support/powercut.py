@@ -147,7 +147,9 @@ class Generation:
         # Some are refused for a while, so that the queue retry is in use; some refusals are of the whole message.
         faults = ["rcpt p=0.01 do 450 4.2.1 busy", "dot p=0.01 do 451 4.3.0 later"]
         self.sink = Sink(tool("smtp-sink"), directory=self.place / "sink", faults=faults, options=["--latency", "3"])
-        self.lists = {**members(), CUT: [f"m{i}@cut.example.org" for i in range(3)]}
+        self.lists = members()
+        if syncs:  # without, parts get lost, and those that are left would be waited for
+            self.lists[CUT] = [f"m{i}@cut.example.org" for i in range(3)]
         self.instance = make_instance(self.sink.port, self.place, self.disk.mount_point, self.chance)
         if not syncs:
             self._leave_out_syncs()
