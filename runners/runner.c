@@ -13,14 +13,13 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "runners/sweep.h"
 #include "switchboard/claim.h"
 #include "switchboard/fault.h"
-#include "switchboard/recover.h"
 
 #define SHUNT_QUEUE "shunt"
 #define BACKOFF_MIN CLOCK_SECOND
 #define BACKOFF_MAX (300 * CLOCK_SECOND)
-#define SWEEP_INTERVAL (3600 * CLOCK_SECOND)
 /* How long the last hop's clean-up waits for another hop to do it on the way: the runners
  * after this one are at work on its children now, and their syncs would wait for ours. */
 #define SETTLE_DELAY (CLOCK_SECOND / 10)
@@ -433,33 +432,15 @@ static void work(Runner *runner)
 /* Housekeeping while there is nothing else to do: no entry is claimed now. */
 static void sweep(Runner *runner)
 {
-    unsigned swept = 0;
-    g_autoptr(GError) error = NULL;
-    int64_t age = config_duration(runner->config, "spool", "tmp_lifetime");
-    if (!recover_sweep(inbox_queue(runner->inbox), runner->slice, age, &swept, &error))
-        log_warn("sweep: %s", error->message);
-    else if (swept > 0)
-        log_info("queue %s: removed %u abandoned files older than %" G_GINT64_FORMAT " s",
-                 queue_name(inbox_queue(runner->inbox)), swept, age / CLOCK_SECOND);
-    RecoverReport report = {0};
-    g_clear_error(&error);
-    if (!recover_slice(inbox_queue(runner->inbox), runner->slice, true, &report, &error))
-        log_warn("%s", error->message);
+    sweep_slice(inbox_queue(runner->inbox), runner->slice, config_duration(runner->config, "spool", "tmp_lifetime"));
     g_hash_table_remove_all(runner->delays); /* entries that an operator took away are among them */
     runner->sweep_at = clock_monotonic() + SWEEP_INTERVAL;
 }
 
-/* What intake that was killed left whole. It may be found some seconds late: no wake-up of its own is worth it. */
+/* It may be found some seconds late: no wake-up of its own is worth it. */
 static void look_for_intake(Runner *runner)
 {
-    unsigned completed = 0;
-    g_autoptr(GError) error = NULL;
-    Queue *queue = inbox_queue(runner->inbox);
-    if (!recover_intake(queue, runner->slice, RECOVER_INTAKE_INTERVAL, &completed, &error))
-        log_warn("queue %s: intake that was not ended: %s", queue_name(queue), error->message);
-    else if (completed > 0)
-        log_info("queue %s: took in %u entries whose intake ended before it had published them", queue_name(queue),
-                 completed);
+    sweep_intake(inbox_queue(runner->inbox), runner->slice);
     runner->intake_at = clock_monotonic() + RECOVER_INTAKE_INTERVAL;
 }
 

@@ -82,5 +82,6 @@ bool corrupt_set_stray_aside(Queue *queue, const EntryName *name, const char *fi
     log_error("queue %s: %s has no parent; it is set aside as " SHUNT_QUEUE "/%s", queue_name(queue), file, copy);
     fs_unlink(queue_fd(shunt), part, NULL); /* what a crash in here left */
     return corrupt_copy(queue, file, shunt, part, error) && fs_rename(queue_fd(shunt), part, copy, error) &&
-           fs_sync_dir(queue_fd(shunt), error) && fs_unlink(queue_fd(queue), file, error);
+           fs_sync_dir(queue_fd(shunt), error) && fs_unlink(queue_fd(queue), file, error) &&
+           fs_sync_dir(queue_fd(queue), error); /* else it might come back when a person has sent the other */
 }

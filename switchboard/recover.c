@@ -199,14 +199,17 @@ static bool read_heads(Recovery *recovery, GError **error)
     return true;
 }
 
-static bool has_strays(const Recovery *recovery)
+static bool is_stray(const Recovery *recovery, const Orphan *orphan)
 {
-    for (guint i = 0; i < recovery->orphans->len; i++) {
-        const uint8_t *parent = g_array_index(recovery->orphans, Orphan, i).parent;
-        if (!set_has(recovery->undecided, parent) && !set_has(recovery->settled, parent))
-            return true;
-    }
-    return false;
+    return !set_has(recovery->undecided, orphan->parent) && !set_has(recovery->settled, orphan->parent);
+}
+
+static unsigned count_strays(const Recovery *recovery)
+{
+    unsigned strays = 0;
+    for (guint i = 0; i < recovery->orphans->len; i++)
+        strays += is_stray(recovery, &g_array_index(recovery->orphans, Orphan, i));
+    return strays;
 }
 
 /* The parents, then their children; and, when there are children whose parent
@@ -224,20 +227,26 @@ static bool find_all(Recovery *recovery, bool thorough, GError **error)
     for (guint i = 0; i < recovery->decided->len; i++)
         set_add(recovery->settled, g_array_index(recovery->decided, Parent, i).name.hash);
     /* Twice: one that is renamed while the directory is listed may be missed, once. */
-    for (int look = 0; look < 2 && has_strays(recovery); look++)
+    for (int look = 0; look < 2 && count_strays(recovery) > 0; look++)
         if (!queue_visit(recovery->queue, note_other, recovery, error))
             return false;
     return true;
 }
 
-/* R6: nobody knows where it belongs, so a person gets it, whole. While an operator's command is at work its parent may
- * just be changing its name; then it is left for later. */
-static bool set_stray_aside(Recovery *recovery, const Orphan *orphan, GError **error)
+/* R6: nobody knows where they belong, so a person gets them, whole; nothing hangs on them, so what fails waits for the
+ * next time. While an operator's command is at work a parent may just be changing its name; then all wait, too. */
+static void set_strays_aside(Recovery *recovery)
 {
-    if (!recovery->alone)
-        return true;
-    recovery->report->strays++;
-    return corrupt_set_stray_aside(orphan->queue, &orphan->name, orphan->file, error);
+    for (guint i = 0; i < recovery->orphans->len && recovery->alone; i++) {
+        const Orphan *orphan = &g_array_index(recovery->orphans, Orphan, i);
+        g_autoptr(GError) error = NULL;
+        if (!is_stray(recovery, orphan))
+            continue;
+        if (corrupt_set_stray_aside(orphan->queue, &orphan->name, orphan->file, &error))
+            recovery->report->strays++;
+        else
+            log_error("queue %s: %s stays there: %s", queue_name(orphan->queue), orphan->file, error->message);
+    }
 }
 
 /* An operator's command may have been faster: it takes back what its entry left behind, too. */
@@ -250,18 +259,16 @@ static bool take_back(const Orphan *orphan, GError **error)
     return false;
 }
 
-/* R1 to R3 and R6, child by child. */
+/* R1 to R3 and R5, child by child. */
 static bool settle_orphans(Recovery *recovery, GError **error)
 {
     for (guint i = 0; i < recovery->orphans->len; i++) {
         Orphan *orphan = &g_array_index(recovery->orphans, Orphan, i);
-        bool settled;
+        bool settled = true;
         if (set_has(recovery->settled, orphan->parent))
             settled = suffix_publish(orphan->queue, &orphan->name, orphan->file, error);
         else if (set_has(recovery->undecided, orphan->parent))
             settled = take_back(orphan, error);
-        else
-            settled = set_stray_aside(recovery, orphan, error);
         if (!settled)
             return false;
     }
@@ -274,7 +281,7 @@ static bool settle_orphans(Recovery *recovery, GError **error)
 static bool sync_children(const Recovery *recovery, bool thorough, GError **error)
 {
     bool killed = !thorough && (recovery->others || recovery->claimed->len > 0);
-    return (!killed && recovery->decided->len == 0 && recovery->orphans->len == 0) ||
+    return (!killed && recovery->decided->len == 0 && recovery->orphans->len == count_strays(recovery)) ||
            spool_sync_queues(queue_spool(recovery->queue), error);
 }
 
@@ -456,8 +463,10 @@ static bool unlink_decided(Recovery *recovery, GError **error)
 
 static bool run(Recovery *recovery, bool thorough, GError **error)
 {
+    RecoverReport *report = recovery->report;
     if (!find_all(recovery, thorough, error))
         return false;
+    report->unsettled = true;
     /* What we saw as decided must be so on the disk before others see its
      * children. */
     if (recovery->decided->len > 0 && !fs_sync_dir(queue_fd(recovery->queue), error))
@@ -468,8 +477,11 @@ static bool run(Recovery *recovery, bool thorough, GError **error)
         (!thorough && !complete_intake(recovery, error)))
         return false;
     /* What is put back needs no sync: should it be claimed again after a power cut, it is put back again. */
-    const RecoverReport *report = recovery->report;
-    return report->preserved == 0 || fs_sync_dir(queue_fd(recovery->queue), error);
+    if (report->preserved > 0 && !fs_sync_dir(queue_fd(recovery->queue), error))
+        return false;
+    report->unsettled = false;
+    set_strays_aside(recovery);
+    return true;
 }
 
 bool recover_slice(Queue *queue, Slice slice, bool thorough, RecoverReport *report, GError **error)

@@ -26,6 +26,7 @@ typedef struct RecoverReport {
     unsigned completed;      /* in S1, whole: a 250 may have been said */
     unsigned preserved;      /* parents in S3 set aside after too many crashes */
     unsigned strays;         /* tagged files without a parent, moved to shunt */
+    bool unsettled;          /* it failed, and nobody knows what is on the disk of children and their parents */
 } RecoverReport;
 
 /* Recovers slice of queue, and first what an operator's command that was killed left
@@ -34,7 +35,9 @@ typedef struct RecoverReport {
  * thorough is said: that finds children whose parent is gone (R6), which nothing waits
  * for, so the skeleton does it later, when it is idle. No entry of the slice
  * may be claimed then. Where its directory holds anything that may have children, every queue's directory is synced,
- * unless thorough is said. */
+ * unless thorough is said. When it fails with report->unsettled, no work may begin on an entry of the slice before it
+ * succeeded in another process: end this one. Else nothing was changed that anything hangs on. What
+ * fails with a stray is logged, and the stray stays. */
 bool recover_slice(Queue *queue, Slice slice, bool thorough, RecoverReport *report, GError **error);
 
 /* Publishes what intake that died left whole and is older than age_us (R8), counted in *completed: also while the

@@ -21,7 +21,7 @@
 #include "runners/out/orders.h"
 #include "runners/out/report.h"
 #include "runners/out/transport.h"
-#include "switchboard/recover.h"
+#include "runners/sweep.h"
 
 /* Entries claimed in one turn: sessions wait while they are read. */
 #define CLAIM_MAX 64
@@ -38,7 +38,6 @@
 /* Of those claimed in one turn, mail of our own leaves one in so many to other mail, which leaves it as large a part of
  * the places. */
 #define SHARE 5
-#define SWEEP_INTERVAL (3600 * CLOCK_SECOND)
 /* The longest wait for further results, us. */
 #define GATHER_MAX (CLOCK_SECOND / 500)
 /* Beats are no more frequent than this. */
@@ -387,21 +386,9 @@ static void remember(Out *out)
 /* Nothing is held now: also what a lost parent left behind may be looked for. */
 static void sweep(Out *out)
 {
-    int64_t age = config_duration(out->config, "spool", "tmp_lifetime");
     out->sweep_at = clock_monotonic() + SWEEP_INTERVAL;
-    for (int i = 0; i < SOURCES; i++) {
-        Queue *queue = inbox_queue(out->inboxes[i]);
-        unsigned swept = 0;
-        RecoverReport report = {0};
-        g_autoptr(GError) error = NULL;
-        if (!recover_sweep(queue, out->slice, age, &swept, &error))
-            log_warn("sweep: %s", error->message);
-        else if (swept > 0)
-            log_info("queue %s: removed %u abandoned files", queue_name(queue), swept);
-        g_clear_error(&error);
-        if (!recover_slice(queue, out->slice, true, &report, &error))
-            log_warn("%s", error->message);
-    }
+    for (int i = 0; i < SOURCES; i++)
+        sweep_slice(inbox_queue(out->inboxes[i]), out->slice, config_duration(out->config, "spool", "tmp_lifetime"));
 }
 
 /* Microseconds until something must happen without any event. */

@@ -82,12 +82,15 @@ static void committed(Runner *runner)
     runner_progress(runner);
 }
 
-static char *hidden, *unpublished;
+static char *hidden, *unpublished, *child;
 
-/* The slice has been recovered by now: this is intake that was killed beside a living runner, long ago. */
+/* The slice has been recovered by now: this is intake that was killed beside a living runner, long ago, and a child
+ * that has come back. */
 static bool bring_intake(Runner *runner, GError **error)
 {
     struct utimbuf times = {.actime = 1000000000, .modtime = 1000000000};
+    if (child && !g_file_set_contents(child, "child", -1, NULL))
+        return false;
     return !hidden || (utime(hidden, &times) == 0 && rename(hidden, unpublished) == 0);
 }
 
@@ -361,21 +364,141 @@ static void test_kill(Test *test, gconstpointer data)
     g_assert_cmpuint(fixture_count(&test->fixture, "in", ""), ==, 0);
 }
 
-static void test_late_intake(Test *test, gconstpointer data)
+/* What bring_intake() will find. */
+static void hide_intake(Test *test)
 {
-    g_free(fixture_store(&test->fixture, "in", "whole"));
-    g_autofree char *ready = fixture_files(&test->fixture, "in", ".msg");
-    g_autofree char *path = fixture_file_path(&test->fixture, "in", ready);
+    g_autofree char *name = fixture_store(&test->fixture, "in", "whole");
+    g_autofree char *file = g_strconcat(name, ".msg", NULL);
+    g_autofree char *path = fixture_file_path(&test->fixture, "in", file);
     g_autofree char *stem = g_strndup(path, strlen(path) - strlen(".msg"));
     hidden = g_strconcat(stem, ".hidden", NULL);
     unpublished = g_strconcat(stem, ".tmp", NULL);
     g_assert_cmpint(rename(path, hidden), ==, 0);
+}
+
+static void test_late_intake(Test *test, gconstpointer data)
+{
+    hide_intake(test);
     start(test);
     wait_for(test, "target", ".msg", 1);
     g_assert_true(WIFEXITED(stop(test, SIGTERM)));
     g_assert_cmpuint(fixture_count(&test->fixture, "in", ""), ==, 0);
     g_clear_pointer(&hidden, g_free);
     g_clear_pointer(&unpublished, g_free);
+}
+
+#define PARENT "0123456789012345678901234567890123456789"
+#define CHILD "1700000000.000001+0beec7b5ea3f0fdbc95d0dd47f3c5bc275da8a33.in-"
+
+/* A child of an undone run, of an entry that is due one day. */
+static void bring_child(Test *test, const char *parent)
+{
+    g_autofree char *file = g_strconcat(CHILD, parent, ".tmp", NULL);
+    g_assert_nonnull(spool_queue(test->fixture.spool, "target", NULL));
+    child = fixture_file_path(&test->fixture, "target", file);
+}
+
+static bool unlinked; /* a child, in the runner's process */
+
+static int refuse_sync(const FsEvent *event, void *data)
+{
+    (void)data;
+    unlinked |= event->call == FS_UNLINK && g_str_has_prefix(event->name, CHILD);
+    return unlinked && event->call == FS_SYNC_DIR ? EIO : 0;
+}
+
+static int refuse_take_back(const FsEvent *event, void *data)
+{
+    (void)data;
+    return event->call == FS_UNLINK && g_str_has_prefix(event->name, CHILD) ? EIO : 0;
+}
+
+/* A child that cannot be taken back, or may come back, ends the process: its parent may be decided with others soon. */
+static void test_take_back_fails(Test *test, gconstpointer data)
+{
+    static FsHook *const hooks[] = {refuse_sync, refuse_take_back};
+    g_autofree char *name = fixture_store(&test->fixture, "in", "go");
+    const char *digits = name + NAME_LENGTH - HASH_DIGITS;
+    g_autofree char *file = g_strconcat(name, ".msg", NULL), *later = g_strconcat("4000000000.000000+", digits, ".msg",
+                                                                                  NULL);
+    g_autofree char *from = fixture_file_path(&test->fixture, "in", file);
+    g_autofree char *to = fixture_file_path(&test->fixture, "in", later);
+    g_assert_cmpint(rename(from, to), ==, 0);
+    bring_child(test, digits);
+    for (unsigned i = 0; i < G_N_ELEMENTS(hooks); i++) {
+        hook = hooks[i];
+        start(test);
+        hook = NULL;
+        int status = end_of(test);
+        g_assert_true(WIFEXITED(status));
+        g_assert_cmpint(WEXITSTATUS(status), ==, CHILD_EXIT_LATER);
+        g_assert_cmpuint(fixture_count(&test->fixture, "in", ".msg"), ==, 1);
+    }
+    start(test);
+    wait_for(test, "target", "", 0);
+    stop(test, SIGTERM);
+    g_clear_pointer(&child, g_free);
+}
+
+static int refuse_shunt(const FsEvent *event, void *data)
+{
+    (void)data;
+    return event->call == FS_CREATE && strcmp(event->name, "1700000000.000001+0beec7b5ea3f0fdbc95d0dd47f3c5bc275da8a33"
+                                                           ".tmp") == 0 ? ENOSPC : 0;
+}
+
+/* A stray that cannot be set aside stays, and the runner goes on: while it lives, and at a start. */
+static void test_stray_stays(Test *test, gconstpointer data)
+{
+    bring_child(test, PARENT);
+    for (unsigned i = 0; i < 2; i++) {
+        hide_intake(test); /* is looked for after the sweep */
+        if (i == 1) /* before a start, which looks for children of this one */
+            g_free(fixture_store(&test->fixture, "in", "go"));
+        hook = refuse_shunt;
+        start(test);
+        hook = NULL;
+        wait_for(test, "target", ".msg", 1 + 2 * i);
+        int status = stop(test, SIGTERM);
+        g_assert_true(WIFEXITED(status));
+        g_assert_cmpint(WEXITSTATUS(status), ==, CHILD_EXIT_OK);
+        g_assert_cmpuint(fixture_count(&test->fixture, "target", ".tmp"), ==, 1);
+        g_assert_cmpuint(fixture_count(&test->fixture, "shunt", ""), ==, 0);
+        g_clear_pointer(&hidden, g_free);
+        g_clear_pointer(&unpublished, g_free);
+    }
+    start(test);
+    wait_for(test, "shunt", ".psv", 1);
+    stop(test, SIGTERM);
+    g_clear_pointer(&child, g_free);
+}
+
+static int refuse_target(const FsEvent *event, void *data)
+{
+    (void)data;
+    g_autofree char *link = g_strdup_printf("/proc/self/fd/%d", event->fd);
+    g_autofree char *path = event->call == FS_SYNC_DIR ? g_file_read_link(link, NULL) : NULL;
+    return path && g_str_has_suffix(path, "/target") ? EIO : 0;
+}
+
+/* What a dead process took back is perhaps not on the disk: nothing is worked on before that is sure. */
+static void test_start_fails(Test *test, gconstpointer data)
+{
+    g_free(fixture_store(&test->fixture, "in", "go"));
+    g_assert_nonnull(spool_queue(test->fixture.spool, "target", NULL));
+    for (unsigned i = 0; i < 2; i++) {
+        hook = refuse_target;
+        start(test);
+        hook = NULL;
+        int status = end_of(test);
+        g_assert_true(WIFEXITED(status));
+        g_assert_cmpint(WEXITSTATUS(status), ==, CHILD_EXIT_LATER);
+        g_assert_cmpuint(fixture_count(&test->fixture, "in", ".msg"), ==, 1);
+        g_assert_cmpuint(fixture_count(&test->fixture, "target", ""), ==, 0);
+    }
+    start(test);
+    wait_for(test, "target", ".msg", 1);
+    stop(test, SIGTERM);
 }
 
 static void test_usage(Test *test, gconstpointer data)
@@ -405,6 +528,9 @@ int main(int argc, char **argv)
     ADD("/runner/commit fails", NULL, test_commit_fails);
     ADD("/runner/kill", "batch_limit = 64", test_kill);
     ADD("/runner/late intake", NULL, test_late_intake);
+    ADD("/runner/take back fails", NULL, test_take_back_fails);
+    ADD("/runner/stray stays", NULL, test_stray_stays);
+    ADD("/runner/start fails", NULL, test_start_fails);
     ADD("/runner/usage", NULL, test_usage);
     return g_test_run();
 }

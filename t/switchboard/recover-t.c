@@ -411,8 +411,9 @@ static void test_stray_every_step(Fixture *fixture, gconstpointer data)
         Stop stop = {.countdown = dies};
         RecoverReport report = {0};
         fs_set_hook(stop_at, &stop);
-        unclean = !recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, true, &report, NULL);
+        g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, true, &report, NULL));
         fs_set_hook(NULL, NULL);
+        unclean = total(fixture, "") > 0; /* nothing hangs on them: they are left for another time */
     }
     g_assert_cmpuint(total(fixture, ""), ==, 0);
     g_assert_cmpuint(fixture_count(fixture, "shunt", ""), ==, 3);

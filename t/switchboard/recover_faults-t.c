@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * Recovery on a disk that fails: what cannot be listed, read, unlinked or synced. Nothing is decided from what
+ * nobody knows, and no sync that failed counts because it was asked for again.
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "switchboard/hop.h"
+#include "switchboard/recover.h"
+#include "t/switchboard/fixture.h"
+
+#define WHOLE ((Slice){0, 1})
+#define CHILDREN 3
+
+static const char *const queues[CHILDREN + 1] = {"out", "archive", "out", NULL};
+
+/* ---- what fails ---- */
+
+typedef struct Disk {
+    FsCall fails;
+    int in;             /* calls of that kind until one fails; -1: none does */
+    GHashTable *dirty;  /* descriptors of directories that were changed and not synced since */
+    unsigned preserved; /* renames to .psv, none of them while a directory was dirty */
+} Disk;
+
+static bool is_name_call(FsCall call)
+{
+    return call == FS_CREATE || call == FS_RENAME || call == FS_UNLINK;
+}
+
+static int on_disk(const FsEvent *event, void *data)
+{
+    Disk *disk = data;
+    if (event->call == disk->fails && disk->in >= 0 && disk->in-- == 0)
+        return EIO;
+    if (event->call == FS_RENAME && g_str_has_suffix(event->to, ".psv")) {
+        g_assert_cmpuint(g_hash_table_size(disk->dirty), ==, 0);
+        disk->preserved++;
+    }
+    if (is_name_call(event->call))
+        g_hash_table_add(disk->dirty, GINT_TO_POINTER(event->fd));
+    else if (event->call == FS_SYNC_DIR)
+        g_hash_table_remove(disk->dirty, GINT_TO_POINTER(event->fd));
+    return 0;
+}
+
+static void disk_begin(Disk *disk, FsCall fails, int in)
+{
+    *disk = (Disk){.fails = fails, .in = in, .dirty = g_hash_table_new(NULL, NULL)};
+    fs_set_hook(on_disk, disk);
+}
+
+static void disk_end(Disk *disk)
+{
+    fs_set_hook(NULL, NULL);
+    g_clear_pointer(&disk->dirty, g_hash_table_unref);
+}
+
+static int listings_until_fault = -1; /* then one fails */
+
+/* In place of the library's. */
+DIR *fdopendir(int fd)
+{
+    static DIR *(*original)(int);
+    if (!original) {
+        void *symbol = dlsym(RTLD_NEXT, "fdopendir");
+        memcpy(&original, &symbol, sizeof original);
+    }
+    if (listings_until_fault >= 0 && listings_until_fault-- == 0) {
+        errno = EMFILE;
+        return NULL;
+    }
+    return original(fd);
+}
+
+/* ---- what is there ---- */
+
+/* An entry of in and its three children, of a run that died in the first call of that kind. */
+static void die_in(Fixture *fixture, FsCall call)
+{
+    g_free(fixture_store(fixture, "in", "m"));
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_assert_cmpuint(entries->len, ==, 1);
+    g_autoptr(Outcome) outcome = outcome_new(entries->pdata[0]);
+    for (int k = 0; queues[k]; k++)
+        outcome_add(outcome, draft_from_entry(queues[k], outcome->parent));
+    g_autoptr(Hop) hop = hop_new(fixture->spool);
+    Disk disk;
+    disk_begin(&disk, call, 0);
+    g_assert_false(hop_commit(hop, &outcome, 1, NULL));
+    disk_end(&disk);
+    fixture_reopen(fixture);
+    for (int k = 0; queues[k]; k++)
+        g_assert_nonnull(spool_queue(fixture->spool, queues[k], NULL));
+    g_assert_true(spool_queue(fixture->spool, "in", NULL) && spool_queue(fixture->spool, "shunt", NULL));
+}
+
+#define UNDECIDED FS_PWRITE
+#define DECIDED FS_RENAME
+
+static unsigned children(Fixture *fixture, const char *suffix)
+{
+    return fixture_count(fixture, "out", suffix) + fixture_count(fixture, "archive", suffix);
+}
+
+static Queue *in_of(Fixture *fixture)
+{
+    return spool_queue(fixture->spool, "in", NULL);
+}
+
+/* Renames the only entry of in from one suffix to another. */
+static void set_state(Fixture *fixture, const char *from, const char *to)
+{
+    g_autofree char *file = fixture_files(fixture, "in", from);
+    g_autofree char *stem = g_strndup(file, NAME_LENGTH);
+    g_autofree char *wanted = g_strconcat(stem, to, NULL);
+    g_autofree char *old = fixture_file_path(fixture, "in", file);
+    g_autofree char *new = fixture_file_path(fixture, "in", wanted);
+    g_assert_cmpint(g_rename(old, new), ==, 0);
+}
+
+static void begin_anew(Fixture *fixture)
+{
+    fixture_tear_down(fixture, NULL);
+    fixture_set_up(fixture, NULL);
+}
+
+/* ---- tests ---- */
+
+/* A runner that lives may go on where nothing was changed, and only there. */
+static void test_not_listed(Fixture *fixture, gconstpointer data)
+{
+    unsigned harmless = 0, unsettled = 0;
+    bool met = true;
+    for (int at = 0; met; at++) {
+        die_in(fixture, UNDECIDED);
+        set_state(fixture, ".bak", ".msg");
+        RecoverReport report = {0};
+        listings_until_fault = at;
+        bool sound = recover_slice(in_of(fixture), WHOLE, true, &report, NULL);
+        met = listings_until_fault < 0;
+        listings_until_fault = -1;
+        g_assert_true(sound == !met);
+        g_assert_true(report.unsettled == (met && children(fixture, "") < CHILDREN));
+        harmless += met && !report.unsettled;
+        unsettled += report.unsettled;
+        begin_anew(fixture);
+    }
+    g_assert_cmpuint(harmless, >, 3);
+    g_assert_cmpuint(unsettled, >, 0);
+}
+
+/* R5 that fails. */
+static void test_not_taken_back(Fixture *fixture, gconstpointer data)
+{
+    static const FsCall calls[] = {FS_UNLINK, FS_SYNC_DIR};
+    for (size_t i = 0; i < G_N_ELEMENTS(calls); i++) {
+        unsigned unsettled = 0;
+        bool met = true;
+        for (int at = 0; met; at++) {
+            die_in(fixture, UNDECIDED);
+            set_state(fixture, ".bak", ".msg");
+            RecoverReport report = {0};
+            Disk disk;
+            disk_begin(&disk, calls[i], at);
+            bool sound = recover_slice(in_of(fixture), WHOLE, true, &report, NULL);
+            met = disk.in < 0;
+            disk_end(&disk);
+            g_assert_true(sound == !met && report.unsettled == met);
+            unsettled += met;
+            begin_anew(fixture);
+        }
+        g_assert_cmpuint(unsettled, >=, CHILDREN);
+    }
+}
+
+/* A stray that came back when a person has sent its copy would be sent again. */
+static void test_stray_goes(Fixture *fixture, gconstpointer data)
+{
+    die_in(fixture, DECIDED);
+    g_autofree char *file = fixture_files(fixture, "in", ".bak");
+    g_autofree char *path = fixture_file_path(fixture, "in", file);
+    g_assert_cmpint(g_unlink(path), ==, 0);
+    RecoverReport report = {0};
+    Disk disk;
+    disk_begin(&disk, FS_CREATE, -1);
+    g_assert_true(recover_slice(in_of(fixture), WHOLE, true, &report, NULL));
+    g_assert_cmpuint(g_hash_table_size(disk.dirty), ==, 0);
+    disk_end(&disk);
+    g_assert_cmpuint(report.strays, ==, CHILDREN);
+}
+
+#define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    ADD("/recover faults/not listed", test_not_listed);
+    ADD("/recover faults/not taken back", test_not_taken_back);
+    ADD("/recover faults/stray goes", test_stray_goes);
+    return g_test_run();
+}
