@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What the recovery of a slice (recover.c) and that of intake (recover_intake.c, R7 and R8) have in common.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "switchboard/recover.h"
+
+#define CANNOT_BE_READ "cannot be read (Input/output error)"
+#define MAY_NOT_BE_READ "may not be read"
+
+/* A set of hashes. */
+GHashTable *recover_set_new(void);
+void recover_set_add(GHashTable *set, const uint8_t *hash);
+bool recover_set_has(GHashTable *set, const uint8_t *hash);
+
+/* What bears one of our names and is no file, nobody here made; it would stand in the way for ever. */
+bool recover_is_file(Queue *queue, const char *file);
+
+/* A file of ours that somebody has taken from us: its owner or mode was changed. No waiting helps, and the others shall
+ * not wait. */
+bool recover_is_closed(Queue *queue, const char *file);
+
+/* S5, counted in report->preserved; durable with the next sync of the directory. */
+bool recover_set_aside(Queue *queue, RecoverReport *report, EntryName name, const char *file, const char *why,
+                       GError **error);
+
+/* R8 for the names (of EntryName, S1, which it consumes): what intake made whole under its temporary name, T1 and T2 once
+ * more. The caller has synced the directory since they were found. */
+bool recover_stored(Queue *queue, GArray *names, RecoverReport *report, GError **error);
