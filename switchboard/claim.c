@@ -196,14 +196,20 @@ size_t inbox_pick(Inbox *inbox, size_t limit, GArray *claims)
     return picked;
 }
 
-void claim_make(Claim *claim)
+void claim_begin(Claim *claim)
 {
     char ready[FILE_NAME_SIZE], claimed[FILE_NAME_SIZE];
     suffix_file(&claim->name, SUFFIX_READY, ready);
     suffix_file(&claim->name, SUFFIX_CLAIMED, claimed);
     claim->renamed = fs_rename_new(queue_fd(claim->queue), ready, claimed, &claim->fault);
     if (claim->renamed)
-        claim->entry = entry_open(claim->queue, claimed, &claim->fault);
+        claim->entry = entry_open_begin(claim->queue, claimed, &claim->fault);
+}
+
+void claim_make(Claim *claim)
+{
+    if (claim->entry && !entry_open_end(claim->entry, &claim->fault))
+        g_clear_pointer(&claim->entry, entry_free);
 }
 
 static bool not_renamed(Claim *claim, GError **error)
@@ -252,6 +258,7 @@ bool inbox_take(Inbox *inbox, Claim *claim, GPtrArray *entries, GError **error)
 static bool claim_one(Inbox *inbox, const EntryName *name, GPtrArray *entries, GError **error)
 {
     Claim claim = {.queue = inbox->queue, .name = *name};
+    claim_begin(&claim);
     claim_make(&claim);
     return inbox_take(inbox, &claim, entries, error);
 }

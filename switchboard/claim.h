@@ -64,13 +64,15 @@ bool inbox_claim(Inbox *inbox, size_t limit, bool durable, GPtrArray *entries, G
 /* From now on a claim takes no more entries once the messages of those it took hold so many octets. */
 void inbox_bound_octets(Inbox *inbox, size_t octets);
 
-/* inbox_claim() in three steps, for a runner that has a thread for the second:
+/* inbox_claim() in steps, for a runner that has a thread for those between:
  *
- *   inbox_pick()  takes up to limit due names out of the index; claims is of Claim
- *   claim_make()  renames, opens, verifies; in any thread, it needs nothing but the claim and the queue's directory
- *   inbox_take()  appends the entry to entries, or does what inbox_claim() does with one that cannot be had
+ *   inbox_pick()   takes up to limit due names out of the index; claims is of Claim
+ *   claim_begin()  renames and opens, and has the disk begin to read: of many at a time, if all are begun before the
+ *                  first is made
+ *   claim_make()   reads, verifies. Both in any thread: they need nothing but the claim and the queue's directory
+ *   inbox_take()   appends the entry to entries, or does what inbox_claim() does with one that cannot be had
  *
- * Each claim must go through all three. inbox_take() says false as inbox_claim() does. No bound of octets counts. */
+ * Each claim must go through all of them. inbox_take() says false as inbox_claim() does. No bound of octets counts. */
 typedef struct Claim {
     Queue *queue;
     EntryName name;
@@ -80,6 +82,7 @@ typedef struct Claim {
 } Claim;
 
 size_t inbox_pick(Inbox *inbox, size_t limit, GArray *claims);
+void claim_begin(Claim *claim);
 void claim_make(Claim *claim);
 bool inbox_take(Inbox *inbox, Claim *claim, GPtrArray *entries, GError **error);
 

@@ -136,7 +136,7 @@ static bool check_message(Entry *entry, GError **error)
     return true;
 }
 
-Entry *entry_open(Queue *queue, const char *file, GError **error)
+Entry *entry_open_begin(Queue *queue, const char *file, GError **error)
 {
     g_autoptr(Entry) entry = g_new0(Entry, 1);
     entry->queue = queue;
@@ -149,20 +149,26 @@ Entry *entry_open(Queue *queue, const char *file, GError **error)
     entry->fd = fs_open(queue_fd(queue), file, true, error);
     if (entry->fd < 0)
         return NULL;
-    struct stat status;
-    if (fstat(entry->fd, &status) != 0) {
-        fail_errno(error, FAIL_LATER, "stat %s", file);
-        return NULL;
-    }
-    size_t size = (size_t)status.st_size;
-    if (size < FORMAT_HEAD_SIZE + FORMAT_TAIL_SIZE) {
-        fail(error, FAIL_NEVER, "%s is only %zu octets long", entry->text, size);
-        return NULL;
-    }
-    if (!load(entry, size, error) || !check_lengths(entry, size, error) || !check_head(entry, error) ||
-        !check_message(entry, error))
-        return NULL;
+    posix_fadvise(entry->fd, 0, MAP_FROM, POSIX_FADV_WILLNEED); /* only a hint */
     return g_steal_pointer(&entry);
+}
+
+bool entry_open_end(Entry *entry, GError **error)
+{
+    struct stat status;
+    if (fstat(entry->fd, &status) != 0)
+        return fail_errno(error, FAIL_LATER, "stat %s", entry->text);
+    size_t size = (size_t)status.st_size;
+    if (size < FORMAT_HEAD_SIZE + FORMAT_TAIL_SIZE)
+        return fail(error, FAIL_NEVER, "%s is only %zu octets long", entry->text, size);
+    return load(entry, size, error) && check_lengths(entry, size, error) && check_head(entry, error) &&
+           check_message(entry, error);
+}
+
+Entry *entry_open(Queue *queue, const char *file, GError **error)
+{
+    g_autoptr(Entry) entry = entry_open_begin(queue, file, error);
+    return entry && entry_open_end(entry, error) ? g_steal_pointer(&entry) : NULL;
 }
 
 void entry_free(Entry *entry)

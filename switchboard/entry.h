@@ -43,6 +43,10 @@ typedef struct Entry Entry;
 /* Opens and verifies file (a name with any suffix) in queue. FAIL_MISSING:
  * gone; FAIL_NEVER: damaged, or no entry at all; FAIL_LATER: the system. */
 Entry *entry_open(Queue *queue, const char *file, GError **error);
+/* The same in two steps, for who opens many: the first has the disk begin to read, in the second the octets are waited
+ * for and verified. Between the two the entry may only be freed, and so after a second that failed. */
+Entry *entry_open_begin(Queue *queue, const char *file, GError **error);
+bool entry_open_end(Entry *entry, GError **error);
 void entry_free(Entry *entry);
 /* Its file was unlinked: entry_free() need not wait until the file system has freed it. */
 void entry_set_gone(Entry *entry);

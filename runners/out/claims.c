@@ -7,6 +7,13 @@
 
 #include "base/log.h"
 
+static void for_each(Claims *claims, void (*step)(Claim *claim))
+{
+    for (int source = 0; source < SOURCES; source++)
+        for (guint i = 0; i < claims->picked[source]->len; i++)
+            step(&g_array_index(claims->picked[source], Claim, i));
+}
+
 /* By whoever comes first: the thread, or a loop that got none. */
 static bool make_all(Claims *claims)
 {
@@ -17,9 +24,8 @@ static bool make_all(Claims *claims)
     g_mutex_unlock(&claims->lock);
     if (!mine)
         return false;
-    for (int source = 0; source < SOURCES; source++)
-        for (guint i = 0; i < claims->picked[source]->len; i++)
-            claim_make(&g_array_index(claims->picked[source], Claim, i));
+    for_each(claims, claim_begin);
+    for_each(claims, claim_make);
     g_mutex_lock(&claims->lock);
     claims->state = CLAIMS_READY;
     g_cond_signal(&claims->done);

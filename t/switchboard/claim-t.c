@@ -41,7 +41,7 @@ static void test_in_order(Fixture *fixture, gconstpointer data)
     g_assert_cmpint(inbox_wait(inbox, clock_now()), ==, -1);
 }
 
-/* The three steps apart: what happens to an entry between them is seen by the next. */
+/* The steps apart: what happens to an entry between them is seen by the next. */
 static void test_in_steps(Fixture *fixture, gconstpointer data)
 {
     static const char *const texts[] = {"1", "2", "3", "4"};
@@ -59,6 +59,8 @@ static void test_in_steps(Fixture *fixture, gconstpointer data)
     g_assert_cmpint(g_unlink(gone), ==, 0);
     GPtrArray *entries = g_ptr_array_new();
     g_autoptr(GError) error = NULL;
+    for (guint i = 0; i < claims->len; i++)
+        claim_begin(&g_array_index(claims, Claim, i));
     for (guint i = 0; i < claims->len; i++) {
         claim_make(&g_array_index(claims, Claim, i));
         g_assert_true(inbox_take(inbox, &g_array_index(claims, Claim, i), entries, &error));
@@ -72,6 +74,33 @@ static void test_in_steps(Fixture *fixture, gconstpointer data)
     free_entries(entries);
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
         g_free(names[i]);
+}
+
+/* Octets that change, or are cut off, after the file was opened. */
+static void test_in_steps_damaged(Fixture *fixture, gconstpointer data)
+{
+    g_autofree char *cut = fixture_store(fixture, "in", "cut");
+    g_autofree char *sound = fixture_store(fixture, "in", "sound");
+    g_autofree char *claimed = g_strconcat(cut, ".bak", NULL);
+    g_autofree char *path = fixture_file_path(fixture, "in", claimed);
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(GArray) claims = g_array_new(FALSE, FALSE, sizeof(Claim));
+    g_assert_cmpuint(inbox_pick(inbox, 9, claims), ==, 2);
+    GPtrArray *entries = g_ptr_array_new();
+    g_autoptr(GError) error = NULL;
+    for (guint i = 0; i < claims->len; i++)
+        claim_begin(&g_array_index(claims, Claim, i));
+    g_assert_cmpint(truncate(path, 20), ==, 0);
+    for (guint i = 0; i < claims->len; i++) {
+        claim_make(&g_array_index(claims, Claim, i));
+        g_assert_true(inbox_take(inbox, &g_array_index(claims, Claim, i), entries, &error));
+        g_assert_no_error(error);
+    }
+    g_assert_cmpuint(entries->len, ==, 1);
+    g_assert_cmpstr(entry_text(entries->pdata[0]), ==, sound);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 1);
+    g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS)); /* in corrupt/ */
+    free_entries(entries);
 }
 
 static int count_calls(const FsEvent *event, void *data)
@@ -347,6 +376,7 @@ int main(int argc, char **argv)
     ADD("/claim/by hash", test_by_hash);
     ADD("/claim/claims in order", test_in_order);
     ADD("/claim/in steps", test_in_steps);
+    ADD("/claim/in steps, damaged", test_in_steps_damaged);
     ADD("/claim/durable", test_durable);
     ADD("/claim/listing due", test_listing_due);
     ADD("/claim/octets", test_octets);
