@@ -255,6 +255,9 @@ bool operate_retry_preserved(Operate *operate, Queue *queue, EntryName *name, GE
     g_autoptr(Entry) entry = entry_open(queue, file, error);
     if (!entry)
         return false;
+    touch(operate, queue);
+    if (entry_decided(entry)) /* its children are on the disk: recovery of the slice brings it to its end (R1) */
+        return suffix_move(queue, name, file, SUFFIX_CLAIMED, error);
     if (!take_back_leftovers(operate, queue, name, error) ||
         !fs_pwrite(entry_fd(entry), &none, 1, FORMAT_CRASHES_OFFSET, error) ||
         !fs_sync_file(entry_fd(entry), error))

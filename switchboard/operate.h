@@ -66,7 +66,8 @@ bool operate_put_back(Operate *operate, Entry *entry, GError **error);
 bool operate_set_due(Operate *operate, Queue *queue, EntryName *name, int64_t due, GError **error);
 
 /* A preserved entry becomes ready, due now, with a crash count of 0, under
- * its own hash. FAIL_NEVER when it is damaged. */
+ * its own hash. One that was decided before it was set aside becomes what it was: the next start of its runner, or
+ * its hourly sweep, brings it to its end. FAIL_NEVER when it is damaged. */
 bool operate_retry_preserved(Operate *operate, Queue *queue, EntryName *name, GError **error);
 
 /* Unlinks a ready or preserved file, also one that is damaged. */

@@ -30,6 +30,7 @@ typedef struct Parent {
     EntryName name;
     const char *suffix;
     unsigned crashes;
+    const char *unread; /* why it cannot be read: was it decided? nobody knows */
 } Parent;
 
 typedef struct Recovery {
@@ -42,6 +43,7 @@ typedef struct Recovery {
     GHashTable *parents;   /* hashes of the orphans' parents */
     GHashTable *undecided; /* parents in S3, and those of orphans in S1, S1t and S2 */
     GHashTable *settled;   /* parents in S4 */
+    GHashTable *kept;      /* parents in S5, and those that come to it because nobody can read them */
     RecoverReport *report;
     bool others; /* there are entries in S1, S1t, S2, S6: they may have children, too */
     bool alone;  /* no operator's command is at work */
@@ -72,14 +74,18 @@ static void note_state(void *data, Queue *queue, const char *file, const EntryNa
 }
 
 /* A parent that was not claimed as far as the disk knows: its own publication, or
- * its intake's rename, may not have reached it either. */
+ * its intake's rename, may not have reached it either. Or one that was set aside, unread. */
 static void note_other(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
 {
     (void)queue;
     (void)file;
     Recovery *recovery = data;
-    if (is_other(name, rest) && recover_set_has(recovery->parents, name->hash))
+    if (!recover_set_has(recovery->parents, name->hash))
+        return;
+    if (is_other(name, rest))
         recover_set_add(recovery->undecided, name->hash);
+    else if (strcmp(rest, SUFFIX_PRESERVED) == 0)
+        recover_set_add(recovery->kept, name->hash);
 }
 
 static void note_orphan(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
@@ -122,9 +128,7 @@ static bool read_heads(Recovery *recovery, GError **error)
         if (fd < 0 && g_error_matches(fault, FAIL, FAIL_NEVER))
             continue; /* no regular file */
         if (fd < 0 && recover_is_closed(recovery->queue, file)) {
-            if (!recover_set_aside(recovery->queue, recovery->report, parent->name, file, MAY_NOT_BE_READ, error))
-                return false;
-            g_array_remove_index(recovery->claimed, i);
+            parent->unread = MAY_NOT_BE_READ;
             continue;
         }
         if (fd < 0) {
@@ -134,10 +138,8 @@ static bool read_heads(Recovery *recovery, GError **error)
         ssize_t got = TEMP_FAILURE_RETRY(pread(fd, head, sizeof head, 0));
         if (got < 0 && errno != EIO)
             return fail_errno(error, FAIL_LATER, "read %s", file);
-        if (got < 0) { /* was it decided? nobody knows */
-            if (!recover_set_aside(recovery->queue, recovery->report, parent->name, file, CANNOT_BE_READ, error))
-                return false;
-            g_array_remove_index(recovery->claimed, i);
+        if (got < 0) {
+            parent->unread = CANNOT_BE_READ;
             continue;
         }
         if (got == sizeof head && g_ascii_isdigit(head[FORMAT_CRASHES_OFFSET]))
@@ -155,7 +157,8 @@ static bool read_heads(Recovery *recovery, GError **error)
 
 static bool is_stray(const Recovery *recovery, const Orphan *orphan)
 {
-    return !recover_set_has(recovery->undecided, orphan->parent) && !recover_set_has(recovery->settled, orphan->parent);
+    return !recover_set_has(recovery->undecided, orphan->parent) &&
+           !recover_set_has(recovery->settled, orphan->parent) && !recover_set_has(recovery->kept, orphan->parent);
 }
 
 static unsigned count_strays(const Recovery *recovery)
@@ -176,8 +179,10 @@ static bool find_all(Recovery *recovery, bool thorough, GError **error)
         return true;
     if (!find_orphans(recovery, error))
         return false;
-    for (guint i = 0; i < recovery->claimed->len; i++)
-        recover_set_add(recovery->undecided, g_array_index(recovery->claimed, Parent, i).name.hash);
+    for (guint i = 0; i < recovery->claimed->len; i++) {
+        const Parent *parent = &g_array_index(recovery->claimed, Parent, i);
+        recover_set_add(parent->unread ? recovery->kept : recovery->undecided, parent->name.hash);
+    }
     for (guint i = 0; i < recovery->decided->len; i++)
         recover_set_add(recovery->settled, g_array_index(recovery->decided, Parent, i).name.hash);
     /* Twice: one that is renamed while the directory is listed may be missed, once. */
@@ -213,7 +218,7 @@ static bool take_back(const Orphan *orphan, GError **error)
     return false;
 }
 
-/* R1 to R3 and R5, child by child. */
+/* R1 to R3 and R5, child by child. Those of a parent that is set aside stay: they go its way. */
 static bool settle_orphans(Recovery *recovery, GError **error)
 {
     for (guint i = 0; i < recovery->orphans->len; i++) {
@@ -234,7 +239,7 @@ static bool settle_orphans(Recovery *recovery, GError **error)
  * that. So every directory is synced where there may have been any. */
 static bool sync_children(const Recovery *recovery, bool thorough, GError **error)
 {
-    bool killed = !thorough && (recovery->others || recovery->claimed->len > 0);
+    bool killed = (!thorough && recovery->others) || recovery->claimed->len > 0;
     return (!killed && recovery->decided->len == 0 && recovery->orphans->len == count_strays(recovery)) ||
            spool_sync_queues(queue_spool(recovery->queue), error);
 }
@@ -246,8 +251,9 @@ static bool put_back_claimed(Recovery *recovery, GError **error)
         EntryName name = parent->name;
         char claimed[FILE_NAME_SIZE];
         suffix_file(&name, SUFFIX_CLAIMED, claimed);
-        if (parent->crashes >= RECOVER_CRASHES_LIMIT) {
-            g_autofree char *why = g_strdup_printf("crashed its runner %u times", parent->crashes);
+        if (parent->unread || parent->crashes >= RECOVER_CRASHES_LIMIT) {
+            g_autofree char *why = parent->unread ? g_strdup(parent->unread)
+                                                  : g_strdup_printf("crashed its runner %u times", parent->crashes);
             if (!recover_set_aside(recovery->queue, recovery->report, name, claimed, why, error))
                 return false;
             continue;
@@ -304,10 +310,11 @@ bool recover_slice(Queue *queue, Slice slice, bool thorough, RecoverReport *repo
     g_autoptr(GHashTable) parents = recover_set_new();
     g_autoptr(GHashTable) undecided = recover_set_new();
     g_autoptr(GHashTable) settled = recover_set_new();
+    g_autoptr(GHashTable) kept = recover_set_new();
     auto_fd lock = -1;
     bool looked = operate_look(queue_spool(queue), &lock, error);
-    Recovery recovery = {queue, slice, intake, claimed, decided, orphans, parents, undecided, settled, report, false,
-                         lock >= 0};
+    Recovery recovery = {queue,     slice,   intake, claimed, decided, orphans, parents,
+                         undecided, settled, kept,   report,  false,   lock >= 0};
     if (looked && run(&recovery, thorough, error))
         return true;
     g_prefix_error(error, "recovery of queue %s: ", queue_name(queue));

@@ -183,8 +183,8 @@ static bool sync_intake(TakeIn *take, GError **error)
     return true;
 }
 
-/* What is not whole was never promised, and is left to the sweep; so is what a living intake is just writing. One that was
- * faster, or is, finds the name gone and the entry stored. */
+/* What is not whole was never promised, and is left to the sweep; so is what a living intake is just writing. One that
+ * was faster, or is, finds the name gone and the entry stored. */
 static bool complete(TakeIn *take, GError **error)
 {
     if (!drop_stored(take, error) || !sync_intake(take, error))

@@ -28,6 +28,6 @@ bool recover_is_closed(Queue *queue, const char *file);
 bool recover_set_aside(Queue *queue, RecoverReport *report, EntryName name, const char *file, const char *why,
                        GError **error);
 
-/* R8 for the names (of EntryName, S1, which it consumes): what intake made whole under its temporary name, T1 and T2 once
- * more. The caller has synced the directory since they were found. */
+/* R8 for the names (of EntryName, S1, which it consumes): what intake made whole under its temporary name, T1 and T2
+ * once more. The caller has synced the directory since they were found. */
 bool recover_stored(Queue *queue, GArray *names, RecoverReport *report, GError **error);

@@ -62,6 +62,7 @@ static const Script scripts[] = {
     {"operator after undoing", crashoperator_undone, 100},
     {"operator deletes after undoing", crashoperator_undone_deleted, 20},
     {"operator retries", crashoperator_retry, 20},
+    {"operator retries unread", crashoperator_retry_unread, 100},
     {"operator and preserved", crashoperator_preserved, 5},
     {"operator and damage", crashoperator_corrupt, 5},
     {"operator gives back", crashoperator_unread, 5},

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* The operator's commands in the small world of crash_states-t. */
+#include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "switchboard/operate.h"
 #include "switchboard/recover.h"
@@ -244,11 +247,23 @@ void crashoperator_undone_deleted(CrashWorld *world)
     crashlog_note(world->log, (CrashNotes){.deleted = 1 << 7});
 }
 
+/* O5: that it is worked on again. One place of syncs for all scripts. */
+static G_GNUC_NO_INLINE void retry_preserved(CrashWorld *world, int message)
+{
+    unsigned count = 0;
+    g_autoptr(GArray) names = names_in(world, "in");
+    g_autoptr(Operate) operate = operate_open(world->spool, false, done, &count, NULL);
+    g_assert_cmpuint(names->len, ==, 1);
+    g_assert_true(operate_retry_preserved(operate, spool_queue(world->spool, "in", NULL),
+                                          &g_array_index(names, EntryName, 0), NULL));
+    g_assert_true(operate_end(operate, NULL));
+    crashlog_note(world->log, (CrashNotes){.acknowledged = UINT64_C(1) << message});
+}
+
 /* O5 of a message that killed its runners (R4), and does not any more. */
 void crashoperator_retry(CrashWorld *world)
 {
-    unsigned count = 0, worked = 0;
-    Queue *in = spool_queue(world->spool, "in", NULL);
+    unsigned worked = 0;
     g_assert_true(crashworld_try_store(world, 5, false));
     for (int i = 0; i <= RECOVER_CRASHES_LIMIT; i++) {
         g_autoptr(Inbox) inbox = crashworld_inbox(world, "in", (Slice){0, 1});
@@ -259,15 +274,46 @@ void crashoperator_retry(CrashWorld *world)
     }
     crashlog_die_at(world->log, NULL, 0);
     crashlog_begin(world->log);
-    g_autoptr(GArray) names = names_in(world, "in");
-    g_autoptr(Operate) operate = operate_open(world->spool, false, done, &count, NULL);
-    g_assert_cmpuint(names->len, ==, 1);
-    g_assert_true(operate_retry_preserved(operate, in, &g_array_index(names, EntryName, 0), NULL));
-    g_assert_true(operate_end(operate, NULL));
-    crashlog_note(world->log, (CrashNotes){.acknowledged = 1 << 5}); /* that it is worked on again */
+    retry_preserved(world, 5);
     g_autoptr(Inbox) inbox = crashworld_inbox(world, "in", (Slice){0, 1});
     g_autoptr(Hop) hop = hop_new(world->spool);
     g_assert_true(crashworld_work(world, inbox, hop, &worked) && hop_settle(hop, NULL));
+}
+
+static bool unreadable; /* whatever is read */
+
+/* In place of the library's. */
+ssize_t pread(int fd, void *into, size_t size, off_t from)
+{
+    if (!unreadable)
+        return (ssize_t)syscall(SYS_pread64, fd, into, size, from);
+    errno = EIO;
+    return -1;
+}
+
+/* An undone run; a start that dies before it has synced what it took back of it; one that cannot read the parent, and
+ * sets it aside (R9); O5 when it can be read again; and the runner that is there works on it, with another outcome. */
+void crashoperator_retry_unread(CrashWorld *world)
+{
+    unsigned worked = 0;
+    g_assert_true(crashworld_try_store(world, 7, false));
+    world->other_outcome = true;
+    crashlog_die_at(world->log, "decide in .bak", 0);
+    g_autoptr(Inbox) dead = crashworld_inbox(world, "in", (Slice){0, 1});
+    g_autoptr(Hop) undone = hop_new(world->spool);
+    g_assert_false(crashworld_work(world, dead, undone, &worked));
+    world->log->die_in = -1;
+    world->other_outcome = false;
+    crashlog_begin(world->log);
+    crashlog_die_at(world->log, "unlink retry child.tmp", 1);
+    g_assert_null(crashworld_inbox(world, "in", (Slice){0, 1}));
+    world->log->die_in = -1;
+    crashlog_begin_changes(world->log);
+    unreadable = true;
+    g_autoptr(Inbox) living = crashworld_inbox(world, "in", (Slice){0, 1});
+    unreadable = false;
+    retry_preserved(world, 7);
+    work_on(world, living);
 }
 
 /* A message one octet of which goes bad. */

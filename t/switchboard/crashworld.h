@@ -78,6 +78,7 @@ void crashoperator_leftovers(CrashWorld *world);
 void crashoperator_undone(CrashWorld *world);
 void crashoperator_undone_deleted(CrashWorld *world);
 void crashoperator_retry(CrashWorld *world);
+void crashoperator_retry_unread(CrashWorld *world);
 void crashoperator_preserved(CrashWorld *world);
 void crashoperator_corrupt(CrashWorld *world);
 void crashoperator_unread(CrashWorld *world);

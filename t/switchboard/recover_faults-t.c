@@ -9,9 +9,12 @@
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "switchboard/hop.h"
+#include "switchboard/operate.h"
 #include "switchboard/recover.h"
 #include "t/switchboard/fixture.h"
 
@@ -77,6 +80,16 @@ DIR *fdopendir(int fd)
         return NULL;
     }
     return original(fd);
+}
+
+static bool unreadable; /* whatever is read */
+
+ssize_t pread(int fd, void *into, size_t size, off_t from)
+{
+    if (!unreadable)
+        return (ssize_t)syscall(SYS_pread64, fd, into, size, from);
+    errno = EIO;
+    return -1;
 }
 
 /* ---- what is there ---- */
@@ -197,6 +210,87 @@ static void test_stray_goes(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(report.strays, ==, CHILDREN);
 }
 
+/* The parent's octets cannot be read: it is set aside, and nobody knows whether it was decided. */
+static void set_unread_aside(Fixture *fixture)
+{
+    for (int thorough = 0; thorough < 2; thorough++) {
+        RecoverReport report = {0};
+        unreadable = thorough == 0;
+        g_assert_true(recover_slice(in_of(fixture), WHOLE, thorough == 1, &report, NULL));
+        unreadable = false;
+        g_assert_cmpuint(report.preserved, ==, 1 - thorough);
+        g_assert_cmpuint(report.strays + report.rolled_back + report.rolled_forward, ==, 0);
+        g_assert_cmpuint(fixture_count(fixture, "in", ".psv"), ==, 1);
+        g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
+        g_assert_cmpuint(children(fixture, ".tmp"), ==, CHILDREN);
+    }
+}
+
+static void done(void *data, void *token, const GError *error)
+{
+    (void)data;
+    (void)token;
+    g_assert_no_error(error);
+}
+
+typedef bool Command(Operate *operate, Queue *queue, EntryName *name, GError **error);
+
+static void command(Fixture *fixture, Command *run)
+{
+    EntryName name;
+    g_autofree char *file = fixture_files(fixture, "in", ".psv");
+    g_assert_true(name_parse(file, &name, NULL));
+    g_autoptr(Operate) operate = operate_open(fixture->spool, false, done, NULL, NULL);
+    g_assert_true(run(operate, in_of(fixture), &name, NULL) && operate_end(operate, NULL));
+}
+
+/* S5 with children: they are the operator's, as the parent is. */
+static void test_unread(Fixture *fixture, gconstpointer data)
+{
+    die_in(fixture, UNDECIDED);
+    set_unread_aside(fixture);
+    command(fixture, operate_retry_preserved);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
+    g_assert_cmpuint(children(fixture, ""), ==, 0);
+    begin_anew(fixture);
+    die_in(fixture, UNDECIDED);
+    set_unread_aside(fixture);
+    command(fixture, operate_delete_preserved);
+    g_assert_cmpuint(fixture_count(fixture, "in", "") + children(fixture, ""), ==, 0);
+}
+
+/* O5 of one that was decided: it is not done again, but brought to its end. */
+static void test_unread_decided(Fixture *fixture, gconstpointer data)
+{
+    RecoverReport report = {0};
+    die_in(fixture, DECIDED);
+    set_unread_aside(fixture);
+    command(fixture, operate_retry_preserved);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".bak"), ==, 1);
+    g_assert_cmpuint(children(fixture, ".tmp"), ==, CHILDREN);
+    g_assert_true(recover_slice(in_of(fixture), WHOLE, true, &report, NULL)); /* also in a runner that lives */
+    g_assert_cmpuint(report.rolled_forward, ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 0);
+    g_assert_cmpuint(children(fixture, ".msg"), ==, CHILDREN);
+}
+
+/* Children that a start took back before it died, perhaps not for good: of what is set aside no other start sees that
+ * there may have been any. */
+static void test_unread_after_undoing(Fixture *fixture, gconstpointer data)
+{
+    RecoverReport report = {0};
+    Disk disk;
+    die_in(fixture, UNDECIDED);
+    disk_begin(&disk, FS_SYNC_DIR, 0);
+    g_assert_false(recover_slice(in_of(fixture), WHOLE, false, &report, NULL));
+    g_assert_cmpuint(children(fixture, ""), ==, 0);
+    unreadable = true;
+    g_assert_true(recover_slice(in_of(fixture), WHOLE, false, &report, NULL));
+    unreadable = false;
+    disk_end(&disk);
+    g_assert_cmpuint(disk.preserved, ==, 1);
+}
+
 #define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
 
 int main(int argc, char **argv)
@@ -205,5 +299,8 @@ int main(int argc, char **argv)
     ADD("/recover faults/not listed", test_not_listed);
     ADD("/recover faults/not taken back", test_not_taken_back);
     ADD("/recover faults/stray goes", test_stray_goes);
+    ADD("/recover faults/unread", test_unread);
+    ADD("/recover faults/unread, decided", test_unread_decided);
+    ADD("/recover faults/unread after undoing", test_unread_after_undoing);
     return g_test_run();
 }
