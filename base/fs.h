@@ -10,7 +10,8 @@
  * Rules: directories are named by open descriptors, entries by plain names;
  * every rename stays inside one directory; the result of every sync is
  * checked, and a failed sync is never repeated as if it had not happened: the
- * caller gives up the files concerned and starts over with new ones.
+ * caller gives up the files concerned and starts over with new ones, or writes
+ * the octets once more before the next sync.
  *
  * All functions retry EINTR and short writes, set error with FAIL_LATER (the
  * system's fault) unless said otherwise, and name the file in it.

@@ -124,7 +124,7 @@ static bool read_heads(Recovery *recovery, GError **error)
         char file[FILE_NAME_SIZE], head[FORMAT_CRASHES_OFFSET + 1] = "";
         suffix_file(&parent->name, SUFFIX_CLAIMED, file);
         g_autoptr(GError) fault = NULL;
-        auto_fd fd = fs_open(queue_fd(recovery->queue), file, false, &fault);
+        auto_fd fd = fs_open(queue_fd(recovery->queue), file, true, &fault);
         if (fd < 0 && g_error_matches(fault, FAIL, FAIL_NEVER))
             continue; /* no regular file */
         if (fd < 0 && recover_is_closed(recovery->queue, file)) {
@@ -146,8 +146,9 @@ static bool read_heads(Recovery *recovery, GError **error)
             parent->crashes = (unsigned)(head[FORMAT_CRASHES_OFFSET] - '0');
         if (got < (ssize_t)FORMAT_MAGIC_SIZE || memcmp(head, FORMAT_MAGIC_DECIDED, FORMAT_MAGIC_SIZE) != 0)
             continue;
-        /* What we saw must be so on the disk before others see its children. */
-        if (!fs_sync_file(fd, error))
+        /* What we saw must be so on the disk before others see its children. It is written once more: its first sync
+         * may have failed, and left it clean in the kernel's memory. */
+        if (!fs_pwrite(fd, FORMAT_MAGIC_DECIDED, FORMAT_MAGIC_SIZE, 0, error) || !fs_sync_file(fd, error))
             return false;
         g_array_append_val(recovery->decided, *parent);
         g_array_remove_index(recovery->claimed, i);

@@ -25,6 +25,7 @@ typedef struct RecoverReport {
     unsigned rolled_back;    /* parents in S3 put back to S2 */
     unsigned completed;      /* in S1, whole: a 250 may have been said */
     unsigned preserved;      /* parents in S3 set aside after too many crashes */
+    unsigned left;           /* in S1, whole, and could not be synced: the log tells, and the next time will do */
     unsigned strays;         /* tagged files without a parent, moved to shunt */
     bool unsettled;          /* it failed, and nobody knows what is on the disk of children and their parents */
 } RecoverReport;

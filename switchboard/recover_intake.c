@@ -55,6 +55,8 @@ bool recover_is_closed(Queue *queue, const char *file)
     return faccessat(queue_fd(queue), file, R_OK | W_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) != 0 && errno == EACCES;
 }
 
+#define COPY_BLOCK (64 * 1024)
+
 /* R8 at work. */
 typedef struct TakeIn {
     Queue *queue;
@@ -103,21 +105,33 @@ static bool was_whole(int fd, const EntryName *name, bool *whole, GError **error
     return true;
 }
 
-/* T1 once more, but for the directory. What the disk has damaged since will be ready, too: who claims it moves it to
- * corrupt/ (T11). */
-static bool sync_stored(TakeIn *take, const EntryName *name, const char *file, Entry *entry, GError **error)
+/* Writes the octets once more where they are. A sync that failed has told so to somebody, and left them clean in the
+ * kernel's memory: the next one would succeed without them. */
+static bool write_again(int fd, GError **error)
 {
-    auto_fd fd = entry ? -1 : fs_open(queue_fd(take->queue), file, false, error);
-    if (!entry && fd < 0)
-        return false;
-    bool whole = true;
-    if (!entry && !was_whole(fd, name, &whole, error)) {
-        g_prefix_error(error, "%s: ", file);
-        return false;
+    char block[COPY_BLOCK];
+    for (off_t at = 0;;) {
+        ssize_t got = TEMP_FAILURE_RETRY(pread(fd, block, sizeof block, at));
+        if (got < 0)
+            return fail_errno(error, FAIL_LATER, "read");
+        if (got == 0)
+            return true;
+        if (!fs_pwrite(fd, block, (size_t)got, at, error))
+            return false;
+        at += got;
     }
-    if (!whole)
-        return fail(error, FAIL_NEVER, "%s is a part", file);
-    return fs_sync_file(entry ? entry_fd(entry) : fd, error);
+}
+
+/* T1 once more, but for the directory. What the disk has damaged since will be ready, too: who claims it moves it to
+ * corrupt/ (T11). Nobody else writes: it is whole, so its intake does not, and a runner of its slice is ourselves. */
+static bool sync_stored(TakeIn *take, const char *file, int fd)
+{
+    g_autoptr(GError) error = NULL;
+    if (write_again(fd, &error) && fs_sync_file(fd, &error))
+        return true;
+    log_error("queue %s: %s cannot be taken in now: %s", queue_name(take->queue), file, error->message);
+    take->report->left++;
+    return false;
 }
 
 static void note_stored(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
@@ -153,7 +167,26 @@ static bool drop_stored(TakeIn *take, GError **error)
     return true;
 }
 
-/* What is whole stays in take->names; what cannot be read is set aside, and what is a part is left. */
+/* Opens what is whole, or was; -1: it is a part, or there is a fault. */
+static int open_stored(TakeIn *take, const EntryName *name, const char *file, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    g_autoptr(Entry) entry = entry_open(take->queue, file, &fault);
+    bool damaged = g_error_matches(fault, FAIL, FAIL_NEVER), whole = true;
+    if (!entry && !damaged) {
+        g_propagate_error(error, g_steal_pointer(&fault));
+        return -1;
+    }
+    auto_fd fd = fs_open(queue_fd(take->queue), file, true, error);
+    if (fd < 0 || !damaged)
+        return auto_fd_steal(&fd);
+    if (was_whole(fd, name, &whole, error))
+        return whole ? auto_fd_steal(&fd) : -1;
+    g_prefix_error(error, "%s: ", file);
+    return -1;
+}
+
+/* What is whole stays in take->names; what cannot be read is set aside; what is a part or cannot be synced is left. */
 static bool sync_intake(TakeIn *take, GError **error)
 {
     for (guint i = take->names->len; i-- > 0;) {
@@ -161,14 +194,11 @@ static bool sync_intake(TakeIn *take, GError **error)
         char file[FILE_NAME_SIZE];
         suffix_file(&name, SUFFIX_TMP, file);
         g_autoptr(GError) fault = NULL;
-        g_autoptr(Entry) entry = entry_open(take->queue, file, &fault);
-        bool damaged = g_error_matches(fault, FAIL, FAIL_NEVER);
-        if (damaged)
-            g_clear_error(&fault);
-        if ((entry || damaged) && sync_stored(take, &name, file, entry, &fault))
+        auto_fd fd = open_stored(take, &name, file, &fault);
+        if (fd >= 0 && sync_stored(take, file, fd))
             continue;
         bool later = g_error_matches(fault, FAIL, FAIL_LATER);
-        const char *why = entry || !later                        ? NULL
+        const char *why = !later                                 ? NULL
                           : is_lost(take->queue, file)           ? CANNOT_BE_READ
                           : recover_is_closed(take->queue, file) ? MAY_NOT_BE_READ
                                                                  : NULL;
@@ -235,14 +265,18 @@ static void find_file(void *data, Queue *queue, const char *file, const EntryNam
         g_array_append_val(sweep->found, *name);
 }
 
-bool recover_intake(Queue *queue, Slice slice, int64_t age_us, unsigned *completed, GError **error)
+static bool take_in(Queue *queue, Slice slice, int64_t age_us, RecoverReport *report, GError **error)
 {
     g_autoptr(GArray) names = g_array_new(FALSE, FALSE, sizeof(EntryName));
     Sweep sweep = {.slice = slice, .before = (time_t)((clock_now() - age_us) / CLOCK_SECOND), .found = names};
+    return queue_visit(queue, find_file, &sweep, error) &&
+           (names->len == 0 || fs_sync_dir(queue_fd(queue), error)) && recover_stored(queue, names, report, error);
+}
+
+bool recover_intake(Queue *queue, Slice slice, int64_t age_us, unsigned *completed, GError **error)
+{
     RecoverReport report = {0};
-    bool sound = queue_visit(queue, find_file, &sweep, error) &&
-                 (names->len == 0 || fs_sync_dir(queue_fd(queue), error)) &&
-                 recover_stored(queue, names, &report, error);
+    bool sound = take_in(queue, slice, age_us, &report, error);
     *completed = report.completed; /* what was set aside is set aside again, should a power cut undo it */
     return sound;
 }
@@ -264,10 +298,10 @@ bool recover_sweep(Queue *queue, Slice slice, int64_t age_us, unsigned *swept, G
     auto_fd lock = -1;
     if (!operate_look(queue_spool(queue), &lock, error))
         return false;
-    unsigned completed;
+    RecoverReport report = {0};
     Sweep sweep = {.slice = slice, .before = (time_t)((clock_now() - age_us) / CLOCK_SECOND)};
-    bool sound = recover_intake(queue, slice, age_us, &completed, error) &&
-                 queue_visit(queue, sweep_file, &sweep, error);
+    bool sound = take_in(queue, slice, age_us, &report, error) &&
+                 (report.left > 0 || queue_visit(queue, sweep_file, &sweep, error)); /* what is left is whole */
     *swept = sweep.swept;
     return sound;
 }

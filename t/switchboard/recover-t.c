@@ -377,6 +377,8 @@ static void test_takes_in_unread(Fixture *fixture, gconstpointer data)
         reads_until_fault = -1;
         g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
         g_assert_cmpuint(fixture_count(fixture, "in", ".psv"), ==, 0); /* it can be read again */
+        if (fixture_count(fixture, "in", ".tmp") > 0)
+            make_old(fixture, unfinished); /* a part of it may have been written again */
         recover_sweep(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, 3600 * INT64_C(1000000), &swept, NULL);
         g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
         fixture_tear_down(fixture, NULL);

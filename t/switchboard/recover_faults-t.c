@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -63,6 +64,79 @@ static void disk_end(Disk *disk)
 {
     fs_set_hook(NULL, NULL);
     g_clear_pointer(&disk->dirty, g_hash_table_unref);
+}
+
+/* Octets of files of in, as the kernel has them: a sync that fails tells so once, and leaves them clean. A later one
+ * succeeds, and writes none of them. */
+typedef enum Octet { OCTET_ON_DISK, OCTET_WRITTEN, OCTET_LOST } Octet;
+
+typedef struct Lossy {
+    GHashTable *files; /* inode -> GByteArray of Octet */
+    int syncs;         /* until one fails, of a file of in; -1: none does */
+    bool keeps;        /* what is to be unlinked, as if the process had been killed before that */
+    unsigned failed, sound;
+} Lossy;
+
+static GByteArray *octets_of(Lossy *lossy, int fd)
+{
+    struct stat status;
+    g_autofree char *link = g_strdup_printf("/proc/self/fd/%d", fd);
+    g_autofree char *path = g_file_read_link(link, NULL);
+    if (!path || !strstr(path, "/in/"))
+        return NULL;
+    g_assert_cmpint(fstat(fd, &status), ==, 0);
+    gpointer inode = GSIZE_TO_POINTER(status.st_ino);
+    GByteArray *octets = g_hash_table_lookup(lossy->files, inode);
+    if (!octets) {
+        octets = g_byte_array_new();
+        g_hash_table_insert(lossy->files, inode, octets);
+    }
+    for (off_t i = octets->len; i < status.st_size; i++)
+        g_byte_array_append(octets, (const uint8_t[]){OCTET_ON_DISK}, 1);
+    return octets;
+}
+
+static void write_octets(GByteArray *octets, const FsEvent *event)
+{
+    guint from = event->call == FS_WRITE ? octets->len : (guint)event->offset, to = from + (guint)event->length;
+    if (to > octets->len)
+        g_byte_array_set_size(octets, to);
+    memset(octets->data + from, OCTET_WRITTEN, to - from);
+}
+
+static int on_lossy_disk(const FsEvent *event, void *data)
+{
+    Lossy *lossy = data;
+    bool writes = event->call == FS_WRITE || event->call == FS_PWRITE;
+    if (lossy->keeps && event->call == FS_UNLINK)
+        return EIO;
+    GByteArray *octets = writes || event->call == FS_SYNC_FILE ? octets_of(lossy, event->fd) : NULL;
+    if (octets && writes)
+        write_octets(octets, event);
+    if (!octets || writes)
+        return 0;
+    bool fails = lossy->syncs >= 0 && lossy->syncs-- == 0;
+    for (guint i = 0; i < octets->len; i++) {
+        g_assert_true(fails || octets->data[i] != OCTET_LOST);
+        if (octets->data[i] == OCTET_WRITTEN)
+            octets->data[i] = fails ? OCTET_LOST : OCTET_ON_DISK;
+    }
+    lossy->failed += fails;
+    lossy->sound += !fails;
+    return fails ? EIO : 0;
+}
+
+static void lossy_begin(Lossy *lossy, int syncs)
+{
+    *lossy = (Lossy){.files = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_byte_array_unref),
+                     .syncs = syncs};
+    fs_set_hook(on_lossy_disk, lossy);
+}
+
+static void lossy_end(Lossy *lossy)
+{
+    fs_set_hook(NULL, NULL);
+    g_clear_pointer(&lossy->files, g_hash_table_unref);
 }
 
 static int listings_until_fault = -1; /* then one fails */
@@ -291,6 +365,61 @@ static void test_unread_after_undoing(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(disk.preserved, ==, 1);
 }
 
+#define LONG_AGO (-INT64_C(3600000000)) /* an age: what is an hour young, too */
+
+/* R8 of what intake could not sync before it was killed: by a start, by a runner that lives, by its sweep; and their
+ * own sync may fail, too. It stays until it is on the disk, and is not swept. */
+static void test_intake_not_synced(Fixture *fixture, gconstpointer data)
+{
+    for (int way = 0; way < 3; way++)
+        for (int fails = -1; fails < 2; fails++) { /* how often R8's own sync does, less one */
+            Lossy lossy;
+            unsigned swept, completed;
+            Queue *in = in_of(fixture);
+            Intake intake = {.draft = fixture_draft("in", "t", "message")};
+            lossy_begin(&lossy, 0);
+            lossy.keeps = true;
+            g_assert_false(intake_store(fixture->spool, &intake, 1, true));
+            lossy.keeps = false;
+            for (int try = -1; try <= fails; try++) {
+                RecoverReport report = {0};
+                lossy.syncs = try < fails ? 0 : -1;
+                g_assert_cmpuint(fixture_count(fixture, "in", ".tmp"), ==, 1);
+                g_assert_true(way == 0   ? recover_slice(in, WHOLE, false, &report, NULL)
+                              : way == 1 ? recover_intake(in, WHOLE, LONG_AGO, &completed, NULL)
+                                         : recover_sweep(in, WHOLE, LONG_AGO, &swept, NULL));
+            }
+            g_assert_cmpuint(lossy.failed, ==, 2 + fails);
+            g_assert_cmpuint(lossy.sound, ==, 1);
+            lossy_end(&lossy);
+            g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
+            g_clear_error(&intake.error);
+            draft_free(intake.draft);
+            begin_anew(fixture);
+        }
+}
+
+/* R1 of a parent that said in its head that it was decided, to us and not to the disk. */
+static void test_decision_not_synced(Fixture *fixture, gconstpointer data)
+{
+    g_free(fixture_store(fixture, "in", "m"));
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_autoptr(Outcome) outcome = outcome_new(entries->pdata[0]);
+    outcome_add(outcome, draft_from_entry("out", outcome->parent));
+    g_autoptr(Hop) hop = hop_new(fixture->spool);
+    Lossy lossy;
+    RecoverReport report = {0};
+    lossy_begin(&lossy, 0);
+    g_assert_false(hop_commit(hop, &outcome, 1, NULL));
+    g_assert_cmpuint(lossy.failed, ==, 1);
+    g_assert_true(recover_slice(in_of(fixture), WHOLE, false, &report, NULL));
+    g_assert_cmpuint(lossy.sound, ==, 1);
+    lossy_end(&lossy);
+    g_assert_cmpuint(report.rolled_forward, ==, 1);
+    g_assert_cmpuint(children(fixture, ".msg"), ==, 1);
+}
+
 #define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
 
 int main(int argc, char **argv)
@@ -302,5 +431,7 @@ int main(int argc, char **argv)
     ADD("/recover faults/unread", test_unread);
     ADD("/recover faults/unread, decided", test_unread_decided);
     ADD("/recover faults/unread after undoing", test_unread_after_undoing);
+    ADD("/recover faults/intake not synced", test_intake_not_synced);
+    ADD("/recover faults/decision not synced", test_decision_not_synced);
     return g_test_run();
 }
