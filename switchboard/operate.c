@@ -29,6 +29,7 @@ struct Operate {
     OperateGuard *guard;
     void *guard_data;
     bool marked;           /* the lock file says that something may be left */
+    bool left;             /* and so it is: a claimed entry that could not be brought to an end */
     Queue *queue;          /* of the batch */
     GPtrArray *outcomes;   /* of Outcome */
     GPtrArray *tokens;
@@ -153,8 +154,8 @@ Entry *operate_claim(Operate *operate, Queue *queue, const EntryName *name, bool
     else if (entry && take_back_leftovers(operate, queue, name, &fault))
         return g_steal_pointer(&entry);
     touch(operate, queue); /* the lock may not say that nothing is left before this is on the disk */
-    if (give_back(queue, name, suffix, error))
-        g_propagate_error(error, g_steal_pointer(&fault));
+    operate->left |= !give_back(queue, name, suffix, NULL);
+    g_propagate_error(error, g_steal_pointer(&fault));
     return NULL;
 }
 
@@ -224,7 +225,7 @@ bool operate_end(Operate *operate, GError **error)
 {
     if (!operate_flush(operate, error) || !operate_sync(operate, error))
         return false;
-    if (operate->marked && !fs_truncate(operate->lock, 0, error))
+    if (operate->marked && !operate->left && !fs_truncate(operate->lock, 0, error))
         return false;
     operate->marked = false;
     return true;
@@ -278,11 +279,11 @@ bool operate_delete(Operate *operate, Queue *queue, EntryName *name, GError **er
     touch(operate, queue);
     if (!take(operate, queue, name, SUFFIX_READY, error))
         return false;
-    if (!ask_guard(operate, error)) {
-        give_back(queue, name, SUFFIX_READY, NULL);
-        return false;
-    }
-    return take_back_leftovers(operate, queue, name, error) && fs_unlink(queue_fd(queue), file, error);
+    if (ask_guard(operate, error) && take_back_leftovers(operate, queue, name, error) &&
+        fs_unlink(queue_fd(queue), file, error))
+        return true;
+    operate->left |= !give_back(queue, name, SUFFIX_READY, NULL);
+    return false;
 }
 
 bool operate_delete_preserved(Operate *operate, Queue *queue, EntryName *name, GError **error)
@@ -297,8 +298,11 @@ bool operate_delete_preserved(Operate *operate, Queue *queue, EntryName *name, G
 bool operate_set_corrupt(Operate *operate, Queue *queue, const EntryName *name, GError **error)
 {
     touch(operate, queue); /* the lock file may not be emptied before its parent is gone for good */
-    return take(operate, queue, name, SUFFIX_READY, error) &&
-           corrupt_set_aside(queue, &hand_operator, name, error);
+    if (!take(operate, queue, name, SUFFIX_READY, error))
+        return false;
+    bool moved = corrupt_set_aside(queue, &hand_operator, name, error);
+    operate->left |= !moved;
+    return moved;
 }
 
 bool operate_set_stray_aside(Operate *operate, Queue *queue, const char *file, GError **error)

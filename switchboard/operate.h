@@ -14,7 +14,8 @@
  *
  * When operate_move(), operate_flush() or operate_end() returns false the state is not known: end
  * the process without operate_end(); recovery decides. The other functions leave the entry as it was
- * where they fail.
+ * where they fail; where that fails, too, operate_end() leaves the lock file as it is, and whoever settles what
+ * a killed command left brings it to its end.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -266,6 +266,48 @@ static void test_stray(Fixture *fixture, gconstpointer data)
     }
 }
 
+/* One call fails. */
+static int fail_one(const FsEvent *event, void *data)
+{
+    (void)event;
+    int *countdown = data;
+    return (*countdown)-- == 0 ? EIO : 0;
+}
+
+/* A command that goes on after a failure that left an entry in its hands does not say that nothing is left. */
+static void test_goes_on(Fixture *fixture, gconstpointer data)
+{
+    unsigned ended = 0;
+    for (int damaged = 0; damaged < 2; damaged++) {
+        bool failed = true;
+        for (int at = 0; failed; at++) {
+            g_autofree char *text = fixture_store(fixture, "out", "m");
+            EntryName name;
+            int countdown = at;
+            g_assert_true(name_parse(text, &name, NULL));
+            g_assert_true(spool_queue(fixture->spool, "corrupt", NULL) && spool_queue(fixture->spool, "in", NULL));
+            g_autoptr(Operate) operate = operate_open(fixture->spool, false, done, NULL, NULL);
+            Queue *out = spool_queue(fixture->spool, "out", NULL);
+            fs_set_hook(fail_one, &countdown);
+            failed = damaged ? !operate_set_corrupt(operate, out, &name, NULL)
+                             : !operate_delete(operate, out, &name, NULL);
+            ended += operate_end(operate, NULL);
+            fs_set_hook(NULL, NULL);
+            failed = failed || countdown < 0;
+            g_clear_pointer(&operate, operate_free);
+            fixture_reopen(fixture);
+            start_runner(fixture);
+            unsigned files = fixture_count(fixture, "out", "") + fixture_count(fixture, "corrupt", "");
+            g_assert_cmpuint(fixture_count(fixture, "out", ".msg") + fixture_count(fixture, "out", ".psv") +
+                             fixture_count(fixture, "corrupt", ".msg"), ==, files);
+            g_assert_cmpuint(files, <=, 1);
+            fixture_tear_down(fixture, NULL);
+            fixture_set_up(fixture, NULL);
+        }
+    }
+    g_assert_cmpuint(ended, >, 5);
+}
+
 #define ADD(path, test) \
     g_test_add("/settle/" path, Fixture, NULL, fixture_set_up, test, fixture_tear_down)
 
@@ -279,5 +321,6 @@ int main(int argc, char **argv)
     ADD("living", test_living);
     ADD("shunt", test_shunt);
     ADD("stray", test_stray);
+    ADD("goes on", test_goes_on);
     return g_test_run();
 }
