@@ -3,6 +3,7 @@
 #include "switchboard/corrupt_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/auto.h"
@@ -52,6 +53,14 @@ static bool preserve(Queue *queue, const Hand *hand, const EntryName *name, GErr
     return suffix_move(queue, &kept, claimed, SUFFIX_PRESERVED, error) && fs_sync_dir(queue_fd(queue), error);
 }
 
+/* The copy was not made whole, and is gone, if it could be: it must not come back beside what another run makes. */
+static bool withdraw(Queue *corrupt, const char *tagged, GError **error)
+{
+    int fd = queue_fd(corrupt);
+    return (faccessat(fd, tagged, F_OK, AT_SYMLINK_NOFOLLOW) != 0 || fs_unlink(fd, tagged, error)) &&
+           fs_sync_dir(fd, error);
+}
+
 bool corrupt_set_aside(Queue *queue, const Hand *hand, const EntryName *name, GError **error)
 {
     char claimed[FILE_NAME_SIZE], decided[FILE_NAME_SIZE], tagged[FILE_NAME_SIZE];
@@ -63,7 +72,7 @@ bool corrupt_set_aside(Queue *queue, const Hand *hand, const EntryName *name, GE
     if (!corrupt || !corrupt_copy(queue, claimed, corrupt, tagged, &fault)) {
         log_error("queue %s: %s stays there as " SUFFIX_PRESERVED ", it cannot be moved to " CORRUPT_QUEUE ": %s",
                   queue_name(queue), claimed, fault->message);
-        return preserve(queue, hand, name, error);
+        return (!corrupt || withdraw(corrupt, tagged, error)) && preserve(queue, hand, name, error);
     }
     EntryName published = *name;
     return fs_rename(queue_fd(queue), claimed, decided, error) && fs_sync_dir(queue_fd(queue), error) &&

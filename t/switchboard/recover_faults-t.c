@@ -30,7 +30,7 @@ typedef struct Disk {
     FsCall fails;
     int in;             /* calls of that kind until one fails; -1: none does */
     GHashTable *dirty;  /* descriptors of directories that were changed and not synced since */
-    unsigned preserved; /* renames to .psv, none of them while a directory was dirty */
+    unsigned preserved; /* renames to .psv, none of them while another directory was dirty */
 } Disk;
 
 static bool is_name_call(FsCall call)
@@ -44,6 +44,7 @@ static int on_disk(const FsEvent *event, void *data)
     if (event->call == disk->fails && disk->in >= 0 && disk->in-- == 0)
         return EIO;
     if (event->call == FS_RENAME && g_str_has_suffix(event->to, ".psv")) {
+        g_hash_table_remove(disk->dirty, GINT_TO_POINTER(event->fd));
         g_assert_cmpuint(g_hash_table_size(disk->dirty), ==, 0);
         disk->preserved++;
     }
@@ -365,6 +366,28 @@ static void test_unread_after_undoing(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(disk.preserved, ==, 1);
 }
 
+/* T11 that cannot copy: the entry is set aside, and should it be sound then, and decided with others, the copy that was
+ * begun must not come back. */
+static void test_not_copied(Fixture *fixture, gconstpointer data)
+{
+    for (int at = 0; at < 2; at++) { /* of the copy, of its directory */
+        g_free(fixture_store(fixture, "in", "damaged"));
+        g_autofree char *file = fixture_files(fixture, "in", ".msg");
+        g_autofree char *path = fixture_file_path(fixture, "in", file);
+        g_assert_cmpint(truncate(path, 200), ==, 0);
+        g_assert_nonnull(spool_queue(fixture->spool, "corrupt", NULL));
+        g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+        Disk disk;
+        disk_begin(&disk, at == 0 ? FS_SYNC_FILE : FS_SYNC_DIR, 0);
+        g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+        disk_end(&disk);
+        g_assert_cmpuint(entries->len, ==, 0);
+        g_assert_cmpuint(disk.preserved, ==, 1);
+        g_assert_cmpuint(fixture_count(fixture, "corrupt", ""), ==, 0);
+        begin_anew(fixture);
+    }
+}
+
 #define LONG_AGO (-INT64_C(3600000000)) /* an age: what is an hour young, too */
 
 /* R8 of what intake could not sync before it was killed: by a start, by a runner that lives, by its sweep; and their
@@ -431,6 +454,7 @@ int main(int argc, char **argv)
     ADD("/recover faults/unread", test_unread);
     ADD("/recover faults/unread, decided", test_unread_decided);
     ADD("/recover faults/unread after undoing", test_unread_after_undoing);
+    ADD("/recover faults/not copied", test_not_copied);
     ADD("/recover faults/intake not synced", test_intake_not_synced);
     ADD("/recover faults/decision not synced", test_decision_not_synced);
     return g_test_run();
