@@ -154,6 +154,35 @@ def test_every_call(instances, sink, runner):
     assert sum(failed.values()) >= calls
 
 
+def test_failing_starts(instances, sink):
+    """A runner whose start fails in any of its calls, the syncs of recovery among them, works on nothing before another
+    start has made them all; the master sees to that one."""
+    if not tool("failcall.so").exists():
+        pytest.skip("t/tools/failcall.so was not built")
+    site = Site(instances, sink, "pipeline")
+    instance, failed, recoveries = site.instance, [], 0
+    for number in range(1, 100):
+        instance.set({"runner.pipeline": {"start": "no"}})
+        instance.cli("reload")
+        wait_until(lambda: not instance.pids("pipeline"), 30, "the runner to be gone")
+        site.post()
+        wait_until(lambda: instance.files("pipeline")["pipeline"], 30, "the post to wait")
+        before = len(instance.log_text())
+        site.plan.arm(number, errno.EIO)
+        instance.set({"runner.pipeline": {"start": "yes"}})
+        instance.cli("reload")
+        site.drain()
+        said = instance.log_text()[before:]
+        if "cannot start" not in said:
+            break
+        failed.append(site.plan.state()[1])
+        recoveries += "cannot start: recovery of queue pipeline" in said
+    site.plan.arm(FAR, errno.EIO)
+    print(f"calls of a start: {failed}; {recoveries} of recovery")
+    assert recoveries > 3
+    assert site.judge().repeats == 0
+
+
 def test_damaged_entries(instances, sink):
     """Octets that go bad in the queues of the installed archive and out: whole in corrupt/, none delivered."""
     instance = instances(sink.port, settings={f"runner.{name}": {"start": "no"} for name in ("archive", "out")}).start()
