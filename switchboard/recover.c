@@ -245,23 +245,34 @@ static bool sync_children(const Recovery *recovery, bool thorough, GError **erro
            spool_sync_queues(queue_spool(recovery->queue), error);
 }
 
+static bool put_back(Recovery *recovery, const Parent *parent, GError **error)
+{
+    EntryName name = parent->name;
+    char claimed[FILE_NAME_SIZE];
+    suffix_file(&name, SUFFIX_CLAIMED, claimed);
+    if (parent->unread || parent->crashes >= RECOVER_CRASHES_LIMIT) {
+        g_autofree char *why = parent->unread ? g_strdup(parent->unread)
+                                              : g_strdup_printf("crashed its runner %u times", parent->crashes);
+        return recover_set_aside(recovery->queue, recovery->report, name, claimed, why, error);
+    }
+    if (!suffix_publish(recovery->queue, &name, claimed, error))
+        return false;
+    recovery->report->rolled_back++;
+    return true;
+}
+
+/* One that is in the way itself (immutable) does not keep the others from going on: nothing of it is anywhere else. */
 static bool put_back_claimed(Recovery *recovery, GError **error)
 {
     for (guint i = 0; i < recovery->claimed->len; i++) {
-        const Parent *parent = &g_array_index(recovery->claimed, Parent, i);
-        EntryName name = parent->name;
-        char claimed[FILE_NAME_SIZE];
-        suffix_file(&name, SUFFIX_CLAIMED, claimed);
-        if (parent->unread || parent->crashes >= RECOVER_CRASHES_LIMIT) {
-            g_autofree char *why = parent->unread ? g_strdup(parent->unread)
-                                                  : g_strdup_printf("crashed its runner %u times", parent->crashes);
-            if (!recover_set_aside(recovery->queue, recovery->report, name, claimed, why, error))
-                return false;
+        g_autoptr(GError) fault = NULL;
+        if (put_back(recovery, &g_array_index(recovery->claimed, Parent, i), &fault))
             continue;
-        }
-        recovery->report->rolled_back++;
-        if (!suffix_publish(recovery->queue, &name, claimed, error))
+        if (!g_error_matches(fault, FAIL, FAIL_NEVER)) {
+            g_propagate_error(error, g_steal_pointer(&fault));
             return false;
+        }
+        log_error("%s; it stays there", fault->message);
     }
     return true;
 }

@@ -388,6 +388,31 @@ static void test_not_copied(Fixture *fixture, gconstpointer data)
     }
 }
 
+static int refuse_file(const FsEvent *event, void *data)
+{
+    return event->call == FS_RENAME && g_str_has_prefix(event->name, data) ? EPERM : 0;
+}
+
+/* R4 of a file that stands in the way itself: those beside it are put back, and its runner starts. */
+static void test_immovable(Fixture *fixture, gconstpointer data)
+{
+    g_autofree char *name = fixture_store(fixture, "in", "sticks");
+    g_free(fixture_store(fixture, "in", "moves"));
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_assert_cmpuint(entries->len, ==, 2);
+    for (guint i = 0; i < entries->len; i++)
+        entry_free(entries->pdata[i]);
+    RecoverReport report = {0};
+    fs_set_hook(refuse_file, name);
+    g_assert_true(recover_slice(in_of(fixture), WHOLE, false, &report, NULL));
+    fs_set_hook(NULL, NULL);
+    g_assert_cmpuint(report.rolled_back, ==, 1);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
+    g_autofree char *left = fixture_files(fixture, "in", ".bak");
+    g_assert_true(g_str_has_prefix(left, name));
+}
+
 #define LONG_AGO (-INT64_C(3600000000)) /* an age: what is an hour young, too */
 
 /* R8 of what intake could not sync before it was killed: by a start, by a runner that lives, by its sweep; and their
@@ -455,6 +480,7 @@ int main(int argc, char **argv)
     ADD("/recover faults/unread, decided", test_unread_decided);
     ADD("/recover faults/unread after undoing", test_unread_after_undoing);
     ADD("/recover faults/not copied", test_not_copied);
+    ADD("/recover faults/immovable", test_immovable);
     ADD("/recover faults/intake not synced", test_intake_not_synced);
     ADD("/recover faults/decision not synced", test_decision_not_synced);
     return g_test_run();
