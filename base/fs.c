@@ -18,6 +18,7 @@
 /* Threads that wait in fsync for one process at most. The journal takes them into one commit; a member that comes
  * only after it, for want of a thread, costs the disk one more flush (doc/performance.md). */
 #define SYNC_THREADS 64
+#define CALLS 2 /* of helpers, by each */
 #define FREE_INODES_MIN 100
 /* Files without a name that wait to be closed: at most so many, and this part of the descriptors. */
 #define GONE_MAX 64
@@ -272,6 +273,7 @@ struct FsSyncing {
     GMutex lock;
     GCond done;
     size_t next, left, count; /* to be taken; not yet synced; in all */
+    size_t uncalled;          /* helpers that it may still have */
     int64_t begun, ended;
 };
 
@@ -304,9 +306,12 @@ static void round_clear(gpointer data)
     g_cond_clear(&round->done);
 }
 
+static void call_helpers(FsSyncing *round);
+
 static void help(gpointer data, gpointer unused)
 {
     (void)unused;
+    call_helpers(data);
     sync_members(data);
     g_atomic_rc_box_release_full(data, round_clear);
 }
@@ -382,12 +387,24 @@ static FsSyncing *round_new(FsSync *group, size_t count)
     return round;
 }
 
+/* Each who comes calls two more, while there is something to be taken: waking threads is not left to the one who has
+ * the work, and where syncs cost nothing most are not woken at all. */
+static void call_helpers(FsSyncing *round)
+{
+    g_mutex_lock(&round->lock);
+    size_t called = MIN(MIN(round->uncalled, round->count - round->next), CALLS);
+    round->uncalled -= called;
+    g_mutex_unlock(&round->lock);
+    while (called-- > 0)
+        g_thread_pool_push(sync_pool(), g_atomic_rc_box_acquire(round), NULL);
+}
+
 /* Who ends it does what nobody helps with: a group of one without helpers costs no
  * thread switch, and a system that has no threads to give costs only time. */
 static void get_help(FsSyncing *round, size_t helpers)
 {
-    for (size_t i = 0; i < MIN(helpers, SYNC_THREADS); i++)
-        g_thread_pool_push(sync_pool(), g_atomic_rc_box_acquire(round), NULL);
+    round->uncalled = MIN(helpers, SYNC_THREADS);
+    call_helpers(round);
 }
 
 FsSyncing *fs_sync_begin(FsSync *group, size_t count)
