@@ -20,7 +20,7 @@
 #define SHUNT_QUEUE "shunt"
 #define BACKOFF_MIN CLOCK_SECOND
 #define BACKOFF_MAX (300 * CLOCK_SECOND)
-/* How long the last hop's clean-up waits for another hop to do it on the way: the runners
+/* How long the last hop's clean-up, and telling the master, wait for another hop to do it on the way: the runners
  * after this one are at work on its children now, and their syncs would wait for ours. */
 #define SETTLE_DELAY (CLOCK_SECOND / 10)
 /* Of the descriptors, entries get one part in so many: what a runner makes of an entry may cost it several more. */
@@ -424,9 +424,9 @@ static void work(Runner *runner)
     runner->in_batch = 0;
     runner->batch = NULL;
     runner->fates = NULL;
-    runner->settle_at = clock_monotonic() + SETTLE_DELAY;
     runner->progress++;
-    beat(runner);
+    runner->settle_at = clock_monotonic() + SETTLE_DELAY;
+    runner->beat_at = MIN(runner->beat_at, runner->settle_at);
 }
 
 /* Housekeeping while there is nothing else to do: no entry is claimed now. */
@@ -494,6 +494,7 @@ static void loop(Runner *runner)
             look_for_intake(runner);
         wait(runner);
     }
+    beat(runner);
     if (!hop_settle(runner->hop, &error))
         die("settle", error);
 }
