@@ -300,7 +300,8 @@ bool operate_set_corrupt(Operate *operate, Queue *queue, const EntryName *name, 
     touch(operate, queue); /* the lock file may not be emptied before its parent is gone for good */
     if (!take(operate, queue, name, SUFFIX_READY, error))
         return false;
-    bool moved = corrupt_set_aside(queue, &hand_operator, name, error);
+    bool moved = take_back_leftovers(operate, queue, name, error) &&
+                 corrupt_set_aside(queue, &hand_operator, name, error);
     operate->left |= !moved;
     return moved;
 }

@@ -437,7 +437,7 @@ static int see_marked(const FsEvent *event, void *data)
 /* R5 before an operator's work, too: what an undone run left goes with the entry. */
 static void test_leftovers(Fixture *fixture, gconstpointer data)
 {
-    static const Verb verbs[] = {DELETE, UNLINK, PSV_RETRY, PSV_DELETE};
+    static const Verb verbs[] = {DELETE, UNLINK, PSV_RETRY, PSV_DELETE, CORRUPT};
     for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++) {
         unsigned count = 0;
         EntryName name = store(fixture, "out", "m");
