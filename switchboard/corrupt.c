@@ -31,7 +31,8 @@ static bool copy_octets(int from, int to, GError **error)
     }
 }
 
-bool corrupt_copy(Queue *from, const char *file, Queue *into, const char *to, GError **error)
+/* The octets of file in a new file, synced; its name is not. */
+static bool copy_file(Queue *from, const char *file, Queue *into, const char *to, GError **error)
 {
     auto_fd source = fs_open(queue_fd(from), file, false, error);
     if (source < 0)
@@ -39,9 +40,20 @@ bool corrupt_copy(Queue *from, const char *file, Queue *into, const char *to, GE
     auto_fd copy = fs_create(queue_fd(into), to, error);
     if (copy < 0)
         return false;
-    if (copy_octets(source, copy, error) && fs_sync_file(copy, error) && fs_sync_dir(queue_fd(into), error))
+    if (copy_octets(source, copy, error) && fs_sync_file(copy, error))
         return true;
     fs_unlink(queue_fd(into), to, NULL);
+    return false;
+}
+
+/* A child of the file, as T5 leaves it. */
+static bool copy_child(Queue *queue, const char *file, Queue *into, const char *tagged, GError **error)
+{
+    if (!copy_file(queue, file, into, tagged, error))
+        return false;
+    if (fs_sync_dir(queue_fd(into), error))
+        return true;
+    fs_unlink(queue_fd(into), tagged, NULL);
     return false;
 }
 
@@ -69,7 +81,7 @@ bool corrupt_set_aside(Queue *queue, const Hand *hand, const EntryName *name, GE
     suffix_tagged(hand, name, queue, name->hash, tagged);
     g_autoptr(GError) fault = NULL;
     Queue *corrupt = spool_queue(queue_spool(queue), CORRUPT_QUEUE, &fault);
-    if (!corrupt || !corrupt_copy(queue, claimed, corrupt, tagged, &fault)) {
+    if (!corrupt || !copy_child(queue, claimed, corrupt, tagged, &fault)) {
         log_error("queue %s: %s stays there as " SUFFIX_PRESERVED ", it cannot be moved to " CORRUPT_QUEUE ": %s",
                   queue_name(queue), claimed, fault->message);
         return (!corrupt || withdraw(corrupt, tagged, error)) && preserve(queue, hand, name, error);
@@ -90,7 +102,6 @@ bool corrupt_set_stray_aside(Queue *queue, const EntryName *name, const char *fi
     suffix_file(name, SUFFIX_PRESERVED, copy);
     log_error("queue %s: %s has no parent; it is set aside as " SHUNT_QUEUE "/%s", queue_name(queue), file, copy);
     fs_unlink(queue_fd(shunt), part, NULL); /* what a crash in here left */
-    return corrupt_copy(queue, file, shunt, part, error) && fs_rename(queue_fd(shunt), part, copy, error) &&
-           fs_sync_dir(queue_fd(shunt), error) && fs_unlink(queue_fd(queue), file, error) &&
-           fs_sync_dir(queue_fd(queue), error); /* else it might come back when a person has sent the other */
+    return copy_file(queue, file, shunt, part, error) && fs_rename(queue_fd(shunt), part, copy, error) &&
+           fs_sync_dir(queue_fd(shunt), error) && fs_unlink(queue_fd(queue), file, error);
 }

@@ -18,9 +18,6 @@
  * preserved in its own queue instead. */
 bool corrupt_set_aside(Queue *queue, const Hand *hand, const EntryName *name, GError **error);
 
-/* Copies the octets of file in from into the new file to of into and syncs
- * both file and directory. */
-bool corrupt_copy(Queue *from, const char *file, Queue *into, const char *to, GError **error);
-
-/* R6: brings a tagged file whose parent is in no state into shunt/ as NAME.psv, whole. */
+/* R6: brings a tagged file whose parent is in no state into shunt/ as NAME.psv, whole. The caller syncs queue: else the
+ * file might come back when a person has sent the other. */
 bool corrupt_set_stray_aside(Queue *queue, const EntryName *name, const char *file, GError **error);

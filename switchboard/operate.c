@@ -312,7 +312,7 @@ bool operate_set_stray_aside(Operate *operate, Queue *queue, const char *file, G
     EntryName name;
     if (!name_parse(file, &name, NULL))
         return fail(error, FAIL_NEVER, "%s is no name of an entry", file);
-    return corrupt_set_stray_aside(queue, &name, file, error);
+    return corrupt_set_stray_aside(queue, &name, file, error) && fs_sync_dir(queue_fd(queue), error);
 }
 
 /* A copy under the same hash. */

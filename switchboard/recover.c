@@ -202,7 +202,8 @@ static void set_strays_aside(Recovery *recovery)
         g_autoptr(GError) error = NULL;
         if (!is_stray(recovery, orphan))
             continue;
-        if (corrupt_set_stray_aside(orphan->queue, &orphan->name, orphan->file, &error))
+        if (corrupt_set_stray_aside(orphan->queue, &orphan->name, orphan->file, &error) &&
+            fs_sync_dir(queue_fd(orphan->queue), &error))
             recovery->report->strays++;
         else
             log_error("queue %s: %s stays there: %s", queue_name(orphan->queue), orphan->file, error->message);

@@ -82,7 +82,7 @@ char *crashworld_judge(const CrashResult *result, const CrashNotes *notes)
     char *fault = result->fault ? g_strdup(result->fault) : NULL;
     for (int i = 0; i < CRASH_MESSAGES && !fault; i++)
         fault = judge_message(result, notes, i);
-    if (!fault && result->preserved_again && notes->preserved)
+    if (!fault && ((result->preserved_again && notes->preserved) || (result->in_corrupt & notes->preserved) != 0))
         fault = g_strdup("what was set aside came back");
     if (!fault && (result->free & notes->held) != 0)
         fault = g_strdup("what a runner was acting on is there for an operator's command");

@@ -3,7 +3,6 @@
 #include "t/switchboard/crashlog.h"
 
 #include <errno.h>
-#include <execinfo.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,13 +10,11 @@
 
 #include "switchboard/format_internal.h"
 #include "t/switchboard/crashmodel_internal.h"
+#include "t/switchboard/crashsite.h"
 
 const char *const crash_queues[] = {"in", "out", "retry", "archive", "bounces", "corrupt", "shunt", CRASH_LEDGER,
                                     "hold", NULL};
 G_STATIC_ASSERT(G_N_ELEMENTS(crash_queues) == CRASH_QUEUES + 1);
-
-#define SITE_OURS 6   /* frames of this file, at most */
-#define SITE_FRAMES 4 /* from the caller of the hook on */
 
 CrashLog *crashlog_new(void)
 {
@@ -64,17 +61,6 @@ void crashlog_append(CrashLog *log, const CrashOp *op)
     crashmodel_apply(log->live, op);
 }
 
-/* Where in the code we are, from `from`, which called the hook. */
-static uint64_t site_of(const void *from)
-{
-    void *frames[SITE_OURS + SITE_FRAMES];
-    int count = backtrace(frames, G_N_ELEMENTS(frames)), first = 0;
-    while (first < count && frames[first] != from)
-        first++;
-    g_assert_cmpint(first + SITE_FRAMES, <=, count);
-    return crash_hash(CRASH_HASH_START, frames + first, SITE_FRAMES * sizeof *frames);
-}
-
 /* What it is called; false when it is none of ours. */
 static bool read_event(const FsEvent *event, CrashOp *op)
 {
@@ -93,13 +79,13 @@ static bool read_event(const FsEvent *event, CrashOp *op)
 }
 
 /* Takes one call in, if it will succeed. */
-static void take(CrashLog *log, const FsEvent *event, const void *from)
+static void take(CrashLog *log, const FsEvent *event)
 {
     CrashOp op;
     if (!read_event(event, &op))
         return;
     if (event->call == FS_SYNC_FILE || event->call == FS_SYNC_DIR)
-        op.site = site_of(from);
+        op.site = crashsite_here();
     op.file = op.name ? crashmodel_find(log->live, op.queue, op.name) : -1;
     if (op.queue == CRASH_SPOOL && event->call == FS_PWRITE && op.file < 0) { /* the lock was made by its opening */
         CrashOp made = {.call = FS_CREATE, .queue = op.queue, .name = op.name, .file = (int)log->live->files->len};
@@ -132,7 +118,7 @@ static int record(const FsEvent *event, void *data)
         crashlog_begin_changes(log);
         return EIO;
     }
-    take(log, event, __builtin_return_address(0));
+    take(log, event);
     return 0;
 }
 

@@ -47,7 +47,7 @@ typedef struct CrashOp {
     off_t offset;
     GBytes *data;
     CrashNotes notes;      /* added by a CRASH_NOTE */
-    uint64_t site;         /* of a sync: the place in the code, with those that called it */
+    const char *site;      /* of a sync: where in the code (crashsite.h) */
 } CrashOp;
 
 typedef struct CrashLog {
@@ -111,11 +111,17 @@ void crashlog_load(CrashLog *log, const CrashState *state);
 typedef bool CrashVisit(void *data, const CrashState *state); /* false: enough */
 
 /* What is changed in the log before the states are built. */
-typedef enum CrashChange { CRASH_AS_IS, CRASH_DROP, CRASH_SWAP } CrashChange;
+typedef enum CrashChange {
+    CRASH_AS_IS,
+    CRASH_DROP,    /* the operation at `at` is left out; `to` is the same */
+    CRASH_SWAP,    /* it changes places with that at `to` */
+    CRASH_LATER,   /* it comes after that at `to` */
+    CRASH_EARLIER, /* that at `to` comes before it */
+} CrashChange;
 
 typedef struct CrashMutation {
     CrashChange change;
-    guint at; /* this operation is left out, or changes places with the next */
+    guint at, to;
     bool compare; /* CrashState.fresh is wanted */
 } CrashMutation;
 
@@ -128,5 +134,5 @@ bool crashlog_states(CrashLog *log, CrashMutation mutation, CrashVisit *visit, v
 CrashLog *crashlog_killed(const CrashLog *log, CrashMutation mutation, guint upto, CrashState *state);
 void crashstate_clear(CrashState *state);
 
-/* False when that operation and the next cannot change places: the one makes what the other needs. */
-bool crashlog_can_swap(const CrashLog *log, guint at);
+/* False when steps cannot change places so: one makes what another needs. */
+bool crashlog_can(const CrashLog *log, CrashMutation mutation);

@@ -8,6 +8,7 @@
 
 #include "switchboard/operate.h"
 #include "switchboard/recover.h"
+#include "switchboard/stray.h"
 #include "t/switchboard/crashworld.h"
 
 #define PAST INT64_C(1763644700000000) /* due, and before everything else */
@@ -125,20 +126,25 @@ void crashoperator_delete(CrashWorld *world)
     crashlog_note(world->log, (CrashNotes){.deleted = 1 << 1});
 }
 
-/* O3, unlinked at once. */
-void crashoperator_unlink(CrashWorld *world)
+static void unlink_first(CrashWorld *world, int message)
 {
     unsigned gone = 0;
-    crashworld_store(world, (const int[]){7}, 1);
-    crashlog_begin(world->log);
     Queue *in = spool_queue(world->spool, "in", NULL);
     g_autoptr(GArray) names = names_in(world, "in");
     g_autoptr(Operate) operate = operate_open(world->spool, false, done, &gone, NULL);
-    crashlog_note(world->log, (CrashNotes){.doomed = 1 << 7});
+    crashlog_note(world->log, (CrashNotes){.doomed = UINT64_C(1) << message});
     g_assert_true(operate_delete(operate, in, &g_array_index(names, EntryName, 0), NULL));
     g_assert_true(operate_sync(operate, NULL));
-    crashlog_note(world->log, (CrashNotes){.deleted = 1 << 7});
+    crashlog_note(world->log, (CrashNotes){.deleted = UINT64_C(1) << message});
     g_assert_true(operate_end(operate, NULL));
+}
+
+/* O3, unlinked at once. */
+void crashoperator_unlink(CrashWorld *world)
+{
+    crashworld_store(world, (const int[]){7}, 1);
+    crashlog_begin(world->log);
+    unlink_first(world, 7);
 }
 
 /* O6 of one of two. */
@@ -165,21 +171,21 @@ void crashoperator_preserved(CrashWorld *world)
     g_assert_true(operate_end(operate, NULL));
 }
 
-static void find_claimed(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+static void find_held(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
 {
     (void)queue;
     (void)name;
-    if (strcmp(rest, ".bak") == 0)
+    if (strcmp(rest, ".bak") == 0 || strcmp(rest, ".opd") == 0)
         *(char **)data = g_strdup(file);
 }
 
 /* An entry of in that is ready, with children of an undone run: a power cut has undone the claim. */
-static void leave_children(CrashWorld *world)
+static void leave_children(CrashWorld *world, int message)
 {
     unsigned worked = 0;
     Queue *in = spool_queue(world->spool, "in", NULL);
     g_autofree char *claimed = NULL;
-    crashworld_store(world, (const int[]){7}, 1);
+    crashworld_store(world, &message, 1);
     world->other_outcome = true;
     crashlog_die_at(world->log, "decide in .bak", 0);
     g_autoptr(Inbox) dead = crashworld_inbox(world, "in", (Slice){0, 1});
@@ -187,7 +193,7 @@ static void leave_children(CrashWorld *world)
     g_assert_false(crashworld_work(world, dead, undone, &worked));
     world->log->die_in = -1;
     world->other_outcome = false;
-    g_assert_true(queue_visit(in, find_claimed, &claimed, NULL));
+    g_assert_true(queue_visit(in, find_held, &claimed, NULL));
     g_autofree char *ready = g_strdup(claimed);
     memcpy(ready + strlen(ready) - 4, ".msg", 4);
     g_assert_true(fs_rename_new(queue_fd(in), claimed, ready, NULL));
@@ -208,17 +214,27 @@ void crashoperator_leftovers(CrashWorld *world)
 {
     unsigned moved = 0;
     g_autoptr(Inbox) living = crashworld_inbox(world, "in", (Slice){0, 1});
-    leave_children(world);
+    leave_children(world, 7);
     g_assert_true(move_all(world, "in", draft_again, &moved));
     g_assert_cmpuint(moved, ==, 1);
     work_on(world, living);
 }
 
-/* R5 by the start of a runner that dies before it has synced that. */
-static void die_undoing(CrashWorld *world)
+/* R5 by a runner that is idle. */
+void crashoperator_no_command(CrashWorld *world)
 {
-    leave_children(world);
-    crashlog_die_at(world->log, "unlink retry child.tmp", 1);
+    RecoverReport report = {0};
+    g_autoptr(Inbox) living = crashworld_inbox(world, "in", (Slice){0, 1});
+    leave_children(world, 7);
+    g_assert_true(recover_slice(spool_queue(world->spool, "in", NULL), (Slice){0, 1}, true, &report, NULL));
+    work_on(world, living);
+}
+
+/* R5 by the start of a runner that dies before it has synced that. */
+static void die_undoing(CrashWorld *world, int message)
+{
+    leave_children(world, message);
+    crashlog_die_at(world->log, message == 7 ? "unlink retry child.tmp" : "unlink out child.tmp", 1);
     g_assert_null(crashworld_inbox(world, "in", (Slice){0, 1}));
     world->log->die_in = -1;
     crashlog_begin_changes(world->log);
@@ -228,7 +244,7 @@ static void die_undoing(CrashWorld *world)
 void crashoperator_undone(CrashWorld *world)
 {
     unsigned moved = 0;
-    die_undoing(world);
+    die_undoing(world, 7);
     g_assert_true(move_all(world, "in", draft_hold, &moved));
     g_autoptr(Inbox) next = crashworld_inbox(world, "in", (Slice){0, 1});
     g_assert_true(crashoperator_release(world, &moved));
@@ -237,14 +253,32 @@ void crashoperator_undone(CrashWorld *world)
 }
 
 /* It takes it away for good: what came back of its children would be of nobody. */
-void crashoperator_undone_deleted(CrashWorld *world)
+static void delete_undone(CrashWorld *world, int message)
 {
     unsigned gone = 0;
-    die_undoing(world);
-    crashlog_note(world->log, (CrashNotes){.doomed = 1 << 7});
+    die_undoing(world, message);
+    crashlog_note(world->log, (CrashNotes){.doomed = UINT64_C(1) << message});
     g_assert_true(move_all(world, "in", NULL, &gone));
     g_assert_cmpuint(gone, ==, 1);
-    crashlog_note(world->log, (CrashNotes){.deleted = 1 << 7});
+    crashlog_note(world->log, (CrashNotes){.deleted = UINT64_C(1) << message});
+}
+
+void crashoperator_undone_deleted(CrashWorld *world)
+{
+    delete_undone(world, 7);
+}
+
+/* Its child was in a queue where there is something else to sync in other scripts. */
+void crashoperator_undone_deleted_out(CrashWorld *world)
+{
+    delete_undone(world, 5);
+}
+
+/* The same, unlinked at once. */
+void crashoperator_undone_unlinked(CrashWorld *world)
+{
+    die_undoing(world, 5);
+    unlink_first(world, 5);
 }
 
 /* O5: that it is worked on again. One place of syncs for all scripts. */
@@ -327,13 +361,50 @@ static EntryName store_damaged(CrashWorld *world)
 }
 
 /* O7. */
+static void set_first_corrupt(CrashWorld *world, int fail_in)
+{
+    bool stays = fail_in >= 0;
+    world->log->fail_call = FS_SYNC_FILE;
+    world->log->fail_in = fail_in;
+    unsigned count = 0;
+    Queue *in = spool_queue(world->spool, "in", NULL);
+    g_autoptr(GArray) names = names_in(world, "in");
+    g_autoptr(Operate) operate = operate_open(world->spool, false, done, &count, NULL);
+    g_assert_true(operate_set_corrupt(operate, in, &g_array_index(names, EntryName, 0), NULL));
+    if (stays)
+        crashlog_note(world->log, (CrashNotes){.preserved = 1 << 5});
+    g_assert_true(operate_end(operate, NULL));
+}
+
 void crashoperator_corrupt(CrashWorld *world)
 {
-    unsigned count = 0;
-    EntryName name = store_damaged(world);
-    Queue *in = spool_queue(world->spool, "in", NULL);
-    g_autoptr(Operate) operate = operate_open(world->spool, false, done, &count, NULL);
-    g_assert_true(operate_set_corrupt(operate, in, &name, NULL) && operate_end(operate, NULL));
+    store_damaged(world);
+    set_first_corrupt(world, -1);
+}
+
+/* What is written into corrupt/ cannot be synced. */
+void crashoperator_corrupt_stays(CrashWorld *world)
+{
+    store_damaged(world);
+    set_first_corrupt(world, 1); /* the lock can */
+}
+
+/* It went bad when a run of it had been undone, and who took its children back was killed. */
+void crashoperator_undone_corrupt(CrashWorld *world)
+{
+    die_undoing(world, 5);
+    crashworld_damage(world);
+    crashlog_begin_changes(world->log);
+    set_first_corrupt(world, -1);
+}
+
+/* The same, and nobody has taken them back. */
+void crashoperator_leftovers_corrupt(CrashWorld *world)
+{
+    leave_children(world, 5);
+    crashworld_damage(world);
+    crashlog_begin(world->log);
+    set_first_corrupt(world, -1);
 }
 
 /* O1 of what cannot be read: the command gives it back. */
@@ -346,13 +417,64 @@ void crashoperator_unread(CrashWorld *world)
     g_assert_true(operate_end(operate, NULL));
 }
 
-/* Dies; the start of a runner brings to its end what is left, and it works on. */
-static void die_and_work(CrashWorld *world, const char *text, int further)
+/* Message 5 is decided, its child not yet published, when somebody unlinks it. */
+void crashoperator_lose_parent(CrashWorld *world, const char *name)
+{
+    bool of_command = strcmp(name, "in") != 0;
+    unsigned worked = 0;
+    g_autofree char *file = NULL;
+    Queue *queue = spool_queue(world->spool, name, NULL);
+    crashworld_store(world, (const int[]){5}, 1);
+    crashlog_die_at(world->log, of_command ? "rename hold child.tmp .msg" : "rename archive child.tmp .msg", 0);
+    g_autoptr(Inbox) inbox = crashworld_inbox(world, "in", (Slice){0, 1});
+    g_autoptr(Hop) hop = hop_new(world->spool);
+    bool ended = crashworld_work(world, inbox, hop, &worked) && hop_settle(hop, NULL) &&
+                 move_all(world, name, draft_hold, &worked);
+    g_assert_false(ended);
+    g_assert_cmpint(world->log->die_in, ==, 0);
+    world->log->die_in = -1;
+    g_assert_true(queue_visit(queue, find_held, &file, NULL) && fs_unlink(queue_fd(queue), file, NULL));
+    world->strays = true;
+    crashlog_begin(world->log);
+}
+
+static void find_child(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    bool by_operator;
+    (void)queue;
+    (void)name;
+    if (stray_is_tag(rest, &by_operator))
+        *(char **)data = g_strdup(file);
+}
+
+/* R6 as a command that repairs does it. */
+void crashoperator_stray(CrashWorld *world)
+{
+    unsigned count = 0;
+    g_autofree char *file = NULL;
+    crashoperator_lose_parent(world, "in");
+    Queue *archive = spool_queue(world->spool, "archive", NULL);
+    g_autoptr(Operate) operate = operate_open(world->spool, false, done, &count, NULL);
+    g_assert_true(queue_visit(archive, find_child, &file, NULL));
+    g_assert_true(operate_set_stray_aside(operate, archive, file, NULL));
+    crashlog_note(world->log, (CrashNotes){.preserved = 1 << 5});
+    g_assert_true(operate_end(operate, NULL));
+}
+
+/* OR4. */
+void crashoperator_left_stray(CrashWorld *world)
+{
+    crashoperator_lose_parent(world, "archive");
+    g_autoptr(Inbox) inbox = crashworld_inbox(world, "archive", (Slice){0, 1});
+    crashlog_note(world->log, (CrashNotes){.preserved = 1 << 5});
+}
+
+/* Dies; the start of a runner of out brings to its end what is left, and it works on. */
+static void die_and_work(CrashWorld *world, const char *queue, const char *text, int further)
 {
     unsigned count = 0, worked = 0;
-    fill_out(world, (const int[]){9}, 1);
     crashlog_die_at(world->log, text, further);
-    g_assert_false(move_all(world, "out", draft_hold, &count));
+    g_assert_false(move_all(world, queue, strcmp(queue, "hold") == 0 ? draft_release : draft_hold, &count));
     g_assert_cmpint(world->log->die_in, ==, 0);
     world->log->die_in = -1;
     crashlog_begin_changes(world->log);
@@ -364,17 +486,30 @@ static void die_and_work(CrashWorld *world, const char *text, int further)
 /* OR2 and OR3. */
 void crashoperator_killed_claiming(CrashWorld *world)
 {
-    die_and_work(world, "rename out .opc .opd", 0);
+    fill_out(world, (const int[]){9}, 1);
+    die_and_work(world, "out", "rename out .opc .opd", 0);
 }
 
 /* OR1, where the decision is not yet on the disk. */
 void crashoperator_killed_deciding(CrashWorld *world)
 {
-    die_and_work(world, "rename out .opc .opd", 2);
+    fill_out(world, (const int[]){9}, 1);
+    die_and_work(world, "out", "rename out .opc .opd", 2);
 }
 
 /* OR1, where one child is published. */
 void crashoperator_killed_publishing(CrashWorld *world)
 {
-    die_and_work(world, "rename hold child.tmp .msg", 1);
+    fill_out(world, (const int[]){9}, 1);
+    die_and_work(world, "out", "rename hold child.tmp .msg", 1);
+}
+
+/* The same of a command that gives back to runners. */
+void crashoperator_killed_releasing(CrashWorld *world)
+{
+    unsigned held = 0;
+    fill_out(world, (const int[]){9}, 1);
+    g_assert_true(move_all(world, "out", draft_hold, &held));
+    crashlog_begin(world->log);
+    die_and_work(world, "hold", "rename out child.tmp .msg", 1);
 }

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* What crash_states-t lets happen. Those of the operator are in crashoperator.c, that of the ledger is in
  * crashledger.c. */
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "switchboard/intake.h"
@@ -70,6 +71,23 @@ void crashscript_together(CrashWorld *world)
     store(world, 7, -1);
     crashlog_begin(world->log);
     work(world, "in", (Slice){0, 1});
+}
+
+/* A hop that may hold one file open at a time syncs its children on the way. */
+void crashscript_few_open(CrashWorld *world)
+{
+    store(world, 6, -1);
+    crashlog_begin(world->log);
+    struct rlimit before, few;
+    g_assert_cmpint(getrlimit(RLIMIT_NOFILE, &before), ==, 0);
+    few = (struct rlimit){.rlim_cur = 4, .rlim_max = before.rlim_max};
+    g_autoptr(Inbox) inbox = crashworld_inbox(world, "in", HALF_0);
+    g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &few), ==, 0);
+    g_autoptr(Hop) hop = hop_new(world->spool); /* looks at the limit */
+    g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &before), ==, 0);
+    unsigned worked = 0;
+    g_assert_true(crashworld_work(world, inbox, hop, &worked) && hop_settle(hop, NULL));
+    g_assert_cmpuint(worked, ==, 1);
 }
 
 /* Each runner works on what the one before has published and not yet synced:
@@ -174,16 +192,40 @@ void crashscript_sweep(CrashWorld *world)
 }
 
 /* One octet of a message that waits goes bad. */
-void crashscript_damage(CrashWorld *world)
+static void meet_damage(CrashWorld *world, int fail_in)
 {
     store(world, 5, -1);
     crashworld_damage(world);
     crashlog_begin(world->log);
+    world->log->fail_in = fail_in;
     unsigned worked = 0;
     g_autoptr(Inbox) inbox = crashworld_inbox(world, "in", HALF_1);
     g_autoptr(Hop) hop = hop_new(world->spool);
     g_assert_true(crashworld_work(world, inbox, hop, &worked));
     g_assert_cmpuint(worked, ==, 0);
+}
+
+void crashscript_damage(CrashWorld *world)
+{
+    meet_damage(world, -1);
+}
+
+/* The same, and what is written into corrupt/ cannot be synced. */
+void crashscript_damage_stays(CrashWorld *world)
+{
+    world->log->fail_call = FS_SYNC_FILE;
+    meet_damage(world, 0);
+    crashlog_note(world->log, (CrashNotes){.preserved = 1 << 5});
+}
+
+/* R6: who is lost of its parent comes to shunt. */
+void crashscript_stray(CrashWorld *world)
+{
+    RecoverReport report = {0};
+    crashoperator_lose_parent(world, "in");
+    g_assert_true(recover_slice(spool_queue(world->spool, "in", NULL), HALF_1, true, &report, NULL));
+    g_assert_cmpuint(report.strays, ==, 1);
+    crashlog_note(world->log, (CrashNotes){.preserved = 1 << 5});
 }
 
 #define THREE (-1) /* messages, which are committed together */

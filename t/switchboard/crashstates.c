@@ -233,13 +233,17 @@ static const CrashOp *op_at(const CrashLog *log, guint i)
 /* The operation that a mutated log has in place i; NULL: none. */
 static const CrashOp *mutated(const CrashLog *log, CrashMutation mutation, guint i)
 {
-    if (mutation.change == CRASH_DROP && i == mutation.at)
+    guint from = i;
+    bool within = i >= mutation.at && i <= mutation.to;
+    if (mutation.change == CRASH_DROP && within)
         return NULL;
-    if (mutation.change == CRASH_SWAP && i == mutation.at)
-        return op_at(log, i + 1);
-    if (mutation.change == CRASH_SWAP && i == mutation.at + 1)
-        return op_at(log, i - 1);
-    return op_at(log, i);
+    if (mutation.change == CRASH_SWAP && within)
+        from = i == mutation.at ? mutation.to : i == mutation.to ? mutation.at : i;
+    else if (mutation.change == CRASH_LATER && within)
+        from = i == mutation.to ? mutation.at : i + 1;
+    else if (mutation.change == CRASH_EARLIER && within)
+        from = i == mutation.at ? mutation.to : i - 1;
+    return op_at(log, from);
 }
 
 /* The log as it is, at each of its moments from `first` on; none before the part to be judged. */
@@ -274,7 +278,7 @@ bool crashlog_states(CrashLog *log, CrashMutation mutation, CrashVisit *visit, v
         walk.after = i;
         bool differs_now = changed && i > mutation.at && crashmodel_hash(model) != crashmodel_hash(as_is);
         differs = differs || differs_now;
-        if (changed && i > mutation.at + 1 && !differs_now)
+        if (changed && i > mutation.to && !differs_now)
             break;
         if (i >= MAX(log->first, log->killed) && (!changed || differs_now)) {
             g_clear_pointer(&before, g_ptr_array_unref);
@@ -335,15 +339,26 @@ static bool can(const CrashModel *model, const CrashOp *op)
                       (!made || crashmodel_find(model, op->queue, made) < 0));
 }
 
-bool crashlog_can_swap(const CrashLog *log, guint at)
+/* Whether the file that the call writes or syncs is made only later. */
+static bool too_early(const CrashLog *log, CrashMutation mutation, guint at)
+{
+    const CrashOp *op = mutated(log, mutation, at);
+    for (guint i = at + 1; i <= mutation.to; i++) {
+        const CrashOp *later = mutated(log, mutation, i);
+        if (later->call == FS_CREATE && op->call != CRASH_NOTE && op->call != FS_SYNC_DIR && later->file == op->file)
+            return true;
+    }
+    return false;
+}
+
+bool crashlog_can(const CrashLog *log, CrashMutation mutation)
 {
     g_autoptr(CrashModel) model = crashmodel_new();
-    for (guint i = 0; i < at; i++)
-        crashmodel_apply(model, op_at(log, i));
-    const CrashOp *op = op_at(log, at), *next = op_at(log, at + 1);
-    if (op->call == FS_CREATE && !crashlog_apart(op, next) && next->call != CRASH_NOTE && next->call != FS_SYNC_DIR)
-        return false; /* a file that is not there yet */
-    bool possible = can(model, next);
-    crashmodel_apply(model, next);
-    return possible && can(model, op);
+    for (guint i = 0; i <= mutation.to; i++) {
+        const CrashOp *op = mutated(log, mutation, i);
+        if (i >= mutation.at && (!can(model, op) || too_early(log, mutation, i)))
+            return false;
+        crashmodel_apply(model, op);
+    }
+    return true;
 }

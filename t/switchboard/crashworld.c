@@ -15,6 +15,7 @@
 #include "switchboard/intake.h"
 #include "switchboard/operate.h"
 #include "switchboard/recover.h"
+#include "switchboard/stray.h"
 #include "t/switchboard/crashplan_internal.h"
 
 #define ARRIVAL INT64_C(1763644800000000)
@@ -289,9 +290,10 @@ static bool meet_part(CrashWorld *world, Inbox *inbox, Outcome *outcome, bool *e
     int taker = crash_plans[entry_number(outcome->parent)].taken_by;
     bool taken_now = in_hand(world, taker) != NULL;
     *ends = taken_now || !crashledger_knows(world->ledger_fd, taker);
-    if (!*ends)
-        return entry_end_work(outcome->parent, NULL);
-    return taken_now || inbox_release(inbox, g_steal_pointer(&outcome->parent), 0, NULL);
+    bool sound = entry_end_work(outcome->parent, NULL);
+    if (*ends && !taken_now)
+        sound = sound && inbox_release(inbox, g_steal_pointer(&outcome->parent), 0, NULL);
+    return sound;
 }
 
 /* Work on one claimed entry; *ends when no hop is to be made of it. */
@@ -313,7 +315,8 @@ static bool decide(CrashWorld *world, Inbox *inbox, Outcome *outcome, bool *ends
         Entry *part = in_hand(world, plan->takes);
         *ends = part == NULL; /* without it, it waits */
         if (*ends)
-            return inbox_release(inbox, g_steal_pointer(&outcome->parent), 0, NULL);
+            return entry_end_work(outcome->parent, NULL) &&
+                   inbox_release(inbox, g_steal_pointer(&outcome->parent), 0, NULL);
         outcome_take(outcome, entry_name(part));
     }
     if (posts && world->ledger && !crashledger_note(world->ledger_fd, entry_number(outcome->parent)))
@@ -391,6 +394,8 @@ static void look_as_operator(CrashWorld *world, void *data, unsigned queue, cons
     if (!rest) /* the ledger */
         return;
     bool of_command = strcmp(rest, ".opc") == 0 || strcmp(rest, ".opd") == 0 || strchr(name, '+') != strrchr(name, '+');
+    if (world->strays && stray_is_tag(strchr(name, '+') + 1 + HASH_DIGITS, &(bool){false}))
+        result->preserved_again = true;
     if (of_command && (fstatat(spool_fd(world->spool), OPERATE_LOCK_FILE, &lock, 0) != 0 || lock.st_size == 0))
         set_fault(result, g_strdup_printf("%s/%s is left of a command, and the lock does not say so",
                                           crash_queues[queue], name));
@@ -439,6 +444,17 @@ static bool has_holes(CrashWorld *world, const char *queue, const char *name)
     return !entry;
 }
 
+/* The message that was damaged, as it was then. */
+static bool is_damaged(CrashWorld *world, const char *queue, const char *name)
+{
+    g_autofree char *path = g_build_filename(world->path, queue, name, NULL);
+    g_autofree char *octets = NULL;
+    gsize length = 0;
+    return world->damaged && g_file_get_contents(path, &octets, &length, NULL) &&
+           length == g_bytes_get_size(world->damaged) &&
+           memcmp(octets, g_bytes_get_data(world->damaged, NULL), length) == 0;
+}
+
 static void count_file(CrashWorld *world, void *data, unsigned queue, const char *name)
 {
     CrashResult *result = data;
@@ -446,18 +462,18 @@ static void count_file(CrashWorld *world, void *data, unsigned queue, const char
     bool ready = g_str_has_suffix(name, ".msg");
     if (strcmp(queue_text, CRASH_LEDGER) == 0)
         return;
-    bool corrupt = strcmp(queue_text, "corrupt") == 0;
-    if (corrupt && ready && world->damaged) {
-        g_autofree char *path = g_build_filename(world->path, queue_text, name, NULL);
-        g_autofree char *octets = NULL;
-        gsize length = 0;
-        if (g_file_get_contents(path, &octets, &length, NULL) && length == g_bytes_get_size(world->damaged) &&
-            memcmp(octets, g_bytes_get_data(world->damaged, NULL), length) == 0) {
-            result->corrupt[5]++;
-            return;
-        }
-    } else if ((ready && (strcmp(queue_text, "archive") == 0 || strcmp(queue_text, "bounces") == 0)) ||
-               (strcmp(queue_text, "in") == 0 && g_str_has_suffix(name, ".psv"))) {
+    bool corrupt = strcmp(queue_text, "corrupt") == 0, preserved = g_str_has_suffix(name, ".psv");
+    if (((corrupt && ready) || (strcmp(queue_text, "in") == 0 && preserved)) && is_damaged(world, queue_text, name)) {
+        result->corrupt[5]++;
+        result->in_corrupt |= corrupt ? 1 << 5 : 0;
+        return;
+    }
+    if (world->strays && strcmp(queue_text, "shunt") == 0 && preserved && !has_holes(world, queue_text, name)) {
+        result->corrupt[5]++;
+        return;
+    }
+    if ((ready && (strcmp(queue_text, "archive") == 0 || strcmp(queue_text, "bounces") == 0)) ||
+        (strcmp(queue_text, "in") == 0 && preserved)) {
         count_entry(world, result, queue, name);
         return;
     }
@@ -508,7 +524,7 @@ static void tidy(CrashWorld *world, CrashResult *result, unsigned slices)
             unsigned swept;
             if (!recover_slice(queue, (Slice){k, slices}, true, &report, NULL))
                 set_fault(result, g_strdup_printf("recovery of %s failed", crash_queues[i]));
-            if (report.strays)
+            if (report.strays && !world->strays)
                 set_fault(result, g_strdup_printf("%u strays of %s", report.strays, crash_queues[i]));
             recover_sweep(queue, (Slice){k, slices}, -INT64_C(3600000000), &swept, NULL);
         }
@@ -545,7 +561,7 @@ CrashResult *crashworld_drain(CrashWorld *world, const CrashState *state)
     if (world->ledger)
         crashledger_count(world, result->recorded);
     memcpy(result->delivered, world->delivered, sizeof result->delivered);
-    result->preserved_again = world->preserved != 0;
+    result->preserved_again |= world->preserved != 0;
     return result;
 }
 

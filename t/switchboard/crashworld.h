@@ -23,6 +23,7 @@ typedef struct CrashWorld {
     Spool *spool;
     CrashLog *log; /* while a script runs: what happens is noted there */
     bool other_outcome; /* the plan's first version is in force */
+    bool strays;        /* children without a parent are set aside, no fault */
     bool ledger;        /* what is done with a message is written into the ledger */
     int ledger_fd;      /* while a batch of in is worked */
     GPtrArray *entries; /* of Entry: the batch; one that was put back is not looked at again */
@@ -54,6 +55,7 @@ typedef struct CrashResult {
     uint8_t archived[CRASH_MESSAGES], corrupt[CRASH_MESSAGES], kept[CRASH_MESSAGES];
     uint8_t recorded[CRASH_MESSAGES]; /* in the ledger */
     bool preserved_again, ledger;
+    uint64_t in_corrupt; /* messages that are there */
     uint64_t free; /* messages that a command could have taken before any runner started */
     char *fault; /* what must not be in whatever state: strays, left files, errors */
 } CrashResult;
@@ -70,13 +72,22 @@ char *crashworld_judge(const CrashResult *result, const CrashNotes *notes);
  * ended before it was done. The scripts do each of O1 to O7; the last three die on the way and are settled
  * by a runner. */
 bool crashoperator_release(CrashWorld *world, unsigned *worked);
+void crashoperator_lose_parent(CrashWorld *world, const char *queue); /* no script: somebody unlinks what is decided */
 void crashoperator_hold(CrashWorld *world);
 void crashoperator_again(CrashWorld *world);
 void crashoperator_delete(CrashWorld *world);
 void crashoperator_unlink(CrashWorld *world);
 void crashoperator_leftovers(CrashWorld *world);
+void crashoperator_no_command(CrashWorld *world);
 void crashoperator_undone(CrashWorld *world);
 void crashoperator_undone_deleted(CrashWorld *world);
+void crashoperator_undone_deleted_out(CrashWorld *world);
+void crashoperator_undone_unlinked(CrashWorld *world);
+void crashoperator_undone_corrupt(CrashWorld *world);
+void crashoperator_leftovers_corrupt(CrashWorld *world);
+void crashoperator_corrupt_stays(CrashWorld *world);
+void crashoperator_stray(CrashWorld *world);
+void crashoperator_left_stray(CrashWorld *world);
 void crashoperator_retry(CrashWorld *world);
 void crashoperator_retry_unread(CrashWorld *world);
 void crashoperator_preserved(CrashWorld *world);
@@ -85,6 +96,7 @@ void crashoperator_unread(CrashWorld *world);
 void crashoperator_killed_claiming(CrashWorld *world);
 void crashoperator_killed_deciding(CrashWorld *world);
 void crashoperator_killed_publishing(CrashWorld *world);
+void crashoperator_killed_releasing(CrashWorld *world);
 
 /* A database as T5a means it: runners of in write each message that they work
  * on into it, once; what they wrote goes along with the syncs of their hop. */

@@ -290,6 +290,36 @@ static void test_damaged(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(fixture_count(fixture, "out", ".msg"), ==, 1);
 }
 
+static int fail_at(const FsEvent *event, void *data)
+{
+    return event && (*(int *)data)-- == 0 ? EIO : 0;
+}
+
+/* A command that goes on to its end after a failure, as a repair does, leaves nothing that nobody settles. */
+static void test_ends_after_failure(Fixture *fixture, gconstpointer data)
+{
+    static const Verb verbs[] = {UNLINK, CORRUPT};
+    for (unsigned i = 0, count = 0; i < G_N_ELEMENTS(verbs); i++)
+        for (int at = 0, left = -1; left < 0; at++) {
+            RecoverReport report = {0};
+            EntryName name = store(fixture, "out", "Subject: x\r\n\r\nA message long enough to be damaged\r\n");
+            prepare(fixture, verbs[i], &name);
+            Operate *operate = operate_open(fixture->spool, false, done, &count, NULL);
+            Queue *queue = spool_queue(fixture->spool, "out", NULL);
+            left = at;
+            fs_set_hook(fail_at, &left);
+            bool done_so = verbs[i] == UNLINK ? operate_delete(operate, queue, &name, NULL)
+                                              : operate_set_corrupt(operate, queue, &name, NULL);
+            fs_set_hook(NULL, NULL);
+            bool ended = operate_end(operate, NULL) && done_so;
+            operate_free(operate);
+            g_assert_true(recover_slice(queue, (Slice){0, 1}, false, &report, NULL));
+            judge(fixture, verbs[i], ended && fixture_count(fixture, "out", ".psv") == 0);
+            fixture_tear_down(fixture, NULL);
+            fixture_set_up(fixture, NULL);
+        }
+}
+
 /* One command at a time; and while it is at work no recovery touches what is its, nor takes for a stray what may
  * not be one. */
 static void test_lock(Fixture *fixture, gconstpointer data)
@@ -558,6 +588,7 @@ int main(int argc, char **argv)
     ADD("release without origin", test_release_without_origin);
     ADD("runner was faster", test_runner_was_faster);
     ADD("damaged", test_damaged);
+    ADD("ends after failure", test_ends_after_failure);
     ADD("lock", test_lock);
     ADD("lookers", test_lookers);
     ADD("preserved", test_preserved);
