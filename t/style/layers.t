@@ -20,7 +20,8 @@ LAYERS = {
     "master/": ["base/", "master/"],
     "cli/": ["base/", "mail/", "store/", "switchboard/", "runners/keys.h", "cli/"],
     "runners/keys.h": [],
-    "runners/runner": ["base/", "switchboard/", "runners/runner"],
+    "runners/runner": ["base/", "switchboard/", "runners/runner", "runners/sweep.h"],
+    "runners/sweep": ["base/", "switchboard/", "runners/sweep"],
     "runners/list_runner": ["base/", "switchboard/", "mail/", "store/", "posting/", "runners/runner.h",
                             "runners/keys.h",
                             "runners/list_runner"],
@@ -29,8 +30,8 @@ LAYERS = {
     "runners/listener": ["base/", "net/", "runners/listener"],
 }
 # A runner sees all that is below it, the skeletons, and its own folder.
-RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "runners/runner.h", "runners/listener.h",
-          "runners/list_runner.h", "runners/list_letter.h", "runners/keys.h"]
+RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "runners/runner.h", "runners/sweep.h",
+          "runners/listener.h", "runners/list_runner.h", "runners/list_letter.h", "runners/keys.h"]
 
 # Foreign headers and where they are at home.
 HOMES = {
