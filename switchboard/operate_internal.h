@@ -3,7 +3,7 @@
 #pragma once
 /*
  * The lock of the operator's commands, and bringing to its end what a killed one left
- * (INTERNALS.md, OR1 to OR5).
+ * (INTERNALS.md, OR1 to OR4).
  *
  * SPOOL/.operator is never removed. A command holds it exclusively; its text is not
  * empty from before the command's first claim until all is settled. Recovery of a

@@ -262,18 +262,13 @@ static bool put_back(Recovery *recovery, const Parent *parent, GError **error)
     return true;
 }
 
-/* One that is in the way itself (immutable) does not keep the others from going on: nothing of it is anywhere else. */
+/* Nothing of one that stays is anywhere else, or its children stay with it. */
 static bool put_back_claimed(Recovery *recovery, GError **error)
 {
     for (guint i = 0; i < recovery->claimed->len; i++) {
         g_autoptr(GError) fault = NULL;
-        if (put_back(recovery, &g_array_index(recovery->claimed, Parent, i), &fault))
-            continue;
-        if (!g_error_matches(fault, FAIL, FAIL_NEVER)) {
-            g_propagate_error(error, g_steal_pointer(&fault));
+        if (!put_back(recovery, &g_array_index(recovery->claimed, Parent, i), &fault) && !recover_stays(&fault, error))
             return false;
-        }
-        log_error("%s; it stays there", fault->message);
     }
     return true;
 }
@@ -284,9 +279,11 @@ static bool unlink_decided(Recovery *recovery, GError **error)
         const Parent *parent = &g_array_index(recovery->decided, Parent, i);
         char file[FILE_NAME_SIZE];
         suffix_file(&parent->name, parent->suffix, file);
-        if (!fs_unlink(queue_fd(recovery->queue), file, error))
+        g_autoptr(GError) fault = NULL;
+        if (fs_unlink(queue_fd(recovery->queue), file, &fault))
+            recovery->report->rolled_forward++;
+        else if (!recover_stays(&fault, error)) /* one that does is rolled forward again, which changes nothing */
             return false;
-        recovery->report->rolled_forward++;
     }
     return true;
 }

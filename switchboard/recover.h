@@ -3,7 +3,7 @@
 #pragma once
 /*
  * Recovery and sweeping: what a crash left is brought to an end
- * (INTERNALS.md, transitions R1 to R8). Called by inbox_open() before any
+ * (INTERNALS.md, transitions R1 to R9). Called by inbox_open() before any
  * work; the slice's former owner must be dead.
  */
 #include <glib.h>

@@ -45,14 +45,28 @@ bool recover_is_file(Queue *queue, const char *file)
 bool recover_set_aside(Queue *queue, RecoverReport *report, EntryName name, const char *file, const char *why,
                        GError **error)
 {
+    if (!suffix_move(queue, &name, file, SUFFIX_PRESERVED, error))
+        return false;
     log_error("queue %s: %s %s; it is set aside as " SUFFIX_PRESERVED, queue_name(queue), file, why);
     report->preserved++;
-    return suffix_move(queue, &name, file, SUFFIX_PRESERVED, error);
+    return true;
 }
 
 bool recover_is_closed(Queue *queue, const char *file)
 {
-    return faccessat(queue_fd(queue), file, R_OK | W_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) != 0 && errno == EACCES;
+    auto_fd fd = fs_open(queue_fd(queue), file, true, NULL);
+    return fd < 0 && (errno == EACCES || errno == EPERM);
+}
+
+bool recover_stays(GError **fault, GError **error)
+{
+    if (!g_error_matches(*fault, FAIL, FAIL_NEVER)) {
+        g_propagate_error(error, g_steal_pointer(fault));
+        return false;
+    }
+    log_error("%s; it stays there", (*fault)->message);
+    g_clear_error(fault);
+    return true;
 }
 
 #define COPY_BLOCK (64 * 1024)
@@ -158,10 +172,9 @@ static bool drop_stored(TakeIn *take, GError **error)
         char file[FILE_NAME_SIZE];
         suffix_file(name, SUFFIX_TMP, file);
         g_autoptr(GError) fault = NULL;
-        if (!fs_unlink(queue_fd(take->queue), file, &fault) && !g_error_matches(fault, FAIL, FAIL_MISSING)) {
-            g_propagate_error(error, g_steal_pointer(&fault));
+        if (!fs_unlink(queue_fd(take->queue), file, &fault) && !g_error_matches(fault, FAIL, FAIL_MISSING) &&
+            !recover_stays(&fault, error))
             return false;
-        }
         g_array_remove_index(take->names, i);
     }
     return true;
@@ -186,6 +199,16 @@ static int open_stored(TakeIn *take, const EntryName *name, const char *file, GE
     return -1;
 }
 
+/* What stays there may be whole: no sweep. */
+static bool set_aside(TakeIn *take, const EntryName *name, const char *file, const char *why, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    if (recover_set_aside(take->queue, take->report, *name, file, why, &fault))
+        return true;
+    take->report->left++;
+    return recover_stays(&fault, error);
+}
+
 /* What is whole stays in take->names; what cannot be read is set aside; what is a part or cannot be synced is left. */
 static bool sync_intake(TakeIn *take, GError **error)
 {
@@ -202,7 +225,7 @@ static bool sync_intake(TakeIn *take, GError **error)
                           : is_lost(take->queue, file)           ? CANNOT_BE_READ
                           : recover_is_closed(take->queue, file) ? MAY_NOT_BE_READ
                                                                  : NULL;
-        if (why && !recover_set_aside(take->queue, take->report, name, file, why, error))
+        if (why && !set_aside(take, &name, file, why, error))
             return false;
         if (later && !why) {
             g_propagate_error(error, g_steal_pointer(&fault));

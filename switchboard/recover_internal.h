@@ -20,9 +20,13 @@ bool recover_set_has(GHashTable *set, const uint8_t *hash);
 /* What bears one of our names and is no file, nobody here made; it would stand in the way for ever. */
 bool recover_is_file(Queue *queue, const char *file);
 
-/* A file of ours that somebody has taken from us: its owner or mode was changed. No waiting helps, and the others shall
- * not wait. */
+/* A file of ours that somebody has taken from us: its owner or mode was changed, or it was made immutable. No waiting
+ * helps, and the others shall not wait. */
 bool recover_is_closed(Queue *queue, const char *file);
+
+/* Of a change that failed: true when the file itself is in the way (immutable); the log tells, it stays as it is, and
+ * the others go on. Consumes *fault: when false, into error. */
+bool recover_stays(GError **fault, GError **error);
 
 /* S5, counted in report->preserved; durable with the next sync of the directory. */
 bool recover_set_aside(Queue *queue, RecoverReport *report, EntryName name, const char *file, const char *why,

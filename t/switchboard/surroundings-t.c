@@ -376,6 +376,12 @@ static void test_owner_in_recovery(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 2);
 }
 
+static bool chattr(const char *flag, const char *path)
+{
+    g_autofree char *command = g_strdup_printf("chattr %s '%s' 2>/dev/null", flag, path);
+    return system(command) == 0;
+}
+
 /* A rename that is refused for one file only does not stop the others. */
 static void test_immovable(Fixture *fixture, gconstpointer data)
 {
@@ -383,18 +389,56 @@ static void test_immovable(Fixture *fixture, gconstpointer data)
     g_free(fixture_store(fixture, "in", "moves"));
     g_autofree char *file = g_strconcat(name, ".msg", NULL);
     g_autofree char *path = fixture_file_path(fixture, "in", file);
-    g_autofree char *command = g_strdup_printf("chattr +i '%s' 2>/dev/null", path);
-    if (geteuid() != 0 || system(command) != 0) {
+    if (geteuid() != 0 || !chattr("+i", path)) {
         g_test_skip("needs root and a file system that has chattr");
         return;
     }
     catch_log(work, fixture);
-    g_autofree char *back = g_strdup_printf("chattr -i '%s'", path);
-    g_assert_cmpint(system(back), ==, 0);
+    g_assert_true(chattr("-i", path));
     assert_log(name);
     assert_log("Operation not permitted");
     g_assert_cmpuint(fixture_count(fixture, "archive", ".msg"), ==, 1);
     g_assert_true(exists(fixture, "in", file));
+}
+
+/* Nor does one that recovery cannot open for writing, or rename, or unlink: it stays as it is, and its child with it.
+ * Once it lets itself be changed it goes on as if nothing had been. */
+static void stick(Fixture *fixture, const char *suffix, const char *flag, const char *back)
+{
+    g_autofree char *name = fixture_store(fixture, "in", "sticks");
+    g_autofree char *ready = g_strconcat(name, ".msg", NULL), *file = g_strconcat(name, suffix, NULL);
+    g_autofree char *child = g_strconcat(STEM ".in-", name + NAME_LENGTH - HASH_DIGITS, ".tmp", NULL);
+    g_autofree char *from = fixture_file_path(fixture, "in", ready), *path = fixture_file_path(fixture, "in", file);
+    g_autofree char *child_path = fixture_file_path(fixture, "out", child);
+    bool decided = strcmp(suffix, ".done") == 0;
+    g_assert_nonnull(spool_queue(fixture->spool, "out", NULL));
+    g_assert_true(strcmp(suffix, ".bak") != 0 || g_file_set_contents(child_path, "child", -1, NULL));
+    g_assert_cmpint(rename(from, path), ==, 0);
+    g_free(fixture_store(fixture, "in", "moves"));
+    if (geteuid() != 0 || !chattr(flag, path)) {
+        g_test_skip("needs root and a file system that has chattr");
+        return;
+    }
+    catch_log(work, fixture);
+    g_assert_true(chattr(back, path));
+    assert_log(file);
+    assert_log("it stays there");
+    g_assert_true(exists(fixture, "in", file));
+    g_assert_true(strcmp(suffix, ".bak") != 0 || exists(fixture, "out", child));
+    g_assert_cmpuint(fixture_count(fixture, "archive", ".msg"), ==, 1);
+    work(fixture);
+    g_assert_cmpuint(fixture_count(fixture, "in", "") + fixture_count(fixture, "out", ""), ==, 0);
+    g_assert_cmpuint(fixture_count(fixture, "archive", ".msg"), ==, decided ? 1 : 2);
+}
+
+static void test_immovable_in_recovery(Fixture *fixture, gconstpointer data)
+{
+    static const char *const suffixes[] = {".bak", ".tmp", ".done"};
+    for (size_t i = 0; i < 2 * G_N_ELEMENTS(suffixes); i++) {
+        stick(fixture, suffixes[i / 2], i % 2 ? "+a" : "+i", i % 2 ? "-a" : "-i");
+        fixture_tear_down(fixture, NULL);
+        fixture_set_up(fixture, NULL);
+    }
 }
 
 /* A name that is taken where an entry is set aside: both are kept. */
@@ -529,6 +573,7 @@ int main(int argc, char **argv)
     ADD("/surroundings/owner and mode", test_owner_and_mode);
     ADD("/surroundings/owner in recovery", test_owner_in_recovery);
     ADD("/surroundings/immovable", test_immovable);
+    ADD("/surroundings/immovable in recovery", test_immovable_in_recovery);
     ADD("/surroundings/collisions", test_collisions);
     ADD("/surroundings/doubled", test_doubled);
     ADD("/surroundings/clock", test_clock);
