@@ -71,10 +71,17 @@ bool recover_stays(GError **fault, GError **error)
 
 #define COPY_BLOCK (64 * 1024)
 
+/* What is whole, as it was when it was synced. */
+typedef struct Synced {
+    EntryName name;
+    struct stat status;
+} Synced;
+
 /* R8 at work. */
 typedef struct TakeIn {
     Queue *queue;
     GArray *names;      /* of EntryName: S1, whole or not */
+    GArray *synced;     /* of Synced */
     GHashTable *wanted; /* their hashes */
     GHashTable *stored; /* those of them that the queue holds already */
     RecoverReport *report;
@@ -138,14 +145,27 @@ static bool write_again(int fd, GError **error)
 
 /* T1 once more, but for the directory. What the disk has damaged since will be ready, too: who claims it moves it to
  * corrupt/ (T11). Nobody else writes: it is whole, so its intake does not, and a runner of its slice is ourselves. */
-static bool sync_stored(TakeIn *take, const char *file, int fd)
+static void sync_stored(TakeIn *take, const EntryName *name, const char *file, int fd)
 {
     g_autoptr(GError) error = NULL;
-    if (write_again(fd, &error) && fs_sync_file(fd, &error))
-        return true;
+    Synced synced = {.name = *name};
+    if (write_again(fd, &error) && fs_sync_file(fd, &error) &&
+        (fstat(fd, &synced.status) == 0 || fail_errno(&error, FAIL_LATER, "stat"))) {
+        g_array_append_val(take->synced, synced);
+        return;
+    }
     log_error("queue %s: %s cannot be taken in now: %s", queue_name(take->queue), file, error->message);
     take->report->left++;
-    return false;
+}
+
+/* Intake that is made again takes away what an earlier try left, and begins anew under that name: then it is no more
+ * what was synced, nor whole. */
+static bool was_replaced(const TakeIn *take, const char *file, const struct stat *synced)
+{
+    struct stat now;
+    return fstatat(queue_fd(take->queue), file, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+           (now.st_ino != synced->st_ino || now.st_size != synced->st_size ||
+            now.st_mtim.tv_sec != synced->st_mtim.tv_sec || now.st_mtim.tv_nsec != synced->st_mtim.tv_nsec);
 }
 
 static void note_stored(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
@@ -190,9 +210,15 @@ static int open_stored(TakeIn *take, const EntryName *name, const char *file, GE
         g_propagate_error(error, g_steal_pointer(&fault));
         return -1;
     }
+    if (entry) { /* the file that was read, whatever bears its name by now */
+        int same = fcntl(entry_fd(entry), F_DUPFD_CLOEXEC, 0);
+        if (same < 0)
+            fail_errno(error, FAIL_LATER, "%s", file);
+        return same;
+    }
     auto_fd fd = fs_open(queue_fd(take->queue), file, true, error);
-    if (fd < 0 || !damaged)
-        return auto_fd_steal(&fd);
+    if (fd < 0)
+        return -1;
     if (was_whole(fd, name, &whole, error))
         return whole ? auto_fd_steal(&fd) : -1;
     g_prefix_error(error, "%s: ", file);
@@ -209,7 +235,7 @@ static bool set_aside(TakeIn *take, const EntryName *name, const char *file, con
     return recover_stays(&fault, error);
 }
 
-/* What is whole stays in take->names; what cannot be read is set aside; what is a part or cannot be synced is left. */
+/* What cannot be read is set aside; what is a part or cannot be synced is left. */
 static bool sync_intake(TakeIn *take, GError **error)
 {
     for (guint i = take->names->len; i-- > 0;) {
@@ -218,8 +244,8 @@ static bool sync_intake(TakeIn *take, GError **error)
         suffix_file(&name, SUFFIX_TMP, file);
         g_autoptr(GError) fault = NULL;
         auto_fd fd = open_stored(take, &name, file, &fault);
-        if (fd >= 0 && sync_stored(take, file, fd))
-            continue;
+        if (fd >= 0)
+            sync_stored(take, &name, file, fd);
         bool later = g_error_matches(fault, FAIL, FAIL_LATER);
         const char *why = !later                                 ? NULL
                           : is_lost(take->queue, file)           ? CANNOT_BE_READ
@@ -231,7 +257,6 @@ static bool sync_intake(TakeIn *take, GError **error)
             g_propagate_error(error, g_steal_pointer(&fault));
             return false;
         }
-        g_array_remove_index(take->names, i);
     }
     return true;
 }
@@ -242,11 +267,14 @@ static bool complete(TakeIn *take, GError **error)
 {
     if (!drop_stored(take, error) || !sync_intake(take, error))
         return false;
-    for (guint i = 0; i < take->names->len; i++) {
-        EntryName name = g_array_index(take->names, EntryName, i);
+    for (guint i = take->synced->len; i-- > 0;) {
+        const Synced *synced = &g_array_index(take->synced, Synced, i);
+        EntryName name = synced->name;
         char file[FILE_NAME_SIZE];
         suffix_file(&name, SUFFIX_TMP, file);
         g_autoptr(GError) fault = NULL;
+        if (was_replaced(take, file, &synced->status))
+            continue;
         if (suffix_publish(take->queue, &name, file, &fault)) {
             take->report->completed++;
         } else if (g_error_matches(fault, FAIL, FAIL_LATER)) {
@@ -261,7 +289,8 @@ bool recover_stored(Queue *queue, GArray *names, RecoverReport *report, GError *
 {
     g_autoptr(GHashTable) wanted = recover_set_new();
     g_autoptr(GHashTable) stored = recover_set_new();
-    TakeIn take = {queue, names, wanted, stored, report};
+    g_autoptr(GArray) synced = g_array_new(FALSE, FALSE, sizeof(Synced));
+    TakeIn take = {queue, names, synced, wanted, stored, report};
     return complete(&take, error);
 }
 

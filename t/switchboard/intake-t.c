@@ -204,6 +204,41 @@ static void test_once_and_recovery(Fixture *fixture, gconstpointer data)
     }
 }
 
+/* What the first try left is whole, and is being taken in (R8): it is synced when the second try takes it away and
+ * begins to write. */
+static int begin_again_at_sync(const FsEvent *event, void *data)
+{
+    Fixture *fixture = data;
+    if (event->call != FS_SYNC_FILE)
+        return 0;
+    fs_set_hook(NULL, NULL);
+    g_autofree char *file = fixture_files(fixture, "in", ".tmp");
+    g_autofree char *path = fixture_file_path(fixture, "in", file);
+    g_assert_cmpint(g_unlink(path), ==, 0);
+    g_assert_true(g_file_set_contents(path, "listrunner 1 ", -1, NULL));
+    return 0;
+}
+
+static void test_once_beside_recovery(Fixture *fixture, gconstpointer data)
+{
+    Intake intake = {.draft = fixed_draft()};
+    fs_set_hook(die_at_rename, NULL);
+    g_assert_false(intake_store(fixture->spool, &intake, 1, true));
+    g_clear_error(&intake.error);
+    draft_free(intake.draft);
+    RecoverReport report = {0};
+    fs_set_hook(begin_again_at_sync, fixture);
+    g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
+    g_assert_cmpuint(report.completed, ==, 0);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".tmp"), ==, 1);
+    store_fixed(fixture);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_assert_cmpuint(entries->len, ==, 1);
+    entry_free(entries->pdata[0]);
+}
+
 #define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
 
 int main(int argc, char **argv)
@@ -216,5 +251,6 @@ int main(int argc, char **argv)
     ADD("/intake/once", test_once);
     ADD("/intake/once, put off", test_once_put_off);
     ADD("/intake/once and recovery", test_once_and_recovery);
+    ADD("/intake/once beside recovery", test_once_beside_recovery);
     return g_test_run();
 }
