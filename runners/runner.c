@@ -432,6 +432,7 @@ static void work(Runner *runner)
 /* Housekeeping while there is nothing else to do: no entry is claimed now. */
 static void sweep(Runner *runner)
 {
+    beat(runner); /* it may be long, or end us: no entry is to blame */
     sweep_slice(inbox_queue(runner->inbox), runner->slice, config_duration(runner->config, "spool", "tmp_lifetime"));
     g_hash_table_remove_all(runner->delays); /* entries that an operator took away are among them */
     runner->sweep_at = clock_monotonic() + SWEEP_INTERVAL;

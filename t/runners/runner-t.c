@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -104,6 +105,7 @@ typedef struct Test {
 } Test;
 
 static FsHook *hook; /* in the runner's process */
+static int told = -1; /* what it has instead of a master */
 
 /* What a forked process has when it ends by exit() is no leak, but leak checkers look. */
 static void leave(int code, void *data)
@@ -121,6 +123,10 @@ static void start(Test *test)
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* nothing goes on after a test that failed */
         fs_set_hook(hook, NULL);
         setenv(CHILD_ENV_CONFIG, test->config, 1);
+        if (told >= 0) {
+            setenv(CHILD_ENV_RUNNER, spec.name, 1);
+            dup2(told, CHILD_STATUS_FD);
+        }
         char *arguments[] = {(char *)"test", NULL};
         _exit(runner_main(&spec, 1, arguments));
     }
@@ -440,6 +446,31 @@ static void test_take_back_fails(Test *test, gconstpointer data)
     g_clear_pointer(&child, g_free);
 }
 
+/* A batch has just ended: what happens afterwards is no entry's doing. */
+static void test_ends_in_sweep(Test *test, gconstpointer data)
+{
+    g_autofree char *late = fixture_store(&test->fixture, "in", "late");
+    g_autofree char *from = g_strconcat(late, ".msg", NULL);
+    g_autofree char *to = g_strconcat("4000000000.000000+", late + NAME_LENGTH - HASH_DIGITS, ".msg", NULL);
+    g_autofree char *now = fixture_file_path(&test->fixture, "in", from);
+    g_autofree char *later = fixture_file_path(&test->fixture, "in", to);
+    g_assert_cmpint(rename(now, later), ==, 0);
+    g_autofree char *name = fixture_store(&test->fixture, "in", "go");
+    bring_child(test, late + NAME_LENGTH - HASH_DIGITS);
+    told = memfd_create("told", MFD_CLOEXEC);
+    hook = refuse_take_back;
+    start(test);
+    hook = NULL;
+    g_assert_cmpint(WEXITSTATUS(end_of(test)), ==, CHILD_EXIT_LATER);
+    char text[4096] = "";
+    g_assert_cmpint(pread(told, text, sizeof text - 1, 0), >, 0);
+    g_assert_nonnull(strstr(text, name));
+    g_assert_true(g_str_has_suffix(text, " holding=-\n"));
+    close(told);
+    told = -1;
+    g_clear_pointer(&child, g_free);
+}
+
 static int refuse_shunt(const FsEvent *event, void *data)
 {
     (void)data;
@@ -529,6 +560,7 @@ int main(int argc, char **argv)
     ADD("/runner/kill", "batch_limit = 64", test_kill);
     ADD("/runner/late intake", NULL, test_late_intake);
     ADD("/runner/take back fails", NULL, test_take_back_fails);
+    ADD("/runner/ends in sweep", NULL, test_ends_in_sweep);
     ADD("/runner/stray stays", NULL, test_stray_stays);
     ADD("/runner/start fails", NULL, test_start_fails);
     ADD("/runner/usage", NULL, test_usage);
