@@ -127,9 +127,11 @@ static void tell(const char *what, const Tally *tally)
                    tally->caught, tally->nothing_new, tally->same, tally->impossible, tally->missed);
 }
 
-/* Any two steps that are no neighbours, in all three ways; where these are too many, some at random (--seed). */
+/* Any two steps that are no neighbours, in all three ways; where these are too many, some: the same each time, or with
+ * -m thorough ten times as many, at random (--seed). */
 static void mutate_distant(Proof *proof, Tally tallies[3])
 {
+    g_autoptr(GRand) chance = g_rand_new_with_seed(g_test_thorough() ? (guint32)g_test_rand_int() : 1);
     unsigned wanted = MAX(DISTANT, DISTANT_STATES / MAX(proof->states, 1)) * (g_test_thorough() ? 10 : 1);
     static const CrashChange changes[] = {CRASH_SWAP, CRASH_LATER, CRASH_EARLIER};
     guint first = proof->log->changes, count = proof->log->ops->len - first;
@@ -137,7 +139,7 @@ static void mutate_distant(Proof *proof, Tally tallies[3])
     for (guint i = first; i < proof->log->ops->len; i++)
         for (guint k = i + 2; k < proof->log->ops->len; k++)
             for (unsigned way = 0; way < 3; way++)
-                if (3 * pairs <= wanted || g_test_rand_int_range(0, (int)(3 * pairs)) < (int)wanted)
+                if (3 * pairs <= wanted || g_rand_int_range(chance, 0, (gint32)(3 * pairs)) < (gint32)wanted)
                     mutate(proof, (CrashMutation){changes[way], i, k, false}, &tallies[way]);
 }
 
