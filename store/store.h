@@ -46,7 +46,10 @@ bool store_commit(Store *store, GError **error);
 void store_rollback(Store *store);
 /* For who syncs a batch of files anyway: from now on the commits of this
  * connection do not wait for the disk, and are durable once the file *fd
- * (borrowed) was synced after them. A driver that cannot do so sets -1 and
+ * (borrowed) was synced after them. When that sync fails, what others see of the
+ * commits may never come to the disk: end, and begin again. What is in *fd by now, whoever
+ * wrote it, is written once more, so that the next sync of *fd brings it to the disk also where
+ * an earlier one failed. Waits for the lock as a write does. A driver that cannot do so sets -1 and
  * goes on making each commit durable. */
 bool store_leave_sync(Store *store, int *fd, GError **error);
 /* Savepoints inside a transaction: undo one entry's effects, keep the others'.

@@ -259,6 +259,49 @@ static bool number_of(sqlite3 *database, const char *sql, int64_t *number, GErro
     return result == SQLITE_ROW;
 }
 
+/* The log's head, and that of each page in it; both have the salt, which changes when the log begins anew: what comes
+ * behind is left from before then (https://sqlite.org/fileformat2.html#walformat). */
+#define LOG_MAGIC_SIZE 3
+#define LOG_MAGIC "\x37\x7f\x06"
+#define LOG_HEAD_SIZE 32
+#define LOG_PAGE_SIZE_AT 8
+#define LOG_PAGE_SIZE_MAX 65536
+#define LOG_SALT_AT 16
+#define PAGE_HEAD_SIZE 24
+#define PAGE_SALT_AT 8
+#define SALT_SIZE 8
+
+static bool read_log(int log, void *octets, size_t size, off_t at, bool *whole, GError **error)
+{
+    ssize_t got = TEMP_FAILURE_RETRY(pread(log, octets, size, at));
+    *whole = got == (ssize_t)size;
+    return got >= 0 || fail_errno(error, FAIL_LATER, "read the database's log");
+}
+
+/* Writes what the log holds once more where it is. A sync that failed has told so to somebody, and left it clean in the
+ * kernel's memory: the next one would succeed without it. Nobody else may write meanwhile. */
+static bool write_log_again(int log, GError **error)
+{
+    uint8_t head[LOG_HEAD_SIZE];
+    uint32_t page_size;
+    bool whole;
+    if (!read_log(log, head, sizeof head, 0, &whole, error))
+        return false;
+    memcpy(&page_size, head + LOG_PAGE_SIZE_AT, sizeof page_size);
+    if (!whole || memcmp(head, LOG_MAGIC, LOG_MAGIC_SIZE) != 0 || GUINT32_FROM_BE(page_size) > LOG_PAGE_SIZE_MAX)
+        return true; /* SQLite would take nothing from it */
+    size_t size = PAGE_HEAD_SIZE + (size_t)GUINT32_FROM_BE(page_size);
+    g_autofree uint8_t *page = g_malloc(size);
+    bool sound = fs_pwrite(log, head, sizeof head, 0, error);
+    for (off_t at = LOG_HEAD_SIZE; sound; at += (off_t)size) {
+        sound = read_log(log, page, size, at, &whole, error);
+        if (!whole || memcmp(page + PAGE_SALT_AT, head + LOG_SALT_AT, SALT_SIZE) != 0)
+            break;
+        sound = fs_pwrite(log, page, size, at, error);
+    }
+    return sound;
+}
+
 /* A commit is in the log; with NORMAL, SQLite syncs that only before it moves
  * pages from it. The log stays the same file while we have the database open. */
 static bool sqlite_leave_sync(void *connection, int *fd, GError **error)
@@ -272,7 +315,11 @@ static bool sqlite_leave_sync(void *connection, int *fd, GError **error)
     if (self->log < 0)
         return fail_errno(error, FAIL_LATER, "open %s", path);
     *fd = self->log;
-    return script_once(self->database, "PRAGMA synchronous = NORMAL", error);
+    if (!script_once(self->database, store_sqlite.begin_write, error))
+        return false;
+    bool written = write_log_again(self->log, error);
+    return script_once(self->database, "ROLLBACK", written ? error : NULL) && written &&
+           script_once(self->database, "PRAGMA synchronous = NORMAL", error);
 }
 
 static bool sqlite_inspect(void *connection, bool *has_schema, GError **error)

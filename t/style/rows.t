@@ -13,7 +13,7 @@ import tree
 
 PAGE = "switchboard/INTERNALS.md"
 # Lines of C that give a test its path, or a part of it.
-NAMING = re.compile(r'\b(?:ADD\w*|g_test_add\w*)\(|^\s+\{"')
+NAMING = re.compile(r'\b(?:ADD\w*|TEST\w*|g_test_add\w*)\(|^\s+\{"')
 QUOTED = re.compile(r'"([^"\\]*)"')
 
 
