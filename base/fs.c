@@ -88,12 +88,15 @@ static bool fail_on(GError **error, const char *what, int fd)
  * have died before this sync. */
 static bool make_dir(int parent_fd, const char *path, GError **error)
 {
-    if (mkdirat(parent_fd, path, 0750) != 0 && errno != EEXIST)
-        return fail_errno(error, code_of(errno), "make directory %s", path);
-    g_autofree char *above = g_path_get_dirname(path);
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    g_autofree char *plain = g_strndup(path, length);
+    g_autofree char *above = g_path_get_dirname(plain), *name = g_path_get_basename(plain);
     auto_fd holder = TEMP_FAILURE_RETRY(openat(parent_fd, above, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (holder < 0)
-        return fail_errno(error, FAIL_LATER, "open directory %s", above);
+    if (holder < 0 || !permitted(&(FsEvent){.call = FS_MAKE_DIR, .fd = holder, .name = name}) ||
+        (mkdirat(holder, name, 0750) != 0 && errno != EEXIST))
+        return fail_errno(error, code_of(errno), "make directory %s", path);
     return fs_sync_dir(holder, error);
 }
 

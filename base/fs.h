@@ -99,13 +99,13 @@ bool fs_same_device(const char *a, const char *b, bool *same, GError **error);
 
 /* The calls a hook sees, in order, before they are carried out. */
 typedef enum FsCall {
-    FS_CREATE, FS_WRITE, FS_PWRITE, FS_TRUNCATE, FS_RENAME, FS_UNLINK, FS_SYNC_FILE, FS_SYNC_DIR,
+    FS_CREATE, FS_WRITE, FS_PWRITE, FS_TRUNCATE, FS_RENAME, FS_UNLINK, FS_MAKE_DIR, FS_SYNC_FILE, FS_SYNC_DIR,
 } FsCall;
 
 typedef struct FsEvent {
     FsCall call;
     int fd;           /* the file, or the directory for names */
-    const char *name; /* create, rename (old), unlink; else NULL */
+    const char *name; /* create, rename (old), unlink, make a directory, which may be there; else NULL */
     const char *to;   /* rename */
     const void *data; /* write, pwrite */
     size_t length;

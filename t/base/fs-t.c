@@ -369,6 +369,7 @@ static int record(const FsEvent *event, void *data)
     static const char *const names[] = {
         [FS_CREATE] = "create", [FS_WRITE] = "write",   [FS_PWRITE] = "pwrite",       [FS_TRUNCATE] = "truncate",
         [FS_RENAME] = "rename", [FS_UNLINK] = "unlink", [FS_SYNC_FILE] = "sync-file", [FS_SYNC_DIR] = "sync-dir",
+        [FS_MAKE_DIR] = "make-dir",
     };
     Recorder *recorder = data;
     g_string_append(recorder->seen, names[event->call]);
@@ -412,10 +413,33 @@ static void test_open_dir_syncs(Place *place, gconstpointer unused)
     auto_fd fd = fs_open_dir(place->fd, "queue", true, &error);
     g_assert_no_error(error);
     g_assert_cmpint(fd, >=, 0);
-    g_assert_cmpstr(seen->str, ==, "sync-dir ");
-    recorder.refuse_at = 2;
-    g_assert_cmpint(fs_open_dir(place->fd, "queue", true, &error), ==, -1);
-    g_assert_error(error, FAIL, FAIL_LATER);
+    g_assert_cmpstr(seen->str, ==, "make-dir:queue sync-dir ");
+    for (recorder.refuse_at = 3; recorder.refuse_at <= 5; recorder.refuse_at += 2) { /* then there is no sync */
+        g_clear_error(&error);
+        g_assert_cmpint(fs_open_dir(place->fd, "queue", true, &error), ==, -1);
+        g_assert_error(error, FAIL, FAIL_LATER);
+    }
+    g_assert_cmpstr(seen->str, ==, "make-dir:queue sync-dir make-dir:queue make-dir:queue sync-dir ");
+}
+
+/* A path may end with a slash, as in a configuration: what is synced is what holds the directory, not itself. */
+static int note_synced(const FsEvent *event, void *data)
+{
+    if (event->call == FS_SYNC_DIR)
+        g_assert_cmpint(fstat(event->fd, data), ==, 0);
+    return 0;
+}
+
+static void test_open_dir_slash(Place *place, gconstpointer unused)
+{
+    struct stat synced, holds;
+    g_autofree char *path = g_strconcat(place->path, "/with//", NULL);
+    fs_set_hook(note_synced, &synced);
+    auto_fd fd = fs_open_dir(AT_FDCWD, path, true, NULL);
+    fs_set_hook(NULL, NULL);
+    g_assert_cmpint(fd, >=, 0);
+    g_assert_cmpint(fstat(place->fd, &holds), ==, 0);
+    g_assert_true(synced.st_ino == holds.st_ino);
 }
 
 static void test_hook(Place *place, gconstpointer unused)
@@ -535,6 +559,7 @@ int main(int argc, char **argv)
     ADD("space-and-device", NULL, test_space_and_device);
     ADD("expect-files", NULL, test_expect_files);
     ADD("open-dir-syncs", NULL, test_open_dir_syncs);
+    ADD("open-dir-slash", NULL, test_open_dir_slash);
     ADD("hook", NULL, test_hook);
     ADD("hook-refuses", NULL, test_hook_refuses);
     ADD("hook-group", NULL, test_hook_group);

@@ -3,10 +3,8 @@
 #include "t/switchboard/crashlog.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "switchboard/format_internal.h"
 #include "t/switchboard/crashmodel_internal.h"
@@ -15,6 +13,11 @@
 const char *const crash_queues[] = {"in", "out", "retry", "archive", "bounces", "corrupt", "shunt", CRASH_LEDGER,
                                     "hold", NULL};
 G_STATIC_ASSERT(G_N_ELEMENTS(crash_queues) == CRASH_QUEUES + 1);
+
+static struct {
+    const char *path; /* interned */
+    unsigned above;
+} made_places[CRASH_PLACES - CRASH_MADE];
 
 CrashLog *crashlog_new(void)
 {
@@ -35,24 +38,45 @@ void crashlog_free(CrashLog *log)
     g_free(log);
 }
 
-/* Which queue, and for a file which name in it, is behind the descriptor. */
-static bool locate(int fd, bool directory, unsigned *queue, char name[NAME_MAX + 1])
+const char *crash_place_path(unsigned place)
 {
-    char link[64], path[PATH_MAX + 1];
-    g_snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(link, path, PATH_MAX);
-    g_assert_cmpint(length, >, 0);
-    path[length] = '\0';
-    char *slash = strrchr(path, '/');
-    if (!directory) {
-        g_strlcpy(name, slash + 1, NAME_MAX + 1);
-        *slash = '\0';
-        slash = strrchr(path, '/');
-    }
-    for (*queue = 0; crash_queues[*queue]; ++*queue)
-        if (strcmp(slash + 1, crash_queues[*queue]) == 0)
+    return place < CRASH_QUEUES   ? crash_queues[place]
+           : place == CRASH_SPOOL ? "."
+           : place < CRASH_PLACES ? made_places[place - CRASH_MADE].path
+                                  : NULL;
+}
+
+unsigned crash_place_above(unsigned place)
+{
+    return place < CRASH_MADE ? CRASH_SPOOL : made_places[place - CRASH_MADE].above;
+}
+
+static bool find_place(const char *path, unsigned *place)
+{
+    const char *known;
+    for (*place = 0; (known = crash_place_path(*place)) != NULL; ++*place)
+        if (strcmp(known, path) == 0)
             return true;
-    return *queue == CRASH_SPOOL && g_str_has_prefix(slash + 1, CRASH_SPOOL_PREFIX);
+    return false;
+}
+
+/* Where the descriptor's file or directory is, below the spool. */
+static char *path_of(int fd)
+{
+    g_autofree char *link = g_strdup_printf("/proc/self/fd/%d", fd), *path = g_file_read_link(link, NULL);
+    g_assert_nonnull(path);
+    char *root = strstr(path, "/" CRASH_SPOOL_PREFIX);
+    const char *rest = root ? strchr(root + 1, '/') : NULL;
+    return rest ? g_strdup(rest + 1) : root ? g_strdup(".") : NULL;
+}
+
+/* A name as a call gives it, seen from that directory: which directory and name in it. */
+static bool resolve(const char *path, const char *name, unsigned *place, const char **last)
+{
+    g_autofree char *whole = strcmp(path, ".") == 0 ? g_strdup(name) : g_build_filename(path, name, NULL);
+    g_autofree char *above = g_path_get_dirname(whole), *base = g_path_get_basename(whole);
+    *last = g_intern_string(base);
+    return find_place(above, place);
 }
 
 void crashlog_append(CrashLog *log, const CrashOp *op)
@@ -61,21 +85,32 @@ void crashlog_append(CrashLog *log, const CrashOp *op)
     crashmodel_apply(log->live, op);
 }
 
+/* The number of a directory that is made. */
+static unsigned made_place(const CrashOp *op)
+{
+    const char *above = crash_place_path(op->place);
+    g_autofree char *path = op->place == CRASH_SPOOL ? g_strdup(op->name) : g_build_filename(above, op->name, NULL);
+    unsigned place;
+    if (!find_place(path, &place)) {
+        g_assert_cmpuint(place, <, CRASH_PLACES);
+        made_places[place - CRASH_MADE].path = g_intern_string(path);
+        made_places[place - CRASH_MADE].above = op->place;
+    }
+    return place;
+}
+
 /* What it is called; false when it is none of ours. */
 static bool read_event(const FsEvent *event, CrashOp *op)
 {
-    char name[NAME_MAX + 1] = "";
+    g_autofree char *path = path_of(event->fd);
     *op = (CrashOp){.call = event->call, .offset = event->offset};
-    if (event->name)
-        op->name = g_intern_string(event->name);
-    if (event->to)
-        op->to = g_intern_string(event->to);
-    bool directory = event->name || event->call == FS_SYNC_DIR;
-    if (!locate(event->fd, directory, &op->queue, name))
+    if (!path)
         return false;
-    if (!directory)
-        op->name = g_intern_string(name);
-    return true;
+    bool known = event->name                     ? resolve(path, event->name, &op->place, &op->name)
+                 : event->call == FS_SYNC_DIR ? find_place(path, &op->place)
+                                                 : resolve(".", path, &op->place, &op->name);
+    op->to_place = op->place;
+    return known && (!event->to || resolve(path, event->to, &op->to_place, &op->to));
 }
 
 /* Takes one call in, if it will succeed. */
@@ -86,17 +121,19 @@ static void take(CrashLog *log, const FsEvent *event)
         return;
     if (event->call == FS_SYNC_FILE || event->call == FS_SYNC_DIR)
         op.site = crashsite_here();
-    op.file = op.name ? crashmodel_find(log->live, op.queue, op.name) : -1;
-    if (op.queue == CRASH_SPOOL && event->call == FS_PWRITE && op.file < 0) { /* the lock was made by its opening */
-        CrashOp made = {.call = FS_CREATE, .queue = op.queue, .name = op.name, .file = (int)log->live->files->len};
+    op.file = op.name ? crashmodel_find(log->live, op.place, op.name) : CRASH_NO_FILE;
+    if (op.place == CRASH_SPOOL && event->call == FS_PWRITE && op.file < 0) { /* the lock was made by its opening */
+        CrashOp made = {.call = FS_CREATE, .place = op.place, .name = op.name, .file = (int)log->live->files->len};
         op.file = made.file;
         crashlog_append(log, &made);
     }
-    if (event->call == FS_CREATE && op.file < 0)
-        op.file = (int)log->live->files->len;
-    else if (event->call == FS_CREATE || (op.name && op.file < 0) ||
-             (op.to && crashmodel_find(log->live, op.queue, op.to) >= 0))
+    bool makes = event->call == FS_CREATE || event->call == FS_MAKE_DIR;
+    if (op.name && makes != (op.file == CRASH_NO_FILE))
         return; /* it will fail: taken, or gone */
+    if (op.to && crashmodel_find(log->live, op.to_place, op.to) != CRASH_NO_FILE)
+        return;
+    if (makes)
+        op.file = event->call == FS_CREATE ? (int)log->live->files->len : crash_dir_file(made_place(&op));
     if (event->data)
         op.data = g_bytes_new(event->data, event->length);
     crashlog_append(log, &op);
@@ -153,8 +190,14 @@ void crashlog_load(CrashLog *log, const CrashState *state)
 {
     for (guint i = 0; i < state->files->len; i++) {
         const CrashFile *file = &g_array_index(state->files, CrashFile, i);
-        CrashOp op = {.call = FS_CREATE, .queue = file->queue, .name = file->name, .file = (int)i};
+        CrashOp op = {.call = FS_CREATE, .place = file->place, .name = file->name, .file = (int)i};
+        if (!file->data) {
+            op.call = FS_MAKE_DIR;
+            op.file = crash_dir_file(made_place(&op));
+        }
         crashlog_append(log, &op);
+        if (!file->data)
+            continue;
         op.call = FS_WRITE;
         op.data = g_bytes_ref(file->data);
         crashlog_append(log, &op);
@@ -189,19 +232,21 @@ static const char *note_text(const CrashNotes *notes)
 
 const char *crashlog_text(const CrashOp *op)
 {
-    static const char *const calls[] = {"create", "write", "mark",      "truncate",
-                                        "rename", "unlink", "sync file", "sync dir"};
-    static char text[120];
+    static const char *const calls[] = {"create", "write",    "mark",      "truncate", "rename",
+                                        "unlink", "make dir", "sync file", "sync dir"};
+    static char text[160];
     if (op->call == CRASH_NOTE)
         return note_text(&op->notes);
-    bool is_count = op->call == FS_PWRITE && op->offset == FORMAT_CRASHES_OFFSET;
-    bool decides = op->call == FS_PWRITE && op->offset == 0 && op->queue != CRASH_SPOOL;
-    const char *place = op->queue == CRASH_SPOOL ? "spool" : crash_queues[op->queue];
-    const char *from = state_of(op->name), *to = state_of(op->to);
-    g_snprintf(text, sizeof text, "%s %s%s%s%s%s", is_count  ? "count"
+    bool queue = op->place < CRASH_QUEUES;
+    bool is_count = queue && op->call == FS_PWRITE && op->offset == FORMAT_CRASHES_OFFSET;
+    bool decides = queue && op->call == FS_PWRITE && op->offset == 0;
+    const char *place = op->place == CRASH_SPOOL ? "spool" : crash_place_path(op->place);
+    const char *from = op->call == FS_MAKE_DIR ? "" : state_of(op->name), *to = state_of(op->to);
+    const char *moved = op->to_place == op->place ? "" : crash_place_path(op->to_place);
+    g_snprintf(text, sizeof text, "%s %s%s%s%s%s%s%s", is_count  ? "count"
                                                         : decides ? "decide"
                                                                   : calls[op->call], place,
-               *from == '.' ? " " : "", from, *to ? " " : "", *to == ' ' ? to + 1 : to);
+               *from == '.' ? " " : "", from, *moved ? " to " : "", moved, *to ? " " : "", *to == ' ' ? to + 1 : to);
     return text;
 }
 

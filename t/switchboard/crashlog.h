@@ -13,6 +13,8 @@
  *   - of each file's octets not yet synced, any sectors (512 octets) reached
  *     the disk, and the file's length may be any between at a sector's border
  *   - what was synced is there
+ *   - a directory that was made is an entry of the one above; without that entry it is not there, nor is what is in it
+ *   - a rename from one directory to another is two operations, one in each: the file may be in both, or in neither
  *
  * With more than two files unsynced at once, not all combinations of all
  * their torn forms are built: each is torn in turn, the others old or new.
@@ -41,9 +43,9 @@ bool crashnotes_promise_less(const CrashNotes *a, const CrashNotes *b);
 
 typedef struct CrashOp {
     FsCall call;
-    unsigned queue;
+    unsigned place, to_place; /* the directory, and that of `to` */
     const char *name, *to; /* interned */
-    int file;              /* what is written or synced: its number */
+    int file;              /* what is written or synced: its number; of a directory: crash_dir_file() */
     off_t offset;
     GBytes *data;
     CrashNotes notes;      /* added by a CRASH_NOTE */
@@ -68,8 +70,18 @@ extern const char *const crash_queues[]; /* NULL-terminated */
 #define CRASH_QUEUES 9
 #define CRASH_LEDGER "ledger" /* no queue: where a script keeps a database */
 #define CRASH_SPOOL CRASH_QUEUES /* the place after the queues: the spool's own directory, with the operator's lock */
-#define CRASH_PLACES (CRASH_QUEUES + 1)
+#define CRASH_MADE (CRASH_SPOOL + 1) /* the first of those that are there only once they were made */
+#define CRASH_PLACES 24
 #define CRASH_SPOOL_PREFIX "crash-states-"
+
+/* The directories, by number: the queues, the spool, and any that is made while calls are recorded, each after the one
+ * that it is in. NULL: none has this number yet. Paths begin below the spool's, which is ".". */
+const char *crash_place_path(unsigned place);
+unsigned crash_place_above(unsigned place); /* which it is in */
+
+/* What stands for a directory in the one above. */
+#define CRASH_NO_FILE (-1)
+#define crash_dir_file(place) (-2 - (int)(place))
 
 CrashLog *crashlog_new(void);
 void crashlog_free(CrashLog *log);
@@ -92,9 +104,9 @@ void crashlog_die_at(CrashLog *log, const char *text, int further);
 bool crashlog_apart(const CrashOp *a, const CrashOp *b);
 
 typedef struct CrashFile {
-    unsigned queue;
+    unsigned place;
     const char *name;
-    GBytes *data;
+    GBytes *data; /* NULL: a directory */
 } CrashFile;
 
 typedef struct CrashState {

@@ -58,7 +58,7 @@ static void put(GArray *places, const char *name, int file)
 
 void crashmodel_change(GArray *places, const CrashOp *op)
 {
-    if (op->call == FS_CREATE) {
+    if (op->call == FS_CREATE || op->call == FS_MAKE_DIR) {
         put(places, op->name, op->file);
         return;
     }
@@ -71,11 +71,22 @@ void crashmodel_change(GArray *places, const CrashOp *op)
         put(places, op->to, file);
 }
 
-int crashmodel_find(const CrashModel *model, unsigned queue, const char *name)
+int crashmodel_find(const CrashModel *model, unsigned place, const char *name)
 {
-    const GArray *places = model->dirs[queue].cached;
+    const GArray *places = model->dirs[place].cached;
     guint at = place_of(places, name);
-    return is_at(places, at, name) ? g_array_index(places, CrashPlace, at).file : -1;
+    return is_at(places, at, name) ? g_array_index(places, CrashPlace, at).file : CRASH_NO_FILE;
+}
+
+bool crashmodel_has_dir(GArray *const *places, unsigned place)
+{
+    if (place < CRASH_MADE)
+        return true;
+    unsigned above = crash_place_above(place);
+    for (guint i = 0; i < places[above]->len; i++)
+        if (g_array_index(places[above], CrashPlace, i).file == crash_dir_file(place))
+            return crashmodel_has_dir(places, above);
+    return false;
 }
 
 static CrashData *data_of(CrashModel *model, int file)
@@ -124,17 +135,40 @@ void crashmodel_sync_all(CrashModel *model)
         sync_data(data_of(model, (int)i));
 }
 
+static void change_dir(CrashDir *dir, const CrashOp *op)
+{
+    crashmodel_change(dir->cached, op);
+    g_array_append_vals(dir->pending, op, 1);
+}
+
+/* From one directory into another: an operation in each. */
+static void move(CrashModel *model, const CrashOp *op)
+{
+    CrashOp gone = *op, come = *op;
+    gone.call = FS_UNLINK;
+    come.call = FS_CREATE;
+    come.name = op->to;
+    gone.to = come.to = NULL;
+    if (crashmodel_find(model, op->place, op->name) != op->file)
+        return; /* a mutated log */
+    change_dir(&model->dirs[op->place], &gone);
+    change_dir(&model->dirs[op->to_place], &come);
+}
+
 void crashmodel_apply(CrashModel *model, const CrashOp *op)
 {
-    CrashDir *dir = &model->dirs[op->queue];
+    CrashDir *dir = &model->dirs[op->place];
     switch ((int)op->call) {
     case FS_CREATE:
         data_of(model, op->file);
         /* fall through */
     case FS_RENAME:
     case FS_UNLINK:
-        crashmodel_change(dir->cached, op);
-        g_array_append_vals(dir->pending, op, 1);
+    case FS_MAKE_DIR:
+        if (op->to && op->to_place != op->place)
+            move(model, op);
+        else
+            change_dir(dir, op);
         break;
     case FS_SYNC_DIR:
         sync_dir(dir);

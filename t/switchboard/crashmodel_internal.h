@@ -38,11 +38,14 @@ void crashlog_append(CrashLog *log, const CrashOp *op);
 void crashmodel_apply(CrashModel *model, const CrashOp *op);
 void crashmodel_sync_all(CrashModel *model);
 
-/* The number of the file that has this name in the cache; -1: none. */
-int crashmodel_find(const CrashModel *model, unsigned queue, const char *name);
+/* The number of the file that has this name in the cache; CRASH_NO_FILE: none. */
+int crashmodel_find(const CrashModel *model, unsigned place, const char *name);
 
 /* Entry operations on a list of places. */
 void crashmodel_change(GArray *places, const CrashOp *op);
+
+/* Whether the directory is there where these are the entries of each. */
+bool crashmodel_has_dir(GArray *const *places, unsigned place);
 
 /* Equal for models that allow the same states. */
 uint64_t crashmodel_hash(const CrashModel *model);

@@ -139,13 +139,13 @@ bool crashmodel_reaches(const CrashModel *model, GArray *const *places, GBytes *
                         const CrashNotes *notes)
 {
     bool reached = crashnotes_promise_less(notes, &model->notes);
-    for (unsigned i = 0; i < CRASH_PLACES && reached; i++)
-        reached = reaches_names(&model->dirs[i], places[i]);
+    for (unsigned i = 0; i < CRASH_PLACES && reached; i++) /* of one that is not there, anything */
+        reached = !crashmodel_has_dir(places, i) || reaches_names(&model->dirs[i], places[i]);
     for (unsigned i = 0; i < CRASH_PLACES && reached; i++)
         for (guint k = 0; k < places[i]->len && reached; k++) {
             int file = g_array_index(places[i], CrashPlace, k).file;
-            reached = (guint)file < model->files->len &&
-                      reaches_octets(&g_array_index(model->files, CrashData, file), contents[file]);
+            reached = file < 0 || ((guint)file < model->files->len &&
+                                   reaches_octets(&g_array_index(model->files, CrashData, file), contents[file]));
         }
     return reached;
 }

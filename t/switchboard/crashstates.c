@@ -18,17 +18,18 @@ typedef struct Walk {
     bool more;
     int loose; /* the directory whose files reached the disk in any order */
     GArray *places[CRASH_PLACES]; /* as they would be found, of CrashPlace */
+    GArray *nothing;
     GPtrArray *before; /* of CrashModel: of a changed log, the log as it is at these moments */
 } Walk;
 
-static void add_place(CrashState *state, unsigned queue, const char *name, GBytes *data)
+static void add_place(CrashState *state, unsigned place, const char *name, GBytes *data)
 {
-    CrashFile file = {queue, name, data};
+    CrashFile file = {place, name, data};
     g_array_append_val(state->files, file);
-    gsize length;
-    const void *octets = g_bytes_get_data(data, &length);
-    state->hash = crash_hash(crash_hash(state->hash, &queue, sizeof queue), name, strlen(name));
-    if (queue == CRASH_SPOOL) /* who and when does not matter, only that there is a word; each run says another */
+    gsize length = 0;
+    const void *octets = data ? g_bytes_get_data(data, &length) : NULL;
+    state->hash = crash_hash(crash_hash(state->hash, &place, sizeof place), name, strlen(name));
+    if (place == CRASH_SPOOL) /* who and when does not matter, only that there is a word; each run says another */
         length = MIN(length, 1);
     state->hash = crash_hash(state->hash, octets, length);
 }
@@ -52,8 +53,9 @@ static void show(Walk *walk, GPtrArray **contents, const guint *choice)
     for (unsigned i = 0; i < CRASH_PLACES; i++)
         for (guint k = 0; k < walk->places[i]->len; k++) {
             const CrashPlace *place = &g_array_index(walk->places[i], CrashPlace, k);
-            shown[place->file] = contents[place->file]->pdata[choice[place->file]];
-            add_place(&state, i, place->name, shown[place->file]);
+            if (place->file >= 0)
+                shown[place->file] = contents[place->file]->pdata[choice[place->file]];
+            add_place(&state, i, place->name, place->file >= 0 ? shown[place->file] : NULL);
         }
     state.fresh = is_fresh(walk, shown);
     walk->more = walk->visit(walk->data, &state);
@@ -109,8 +111,9 @@ static void walk_contents(Walk *walk)
     g_autoptr(GArray) torn = g_array_new(FALSE, FALSE, sizeof(guint));
     for (unsigned i = 0; i < CRASH_PLACES; i++)
         for (guint k = 0; k < walk->places[i]->len; k++) {
-            guint file = (guint)g_array_index(walk->places[i], CrashPlace, k).file;
-            if (contents[file])
+            int number = g_array_index(walk->places[i], CrashPlace, k).file;
+            guint file = (guint)number;
+            if (number < 0 || contents[file])
                 continue;
             contents[file] = crash_contents(&g_array_index(walk->model->files, CrashData, file));
             if (contents[file]->len > 1)
@@ -122,13 +125,24 @@ static void walk_contents(Walk *walk)
             g_ptr_array_unref(contents[i]);
 }
 
-static void walk_dirs(Walk *walk, unsigned at);
+static void walk_dirs(Walk *walk, unsigned step);
+
+/* The spool's own directory comes first, so that each comes after the one that it is in. */
+static unsigned place_at(unsigned step)
+{
+    return step == 0 ? CRASH_SPOOL : step <= CRASH_SPOOL ? step - 1 : step;
+}
+
+static unsigned step_after(unsigned place)
+{
+    return place == CRASH_SPOOL ? 1 : place < CRASH_SPOOL ? place + 2 : place + 1;
+}
 
 static void walk_on(Walk *walk, unsigned at, GArray *places)
 {
     walk->places[at] = places;
     if (walk->more)
-        walk_dirs(walk, at + 1);
+        walk_dirs(walk, step_after(at));
 }
 
 /* All prefixes of what is pending in the directory. */
@@ -195,10 +209,13 @@ static void walk_loosely(Walk *walk, unsigned at)
     crashchains_clear(&chains);
 }
 
-static void walk_dirs(Walk *walk, unsigned at)
+static void walk_dirs(Walk *walk, unsigned step)
 {
-    if (at == CRASH_PLACES)
+    unsigned at = place_at(step);
+    if (step == CRASH_PLACES || !crash_place_path(at))
         walk_contents(walk);
+    else if (!crashmodel_has_dir(walk->places, at))
+        walk_on(walk, at, walk->nothing);
     else if (walk->loose == (int)at)
         walk_loosely(walk, at);
     else
@@ -269,7 +286,10 @@ bool crashlog_states(CrashLog *log, CrashMutation mutation, CrashVisit *visit, v
     g_autoptr(CrashModel) as_is = crashmodel_new();
     g_autoptr(GPtrArray) before = NULL;
     bool changed = mutation.change != CRASH_AS_IS, differs = false;
-    Walk walk = {.model = model, .visit = visit, .data = data, .more = true};
+    g_autoptr(GArray) nothing = g_array_new(FALSE, FALSE, sizeof(CrashPlace));
+    Walk walk = {.model = model, .visit = visit, .data = data, .more = true, .nothing = nothing};
+    for (unsigned i = 0; i < CRASH_PLACES; i++)
+        walk.places[i] = nothing;
     for (guint i = 0; i <= log->ops->len && walk.more; i++) {
         if (i == log->first) {
             crashmodel_sync_all(model);
@@ -295,10 +315,10 @@ bool crashlog_states(CrashLog *log, CrashMutation mutation, CrashVisit *visit, v
     return differs;
 }
 
-static void add_file(CrashState *state, const CrashModel *model, unsigned queue, const CrashPlace *place)
+static void add_file(CrashState *state, const CrashModel *model, unsigned in, const CrashPlace *place)
 {
-    const CrashData *data = &g_array_index(model->files, CrashData, place->file);
-    add_place(state, queue, place->name, g_bytes_new(data->cached->data, data->cached->len));
+    const CrashData *data = place->file >= 0 ? &g_array_index(model->files, CrashData, place->file) : NULL;
+    add_place(state, in, place->name, data ? g_bytes_new(data->cached->data, data->cached->len) : NULL);
 }
 
 CrashLog *crashlog_killed(const CrashLog *log, CrashMutation mutation, guint upto, CrashState *state)
@@ -326,28 +346,36 @@ CrashLog *crashlog_killed(const CrashLog *log, CrashMutation mutation, guint upt
 void crashstate_clear(CrashState *state)
 {
     for (guint i = 0; i < state->files->len; i++)
-        g_bytes_unref(g_array_index(state->files, CrashFile, i).data);
+        g_clear_pointer(&g_array_index(state->files, CrashFile, i).data, g_bytes_unref);
     g_array_unref(state->files);
 }
 
 /* Whether the call would do anything: its file is there, and what it makes is not. */
 static bool can(const CrashModel *model, const CrashOp *op)
 {
-    bool names = op->call == FS_CREATE || op->call == FS_RENAME || op->call == FS_UNLINK;
-    const char *made = op->call == FS_CREATE ? op->name : op->to;
-    return !names || ((op->call == FS_CREATE || crashmodel_find(model, op->queue, op->name) == op->file) &&
-                      (!made || crashmodel_find(model, op->queue, made) < 0));
+    bool makes = op->call == FS_CREATE || op->call == FS_MAKE_DIR;
+    bool names = makes || op->call == FS_RENAME || op->call == FS_UNLINK;
+    const char *made = makes ? op->name : op->to;
+    return !names || ((makes || crashmodel_find(model, op->place, op->name) == op->file) &&
+                      (!made || crashmodel_find(model, op->to_place, made) == CRASH_NO_FILE));
 }
 
-/* Whether the file that the call writes or syncs is made only later. */
+/* Whether the call is about what the other makes. */
+static bool needs(const CrashOp *op, const CrashOp *maker)
+{
+    if (op->call == CRASH_NOTE)
+        return false;
+    if (maker->call == FS_MAKE_DIR)
+        return crash_dir_file(op->place) == maker->file || crash_dir_file(op->to_place) == maker->file;
+    return maker->call == FS_CREATE && op->call != FS_SYNC_DIR && maker->file == op->file;
+}
+
+/* Whether what the call is about is made only later. */
 static bool too_early(const CrashLog *log, CrashMutation mutation, guint at)
 {
-    const CrashOp *op = mutated(log, mutation, at);
-    for (guint i = at + 1; i <= mutation.to; i++) {
-        const CrashOp *later = mutated(log, mutation, i);
-        if (later->call == FS_CREATE && op->call != CRASH_NOTE && op->call != FS_SYNC_DIR && later->file == op->file)
+    for (guint i = at + 1; i <= mutation.to; i++)
+        if (needs(mutated(log, mutation, at), mutated(log, mutation, i)))
             return true;
-    }
     return false;
 }
 

@@ -113,22 +113,32 @@ static void each_file(CrashWorld *world, Visit *visit, void *data)
     }
 }
 
-static int fd_of(CrashWorld *world, unsigned queue)
-{
-    return queue == CRASH_SPOOL ? spool_fd(world->spool)
-                                : queue_fd(spool_queue(world->spool, crash_queues[queue], NULL));
-}
-
 static void wipe_file(CrashWorld *world, void *data, unsigned queue, const char *name)
 {
     (void)data;
-    unlinkat(fd_of(world, queue), name, 0);
+    unlinkat(queue_fd(spool_queue(world->spool, crash_queues[queue], NULL)), name, 0);
+}
+
+/* A directory that was made, with all that is in it; what is in it was wiped before. */
+static void wipe_made(CrashWorld *world, unsigned place)
+{
+    const char *path = crash_place_path(place);
+    int fd = path ? openat(spool_fd(world->spool), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!dir)
+        return;
+    for (const struct dirent *one; (one = readdir(dir)) != NULL;)
+        unlinkat(fd, one->d_name, 0);
+    closedir(dir);
+    g_assert_cmpint(unlinkat(spool_fd(world->spool), path, AT_REMOVEDIR), ==, 0);
 }
 
 void crashworld_wipe(CrashWorld *world)
 {
     each_file(world, wipe_file, NULL);
-    wipe_file(world, NULL, CRASH_SPOOL, OPERATE_LOCK_FILE);
+    unlinkat(spool_fd(world->spool), OPERATE_LOCK_FILE, 0);
+    for (unsigned place = CRASH_PLACES; place-- > CRASH_MADE;)
+        wipe_made(world, place);
     memset(world->delivered, 0, sizeof world->delivered);
     world->preserved = 0;
 }
@@ -366,9 +376,14 @@ bool crashworld_work(CrashWorld *world, Inbox *inbox, Hop *hop, unsigned *worked
 
 static void put_on_disk(CrashWorld *world, const CrashState *state)
 {
-    for (guint i = 0; i < state->files->len; i++) {
+    for (guint i = 0; i < state->files->len; i++) { /* each after the directory that it is in */
         const CrashFile *file = &g_array_index(state->files, CrashFile, i);
-        auto_fd fd = openat(fd_of(world, file->queue), file->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+        g_autofree char *path = g_build_filename(crash_place_path(file->place), file->name, NULL);
+        if (!file->data) {
+            g_assert_cmpint(mkdirat(spool_fd(world->spool), path, 0750), ==, 0);
+            continue;
+        }
+        auto_fd fd = openat(spool_fd(world->spool), path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
         g_assert_cmpint(fd, >=, 0);
         gsize length;
         const void *octets = g_bytes_get_data(file->data, &length);
