@@ -403,20 +403,24 @@ static void owe(Hop *hop, const Outcome *outcome, bool in_head)
     g_array_append_val(hop->owed, owed);
 }
 
-static bool publish(Hop *hop, const Batch *batch, GError **error)
+static bool publish_children(const Batch *batch, GError **error)
 {
     for (guint i = 0; i < batch->births->len; i++) {
         Birth *birth = &g_array_index(batch->births, Birth, i);
-        if (!birth->outcome)
-            continue;
-        if (!suffix_publish(birth->queue, &birth->name, birth->file, error))
+        if (birth->outcome && !suffix_publish(birth->queue, &birth->name, birth->file, error))
             return false;
-        add_unique(hop->owed_dirs, birth->queue);
     }
+    return true;
+}
+
+static void owe_all(Hop *hop, const Batch *batch)
+{
+    for (guint i = 0; i < batch->births->len; i++)
+        if (g_array_index(batch->births, Birth, i).outcome)
+            add_unique(hop->owed_dirs, g_array_index(batch->births, Birth, i).queue);
     for (size_t i = 0; i < batch->count; i++)
         if (!batch->outcomes[i]->error && batch->outcomes[i]->drafts->len > 0)
             owe(hop, batch->outcomes[i], batch->in_heads);
-    return true;
 }
 
 bool hop_commit(Hop *hop, Outcome **outcomes, size_t count, GError **error)
@@ -424,11 +428,14 @@ bool hop_commit(Hop *hop, Outcome **outcomes, size_t count, GError **error)
     g_autoptr(GArray) births = g_array_new(FALSE, FALSE, sizeof(Birth));
     Batch batch = {.outcomes = outcomes, .count = count, .births = births};
     write_children(hop, &batch);
-    if (!sync_children(hop, &batch, error) || !unlink_owed(hop, error))
+    if (!sync_children(hop, &batch, error))
         return false;
     end_childless(hop, &batch);
-    return (batch.in_heads ? commit_in_heads(&batch, error) : commit_in_directory(hop, &batch, error)) &&
-           publish(hop, &batch, error) && retract(births, error);
+    if (!(batch.in_heads ? commit_in_heads(&batch, error) : commit_in_directory(hop, &batch, error)) ||
+        !publish_children(&batch, error) || !unlink_owed(hop, error))
+        return false;
+    owe_all(hop, &batch);
+    return retract(births, error);
 }
 
 bool hop_settle(Hop *hop, GError **error)

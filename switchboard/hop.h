@@ -13,7 +13,8 @@
  *      their files are synced, which needs no journal. More: they are renamed
  *      .bak -> .done, and their directory is synced.
  *   4  publish: rename the children to .msg
- *   5  later, with the next batch's step 2: the parents are unlinked
+ *   5  later, when the next batch's step 2 has synced what step 4 did, and after its step 4, for which others
+ *      wait: the parents are unlinked
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -121,7 +121,7 @@ static void test_batch(Fixture *fixture, gconstpointer data)
         fs_set_hook(record, &log);
         g_assert_true(hop_commit(hop, batch, 3, NULL));
         fs_set_hook(NULL, NULL);
-        g_assert_cmpstr(calls->str, ==, round == 0 ? "cccdfffrrrdrrr" : "cccdfffuuurrrdrrr");
+        g_assert_cmpstr(calls->str, ==, round == 0 ? "cccdfffrrrdrrr" : "cccdfffrrrdrrruuu");
         for (int i = 0; i < 3; i++)
             outcome_free(batch[i]);
     }
