@@ -34,7 +34,7 @@ typedef struct Record {
 
 static int record(const FsEvent *event, void *data)
 {
-    static const char letters[] = "cwptrufd";
+    static const char letters[] = "cwptrumfd";
     Record *log = data;
     if (event->call != FS_WRITE)
         g_string_append_c(log->calls, letters[event->call]);

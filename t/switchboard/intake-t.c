@@ -22,7 +22,7 @@ typedef struct Record {
 
 static int record(const FsEvent *event, void *data)
 {
-    static const char letters[] = "cwptrufd";
+    static const char letters[] = "cwptrumfd";
     Record *log = data;
     g_string_append_c(log->calls, letters[event->call]);
     return log->error && event->call == log->fail_call && log->countdown-- == 0 ? log->error : 0;
