@@ -84,9 +84,9 @@ static bool fail_on(GError **error, const char *what, int fd)
     return fail_errno(error, FAIL_LATER, "%s %s", what, name);
 }
 
-/* Makes the directory durable, also one that was there: whoever made it may
- * have died before this sync. */
-static bool make_dir(int parent_fd, const char *path, GError **error)
+/* With sync it is durable, also one that was there: whoever made it may
+ * have died before. */
+static bool make_dir(int parent_fd, const char *path, bool sync, GError **error)
 {
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
@@ -97,17 +97,25 @@ static bool make_dir(int parent_fd, const char *path, GError **error)
     if (holder < 0 || !permitted(&(FsEvent){.call = FS_MAKE_DIR, .fd = holder, .name = name}) ||
         (mkdirat(holder, name, 0750) != 0 && errno != EEXIST))
         return fail_errno(error, code_of(errno), "make directory %s", path);
-    return fs_sync_dir(holder, error);
+    return !sync || fs_sync_dir(holder, error);
 }
 
-int fs_open_dir(int parent_fd, const char *path, bool create, GError **error)
+static int open_dir(int parent_fd, const char *path, GError **error)
 {
-    if (create && !make_dir(parent_fd, path, error))
-        return -1;
     int fd = TEMP_FAILURE_RETRY(openat(parent_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (fd < 0)
         fail_errno(error, code_of(errno), "open directory %s", path);
     return fd;
+}
+
+int fs_open_dir(int parent_fd, const char *path, bool create, GError **error)
+{
+    return create && !make_dir(parent_fd, path, true, error) ? -1 : open_dir(parent_fd, path, error);
+}
+
+int fs_open_dir_unsynced(int parent_fd, const char *path, GError **error)
+{
+    return make_dir(parent_fd, path, false, error) ? open_dir(parent_fd, path, error) : -1;
 }
 
 int fs_create(int dir_fd, const char *name, GError **error)

@@ -25,8 +25,9 @@
 
 /* Opens a directory for the calls below; -1 on failure (FAIL_MISSING when
  * there is none). With create, makes it first where it is missing (mode 0750), and
- * syncs the parent in any case. */
+ * syncs the parent in any case. fs_open_dir_unsynced makes it, too; it is durable with a later sync of the parent. */
 int fs_open_dir(int parent_fd, const char *path, bool create, GError **error);
+int fs_open_dir_unsynced(int parent_fd, const char *path, GError **error);
 
 /* Creates name for reading and writing, mode 0640. Fails with FAIL_RACE when
  * it exists. */

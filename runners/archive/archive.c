@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/fs.h"
 #include "base/log.h"
 #include "runners/keys.h"
 #include "switchboard/fault.h"
@@ -44,6 +45,8 @@ typedef struct Archive {
     GPtrArray *archivers; /* of Archiver */
     GHashTable *done; /* "NAME KEY" of what immediate archivers did for entries that are not committed */
     GArray *done_now; /* of Done */
+    GArray *ended; /* of Done: their entries ended, and may come back in a power cut until the queue is synced */
+    Queue *queue; /* theirs */
     GPtrArray *outcomes; /* of the batch at hand, borrowed */
     bool failed; /* the batch at hand */
     /* What arrived before the process began may have been in hand when the
@@ -108,6 +111,7 @@ static bool archive_start(Runner *runner, GError **error)
     archive->archivers = g_ptr_array_new_with_free_func(archiver_free);
     archive->done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     archive->done_now = g_array_new(FALSE, FALSE, sizeof(Done));
+    archive->ended = g_array_new(FALSE, FALSE, sizeof(Done));
     archive->outcomes = g_ptr_array_new();
     archive->started_at = clock_now();
     runner_set_data(runner, archive);
@@ -245,9 +249,22 @@ static void mail_of(ArchiveMail *mail, const Archive *archive, Entry *entry, con
     mail->length = text->len;
 }
 
+/* The queue was synced since: they do not come again. */
+static void settle_ended(Archive *archive)
+{
+    for (guint i = 0; i < archive->ended->len; i++) {
+        const Done *done = &g_array_index(archive->ended, Done, i);
+        done->archiver->type->settled(done->archiver->state, done->key);
+    }
+    g_array_set_size(archive->ended, 0);
+}
+
 static bool archive_handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
     Archive *archive = runner_data(runner);
+    if (archive->outcomes->len == 0) /* this batch was claimed durably, so the end of the last one is durable, too */
+        settle_ended(archive);
+    archive->queue = entry_queue(entry);
     g_autoptr(GPtrArray) names = wanted(archive, entry_meta(entry));
     g_autoptr(GBytes) message = entry_message(entry);
     g_autoptr(GError) last = NULL;
@@ -316,7 +333,7 @@ static void archive_committed(Runner *runner)
         g_autofree char *mark = done_mark(done->archiver, done->key);
         g_hash_table_remove(archive->done, mark);
         if (done->archiver->type->settled != NULL)
-            done->archiver->type->settled(done->archiver->state, done->key);
+            g_array_append_vals(archive->ended, done, 1);
     }
     g_array_set_size(archive->done_now, 0);
     archive->failed = false;
@@ -327,6 +344,9 @@ static void archive_stop(Runner *runner)
     Archive *archive = runner_data(runner);
     if (archive == NULL)
         return;
+    if (archive->ended->len > 0 && fs_sync_dir(queue_fd(archive->queue), NULL))
+        settle_ended(archive);
+    g_array_unref(archive->ended);
     g_ptr_array_unref(archive->archivers);
     g_array_unref(archive->done_now);
     g_ptr_array_unref(archive->outcomes);

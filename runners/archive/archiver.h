@@ -12,7 +12,8 @@
  * followed by a flush), so that the archiver at fault is found.
  * A mail that comes again has the same key: a type whose store() can look up the key
  * stores it once. One that cannot (immediate) is remembered for as long as
- * the process lives. settled() says that a mail that was stored does not come again.
+ * the process lives. settled() says that a mail that was stored does not come again,
+ * not after a power cut either; it may be said late, and not at all where the process is killed.
  *
  * Failure: FAIL_LATER keeps this archiver's copy in the queue, any other
  * code sends this copy to shunt.

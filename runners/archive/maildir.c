@@ -76,7 +76,8 @@ static void *maildir_open(Runner *runner, const char *section, GError **error)
 {
     const char *path = archiver_setting(runner, section, "path", error);
     auto_fd fd = path != NULL ? fs_open_dir(AT_FDCWD, path, true, error) : -1;
-    auto_fd in_hand = fd >= 0 ? fs_open_dir(fd, IN_HAND, true, error) : -1;
+    /* Durable with the first list's directory, which comes before the first mail. */
+    auto_fd in_hand = fd >= 0 ? fs_open_dir_unsynced(fd, IN_HAND, error) : -1;
     if (in_hand < 0)
         return NULL;
     MaildirArchiver *self = g_new0(MaildirArchiver, 1);
@@ -89,12 +90,6 @@ static void *maildir_open(Runner *runner, const char *section, GError **error)
     return self;
 }
 
-static bool make_part(int top_fd, const char *name, GError **error)
-{
-    auto_fd fd = fs_open_dir(top_fd, name, true, error);
-    return fd >= 0;
-}
-
 static Maildir *maildir_of(MaildirArchiver *self, const char *list, GError **error)
 {
     Maildir *known = g_hash_table_lookup(self->maildirs, list);
@@ -102,9 +97,9 @@ static Maildir *maildir_of(MaildirArchiver *self, const char *list, GError **err
         return known;
     g_autofree char *name = archiver_file_name(list);
     auto_fd top = fs_open_dir(self->path_fd, name, true, error);
-    if (top < 0 || !make_part(top, "tmp", error))
-        return NULL;
-    auto_fd cur = fs_open_dir(top, "cur", true, error);
+    auto_fd aside = top >= 0 ? fs_open_dir_unsynced(top, "tmp", error) : -1;
+    auto_fd cur = aside >= 0 ? fs_open_dir_unsynced(top, "cur", error) : -1;
+    /* One sync for the three. */
     auto_fd new_fd = cur >= 0 ? fs_open_dir(top, "new", true, error) : -1;
     if (new_fd < 0)
         return NULL;

@@ -28,7 +28,8 @@
 struct MboxFile {
     char *name;
     int dir_fd, mbox_fd, index_fd, intent_fd;
-    bool locked, created, appended; /* created: the directory must be synced */
+    bool locked, appended;
+    bool named; /* the directory was synced since we opened the files: who made them may have died before */
     off_t offset, index_end;        /* where the append begins, in both files */
     GString *text, *lines;          /* to append; lines have offsets from the start of text */
     unsigned count;
@@ -57,8 +58,8 @@ static int open_or_create(MboxFile *file, const char *suffix, GError **error)
         if (fd < 0 && g_error_matches(problem, FAIL, FAIL_MISSING)) {
             g_clear_error(&problem);
             fd = fs_create(file->dir_fd, name, &problem);
-            file->created |= fd >= 0;
         }
+        file->named = false;
         if (fd >= 0)
             return fd;
         if (!g_error_matches(problem, FAIL, FAIL_RACE)) {
@@ -132,7 +133,7 @@ static char *checksum(const char *octets, size_t length)
 /* Reads the intent; *valid is false when there is none or it is torn. */
 static bool intent_read(MboxFile *file, Intent *intent, bool *valid, GError **error)
 {
-    off_t size;
+    off_t size = 0;
     *valid = false;
     if (!size_of(file->intent_fd, &size, error))
         return false;
@@ -157,15 +158,27 @@ static bool intent_read(MboxFile *file, Intent *intent, bool *valid, GError **er
     return true;
 }
 
+/* To be synced also when it is no longer than that: who cut it may have died before. */
 static bool cut(int fd, off_t to, GError **error)
 {
-    off_t size;
-    return size_of(fd, &size, error) && (size <= to || (fs_truncate(fd, to, error) && fs_sync_file(fd, error)));
+    off_t size = 0;
+    return size_of(fd, &size, error) && (size <= to || fs_truncate(fd, to, error));
 }
 
-static bool restore_index(MboxFile *file, const Intent *intent, GError **error)
+/* Octets whose sync may have failed are taken for written by the kernel. */
+static bool write_again(MboxFile *file, const Intent *intent, GError **error)
 {
-    return fs_pwrite(file->index_fd, intent->lines, (size_t)intent->count * LINE_LENGTH, (off_t)intent->index, error) &&
+    g_autofree char *text = g_malloc(intent->length + 1);
+    ssize_t got = pread(file->mbox_fd, text, (size_t)intent->length, (off_t)intent->offset);
+    if (got < 0)
+        return fail_errno(error, FAIL_LATER, "read %s.mbox", file->name);
+    return fs_pwrite(file->mbox_fd, text, (size_t)got, (off_t)intent->offset, error);
+}
+
+static bool restore(MboxFile *file, const Intent *intent, GError **error)
+{
+    return write_again(file, intent, error) &&
+           fs_pwrite(file->index_fd, intent->lines, (size_t)intent->count * LINE_LENGTH, (off_t)intent->index, error) &&
            cut(file->index_fd, (off_t)(intent->index + intent->count * LINE_LENGTH), error) &&
            fs_sync_file(file->mbox_fd, error) && fs_sync_file(file->index_fd, error);
 }
@@ -176,10 +189,10 @@ static bool roll_back(MboxFile *file, const Intent *intent, off_t size, GError *
         log_warn("mbox=%s torn-at=%" PRIu64 " octets=%" PRIu64
                  " reason=\"another program wrote behind it; left as it is\"",
                  file->name, intent->offset, intent->length);
-    } else if (!cut(file->mbox_fd, (off_t)intent->offset, error)) {
+    } else if (!cut(file->mbox_fd, (off_t)intent->offset, error) || !fs_sync_file(file->mbox_fd, error)) {
         return false;
     }
-    return cut(file->index_fd, (off_t)intent->index, error);
+    return cut(file->index_fd, (off_t)intent->index, error) && fs_sync_file(file->index_fd, error);
 }
 
 static void mark_complete(MboxFile *file)
@@ -207,7 +220,7 @@ static bool recover(MboxFile *file, GError **error)
         return false;
     bool whole = reaches && strcmp(sha1, intent.sha1) == 0;
     log_info("mbox=%s recovered=%s lines=%" PRIu64, file->name, whole ? "completed" : "undone", intent.count);
-    if (!(whole ? restore_index(file, &intent, error) : roll_back(file, &intent, status.st_size, error)))
+    if (!(whole ? restore(file, &intent, error) : roll_back(file, &intent, status.st_size, error)))
         return false;
     mark_complete(file);
     return true;
@@ -375,7 +388,7 @@ void mbox_file_syncs(const MboxFile *file, GArray *group)
     FsSync first = {.fd = file->appended ? file->mbox_fd : file->intent_fd};
     FsSync second = {.fd = file->appended ? file->index_fd : file->dir_fd, .directory = !file->appended};
     g_array_append_val(group, first);
-    if (file->appended || file->created)
+    if (file->appended || !file->named)
         g_array_append_val(group, second);
 }
 
@@ -393,7 +406,7 @@ static void unlock(MboxFile *file)
 void mbox_file_end(MboxFile *file)
 {
     mark_complete(file);
-    file->created = false;
+    file->named = true;
     unlock(file);
 }
 

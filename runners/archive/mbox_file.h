@@ -19,14 +19,15 @@
  *   SHA-1 of all the above, with P for the state\n
  *
  * The steps of an append, under a fcntl lock on the mbox:
- *   1  intent written, synced                      (mbox_file_begin)
+ *   1  intent written, synced (the first time with the directory: who made the files may have died before that)
+ *                                                  (mbox_file_begin)
  *   2  mbox and index appended to, synced together  (mbox_file_append)
  *   3  intent's state octet set to C, not synced    (mbox_file_end)
  *
  * Recovery, whenever the lock is taken and the state is P: the region of the
- * mbox that the intent names is hashed. As recorded: the append is whole, the
- * index is cut to INDEX and its lines written again. Else it is torn: both
- * files are cut to where the append began, but the mbox only if it is the same
+ * mbox that the intent names is hashed. As recorded: the append is whole, its octets and, with the index cut to INDEX,
+ * its lines are written again (a sync of them may have failed). Else it is torn: both
+ * files are cut to where the append began and synced before the state is C, but the mbox only if it is the same
  * file and does not reach beyond our own region; whatever another program wrote is
  * never cut. An intent whose own SHA-1 is wrong was never synced, so nothing was appended.
  */

@@ -166,6 +166,42 @@ static void test_torn(Place *place, gconstpointer data)
     g_assert_cmpuint(deaths, >=, 6);
 }
 
+/* The sync of the mbox fails, once; then the disk takes for written what it has not: only octets that are written anew
+ * reach it. */
+typedef struct Forgetful {
+    bool failed, unwritten, trusted;
+} Forgetful;
+
+static int forget(const FsEvent *event, void *data)
+{
+    Forgetful *disk = data;
+    g_autofree char *link = g_strdup_printf("/proc/self/fd/%d", event->fd), *path = g_file_read_link(link, NULL);
+    if (!g_str_has_suffix(path, "/l.mbox"))
+        return 0;
+    if (event->call == FS_SYNC_FILE && !disk->failed) {
+        disk->failed = disk->unwritten = true;
+        return EIO;
+    }
+    if (event->call == FS_PWRITE && memmem(event->data, event->length, "beta", 4) != NULL)
+        disk->unwritten = false;
+    disk->trusted |= event->call == FS_SYNC_FILE && disk->unwritten;
+    return 0;
+}
+
+static void test_written_again(Place *place, gconstpointer data)
+{
+    g_autoptr(MboxFile) file = mbox_file_open(place->fd, "l", NULL);
+    g_assert_true(append_once(file, KEY_A, "alpha"));
+    Forgetful disk = {.failed = false};
+    fs_set_hook(forget, &disk);
+    g_assert_false(append_once(file, KEY_B, "beta"));
+    g_assert_true(append_once(file, KEY_B, "beta"));
+    fs_set_hook(NULL, NULL);
+    g_assert_true(append_once(file, KEY_C, "gamma"));
+    g_assert_true(disk.failed && !disk.unwritten && !disk.trusted);
+    assert_each_once(place);
+}
+
 /* Another program wrote behind our torn append: nothing of its is cut. */
 static void test_foreign_tail(Place *place, gconstpointer data)
 {
@@ -346,6 +382,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add("/mbox_file/index", Place, NULL, place_make, test_index, place_remove);
     g_test_add("/mbox_file/torn", Place, NULL, place_make, test_torn, place_remove);
+    g_test_add("/mbox_file/written again", Place, NULL, place_make, test_written_again, place_remove);
     g_test_add("/mbox_file/foreign tail", Place, NULL, place_make, test_foreign_tail, place_remove);
     g_test_add("/mbox_file/rotated", Place, NULL, place_make, test_rotated, place_remove);
     g_test_add("/mbox_file/locked", Place, NULL, place_make, test_locked, place_remove);

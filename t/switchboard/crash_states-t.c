@@ -6,15 +6,8 @@
  * The same after a kill, from which others go on. Then the proof of the proof: leave out any one sync, or let two
  * steps change places, and a violation must be found, unless it is shown that nothing else can come of it.
  */
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/auto.h"
 #include "t/switchboard/crashproof.h"
 #include "t/switchboard/crashscripts.h"
-
-static unsigned proved; /* scripts */
 
 static const Script scripts[] = {
     {"intake", crashscript_intake, 200},
@@ -67,81 +60,7 @@ static const Script scripts[] = {
     {"operator killed releasing", crashoperator_killed_releasing, 20},
 };
 
-/* Runs with the log of the switchboard put aside: it tells of each damage. */
-static void quietly(Proof *proof, void (*run)(Proof *proof))
-{
-    int loud = dup(STDERR_FILENO);
-    auto_fd quiet = memfd_create("log", MFD_CLOEXEC);
-    dup2(quiet, STDERR_FILENO);
-    run(proof);
-    dup2(loud, STDERR_FILENO);
-    close(loud);
-}
-
-/* Under valgrind and with sanitizers, where all takes many times as long: violations are found without them. */
-static bool for_memory_only(void)
-{
-#ifdef __SANITIZE_ADDRESS__
-    return !g_test_thorough();
-#else
-    return g_getenv("LISTRUNNER_VALGRIND") != NULL;
-#endif
-}
-
-static void prove(Proof *proof)
-{
-    bool sampled = for_memory_only();
-    if (sampled)
-        crashproof_sampled(proof);
-    else
-        crashproof_all(proof);
-    g_test_message("%s: %u steps, %u states, after a second cut %u, after a kill %u; %u distinct on the disk; %s",
-                   proof->script->name, proof->log->ops->len - proof->log->first, proof->states, proof->second,
-                   proof->after_kill, g_hash_table_size(proof->results),
-                   proof->violation ? proof->violation : "no violation");
-    if (proof->violation)
-        g_test_fail();
-    else if (!sampled)
-        crashmutate_all(proof);
-}
-
-static void test_script(gconstpointer data)
-{
-    const Script *script = data;
-    CrashWorld world;
-    Proof proof;
-    crashworld_init(&world);
-    g_autoptr(CrashLog) log = crashlog_new();
-    crashproof_init(&proof, script, &world, log);
-    world.log = log;
-    crashlog_record(log);
-    script->run(&world);
-    crashlog_stop();
-    world.log = NULL; /* the drains note nothing */
-    if (g_test_verbose())
-        crashproof_print_steps(log);
-    quietly(&proof, prove);
-    proved++;
-    crashproof_clear(&proof);
-    crashworld_clear(&world);
-}
-
-static void test_every_sync(void)
-{
-    if (proved < G_N_ELEMENTS(scripts))
-        g_test_skip("for all scripts only");
-    else
-        crashmutate_every_sync();
-}
-
 int main(int argc, char **argv)
 {
-    g_test_init(&argc, &argv, NULL);
-    for (size_t i = 0; i < G_N_ELEMENTS(scripts); i++) {
-        g_autofree char *path = g_strdup_printf("/crash states/%s", scripts[i].name);
-        g_test_add_data_func(path, &scripts[i], test_script);
-    }
-    if (!for_memory_only())
-        g_test_add_func("/crash states/every sync", test_every_sync);
-    return g_test_run();
+    return crashproof_main(argc, argv, &(CrashProgram){"/crash states", scripts, G_N_ELEMENTS(scripts), NULL, NULL});
 }

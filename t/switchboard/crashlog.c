@@ -119,7 +119,7 @@ static void take(CrashLog *log, const FsEvent *event)
     CrashOp op;
     if (!read_event(event, &op))
         return;
-    if (event->call == FS_SYNC_FILE || event->call == FS_SYNC_DIR)
+    if (!log->aside && (event->call == FS_SYNC_FILE || event->call == FS_SYNC_DIR))
         op.site = crashsite_here();
     op.file = op.name ? crashmodel_find(log->live, op.place, op.name) : CRASH_NO_FILE;
     if (op.place == CRASH_SPOOL && event->call == FS_PWRITE && op.file < 0) { /* the lock was made by its opening */

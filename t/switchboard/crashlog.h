@@ -11,7 +11,8 @@
  *     also in other orders, but that the operations of one file, or on one name, follow each other: in all that are
  *     possible where these are few, else one operation overtakes others. (A file's octets are all old or all new then.)
  *   - of each file's octets not yet synced, any sectors (512 octets) reached
- *     the disk, and the file's length may be any between at a sector's border
+ *     the disk, and the file's length may be any between at a sector's border; where it was cut on the way, what was
+ *     behind that may be gone
  *   - what was synced is there
  *   - a directory that was made is an entry of the one above; without that entry it is not there, nor is what is in it
  *   - a rename from one directory to another is two operations, one in each: the file may be in both, or in neither
@@ -49,7 +50,7 @@ typedef struct CrashOp {
     off_t offset;
     GBytes *data;
     CrashNotes notes;      /* added by a CRASH_NOTE */
-    const char *site;      /* of a sync: where in the code (crashsite.h) */
+    const char *site;      /* of a sync: where in the code (crashsite.h); NULL: aside */
 } CrashOp;
 
 typedef struct CrashLog {
@@ -63,6 +64,7 @@ typedef struct CrashLog {
     int fail_in;  /* calls of fail_call until one fails; -1: none does */
     FsCall fail_call;
     bool orderly; /* no other orders in a directory */
+    bool aside;   /* what is synced now is no matter of this program's: another one shows that it is needed */
     struct CrashModel *live;
 } CrashLog;
 

@@ -92,7 +92,7 @@ bool crashmodel_has_dir(GArray *const *places, unsigned place)
 static CrashData *data_of(CrashModel *model, int file)
 {
     while ((int)model->files->len <= file) {
-        CrashData data = {g_byte_array_new(), g_byte_array_new()};
+        CrashData data = {g_byte_array_new(), g_byte_array_new(), 0};
         g_array_append_val(model->files, data);
     }
     return &g_array_index(model->files, CrashData, file);
@@ -118,6 +118,13 @@ static void write_data(CrashData *data, const CrashOp *op)
 static void sync_data(CrashData *data)
 {
     copy(data->durable, data->cached);
+    data->least = data->durable->len;
+}
+
+static void truncate_data(CrashData *data, guint length)
+{
+    g_byte_array_set_size(data->cached, length);
+    data->least = MIN(data->least, length);
 }
 
 static void sync_dir(CrashDir *dir)
@@ -177,7 +184,7 @@ void crashmodel_apply(CrashModel *model, const CrashOp *op)
         sync_data(data_of(model, op->file));
         break;
     case FS_TRUNCATE:
-        g_byte_array_set_size(data_of(model, op->file)->cached, (guint)op->offset);
+        truncate_data(data_of(model, op->file), (guint)op->offset);
         break;
     case CRASH_NOTE:
         model->notes.acknowledged |= op->notes.acknowledged;
@@ -225,20 +232,24 @@ uint64_t crashmodel_hash(const CrashModel *model)
     }
     for (guint i = 0; i < model->files->len; i++) {
         const CrashData *data = &g_array_index(model->files, CrashData, i);
-        hash = hash_octets(hash_octets(hash, data->cached), data->durable);
+        hash = hash_octets(hash_octets(hash ^ data->least, data->cached), data->durable);
     }
     return hash;
 }
 
-/* The file length octets long, of whose sectors those in mask are new. */
-static GBytes *content(const CrashData *data, guint length, unsigned mask)
+/* The file length octets long, of whose sectors those in mask are new, and the others old as far as they were kept. */
+static GBytes *content(const CrashData *data, guint kept, guint length, unsigned mask)
 {
     uint8_t *octets = g_malloc0(length + 1);
     if (data->durable->len > 0)
-        memcpy(octets, data->durable->data, MIN(length, data->durable->len));
-    for (guint at = 0, sector = 0; at < MIN(length, data->cached->len); at += CRASH_SECTOR, sector++)
-        if (mask >> sector & 1)
-            memcpy(octets + at, data->cached->data + at, MIN(CRASH_SECTOR, MIN(length, data->cached->len) - at));
+        memcpy(octets, data->durable->data, MIN(length, kept));
+    for (guint at = 0, sector = 0; at < length; at += CRASH_SECTOR, sector++) {
+        guint size = MIN(CRASH_SECTOR, length - at), new = at < data->cached->len ? data->cached->len - at : 0;
+        if ((mask >> sector & 1) == 0 || new == 0)
+            continue;
+        memset(octets + at, 0, data->least < data->durable->len ? size : 0);
+        memcpy(octets + at, data->cached->data + at, MIN(size, new));
+    }
     return g_bytes_new_take(octets, length);
 }
 
@@ -252,6 +263,17 @@ static void add_content(GPtrArray *contents, GBytes *one)
     g_ptr_array_add(contents, one);
 }
 
+static void add_contents(GPtrArray *contents, const CrashData *data, guint kept, unsigned every)
+{
+    guint new = data->cached->len, longest = MAX(kept, new);
+    for (guint length = MIN(kept, new);; length = MIN((length / CRASH_SECTOR + 1) * CRASH_SECTOR, longest)) {
+        for (unsigned mask = 0; mask <= every; mask++)
+            add_content(contents, content(data, kept, length, mask));
+        if (length == longest)
+            return;
+    }
+}
+
 GPtrArray *crash_contents(const CrashData *data)
 {
     GPtrArray *contents = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
@@ -259,12 +281,10 @@ GPtrArray *crash_contents(const CrashData *data)
     guint sectors = (longest + CRASH_SECTOR - 1) / CRASH_SECTOR;
     g_assert_cmpuint(sectors, <=, SECTORS_MAX);
     unsigned every = (1U << sectors) - 1;
-    add_content(contents, content(data, old, 0));
-    add_content(contents, content(data, new, every));
-    for (guint length = MIN(old, new);; length = MIN((length / CRASH_SECTOR + 1) * CRASH_SECTOR, longest)) {
-        for (unsigned mask = 0; mask <= every; mask++)
-            add_content(contents, content(data, length, mask));
-        if (length == longest)
-            return contents;
-    }
+    add_content(contents, content(data, old, old, 0));
+    add_content(contents, content(data, old, new, every));
+    add_contents(contents, data, old, every);
+    if (data->least < MIN(old, new)) /* it was cut, and has grown since */
+        add_contents(contents, data, data->least, every);
+    return contents;
 }

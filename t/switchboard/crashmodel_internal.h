@@ -20,6 +20,7 @@ typedef struct CrashDir {
 
 typedef struct CrashData {
     GByteArray *cached, *durable;
+    guint least; /* length since the last sync: what was durable behind it may be gone */
 } CrashData;
 
 typedef struct CrashModel {

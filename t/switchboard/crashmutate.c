@@ -113,7 +113,7 @@ static void mutate(Proof *proof, CrashMutation mutation, Tally *tally)
                                                                                       : "NOT CAUGHT",
                            kind == &tally->caught ? proof->violation : "");
     }
-    if (mutation.change == CRASH_DROP) {
+    if (mutation.change == CRASH_DROP && op->site) {
         note_need(&places, proof, op, kind == &tally->caught);
         if (kind != &tally->idle)
             note_need(&roles, proof, op, kind == &tally->caught);
@@ -167,6 +167,8 @@ void crashmutate_all(Proof *proof)
 /* A sync that no script needs is none that anybody needs, or a script is missing. */
 void crashmutate_every_sync(void)
 {
+    if (!places)
+        return;
     unsigned needed = count_needed(places), needed_roles = count_needed(roles);
     g_test_message("%u places that sync, %u of them needed; they sync %u things, %u of them needed",
                    g_hash_table_size(places), needed, g_hash_table_size(roles), needed_roles);

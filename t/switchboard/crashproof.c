@@ -32,7 +32,7 @@ void crashproof_clear(Proof *proof)
 static void count_state(Proof *proof, const CrashState *state, CrashResult *result)
 {
     proof->states++;
-    char *fault = crashworld_judge(result, &state->notes);
+    char *fault = proof->world->judge(result, &state->notes);
     if (fault)
         proof->violation = g_strdup_printf("power cut after operation %u: %s", state->after, fault);
     g_free(fault);
@@ -42,7 +42,7 @@ static CrashResult *result_of(Proof *proof, const CrashState *state)
 {
     CrashResult *result = g_hash_table_lookup(proof->results, &state->hash);
     if (!result) {
-        result = crashworld_drain(proof->world, state);
+        result = proof->world->drain(proof->world, state);
         g_hash_table_insert(proof->results, g_memdup2(&state->hash, sizeof state->hash), result);
     }
     return result;
@@ -125,7 +125,7 @@ static void drain_and_cut(Proof *proof, CrashLog *log, const CrashState *state)
     log->orderly = true;
     proof->world->log = log;
     crashlog_record(log);
-    CrashResult *result = crashworld_drain(proof->world, state);
+    CrashResult *result = proof->world->drain(proof->world, state);
     crashlog_stop();
     proof->world->log = NULL;
     count_state(proof, state, result);
@@ -155,6 +155,8 @@ static bool try_twice(void *data, const CrashState *state)
 void crashproof_killed(Proof *proof, CrashMutation mutation, guint upto)
 {
     CrashState state;
+    if (proof->world->worn)
+        return;
     g_autoptr(CrashLog) log = crashlog_killed(proof->log, mutation, upto, &state);
     unsigned before = proof->states;
     drain_and_cut(proof, log, &state);

@@ -55,3 +55,15 @@ void crashmutate_all(Proof *proof);
 
 /* After all scripts: fails the test for a place that syncs and that no script needs. */
 void crashmutate_every_sync(void);
+
+/* A test program of scripts, each in a new world: one test a script, and then that every sync is needed. What is
+ * called before and after may be NULL. */
+typedef struct CrashProgram {
+    const char *path; /* of the tests */
+    const Script *scripts;
+    size_t count;
+    void (*set_up)(CrashWorld *world);
+    void (*tear_down)(CrashWorld *world);
+} CrashProgram;
+
+int crashproof_main(int argc, char **argv, const CrashProgram *program);

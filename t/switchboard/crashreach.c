@@ -99,11 +99,11 @@ static bool says_nothing(uint8_t count)
     return count >= '0' && count < '0' + RECOVER_CRASHES_LIMIT;
 }
 
-/* Octets of a sector as they would be of these, with holes behind their end. */
-static bool same_sector(const uint8_t *octets, guint at, guint length, const GByteArray *of, bool entry)
+/* Octets of a sector as they would be of these, as far as they were kept, with holes behind that. */
+static bool same_sector(const uint8_t *octets, guint at, guint length, const GByteArray *of, guint kept, bool entry)
 {
     for (guint i = at; i < at + length; i++) {
-        uint8_t wanted = i < of->len ? of->data[i] : 0;
+        uint8_t wanted = i < kept ? of->data[i] : 0;
         bool counts = entry && i == FORMAT_CRASHES_OFFSET && says_nothing(octets[i]) && says_nothing(wanted);
         if (octets[i] != wanted && !counts)
             return false;
@@ -115,13 +115,16 @@ static bool reaches_octets(const CrashData *data, GBytes *content)
 {
     gsize length;
     const uint8_t *octets = g_bytes_get_data(content, &length);
+    guint old = data->durable->len, new = data->cached->len;
     bool entry = length > FORMAT_CRASHES_OFFSET && g_ascii_strncasecmp((const char *)octets, FORMAT_MAGIC,
                                                                        FORMAT_MAGIC_SIZE) == 0;
-    if (length < MIN(data->cached->len, data->durable->len) || length > MAX(data->cached->len, data->durable->len))
+    if (length < MIN(data->least, MIN(new, old)) || length > MAX(new, old))
         return false;
     for (guint at = 0; at < length; at += CRASH_SECTOR) {
         guint part = MIN((guint)length - at, CRASH_SECTOR);
-        if (!same_sector(octets, at, part, data->cached, entry) && !same_sector(octets, at, part, data->durable, entry))
+        if (!same_sector(octets, at, part, data->cached, new, entry) &&
+            !same_sector(octets, at, part, data->durable, old, entry) &&
+            !same_sector(octets, at, part, data->durable, MIN(old, data->least), entry))
             return false;
     }
     return true;

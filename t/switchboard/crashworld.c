@@ -87,7 +87,8 @@ static int entry_number(Entry *entry)
 void crashworld_init(CrashWorld *world)
 {
     const char *memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : g_get_tmp_dir();
-    *world = (CrashWorld){.path = g_build_filename(memory, CRASH_SPOOL_PREFIX "XXXXXX", NULL)};
+    *world = (CrashWorld){.path = g_build_filename(memory, CRASH_SPOOL_PREFIX "XXXXXX", NULL),
+                           .drain = crashworld_drain, .judge = crashworld_judge};
     g_assert_nonnull(g_mkdtemp(world->path));
     g_autoptr(GError) error = NULL;
     world->spool = spool_open(world->path, &error);
@@ -374,7 +375,7 @@ bool crashworld_work(CrashWorld *world, Inbox *inbox, Hop *hop, unsigned *worked
     return sound;
 }
 
-static void put_on_disk(CrashWorld *world, const CrashState *state)
+void crashworld_put_on_disk(CrashWorld *world, const CrashState *state)
 {
     for (guint i = 0; i < state->files->len; i++) { /* each after the directory that it is in */
         const CrashFile *file = &g_array_index(state->files, CrashFile, i);
@@ -551,7 +552,7 @@ CrashResult *crashworld_drain(CrashWorld *world, const CrashState *state)
     CrashResult *result = g_new0(CrashResult, 1);
     unsigned slices = 1U << state->hash % 3, worked = 0;
     crashworld_wipe(world);
-    put_on_disk(world, state);
+    crashworld_put_on_disk(world, state);
     each_file(world, look_as_operator, result);
     if (state->hash >> 9 & 1)
         start_ends(world, result, slices);

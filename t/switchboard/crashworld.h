@@ -18,18 +18,24 @@
 #define CRASH_MESSAGES 12
 #define CRASH_RECIPIENTS 16
 
+typedef struct CrashResult CrashResult;
+
 typedef struct CrashWorld {
     char *path;
     Spool *spool;
     CrashLog *log; /* while a script runs: what happens is noted there */
     bool other_outcome; /* the plan's first version is in force */
     bool strays;        /* children without a parent are set aside, no fault */
+    bool worn;          /* one more crash would set an entry aside: none is killed beyond what the script kills */
     bool ledger;        /* what is done with a message is written into the ledger */
     int ledger_fd;      /* while a batch of in is worked */
     GPtrArray *entries; /* of Entry: the batch; one that was put back is not looked at again */
     uint8_t delivered[CRASH_RECIPIENTS];
     unsigned preserved;
     GBytes *damaged; /* octets of the message that was damaged */
+    /* What is made of a state, and what is said of that: these below, or another world's. */
+    CrashResult *(*drain)(struct CrashWorld *world, const CrashState *state);
+    char *(*judge)(const CrashResult *result, const CrashNotes *notes);
 } CrashWorld;
 
 void crashworld_init(CrashWorld *world);
@@ -50,15 +56,19 @@ Inbox *crashworld_inbox(CrashWorld *world, const char *queue, Slice slice);
 bool crashworld_work(CrashWorld *world, Inbox *inbox, Hop *hop, unsigned *worked);
 
 /* What came of a state, however it was drained. */
-typedef struct CrashResult {
+struct CrashResult {
     uint8_t delivered[CRASH_RECIPIENTS], bounced[CRASH_RECIPIENTS];
     uint8_t archived[CRASH_MESSAGES], corrupt[CRASH_MESSAGES], kept[CRASH_MESSAGES];
     uint8_t recorded[CRASH_MESSAGES]; /* in the ledger */
     bool preserved_again, ledger;
     uint64_t in_corrupt; /* messages that are there */
     uint64_t free; /* messages that a command could have taken before any runner started */
+    uint64_t moved; /* messages that had two names in a mailbox before any runner started */
     char *fault; /* what must not be in whatever state: strays, left files, errors */
-} CrashResult;
+};
+
+/* Into a world that was wiped. */
+void crashworld_put_on_disk(CrashWorld *world, const CrashState *state);
 
 /* Puts the state on the disk, starts all runners, waits until nothing is left
  * to do, and looks. How many slices there are now and who starts first depends on the state. */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The archive runner in the world of crash states (t/switchboard/crashproof.h): posts that lie in archive, the runner's
+ * own code (archive.c with maildir.c or mbox.c) that brings them into mailboxes under SPOOL/box, and a judge that reads
+ * these by their format. Each post that was taken must be there once, octet for octet, and nothing else that a reader
+ * would see; nothing must be left in the queue.
+ */
+#include "t/switchboard/crashworld.h"
+
+/* The world of scripts: before each, and what follows it. */
+void crashmailbox_init(CrashWorld *world);
+void crashmailbox_clear(CrashWorld *world);
+
+/* Which type of archiver it is from now on: "maildir" or "mbox". */
+void crashmailbox_use(CrashWorld *world, const char *type);
+
+/* For scripts. Posts come as one group, those with an odd number to a second list. */
+void crashmailbox_store(CrashWorld *world, const int *posts, size_t count);
+
+/* A start of the runner, which works until nothing is ready. False when the process must end. */
+bool crashmailbox_run(CrashWorld *world, Slice slice, unsigned *worked);
+
+extern unsigned crashmailbox_batch; /* so many at once; many, unless a script wants less */
+
+/* What is called, once, when what was stored is in the mailboxes and before the entries end. */
+extern void (*crashmailbox_between)(CrashWorld *world);
