@@ -48,13 +48,13 @@ static int64_t next_due(Finish *finish, const Delivery *delivery)
     return due_by(&finish->backoff, delivery);
 }
 
-/* The entry waits again in its own queue. */
+/* The entry waits again in its own queue. Its directory needs no sync: a power cut that undoes this leaves the entry
+ * claimed, with its marks, and it is put back once more (R4). */
 static bool wait_again(Finish *finish, Delivery *delivery, int64_t due, GError **error)
 {
     if (!marks_sync_job(finish->marks, delivery, error))
         return false;
     Inbox *inbox = finish->inboxes[delivery->source];
-    marks_touch(finish->marks, inbox_queue(inbox));
     Entry *entry = g_steal_pointer(&delivery->entry);
     delivery_free(delivery);
     return inbox_release(inbox, entry, due, error);
@@ -144,20 +144,21 @@ static bool expire(Finish *finish, Delivery *delivery, GError **error)
 {
     report_end(delivery, BOUNCES_QUEUE, "expired");
     delivery->deferred = 0; /* counts those again that cannot be stored */
-    for (size_t offset = 0; offset < entry_recipients_length(delivery->entry);) {
+    size_t offset = 0;
+    bool left = true;
+    while (left && !(child_stopping() && offset > 0)) {
         gather_expired(finish, delivery, &offset);
         if (!marks_store_bounces(finish->marks, finish->spool, error))
             return false;
-        if (child_stopping() && offset < entry_recipients_length(delivery->entry))
-            return wait_again(finish, delivery, 0, error);
+        left = offset < entry_recipients_length(delivery->entry);
     }
-    if (delivery->deferred > 0)
-        return wait_again(finish, delivery, next_due(finish, delivery), error);
+    if (left || delivery->deferred > 0)
+        return wait_again(finish, delivery, left ? 0 : next_due(finish, delivery), error);
     end(finish, delivery);
     return true;
 }
 
-bool finish_delivery(Finish *finish, Delivery *delivery, GError **error)
+static bool end_attempt(Finish *finish, Delivery *delivery, GError **error)
 {
     if (delivery->deferred == 0) {
         end(finish, delivery);
@@ -180,7 +181,6 @@ static bool settle_failure(Finish *finish, Delivery *delivery, const GError *why
         return false;
     int64_t due = next_due(finish, delivery);
     Entry *entry = g_steal_pointer(&delivery->entry);
-    marks_touch(finish->marks, inbox_queue(inbox));
     return later ? inbox_release(inbox, entry, due, error) : inbox_preserve(inbox, entry, error);
 }
 
@@ -192,7 +192,6 @@ static bool commit_source(Finish *finish, int source, GError **error)
         return true;
     if (!hop_commit(finish->hop, (Outcome **)outcomes->pdata, outcomes->len, error))
         return false;
-    marks_touch(finish->marks, inbox_queue(finish->inboxes[source]));
     bool sound = true;
     for (guint i = 0; i < outcomes->len; i++) {
         Outcome *outcome = outcomes->pdata[i];
@@ -204,6 +203,8 @@ static bool commit_source(Finish *finish, int source, GError **error)
         } else {
             report_end(delivery, moved ? RETRY_QUEUE : "-", moved ? "deferred" : "done");
             finish->done++;
+            if (!moved) /* should it come back, its marks might be missing */
+                marks_touch(finish->marks, entry_queue(delivery->entry));
             delivery->entry = NULL; /* the outcome's */
         }
         outcome_free(outcome);
@@ -214,12 +215,25 @@ static bool commit_source(Finish *finish, int source, GError **error)
     return sound;
 }
 
-bool finish_commit(Finish *finish, GError **error)
+static bool commit(Finish *finish, GError **error)
 {
     for (int source = 0; source < SOURCES; source++)
         if (!commit_source(finish, source, error))
             return false;
     return true;
+}
+
+bool finish_over(Finish *finish, GQueue *over, GError **error)
+{
+    if (!marks_store_bounces(finish->marks, finish->spool, error))
+        return false;
+    Delivery *delivery;
+    while ((delivery = g_queue_pop_head(over)) != NULL) {
+        bool back = delivery->withdrawn && delivery->deferred == 0;
+        if (back ? !finish_put_back(finish, delivery, error) : !end_attempt(finish, delivery, error))
+            return false;
+    }
+    return commit(finish, error);
 }
 
 bool finish_shunt(Finish *finish, Entry *entry, unsigned source, const GError *why, GError **error)

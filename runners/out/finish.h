@@ -38,10 +38,9 @@ typedef struct Finish {
 void finish_init(Finish *finish);
 void finish_clear(Finish *finish);
 
-/* Takes a delivery that is over, and owns it; it leaves with finish_commit() at the latest. False:
+/* Ends what is over (of Delivery, which leave the queue and are freed), after what was refused has been stored. False:
  * the system failed in a way that only recovery can settle, the process must end. */
-bool finish_delivery(Finish *finish, Delivery *delivery, GError **error);
-bool finish_commit(Finish *finish, GError **error);
+bool finish_over(Finish *finish, GQueue *over, GError **error);
 
 /* Puts back a delivery that is not over, as it was, with its marks. */
 bool finish_put_back(Finish *finish, Delivery *delivery, GError **error);

@@ -271,20 +271,14 @@ static void adopt_all(Out *out, GPtrArray *claimed[SOURCES])
 static void finish_all(Out *out)
 {
     g_autoptr(GError) error = NULL;
-    if (!marks_store_bounces(&out->marks, out->spool, &error))
-        die("mark recipients", error);
-    Delivery *delivery;
     out->ended += out->over.length;
-    while ((delivery = g_queue_pop_head(&out->over)) != NULL) {
+    for (const GList *link = out->over.head; link; link = link->next) {
+        Delivery *delivery = link->data;
         g_queue_unlink(&out->held, &delivery->held);
         out->notices -= delivery->source == SOURCE_NOTICE;
-        bool back = delivery->withdrawn && delivery->deferred == 0;
-        if (back ? !finish_put_back(&out->finish, delivery, &error)
-                 : !finish_delivery(&out->finish, delivery, &error))
-            die("end an entry", error);
     }
-    if (!finish_commit(&out->finish, &error))
-        die("commit", error);
+    if (!finish_over(&out->finish, &out->over, &error))
+        die("end entries", error);
 }
 
 /* Transports in turn, another one first each time. */
@@ -331,11 +325,11 @@ static void claim(Out *out)
 static void turn(Out *out)
 {
     g_autoptr(GError) error = NULL;
+    bool moved = out->over.length > 0;
     finish_all(out);
     for (int i = 0; i < SOURCES; i++)
         if (!inbox_refresh(out->inboxes[i], &error))
             die("list the queue", error);
-    bool moved = out->marks.directories->len > 0;
     marks_sync_begin(&out->marks);
     transport_set_withdraws(out->standard, alone(out));
     claim(out); /* meanwhile: it is felt by nobody yet */
@@ -509,8 +503,6 @@ static void put_back_claimed(Out *out)
         for (guint i = 0; i < claimed[source]->len; i++)
             if (!inbox_release(out->inboxes[source], claimed[source]->pdata[i], 0, &error))
                 die("put an entry back", error);
-        if (claimed[source]->len > 0)
-            marks_touch(&out->marks, inbox_queue(out->inboxes[source]));
         g_ptr_array_unref(claimed[source]);
     }
 }

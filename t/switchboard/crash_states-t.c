@@ -6,6 +6,7 @@
  * The same after a kill, from which others go on. Then the proof of the proof: leave out any one sync, or let two
  * steps change places, and a violation must be found, unless it is shown that nothing else can come of it.
  */
+#include "t/switchboard/crashout.h"
 #include "t/switchboard/crashproof.h"
 #include "t/switchboard/crashscripts.h"
 
@@ -16,6 +17,11 @@ static const Script scripts[] = {
     {"few open", crashscript_few_open, 300},
     {"chain", crashscript_chain, 100},
     {"deliver", crashscript_deliver, 60},
+    {"out marks", crashout_group, 300},
+    {"out retries", crashout_retry, 300},
+    {"out expires", crashout_expire, 300},
+    {"out leaves", crashout_leave, 300},
+    {"out cannot move on", crashout_stay, 300},
     {"ledger", crashledger_script, 20},
     {"preserve", crashscript_preserve, 1},
     {"sweep", crashscript_sweep, 1},

@@ -12,77 +12,14 @@
 
 #include "base/auto.h"
 #include "base/fail.h"
+#include "runners/keys.h"
 #include "switchboard/intake.h"
 #include "switchboard/operate.h"
 #include "switchboard/recover.h"
 #include "switchboard/stray.h"
 #include "t/switchboard/crashplan_internal.h"
 
-#define ARRIVAL INT64_C(1763644800000000)
 #define ROUNDS_MAX 12
-
-const Plan crash_plans[CRASH_MESSAGES] = {
-    [0] = {.slice = 0},
-    [1] = {.slice = 0, .kids = {{"out", "a"}}, .other = {{"archive", NULL}, {"in", NULL}}},
-    [2] = {.slice = 1, .kids = {{"out", "bc"}, {"archive", NULL}, {"out", "d"}}},
-    [3] = {.slice = 1, .kids = {{"archive", NULL}, {"out", "e"}, {"out", "f"}}},
-    [4] = {.slice = 0, .preserve = true},
-    [5] = {.slice = 1, .kids = {{"archive", NULL}}, .other = {{"out", "j"}}},
-    [6] = {.slice = 0, .kids = {{"out", "g"}, {"archive", NULL}, {"out", "h"}}},
-    [7] = {.slice = 0, .kids = {{"out", "i"}}, .other = {{"archive", NULL}, {"retry", "j"}}},
-    [8] = {.slice = 1, .kids = {{"out", "k"}}, .other = {{"archive", NULL}, {"retry", "l"}}},
-    [9] = {.slice = 1, .kids = {{"out", "m"}, {"archive", NULL}, {"out", "n"}}},
-    [10] = {.slice = 0, .takes = 11, .kids = {{"out", "o"}, {"archive", NULL}, {"out", "p"}}},
-    [11] = {.slice = 0, .taken_by = 10},
-};
-
-/* Long enough to be torn in several places. */
-static GBytes *message_octets(int number, unsigned nonce)
-{
-    GString *text = g_string_new(NULL);
-    g_string_printf(text, "Message: %c.%u\r\n\r\n", '0' + number, nonce);
-    for (int i = 0; i < 9; i++)
-        g_string_append_printf(text, "%-68d\r\n", i);
-    return g_string_free_to_bytes(text);
-}
-
-static Draft *draft_of(const char *queue, GBytes *octets, int64_t ordinal)
-{
-    json_t *meta = json_object();
-    meta_set_string(meta, META_LIST, "test.example.com");
-    meta_set_integer(meta, META_ARRIVAL, ARRIVAL + ordinal);
-    meta_set_integer(meta, META_ORDINAL, ordinal);
-    Draft *draft = draft_new(queue, meta);
-    draft_add_message(draft, octets);
-    return draft;
-}
-
-/* The message whose hash is in the slice that the plan wants. Who takes and who is taken are in one, however many there
- * are. */
-static Draft *message_draft(int number)
-{
-    unsigned slices = crash_plans[number].takes || crash_plans[number].taken_by ? 4 : 2;
-    for (unsigned nonce = 0;; nonce++) {
-        g_autoptr(GBytes) octets = message_octets(number, nonce);
-        Draft *draft = draft_of("in", octets, number + 1);
-        if (slice_of(draft_name(draft)->hash, slices) == crash_plans[number].slice)
-            return draft;
-        draft_free(draft);
-    }
-}
-
-static int number_of(const char *octets)
-{
-    const char *at = strstr(octets, "essage: ");
-    return at ? at[8] - '0' : -1;
-}
-
-static int entry_number(Entry *entry)
-{
-    g_autoptr(GBytes) message = entry_message(entry);
-    g_autofree char *text = g_strndup(g_bytes_get_data(message, NULL), 16);
-    return number_of(text);
-}
 
 void crashworld_init(CrashWorld *world)
 {
@@ -141,6 +78,7 @@ void crashworld_wipe(CrashWorld *world)
     for (unsigned place = CRASH_PLACES; place-- > CRASH_MADE;)
         wipe_made(world, place);
     memset(world->delivered, 0, sizeof world->delivered);
+    memset(world->put_off, 0, sizeof world->put_off);
     world->preserved = 0;
 }
 
@@ -166,7 +104,7 @@ void crashworld_store(CrashWorld *world, const int *messages, size_t count)
     g_autofree Intake *group = g_new0(Intake, count);
     CrashNotes notes = {0};
     for (size_t i = 0; i < count; i++) {
-        group[i].draft = message_draft(messages[i]);
+        group[i].draft = crashplan_draft(messages[i]);
         notes.acknowledged |= UINT64_C(1) << messages[i];
     }
     g_assert_true(intake_store(world->spool, group, count, false));
@@ -194,7 +132,7 @@ void crashworld_damage(CrashWorld *world)
 
 bool crashworld_try_store(CrashWorld *world, int message, bool once)
 {
-    Intake intake = {.draft = message_draft(message)};
+    Intake intake = {.draft = crashplan_draft(message)};
     bool stored = intake_store(world->spool, &intake, 1, once);
     draft_free(intake.draft);
     g_clear_error(&intake.error);
@@ -217,7 +155,7 @@ static const char *next_address(void *data, GError **error)
 
 static void add_kids(CrashWorld *world, Outcome *outcome)
 {
-    const Plan *plan = &crash_plans[entry_number(outcome->parent)];
+    const Plan *plan = &crash_plans[crashplan_number(outcome->parent)];
     const Kid *kids = world->other_outcome ? plan->other : plan->kids;
     for (int i = 0; i < 3 && kids[i].queue; i++) {
         Draft *draft = draft_from_entry(kids[i].queue, outcome->parent);
@@ -234,8 +172,8 @@ static bool bounce(CrashWorld *world, char recipient)
 {
     g_autofree char *text = g_strdup_printf("Bounce: %c\r\n\r\n%0600d\r\n", recipient, 0);
     g_autoptr(GBytes) octets = g_bytes_new(text, strlen(text));
-    Intake intake = {.draft = draft_of("bounces", octets, recipient)};
-    draft_set_due(intake.draft, ARRIVAL);
+    Intake intake = {.draft = crashplan_draft_of("bounces", octets, recipient)};
+    draft_set_due(intake.draft, CRASH_ARRIVAL);
     bool stored = intake_store(world->spool, &intake, 1, true);
     draft_free(intake.draft);
     g_clear_error(&intake.error);
@@ -278,7 +216,7 @@ static bool deliver(CrashWorld *world, Outcome *outcome)
 
 static bool preserve(CrashWorld *world, Inbox *inbox, Outcome *outcome)
 {
-    int number = entry_number(outcome->parent);
+    int number = crashplan_number(outcome->parent);
     if (!inbox_preserve(inbox, g_steal_pointer(&outcome->parent), NULL))
         return false;
     world->preserved |= 1U << number;
@@ -290,7 +228,7 @@ static bool preserve(CrashWorld *world, Inbox *inbox, Outcome *outcome)
 static Entry *in_hand(const CrashWorld *world, int number)
 {
     for (guint i = 0; i < world->entries->len; i++)
-        if (world->entries->pdata[i] && entry_number(world->entries->pdata[i]) == number)
+        if (world->entries->pdata[i] && crashplan_number(world->entries->pdata[i]) == number)
             return world->entries->pdata[i];
     return NULL;
 }
@@ -298,7 +236,7 @@ static Entry *in_hand(const CrashWorld *world, int number)
 /* One that another takes. When that one is not in the queue, it was taken before; the ledger says so. */
 static bool meet_part(CrashWorld *world, Inbox *inbox, Outcome *outcome, bool *ends)
 {
-    int taker = crash_plans[entry_number(outcome->parent)].taken_by;
+    int taker = crash_plans[crashplan_number(outcome->parent)].taken_by;
     bool taken_now = in_hand(world, taker) != NULL;
     *ends = taken_now || !crashledger_knows(world->ledger_fd, taker);
     bool sound = entry_end_work(outcome->parent, NULL);
@@ -315,11 +253,11 @@ static bool decide(CrashWorld *world, Inbox *inbox, Outcome *outcome, bool *ends
     bool posts = strcmp(queue, "in") == 0;
     if (!entry_begin_work(outcome->parent, NULL))
         return false;
-    if (posts && crash_plans[entry_number(outcome->parent)].preserve) {
+    if (posts && crash_plans[crashplan_number(outcome->parent)].preserve) {
         *ends = true;
         return preserve(world, inbox, outcome);
     }
-    const Plan *plan = posts ? &crash_plans[entry_number(outcome->parent)] : NULL;
+    const Plan *plan = posts ? &crash_plans[crashplan_number(outcome->parent)] : NULL;
     if (posts && plan->taken_by)
         return meet_part(world, inbox, outcome, ends);
     if (posts && plan->takes) {
@@ -330,7 +268,7 @@ static bool decide(CrashWorld *world, Inbox *inbox, Outcome *outcome, bool *ends
                    inbox_release(inbox, g_steal_pointer(&outcome->parent), 0, NULL);
         outcome_take(outcome, entry_name(part));
     }
-    if (posts && world->ledger && !crashledger_note(world->ledger_fd, entry_number(outcome->parent)))
+    if (posts && world->ledger && !crashledger_note(world->ledger_fd, crashplan_number(outcome->parent)))
         return false;
     if (posts)
         add_kids(world, outcome);
@@ -418,7 +356,7 @@ static void look_as_operator(CrashWorld *world, void *data, unsigned queue, cons
     if (strcmp(rest, ".msg") != 0)
         return;
     g_autoptr(Entry) entry = entry_open(spool_queue(world->spool, crash_queues[queue], NULL), name, NULL);
-    int number = entry ? entry_number(entry) : -1;
+    int number = entry ? crashplan_number(entry) : -1;
     if (number >= 0 && number < CRASH_MESSAGES)
         result->free |= UINT64_C(1) << number;
 }
@@ -444,12 +382,17 @@ static void count_entry(CrashWorld *world, CrashResult *result, unsigned queue, 
     }
     g_autoptr(GBytes) message = entry_message(entry);
     const char *text = g_bytes_get_data(message, NULL);
+    const json_t *failures = json_object_get(entry_meta(entry), KEY_FAILURES);
+    for (size_t i = 0; i < json_array_size(failures); i++)
+        result->bounced[*meta_string(json_array_get(failures, i), "address", "") - 'a']++;
+    if (failures)
+        return;
     if (g_str_has_prefix(text, "Bounce: "))
         result->bounced[text[8] - 'a']++;
     else if (strcmp(crash_queues[queue], "archive") == 0)
-        result->archived[entry_number(entry)]++;
+        result->archived[crashplan_number(entry)]++;
     else
-        result->kept[entry_number(entry)]++;
+        result->kept[crashplan_number(entry)]++;
 }
 
 /* Intake that was not synced may come back in its full length, with holes: it is kept (R8, T11). A promised message
@@ -497,15 +440,22 @@ static void count_file(CrashWorld *world, void *data, unsigned queue, const char
         set_fault(result, g_strdup_printf("%s/%s is left", queue_text, name));
 }
 
-/* Every runner of one queue, one after the other: start, work, settle, end. */
+/* A runner: start, work, settle, end. */
+static bool run_slice(CrashWorld *world, const char *queue, Slice slice, unsigned *worked)
+{
+    if (world->serve_out && (strcmp(queue, "out") == 0 || strcmp(queue, "retry") == 0))
+        return strcmp(queue, "retry") == 0 || world->serve_out(world, slice, worked);
+    g_autoptr(Inbox) inbox = crashworld_inbox(world, queue, slice);
+    g_autoptr(Hop) hop = hop_new(world->spool);
+    return inbox && crashworld_work(world, inbox, hop, worked) && hop_settle(hop, NULL);
+}
+
+/* Every runner of one queue, one after the other. */
 static bool run_queue(CrashWorld *world, const char *queue, unsigned slices, unsigned *worked)
 {
-    for (unsigned i = 0; i < slices; i++) {
-        g_autoptr(Inbox) inbox = crashworld_inbox(world, queue, (Slice){i, slices});
-        g_autoptr(Hop) hop = hop_new(world->spool);
-        if (!inbox || !crashworld_work(world, inbox, hop, worked) || !hop_settle(hop, NULL))
+    for (unsigned i = 0; i < slices; i++)
+        if (!run_slice(world, queue, (Slice){i, slices}, worked))
             return false;
-    }
     return true;
 }
 

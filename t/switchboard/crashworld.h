@@ -15,8 +15,8 @@
 #include "switchboard/hop.h"
 #include "t/switchboard/crashlog.h"
 
-#define CRASH_MESSAGES 12
-#define CRASH_RECIPIENTS 16
+#define CRASH_MESSAGES 17
+#define CRASH_RECIPIENTS 26
 
 typedef struct CrashResult CrashResult;
 
@@ -30,9 +30,11 @@ typedef struct CrashWorld {
     bool ledger;        /* what is done with a message is written into the ledger */
     int ledger_fd;      /* while a batch of in is worked */
     GPtrArray *entries; /* of Entry: the batch; one that was put back is not looked at again */
-    uint8_t delivered[CRASH_RECIPIENTS];
+    uint8_t delivered[CRASH_RECIPIENTS], put_off[CRASH_RECIPIENTS];
     unsigned preserved;
     GBytes *damaged; /* octets of the message that was damaged */
+    /* A runner of out and retry until nothing is in hand, other than the one below; false when the process must end. */
+    bool (*serve_out)(struct CrashWorld *world, Slice slice, unsigned *worked);
     /* What is made of a state, and what is said of that: these below, or another world's. */
     CrashResult *(*drain)(struct CrashWorld *world, const CrashState *state);
     char *(*judge)(const CrashResult *result, const CrashNotes *notes);
