@@ -27,6 +27,8 @@ static const Script scripts[] = {
     {"sweep", crashscript_sweep, 1},
     {"damage", crashscript_damage, 1},
     {"damage stays", crashscript_damage_stays, 1},
+    {"makes a queue", crashscript_makes_queue, 20},
+    {"finds a queue", crashscript_finds_queue, 5},
     {"stray", crashscript_stray, 5},
     {"killed deciding", crashscript_killed_deciding, 60},
     {"killed together", crashscript_killed_together, 200},

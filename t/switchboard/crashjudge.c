@@ -57,7 +57,7 @@ static char *judge_message(const CrashResult *result, const CrashNotes *notes, i
     if (!plan->preserve && result->kept[number] == 1 && !(notes->acknowledged >> number & 1)) /* for its crashes */
         return traces_of(result, number) > 1 ? g_strdup_printf("message %d is set aside, and more", number) : NULL;
     for (int i = 0; i < 3 && plan->kids[i].queue; i++) {
-        archives += strcmp(plan->kids[i].queue, "archive") == 0;
+        archives += strcmp(plan->kids[i].queue, "archive") == 0 || strcmp(plan->kids[i].queue, CRASH_NEW) == 0;
         for (const char *at = plan->kids[i].recipients; at && *at; at++)
             if (!fault)
                 fault = judge_recipient(result, notes, promised, *at - 'a');

@@ -127,6 +127,8 @@ static void take(CrashLog *log, const FsEvent *event)
         op.file = made.file;
         crashlog_append(log, &made);
     }
+    if (event->call == FS_MAKE_DIR && made_place(&op) < CRASH_MADE)
+        return; /* it is there from the beginning */
     bool makes = event->call == FS_CREATE || event->call == FS_MAKE_DIR;
     if (op.name && makes != (op.file == CRASH_NO_FILE))
         return; /* it will fail: taken, or gone */

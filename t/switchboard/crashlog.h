@@ -71,6 +71,7 @@ typedef struct CrashLog {
 extern const char *const crash_queues[]; /* NULL-terminated */
 #define CRASH_QUEUES 9
 #define CRASH_LEDGER "ledger" /* no queue: where a script keeps a database */
+#define CRASH_NEW "digest" /* a queue that is not there before somebody makes it */
 #define CRASH_SPOOL CRASH_QUEUES /* the place after the queues: the spool's own directory, with the operator's lock */
 #define CRASH_MADE (CRASH_SPOOL + 1) /* the first of those that are there only once they were made */
 #define CRASH_PLACES 24

@@ -23,6 +23,8 @@ const Plan crash_plans[CRASH_MESSAGES] = {
     [14] = {.slice = 1, .sent = true, .kids = {{"out", "uv"}}},
     [15] = {.slice = 1, .sent = true, .expires = true, .kids = {{"out", "wx"}}},
     [16] = {.slice = 0, .sent = true, .kids = {{"out", "yz"}}},
+    [17] = {.slice = 1, .kids = {{CRASH_NEW, NULL}}},
+    [18] = {.slice = 1, .enters = CRASH_NEW, .kids = {{"archive", NULL}}},
 };
 
 /* With some lines, long enough to be torn in several places. */
@@ -54,7 +56,7 @@ Draft *crashplan_draft(int number)
     unsigned slices = plan->takes || plan->taken_by ? 4 : 2;
     for (unsigned nonce = 0;; nonce++) {
         g_autoptr(GBytes) octets = message_octets(number, nonce, plan->sent ? 0 : 9);
-        Draft *draft = crashplan_draft_of("in", octets, number + 1);
+        Draft *draft = crashplan_draft_of(plan->enters ? plan->enters : "in", octets, number + 1);
         if (plan->sent)
             meta_set_string(draft_meta(draft), KEY_ENVELOPE_SENDER, "");
         if (plan->expires)

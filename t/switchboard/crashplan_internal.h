@@ -18,6 +18,7 @@ typedef struct Kid {
 typedef struct Plan {
     unsigned slice; /* of two */
     bool preserve;
+    const char *enters;  /* NULL: in */
     bool sent, expires;  /* by the real parts of the runner out (crashout.h); which try it for the last time */
     int takes, taken_by; /* its part; who takes it; 0: nobody */
     Kid kids[3], other[3]; /* other: what an earlier version of the rules would have made */

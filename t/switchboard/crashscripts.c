@@ -228,6 +228,26 @@ void crashscript_stray(CrashWorld *world)
     crashlog_note(world->log, (CrashNotes){.preserved = 1 << 5});
 }
 
+/* A hop makes the queue that its child goes to: the child is safe only where the spool has the queue. */
+void crashscript_makes_queue(CrashWorld *world)
+{
+    world->makes_queue = true;
+    store(world, 17, -1);
+    crashlog_begin(world->log);
+    work(world, "in", HALF_1);
+}
+
+/* Who makes a queue dies before it is on the disk. It is there for who comes next, and no reason to rely on it. */
+void crashscript_finds_queue(CrashWorld *world)
+{
+    world->makes_queue = true;
+    crashlog_die_at(world->log, "make dir spool", 1);
+    g_assert_false(crashworld_try_store(world, 18, false));
+    world->log->die_in = -1;
+    crashworld_restart(world);
+    store(world, 18, -1);
+}
+
 #define THREE (-1) /* messages, which are committed together */
 #define TAKER 10   /* and the one that it takes */
 #define TAKEN 11

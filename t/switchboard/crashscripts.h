@@ -16,6 +16,8 @@ void crashscript_sweep(CrashWorld *world);
 void crashscript_few_open(CrashWorld *world);
 void crashscript_damage(CrashWorld *world);
 void crashscript_damage_stays(CrashWorld *world);
+void crashscript_makes_queue(CrashWorld *world);
+void crashscript_finds_queue(CrashWorld *world);
 void crashscript_stray(CrashWorld *world);
 void crashscript_killed_deciding(CrashWorld *world);
 void crashscript_killed_together(CrashWorld *world);

@@ -21,15 +21,21 @@
 
 #define ROUNDS_MAX 12
 
+void crashworld_restart(CrashWorld *world)
+{
+    g_autoptr(GError) error = NULL;
+    spool_free(world->spool);
+    world->spool = spool_open(world->path, &error);
+    g_assert_no_error(error);
+}
+
 void crashworld_init(CrashWorld *world)
 {
     const char *memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : g_get_tmp_dir();
     *world = (CrashWorld){.path = g_build_filename(memory, CRASH_SPOOL_PREFIX "XXXXXX", NULL),
                            .drain = crashworld_drain, .judge = crashworld_judge};
     g_assert_nonnull(g_mkdtemp(world->path));
-    g_autoptr(GError) error = NULL;
-    world->spool = spool_open(world->path, &error);
-    g_assert_no_error(error);
+    crashworld_restart(world);
     for (int i = 0; crash_queues[i]; i++)
         g_assert_nonnull(spool_queue(world->spool, crash_queues[i], NULL));
 }
@@ -272,7 +278,7 @@ static bool decide(CrashWorld *world, Inbox *inbox, Outcome *outcome, bool *ends
         return false;
     if (posts)
         add_kids(world, outcome);
-    else if (strcmp(queue, "bounces") == 0)
+    else if (strcmp(queue, "bounces") == 0 || strcmp(queue, CRASH_NEW) == 0)
         outcome_add(outcome, draft_from_entry("archive", outcome->parent));
     else if (!deliver(world, outcome))
         return false;
@@ -502,6 +508,8 @@ CrashResult *crashworld_drain(CrashWorld *world, const CrashState *state)
     CrashResult *result = g_new0(CrashResult, 1);
     unsigned slices = 1U << state->hash % 3, worked = 0;
     crashworld_wipe(world);
+    if (world->makes_queue)
+        crashworld_restart(world);
     crashworld_put_on_disk(world, state);
     each_file(world, look_as_operator, result);
     if (state->hash >> 9 & 1)
@@ -516,6 +524,8 @@ CrashResult *crashworld_drain(CrashWorld *world, const CrashState *state)
             if (!run_queue(world, queue, slices, &worked))
                 set_fault(result, g_strdup_printf("a runner of %s ended", queue));
         }
+        if (world->makes_queue && !run_queue(world, CRASH_NEW, slices, &worked))
+            set_fault(result, g_strdup("a runner of " CRASH_NEW " ended"));
         release(world, result, &worked);
         if (round > ROUNDS_MAX)
             set_fault(result, g_strdup("it does not end"));

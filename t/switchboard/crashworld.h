@@ -15,7 +15,7 @@
 #include "switchboard/hop.h"
 #include "t/switchboard/crashlog.h"
 
-#define CRASH_MESSAGES 17
+#define CRASH_MESSAGES 19
 #define CRASH_RECIPIENTS 26
 
 typedef struct CrashResult CrashResult;
@@ -27,6 +27,7 @@ typedef struct CrashWorld {
     bool other_outcome; /* the plan's first version is in force */
     bool strays;        /* children without a parent are set aside, no fault */
     bool worn;          /* one more crash would set an entry aside: none is killed beyond what the script kills */
+    bool makes_queue;   /* CRASH_NEW is served, too: into archive; and each drain opens the spool anew */
     bool ledger;        /* what is done with a message is written into the ledger */
     int ledger_fd;      /* while a batch of in is worked */
     GPtrArray *entries; /* of Entry: the batch; one that was put back is not looked at again */
@@ -45,6 +46,9 @@ void crashworld_clear(CrashWorld *world);
 
 /* Removes every entry, and forgets what happened. */
 void crashworld_wipe(CrashWorld *world);
+
+/* Another process opens the spool. */
+void crashworld_restart(CrashWorld *world);
 
 /* For scripts. Messages are stored as one group; recipients of the plan
  * have numbers of their own, whatever the message. */
