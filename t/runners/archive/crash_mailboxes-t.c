@@ -163,6 +163,21 @@ static void mbox_two(CrashWorld *world)
     batch(world, "mbox", 1);
 }
 
+/* The first list's mbox is flushed in the midst of the batch. */
+static void mbox_busy(CrashWorld *world)
+{
+    crashmailbox_busy = true;
+    mbox_two(world);
+    crashmailbox_busy = false;
+}
+
+static void mbox_full(CrashWorld *world)
+{
+    crashmailbox_full = true;
+    mbox_batch(world);
+    crashmailbox_full = false;
+}
+
 static void mbox_killed(CrashWorld *world)
 {
     die_and_go_on(world, "mbox", "sync file box .mbox", 0);
@@ -226,6 +241,8 @@ static const Script scripts[] = {
     {"mbox", mbox, 4},
     {"mbox batch", mbox_batch, 4},
     {"mbox, two lists", mbox_two, 4},
+    {"mbox, one is locked", mbox_busy, 4},
+    {"mbox, much to append", mbox_full, 4},
     {"mbox killed", mbox_killed, 4},
     {"mbox killed early", mbox_killed_early, 4},
     {"mbox torn", mbox_torn, 4},

@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/clock.h"
 #include "base/config.h"
 #include "base/fail.h"
+#include "runners/archive/mbox_file.h"
 #include "runners/runner.h"
 #include "switchboard/intake.h"
 
@@ -28,6 +30,7 @@ struct Runner {
 
 void (*crashmailbox_between)(CrashWorld *world);
 unsigned crashmailbox_batch;
+bool crashmailbox_busy, crashmailbox_full;
 
 static Runner runner;
 static const RunnerSpec *archive;
@@ -100,6 +103,24 @@ int fstatat(int dir, const char *path, struct stat *status, int flags)
     if (result == 0)
         number_mbox(path, status);
     return result;
+}
+
+/* The linker puts these between mbox.c and mbox_file.c (--wrap). */
+bool __real_mbox_file_lock(MboxFile *file, int64_t wait_us, GError **error);
+bool __wrap_mbox_file_lock(MboxFile *file, int64_t wait_us, GError **error);
+size_t __real_mbox_file_pending(const MboxFile *file);
+size_t __wrap_mbox_file_pending(const MboxFile *file);
+
+bool __wrap_mbox_file_lock(MboxFile *file, int64_t wait_us, GError **error)
+{
+    if (crashmailbox_busy && wait_us < CLOCK_SECOND) /* who holds others waits less */
+        return fail(error, FAIL_RACE, "locked by another program");
+    return __real_mbox_file_lock(file, wait_us, error);
+}
+
+size_t __wrap_mbox_file_pending(const MboxFile *file)
+{
+    return crashmailbox_full ? SIZE_MAX : __real_mbox_file_pending(file);
 }
 
 static const char *list_of(int post)

@@ -24,5 +24,9 @@ bool crashmailbox_run(CrashWorld *world, Slice slice, unsigned *worked);
 
 extern unsigned crashmailbox_batch; /* so many at once; many, unless a script wants less */
 
+/* Why mboxes are flushed before their batch is at its end: another program has the next one locked, as long as we hold
+ * others; or one has too much to append. Only while calls are recorded. */
+extern bool crashmailbox_busy, crashmailbox_full;
+
 /* What is called, once, when what was stored is in the mailboxes and before the entries end. */
 extern void (*crashmailbox_between)(CrashWorld *world);
