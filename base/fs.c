@@ -222,7 +222,7 @@ bool fs_truncate(int fd, off_t length, GError **error)
 
 bool fs_rename(int dir_fd, const char *from, const char *to, GError **error)
 {
-    if (!permitted(&(FsEvent){.call = FS_RENAME, .fd = dir_fd, .name = from, .to = to}) ||
+    if (!permitted(&(FsEvent){.call = FS_RENAME, .fd = dir_fd, .name = from, .to = to, .replaces = true}) ||
         renameat(dir_fd, from, dir_fd, to) != 0)
         return fail_errno(error, code_of_change(errno), "rename %s to %s", from, to);
     return true;

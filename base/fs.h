@@ -108,6 +108,7 @@ typedef struct FsEvent {
     int fd;           /* the file, or the directory for names */
     const char *name; /* create, rename (old), unlink, make a directory, which may be there; else NULL */
     const char *to;   /* rename */
+    bool replaces;    /* rename: another file of that name goes */
     const void *data; /* write, pwrite */
     size_t length;
     off_t offset;     /* pwrite; truncate: the new length */

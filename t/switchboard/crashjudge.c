@@ -46,12 +46,25 @@ static char *judge_doomed(const CrashResult *result, const CrashNotes *notes, in
                                           most == 0 ? "which was deleted" : "to be deleted", found) : NULL;
 }
 
+/* Whatever was promised, and whoever takes the message away. */
+static char *judge_undone(const CrashResult *result, int number)
+{
+    const Kid *other = crash_plans[number].other;
+    for (int i = 0; i < 3 && other[i].queue; i++)
+        for (const char *at = other[i].recipients; at && *at; at++)
+            if (result->delivered[*at - 'a'])
+                return g_strdup_printf("message %d: a child of an undone run was delivered", number);
+    return NULL;
+}
+
 static char *judge_message(const CrashResult *result, const CrashNotes *notes, int number)
 {
     const Plan *plan = &crash_plans[number];
     bool promised = notes->acknowledged >> number & 1 || traces_of(result, number) > 0;
     unsigned archives = 0, ends = 0;
-    char *fault = NULL;
+    char *fault = judge_undone(result, number);
+    if (fault)
+        return fault;
     if (notes->doomed >> number & 1)
         return judge_doomed(result, notes, number);
     if (!plan->preserve && result->kept[number] == 1 && !(notes->acknowledged >> number & 1)) /* for its crashes */
@@ -62,10 +75,6 @@ static char *judge_message(const CrashResult *result, const CrashNotes *notes, i
             if (!fault)
                 fault = judge_recipient(result, notes, promised, *at - 'a');
     }
-    for (int i = 0; i < 3 && plan->other[i].queue && !fault; i++)
-        for (const char *at = plan->other[i].recipients; at && *at; at++)
-            if (result->delivered[*at - 'a'])
-                fault = g_strdup_printf("message %d: a child of an undone run was delivered", number);
     ends = result->archived[number] + result->corrupt[number];
     if (!fault && ends != archives && (promised || ends > archives))
         fault = g_strdup_printf("message %d is archived or set aside %u times, not %u", number, ends, archives);

@@ -132,7 +132,7 @@ static void take(CrashLog *log, const FsEvent *event)
     bool makes = event->call == FS_CREATE || event->call == FS_MAKE_DIR;
     if (op.name && makes != (op.file == CRASH_NO_FILE))
         return; /* it will fail: taken, or gone */
-    if (op.to && crashmodel_find(log->live, op.to_place, op.to) != CRASH_NO_FILE)
+    if (op.to && !event->replaces && crashmodel_find(log->live, op.to_place, op.to) != CRASH_NO_FILE)
         return;
     if (makes)
         op.file = event->call == FS_CREATE ? (int)log->live->files->len : crash_dir_file(made_place(&op));

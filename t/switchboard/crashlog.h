@@ -9,7 +9,8 @@
  *   - of each directory, the entry operations not yet synced reached the disk up to
  *     any one of them, in order; directories are independent of each other. Of one directory at a time
  *     also in other orders, but that the operations of one file, or on one name, follow each other: in all that are
- *     possible where these are few, else one operation overtakes others. (A file's octets are all old or all new then.)
+ *     possible where these are few, else one operation overtakes others. (All files have their old octets then, or all
+ *     their new ones.)
  *   - of each file's octets not yet synced, any sectors (512 octets) reached
  *     the disk, and the file's length may be any between at a sector's border; where it was cut on the way, what was
  *     behind that may be gone
@@ -18,7 +19,7 @@
  *   - a rename from one directory to another is two operations, one in each: the file may be in both, or in neither
  *
  * With more than two files unsynced at once, not all combinations of all
- * their torn forms are built: each is torn in turn, the others old or new.
+ * their torn forms are built: each is torn in turn, the others all old or all new.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -96,6 +97,9 @@ void crashlog_stop(void);
 void crashlog_begin(CrashLog *log);
 void crashlog_begin_changes(CrashLog *log);
 void crashlog_note(CrashLog *log, CrashNotes notes);
+
+/* NULL, or the path of a file that is not as the log has it; g_free(). */
+char *crashlog_misses(const CrashLog *log, const char *spool);
 
 /* "sync dir out", "rename in .bak .done": static until the next call. */
 const char *crashlog_text(const CrashOp *op);

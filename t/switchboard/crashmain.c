@@ -63,6 +63,10 @@ static void test_script(gconstpointer data)
     script->run(&world);
     crashlog_stop();
     world.log = NULL; /* the drains note nothing */
+    g_autofree char *missed = crashlog_misses(log, world.path);
+    g_assert_cmpstr(missed, ==, NULL);
+    for (int i = 0; i < CRASH_RECIPIENTS; i++)
+        g_assert_cmpuint(world.delivered[i], <=, 1);
     if (g_test_verbose())
         crashproof_print_steps(log);
     quietly(&proof, prove);
@@ -89,6 +93,8 @@ int crashproof_main(int argc, char **argv, const CrashProgram *self)
         g_autofree char *path = g_strdup_printf("%s/%s", program->path, program->scripts[i].name);
         g_test_add_data_func(path, &program->scripts[i], test_script);
     }
+    if (program->add_tests)
+        program->add_tests();
     g_autofree char *path = g_strconcat(program->path, "/every sync", NULL);
     if (!for_memory_only())
         g_test_add_func(path, test_every_sync);

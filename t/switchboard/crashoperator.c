@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* The operator's commands in the small world of crash_states-t. */
-#include <errno.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "switchboard/operate.h"
 #include "switchboard/recover.h"
 #include "switchboard/stray.h"
 #include "t/switchboard/crashworld.h"
+#include "t/switchboard/unreadable.h"
 
 #define PAST INT64_C(1763644700000000) /* due, and before everything else */
 
@@ -100,7 +99,7 @@ void crashoperator_hold(CrashWorld *world)
     g_assert_cmpuint(released, ==, 3);
 }
 
-/* O2 within one queue, under the same hash; O4; and an entry that is put back as it was. */
+/* O2 within one queue, under the same hash; an entry that is put back as it was; O4. */
 void crashoperator_again(CrashWorld *world)
 {
     unsigned moved = 0;
@@ -110,9 +109,10 @@ void crashoperator_again(CrashWorld *world)
     Queue *out = spool_queue(world->spool, "out", NULL);
     g_autoptr(GArray) names = names_in(world, "out");
     g_autoptr(Operate) operate = operate_open(world->spool, false, done, &moved, NULL);
-    g_assert_true(operate_set_due(operate, out, &g_array_index(names, EntryName, 0), PAST, NULL));
     Entry *entry = operate_claim(operate, out, &g_array_index(names, EntryName, 1), false, NULL);
     g_assert_true(operate_put_back(operate, entry, NULL) && operate_end(operate, NULL));
+    g_assert_true(operate_set_due(operate, out, &g_array_index(names, EntryName, 0), PAST, NULL));
+    g_assert_true(operate_end(operate, NULL));
 }
 
 /* O3 by a hop with no child. */
@@ -179,13 +179,10 @@ static void find_held(void *data, Queue *queue, const char *file, const EntryNam
         *(char **)data = g_strdup(file);
 }
 
-/* An entry of in that is ready, with children of an undone run: a power cut has undone the claim. */
-static void leave_children(CrashWorld *world, int message)
+/* A run of what is in, with another outcome, that dies before it decides. */
+static void run_undone(CrashWorld *world)
 {
     unsigned worked = 0;
-    Queue *in = spool_queue(world->spool, "in", NULL);
-    g_autofree char *claimed = NULL;
-    crashworld_store(world, &message, 1);
     world->other_outcome = true;
     crashlog_die_at(world->log, "decide in .bak", 0);
     g_autoptr(Inbox) dead = crashworld_inbox(world, "in", (Slice){0, 1});
@@ -193,6 +190,15 @@ static void leave_children(CrashWorld *world, int message)
     g_assert_false(crashworld_work(world, dead, undone, &worked));
     world->log->die_in = -1;
     world->other_outcome = false;
+}
+
+/* An entry of in that is ready, with children of an undone run: a power cut has undone the claim. */
+static void leave_children(CrashWorld *world, int message)
+{
+    Queue *in = spool_queue(world->spool, "in", NULL);
+    g_autofree char *claimed = NULL;
+    crashworld_store(world, &message, 1);
+    run_undone(world);
     g_assert_true(queue_visit(in, find_held, &claimed, NULL));
     g_autofree char *ready = g_strdup(claimed);
     memcpy(ready + strlen(ready) - 4, ".msg", 4);
@@ -314,40 +320,103 @@ void crashoperator_retry(CrashWorld *world)
     g_assert_true(crashworld_work(world, inbox, hop, &worked) && hop_settle(hop, NULL));
 }
 
-static bool unreadable; /* whatever is read */
-
-/* In place of the library's. */
-ssize_t pread(int fd, void *into, size_t size, off_t from)
-{
-    if (!unreadable)
-        return (ssize_t)syscall(SYS_pread64, fd, into, size, from);
-    errno = EIO;
-    return -1;
-}
-
 /* An undone run; a start that dies before it has synced what it took back of it; one that cannot read the parent, and
  * sets it aside (R9); O5 when it can be read again; and the runner that is there works on it, with another outcome. */
 void crashoperator_retry_unread(CrashWorld *world)
 {
-    unsigned worked = 0;
     g_assert_true(crashworld_try_store(world, 7, false));
-    world->other_outcome = true;
-    crashlog_die_at(world->log, "decide in .bak", 0);
-    g_autoptr(Inbox) dead = crashworld_inbox(world, "in", (Slice){0, 1});
-    g_autoptr(Hop) undone = hop_new(world->spool);
-    g_assert_false(crashworld_work(world, dead, undone, &worked));
-    world->log->die_in = -1;
-    world->other_outcome = false;
+    run_undone(world);
     crashlog_begin(world->log);
     crashlog_die_at(world->log, "unlink retry child.tmp", 1);
     g_assert_null(crashworld_inbox(world, "in", (Slice){0, 1}));
     world->log->die_in = -1;
     crashlog_begin_changes(world->log);
-    unreadable = true;
+    unreadable_files = true;
     g_autoptr(Inbox) living = crashworld_inbox(world, "in", (Slice){0, 1});
-    unreadable = false;
+    unreadable_files = false;
     retry_preserved(world, 7);
     work_on(world, living);
+}
+
+/* An entry is decided, and its runner dies before it has synced that; the next one cannot read it, and sets it aside
+ * (R9), not its children; O5d when it can be read again, and R1 by the next one. */
+void crashoperator_retry_decided(CrashWorld *world)
+{
+    unsigned worked = 0;
+    crashworld_store(world, (const int[]){6}, 1);
+    world->retries = true;
+    crashlog_begin(world->log);
+    crashlog_die_at(world->log, "decide in .bak", 1);
+    g_autoptr(Inbox) dead = crashworld_inbox(world, "in", (Slice){0, 1});
+    g_autoptr(Hop) decided = hop_new(world->spool);
+    g_assert_false(crashworld_work(world, dead, decided, &worked));
+    world->log->die_in = -1;
+    crashlog_begin_changes(world->log);
+    unreadable_files = true;
+    g_autoptr(Inbox) unread = crashworld_inbox(world, "in", (Slice){0, 1});
+    unreadable_files = false;
+    retry_preserved(world, 6);
+    g_autoptr(Inbox) next = crashworld_inbox(world, "in", (Slice){0, 1});
+    g_autoptr(GArray) left = names_in(world, "out");
+    g_assert_cmpuint(left->len, ==, 2);
+}
+
+static void note_preserved(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    (void)queue;
+    (void)file;
+    if (strcmp(rest, ".psv") == 0)
+        g_array_append_vals(data, name, 1);
+}
+
+bool crashoperator_retry_all(CrashWorld *world, unsigned *worked)
+{
+    Queue *in = spool_queue(world->spool, "in", NULL);
+    g_autoptr(GArray) names = g_array_new(FALSE, FALSE, sizeof(EntryName));
+    g_assert_true(queue_visit(in, note_preserved, names, NULL));
+    g_autoptr(Operate) operate = names->len > 0 ? operate_open(world->spool, false, done, worked, NULL) : NULL;
+    *worked += names->len;
+    for (guint i = 0; operate && i < names->len; i++)
+        if (!operate_retry_preserved(operate, in, &g_array_index(names, EntryName, i), NULL))
+            return false;
+    bool ended = names->len == 0 || (operate && operate_end(operate, NULL));
+    g_clear_pointer(&operate, operate_free);
+    if (ended && names->len > 0) /* its runner, which finds what was decided */
+        inbox_free(crashworld_inbox(world, "in", (Slice){0, 1}));
+    return ended;
+}
+
+/* An undone run of message 7, and a start that cannot read the parent: it is set aside, its children stay (R9). */
+static void leave_unread(CrashWorld *world)
+{
+    crashworld_store(world, (const int[]){7}, 1);
+    run_undone(world);
+    world->retries = true;
+    unreadable_files = true;
+    g_autoptr(Inbox) unread = crashworld_inbox(world, "in", (Slice){0, 1});
+    unreadable_files = false;
+    crashlog_begin(world->log);
+}
+
+/* O5 dies before it has synced what it took back of the children; the next one finds none. */
+void crashoperator_retry_undone(CrashWorld *world)
+{
+    unsigned count = 0;
+    leave_unread(world);
+    crashlog_die_at(world->log, "unlink retry child.tmp", 1);
+    g_assert_false(crashoperator_retry_all(world, &count));
+    world->log->die_in = -1;
+    crashlog_begin_changes(world->log);
+    g_autoptr(Inbox) living = crashworld_inbox(world, "in", (Slice){0, 1});
+    retry_preserved(world, 7);
+    work_on(world, living);
+}
+
+/* O3 with children, unlinked at once. */
+void crashoperator_leftovers_unlinked(CrashWorld *world)
+{
+    leave_children(world, 5);
+    unlink_first(world, 5);
 }
 
 /* A message one octet of which goes bad. */

@@ -130,6 +130,9 @@ static void drain_and_cut(Proof *proof, CrashLog *log, const CrashState *state)
     proof->world->log = NULL;
     count_state(proof, state, result);
     crashresult_free(result);
+    g_autofree char *missed = crashlog_misses(log, proof->world->path);
+    if (missed)
+        g_error("the log does not say how %s came about", missed);
     if (!proof->violation)
         crashlog_states(log, as_is, try_state, proof);
 }

@@ -64,6 +64,7 @@ typedef struct CrashProgram {
     size_t count;
     void (*set_up)(CrashWorld *world);
     void (*tear_down)(CrashWorld *world);
+    void (*add_tests)(void); /* of its own, or NULL */
 } CrashProgram;
 
 int crashproof_main(int argc, char **argv, const CrashProgram *program);

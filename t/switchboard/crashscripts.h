@@ -11,6 +11,7 @@ void crashscript_hops(CrashWorld *world);
 void crashscript_together(CrashWorld *world);
 void crashscript_chain(CrashWorld *world);
 void crashscript_deliver(CrashWorld *world);
+void crashscript_bounce_claimed(CrashWorld *world);
 void crashscript_preserve(CrashWorld *world);
 void crashscript_sweep(CrashWorld *world);
 void crashscript_few_open(CrashWorld *world);

@@ -174,6 +174,14 @@ static void add_kids(CrashWorld *world, Outcome *outcome)
     }
 }
 
+static void claim_bounce(CrashWorld *world)
+{
+    g_autoptr(GPtrArray) entries = g_ptr_array_new_with_free_func((GDestroyNotify)entry_free);
+    g_usleep(2000); /* polled */
+    g_assert_true(inbox_refresh(world->bounces, NULL) && inbox_claim(world->bounces, 1, false, entries, NULL));
+    g_assert_cmpuint(entries->len, ==, 1);
+}
+
 static bool bounce(CrashWorld *world, char recipient)
 {
     g_autofree char *text = g_strdup_printf("Bounce: %c\r\n\r\n%0600d\r\n", recipient, 0);
@@ -183,6 +191,8 @@ static bool bounce(CrashWorld *world, char recipient)
     bool stored = intake_store(world->spool, &intake, 1, true);
     draft_free(intake.draft);
     g_clear_error(&intake.error);
+    if (stored && world->bounces)
+        claim_bounce(world);
     return stored;
 }
 
@@ -470,6 +480,8 @@ static void release(CrashWorld *world, CrashResult *result, unsigned *worked)
 {
     if (!crashoperator_release(world, worked))
         set_fault(result, g_strdup("a command to release ended"));
+    if (world->retries && !crashoperator_retry_all(world, worked))
+        set_fault(result, g_strdup("a command to retry ended"));
 }
 
 /* The runners of queues that are an end here: they start, sooner or later. */

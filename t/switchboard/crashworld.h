@@ -28,8 +28,10 @@ typedef struct CrashWorld {
     bool strays;        /* children without a parent are set aside, no fault */
     bool worn;          /* one more crash would set an entry aside: none is killed beyond what the script kills */
     bool makes_queue;   /* CRASH_NEW is served, too: into archive; and each drain opens the spool anew */
+    bool retries;       /* an operator brings back what is set aside */
     bool ledger;        /* what is done with a message is written into the ledger */
     int ledger_fd;      /* while a batch of in is worked */
+    Inbox *bounces;     /* of a runner that claims each bounce as soon as it is stored */
     GPtrArray *entries; /* of Entry: the batch; one that was put back is not looked at again */
     uint8_t delivered[CRASH_RECIPIENTS], put_off[CRASH_RECIPIENTS];
     unsigned preserved;
@@ -88,6 +90,7 @@ char *crashworld_judge(const CrashResult *result, const CrashNotes *notes);
  * ended before it was done. The scripts do each of O1 to O7; the last three die on the way and are settled
  * by a runner. */
 bool crashoperator_release(CrashWorld *world, unsigned *worked);
+bool crashoperator_retry_all(CrashWorld *world, unsigned *worked); /* all that is set aside in in; no script, too */
 void crashoperator_lose_parent(CrashWorld *world, const char *queue); /* no script: somebody unlinks what is decided */
 void crashoperator_hold(CrashWorld *world);
 void crashoperator_again(CrashWorld *world);
@@ -106,6 +109,9 @@ void crashoperator_stray(CrashWorld *world);
 void crashoperator_left_stray(CrashWorld *world);
 void crashoperator_retry(CrashWorld *world);
 void crashoperator_retry_unread(CrashWorld *world);
+void crashoperator_retry_decided(CrashWorld *world);
+void crashoperator_retry_undone(CrashWorld *world);
+void crashoperator_leftovers_unlinked(CrashWorld *world);
 void crashoperator_preserved(CrashWorld *world);
 void crashoperator_corrupt(CrashWorld *world);
 void crashoperator_unread(CrashWorld *world);

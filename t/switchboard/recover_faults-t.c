@@ -10,7 +10,6 @@
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -18,6 +17,7 @@
 #include "switchboard/operate.h"
 #include "switchboard/recover.h"
 #include "t/switchboard/fixture.h"
+#include "t/switchboard/unreadable.h"
 
 #define WHOLE ((Slice){0, 1})
 #define CHILDREN 3
@@ -157,16 +157,6 @@ DIR *fdopendir(int fd)
     return original(fd);
 }
 
-static bool unreadable; /* whatever is read */
-
-ssize_t pread(int fd, void *into, size_t size, off_t from)
-{
-    if (!unreadable)
-        return (ssize_t)syscall(SYS_pread64, fd, into, size, from);
-    errno = EIO;
-    return -1;
-}
-
 /* ---- what is there ---- */
 
 /* An entry of in and its three children, of a run that died in the first call of that kind. */
@@ -290,9 +280,9 @@ static void set_unread_aside(Fixture *fixture)
 {
     for (int thorough = 0; thorough < 2; thorough++) {
         RecoverReport report = {0};
-        unreadable = thorough == 0;
+        unreadable_files = thorough == 0;
         g_assert_true(recover_slice(in_of(fixture), WHOLE, thorough == 1, &report, NULL));
-        unreadable = false;
+        unreadable_files = false;
         g_assert_cmpuint(report.preserved, ==, 1 - thorough);
         g_assert_cmpuint(report.strays + report.rolled_back + report.rolled_forward, ==, 0);
         g_assert_cmpuint(fixture_count(fixture, "in", ".psv"), ==, 1);
@@ -359,9 +349,9 @@ static void test_unread_after_undoing(Fixture *fixture, gconstpointer data)
     disk_begin(&disk, FS_SYNC_DIR, 0);
     g_assert_false(recover_slice(in_of(fixture), WHOLE, false, &report, NULL));
     g_assert_cmpuint(children(fixture, ""), ==, 0);
-    unreadable = true;
+    unreadable_files = true;
     g_assert_true(recover_slice(in_of(fixture), WHOLE, false, &report, NULL));
-    unreadable = false;
+    unreadable_files = false;
     disk_end(&disk);
     g_assert_cmpuint(disk.preserved, ==, 1);
 }

@@ -253,5 +253,5 @@ static const Script scripts[] = {
 int main(int argc, char **argv)
 {
     return crashproof_main(argc, argv, &(CrashProgram){"/crash states of mailboxes", scripts, G_N_ELEMENTS(scripts),
-                                                       crashmailbox_init, crashmailbox_clear});
+                                                       crashmailbox_init, crashmailbox_clear, NULL});
 }
