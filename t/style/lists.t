@@ -18,9 +18,10 @@ for fragment in fragments:
     listed |= set(re.findall(r"[^\s=]+", text))
 tap.result("every file is in a list", [name for name in tree.files()
                                        if name not in listed and name not in UNLISTED and name not in fragments])
-scripts = {word for fragment in fragments for line in re.sub(r"\\\n", " ", tree.text(fragment)).split("\n")
+scripts = {word for makefile in ["Makefile.am", *fragments]
+           for line in re.sub(r"\\\n", " ", tree.text(makefile)).split("\n")
            if line.startswith(("dist_check_SCRIPTS", "check_PROGRAMS", "MASTER_TESTS"))
-           for word in line.replace("%D%", os.path.dirname(fragment)).split()}
+           for word in line.replace("%D%", os.path.dirname(makefile)).split()}
 tap.result("every test is run", [name for name in tree.files("-t.c", ".t", folders=["t"])
                                  if re.sub(r"\.c$", "", name) not in scripts])
 tap.end()
