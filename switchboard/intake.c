@@ -65,10 +65,13 @@ static void write_member(Spool *spool, Intake *member, Progress *progress, bool 
     progress->fd = draft_write(member->draft, progress->queue, progress->temporary, &member->error);
 }
 
+/* When its file cannot be taken away, or is gone, a runner takes it in (R8), and may have put it off by the time of the
+ * next try, which must not rely on what the queue held before. */
 static void give_up(Intake *member, const Progress *progress, const GError *why)
 {
     member->error = g_error_copy(why);
-    fs_unlink(queue_fd(progress->queue), progress->temporary, NULL);
+    if (!fs_unlink(queue_fd(progress->queue), progress->temporary, NULL))
+        queue_forget_held(progress->queue);
 }
 
 /* T1: files and directories in one group. Afterwards no descriptor is open. */
@@ -105,9 +108,11 @@ static void sync_members(Intake *group, Progress *progress, size_t count)
  * forward, and a sweep took it for abandoned (R7): then nobody can say. */
 static void look_for_sweep(Intake *member, const Progress *progress)
 {
-    if (clock_now() - progress->begun > SAFE_FROM_SWEEP)
-        fail(&member->error, FAIL_LATER, "queue %s: %s is gone, and the clock has gone on by half an hour or more",
-             queue_name(progress->queue), progress->temporary);
+    if (clock_now() - progress->begun <= SAFE_FROM_SWEEP)
+        return;
+    queue_forget_held(progress->queue);
+    fail(&member->error, FAIL_LATER, "queue %s: %s is gone, and the clock has gone on by half an hour or more",
+         queue_name(progress->queue), progress->temporary);
 }
 
 /* T2. */

@@ -260,6 +260,11 @@ bool queue_held(Queue *queue, const uint8_t hash[HASH_SIZE], bool *held, GError 
     return true;
 }
 
+void queue_forget_held(Queue *queue)
+{
+    g_clear_pointer(&queue->held, g_array_unref);
+}
+
 const char *queue_name(const Queue *queue)
 {
     return queue->name;

@@ -45,8 +45,10 @@ typedef void QueueVisit(void *data, Queue *queue, const char *file, const EntryN
 bool queue_visit(Queue *queue, QueueVisit *visit, void *data, GError **error);
 
 /* Whether the queue held an entry of that hash, in any state but being written, when this was asked for the first
- * time: one that a process before this one stored. The directory is listed then, and never again. */
+ * time: one that a process before this one stored. The directory is listed then, and again only once that was
+ * forgotten. */
 bool queue_held(Queue *queue, const uint8_t hash[HASH_SIZE], bool *held, GError **error);
+void queue_forget_held(Queue *queue);
 
 const char *queue_name(const Queue *queue);
 int queue_fd(const Queue *queue); /* directory descriptor, borrowed */

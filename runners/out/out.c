@@ -28,7 +28,7 @@
 /* With so many at hand, and so many for each that is under way, there is enough to choose from: then as many are
  * claimed as end, so that a backlog leaves at the same rate from its beginning to its end, and what was claimed is
  * still in the processor's caches when its turn comes; and more only when few have ended for a while, because what is
- * at hand waits for slow servers. */
+ * at hand waits for slow servers, and where one relay takes all not even then, because more waits for it, too. */
 #define AT_HAND 256
 #define AT_HAND_EACH 4
 #define CLAIM_PAUSE (CLOCK_SECOND / 500)
@@ -197,7 +197,7 @@ static size_t claim_quota(const Out *out)
 {
     if (out->stopping || out->held.length >= out->entries_max)
         return 0;
-    size_t room = MAX(out->ended, ASIDE_MIN);
+    size_t room = alone(out) ? out->ended : MAX(out->ended, ASIDE_MIN);
     if (!enough_at_hand(out))
         room = out->held.length + ASIDE_MIN;
     room = MIN(room, MIN(out->entries_max - out->held.length, CLAIM_MAX));

@@ -5,11 +5,25 @@
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/fs.h"
 #include "switchboard/recover.h"
 #include "t/switchboard/fixture.h"
+
+static time_t clock_forward; /* seconds */
+
+/* In place of the library's. */
+int clock_gettime(clockid_t id, struct timespec *now)
+{
+    int result = (int)syscall(SYS_clock_gettime, id, now);
+    if (id == CLOCK_REALTIME)
+        now->tv_sec += clock_forward;
+    return result;
+}
 
 /* The calls made, as letters: c create, w write, r rename, u unlink, f sync
  * file, d sync directory. */
@@ -145,14 +159,19 @@ static void store_fixed(Fixture *fixture)
     draft_free(intake.draft);
 }
 
+static void put_off(Fixture *fixture)
+{
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_assert_cmpuint(entries->len, ==, 1);
+    g_assert_true(inbox_release(inbox, entries->pdata[0], 4000000000000000, NULL));
+}
+
 /* The first try was stored by a process that died; since then a runner has put it back, due at another time. */
 static void test_once_put_off(Fixture *fixture, gconstpointer data)
 {
     store_fixed(fixture);
-    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
-    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
-    g_assert_true(inbox_release(inbox, entries->pdata[0], 4000000000000000, NULL));
-    g_clear_pointer(&inbox, inbox_free);
+    put_off(fixture);
     fixture_reopen(fixture);
     store_fixed(fixture);
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
@@ -178,30 +197,90 @@ static int recover_at_unlink(const FsEvent *event, void *data)
     return 0;
 }
 
+/* The same, and the runner claims it at once: its name is not in the way of what a second try would publish. */
+static int recover_and_claim_at_unlink(const FsEvent *event, void *data)
+{
+    if (event->call != FS_UNLINK)
+        return 0;
+    recover_at_unlink(event, data);
+    g_autoptr(Inbox) inbox = fixture_inbox(data, "in");
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_assert_cmpuint(entries->len, ==, 1);
+    entry_free(entries->pdata[0]);
+    return 0;
+}
+
 static int die_at_rename(const FsEvent *event, void *data)
 {
     (void)data;
     return event->call == FS_RENAME || event->call == FS_UNLINK ? EIO : 0;
 }
 
+/* A first try that leaves its file whole. */
+static void store_and_die(Fixture *fixture)
+{
+    Intake intake = {.draft = fixed_draft()};
+    fs_set_hook(die_at_rename, NULL);
+    g_assert_false(intake_store(fixture->spool, &intake, 1, true));
+    fs_set_hook(NULL, NULL);
+    g_clear_error(&intake.error);
+    draft_free(intake.draft);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".tmp"), ==, 1);
+}
+
 static void test_once_and_recovery(Fixture *fixture, gconstpointer data)
 {
-    FsHook *const hooks[] = {recover_at_unlink, recover_before_rename};
-    for (size_t i = 0; i < G_N_ELEMENTS(hooks); i++) {
-        Intake intake = {.draft = fixed_draft()};
-        fs_set_hook(die_at_rename, NULL);
-        g_assert_false(intake_store(fixture->spool, &intake, 1, true));
-        g_clear_error(&intake.error);
-        draft_free(intake.draft);
-        g_assert_cmpuint(fixture_count(fixture, "in", ".tmp"), ==, 1);
-        fs_set_hook(hooks[i], fixture);
+    static const struct {
+        FsHook *hook;
+        const char *suffix;
+    } cases[] = {
+        {recover_at_unlink, ".msg"}, {recover_and_claim_at_unlink, ".bak"}, {recover_before_rename, ".msg"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        store_and_die(fixture);
+        fs_set_hook(cases[i].hook, fixture);
         store_fixed(fixture);
         fs_set_hook(NULL, NULL);
-        g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 1);
+        g_assert_cmpuint(fixture_count(fixture, "in", cases[i].suffix), ==, 1);
         g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
         fixture_tear_down(fixture, NULL);
         fixture_set_up(fixture, NULL);
     }
+}
+
+/* The try failed, and could not take away what it had written, so that a runner took that in (R8). By the next one, of
+ * the same process, it was put off. */
+static void test_once_put_off_by_the_living(Fixture *fixture, gconstpointer data)
+{
+    store_and_die(fixture);
+    RecoverReport report = {0};
+    g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
+    g_assert_cmpuint(report.completed, ==, 1);
+    put_off(fixture);
+    store_fixed(fixture);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
+}
+
+static int recover_and_go_forward(const FsEvent *event, void *data)
+{
+    if (event->call == FS_RENAME)
+        clock_forward = 3600;
+    return recover_before_rename(event, data);
+}
+
+/* The same with a try that could not know whether a runner or a sweep had taken its file. */
+static void test_once_after_the_clock(Fixture *fixture, gconstpointer data)
+{
+    Intake intake = {.draft = fixed_draft()};
+    fs_set_hook(recover_and_go_forward, fixture);
+    g_assert_false(intake_store(fixture->spool, &intake, 1, true));
+    fs_set_hook(NULL, NULL);
+    clock_forward = 0;
+    g_assert_error(intake.error, FAIL, FAIL_LATER);
+    g_clear_error(&intake.error);
+    draft_free(intake.draft);
+    put_off(fixture);
+    store_fixed(fixture);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 1);
 }
 
 /* What the first try left is whole, and is being taken in (R8): it is synced when the second try takes it away and
@@ -221,11 +300,7 @@ static int begin_again_at_sync(const FsEvent *event, void *data)
 
 static void test_once_beside_recovery(Fixture *fixture, gconstpointer data)
 {
-    Intake intake = {.draft = fixed_draft()};
-    fs_set_hook(die_at_rename, NULL);
-    g_assert_false(intake_store(fixture->spool, &intake, 1, true));
-    g_clear_error(&intake.error);
-    draft_free(intake.draft);
+    store_and_die(fixture);
     RecoverReport report = {0};
     fs_set_hook(begin_again_at_sync, fixture);
     g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
@@ -250,6 +325,8 @@ int main(int argc, char **argv)
     ADD("/intake/taken name", test_taken_name);
     ADD("/intake/once", test_once);
     ADD("/intake/once, put off", test_once_put_off);
+    ADD("/intake/once, put off by the living", test_once_put_off_by_the_living);
+    ADD("/intake/once, after the clock went forward", test_once_after_the_clock);
     ADD("/intake/once and recovery", test_once_and_recovery);
     ADD("/intake/once beside recovery", test_once_beside_recovery);
     return g_test_run();
