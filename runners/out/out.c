@@ -28,8 +28,9 @@
 /* With so many at hand, and so many for each that is under way, there is enough to choose from: then as many are
  * claimed as end, so that a backlog leaves at the same rate from its beginning to its end, and what was claimed is
  * still in the processor's caches when its turn comes; and more only when few have ended for a while, because what is
- * at hand waits for slow servers, and where one relay takes all not even then, because more waits for it, too. */
-#define AT_HAND 256
+ * at hand is large or waits for slow servers. Of what waits for one relay no more than twice as many are kept once it
+ * takes them again: the rest would only fill memory. */
+#define AT_HAND 96
 #define AT_HAND_EACH 4
 #define CLAIM_PAUSE (CLOCK_SECOND / 500)
 /* Fewer are claimed sooner than a thread begins to. Of few at hand no more than that are claimed besides those once
@@ -185,10 +186,15 @@ static size_t busy(const Out *out)
     return count;
 }
 
-static bool enough_at_hand(const Out *out)
+static size_t at_hand_wanted(const Out *out)
 {
     size_t wanted = AT_HAND_EACH * busy(out);
-    return out->held.length >= MAX(wanted, AT_HAND);
+    return MAX(wanted, AT_HAND);
+}
+
+static bool enough_at_hand(const Out *out)
+{
+    return out->held.length >= at_hand_wanted(out);
 }
 
 /* How many entries may be claimed now. While the relay that takes nearly everything has not answered, one at a time,
@@ -197,13 +203,15 @@ static size_t claim_quota(const Out *out)
 {
     if (out->stopping || out->held.length >= out->entries_max)
         return 0;
-    size_t room = alone(out) ? out->ended : MAX(out->ended, ASIDE_MIN);
+    bool one_relay = alone(out);
+    bool spare = one_relay && out->held.length > 2 * at_hand_wanted(out);
+    size_t room = MAX(spare ? out->ended / 2 : out->ended, ASIDE_MIN);
     if (!enough_at_hand(out))
         room = out->held.length + ASIDE_MIN;
     room = MIN(room, MIN(out->entries_max - out->held.length, CLAIM_MAX));
-    if (alone(out) && transport_closed(out->standard))
+    if (one_relay && transport_closed(out->standard))
         return 0;
-    if (!alone(out) || !transport_unproven(out->standard))
+    if (!one_relay || !transport_unproven(out->standard))
         return room;
     bool trying = transport_busy(out->standard) > 0 || transport_scheduler(out->standard)->waiting > 0;
     return trying ? 0 : 1;

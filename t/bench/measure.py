@@ -33,7 +33,7 @@ def unmount(place):
 
 @contextmanager
 def journaled(directory):
-    """A place on a file system with a journal: the one named, else a fresh ext4 on a loop device, of a server's size and
+    """A place on a file system with a journal: the one named, else a fresh ext4 on a loop device, of a server's size, and
     so with its length of journal."""
     if directory:
         yield Path(directory)
@@ -43,7 +43,7 @@ def journaled(directory):
     mount.mkdir()
     with open(image / "ext4", "wb") as file:
         file.truncate(200 << 30)
-    subprocess.run(["mkfs.ext4", "-q", "-N", "2000000", image / "ext4"], check=True)
+    subprocess.run(["mkfs.ext4", "-q", image / "ext4"], check=True)
     subprocess.run(["mount", "-o", "loop,noinit_itable", image / "ext4", mount], check=True)
     mount.chmod(0o755)
     image.chmod(0o755)

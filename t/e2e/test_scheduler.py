@@ -17,6 +17,7 @@ from support.post import post
 from support.slow import SlowServer
 
 FEW, MANY = 20, 10000
+FRONT = 200  # posts
 LIVE, POSTS = 500, 4
 STUCK = 600
 
@@ -83,6 +84,30 @@ def test_singles_before_the_rest_of_a_large_list(instances, sinks):
     print(f"\nthe last of {FEW} singles came after {before} of the list's {order.count(0)} transactions")
     assert order.count(0) == MANY // 10 and sorted(set(order)) == list(range(FEW + 1))
     assert last < len(order) - 100, "the singles came behind the list"
+
+
+def test_singles_before_the_rest_of_many_posts(instances, sinks):
+    """More posts are in front than are at hand at once, and none of them ends soon: what is behind them is claimed."""
+    sink = sinks(options=["--latency", "2"])
+    transport = {"concurrency": 2, "recipients_per_transaction": 10}
+    instance = instances(sink.port, settings=settings(**transport) | {"runner.out": {"start": "no"}}).start()
+    large = instance.create_list("large", [f"m{number}@example.org" for number in range(200)])
+    small = instance.create_list("small", ["one@example.org"])
+    for number in range(FRONT):
+        send(instance, large, 1000 + number)
+    wait_until(lambda: instance.queue_stat()["out"]["ready"] == FRONT, 60, "the posts in the queue out")
+    instance.set({"runner.out": {"start": "yes"}})
+    instance.cli("reload")
+    wait_until(lambda: sink.recipients() > 0, 30, "the first copies")
+    for number in range(1, 6):
+        send(instance, small, number)
+    instance.wait_idle(90)
+    order = numbers(sink)
+    places = [place for place, number in enumerate(order) if number < 1000]
+    last = max(places)
+    print(f"\nthe last single came after {last - 4} of {len(order) - 5} transactions")
+    assert len(order) == FRONT * 20 + 5 and len(places) == 5
+    assert last < len(order) // 4, "the singles came behind the posts"
 
 
 def flew(instance):
