@@ -33,8 +33,8 @@ def unmount(place):
 
 @contextmanager
 def journaled(directory):
-    """A place on a file system with a journal: the one named, else a fresh ext4 on a loop device, of a server's size, and
-    so with its length of journal."""
+    """A place on a file system with a journal: the one named, else a fresh ext4 on a loop device, of a server's size,
+    and so with its length of journal."""
     if directory:
         yield Path(directory)
         return
