@@ -63,6 +63,8 @@ static void write_member(Spool *spool, Intake *member, Progress *progress, bool 
     if (before || member->error)
         return;
     progress->fd = draft_write(member->draft, progress->queue, progress->temporary, &member->error);
+    if (once && g_error_matches(member->error, FAIL, FAIL_RACE)) /* what was left is still there */
+        queue_look_again(progress->queue);
 }
 
 /* When its file cannot be taken away, or is gone, a runner takes it in (R8), and may have put it off by the time of the
@@ -71,7 +73,7 @@ static void give_up(Intake *member, const Progress *progress, const GError *why)
 {
     member->error = g_error_copy(why);
     if (!fs_unlink(queue_fd(progress->queue), progress->temporary, NULL))
-        queue_forget_held(progress->queue);
+        queue_look_again(progress->queue);
 }
 
 /* T1: files and directories in one group. Afterwards no descriptor is open. */
@@ -110,7 +112,7 @@ static void look_for_sweep(Intake *member, const Progress *progress)
 {
     if (clock_now() - progress->begun <= SAFE_FROM_SWEEP)
         return;
-    queue_forget_held(progress->queue);
+    queue_look_again(progress->queue);
     fail(&member->error, FAIL_LATER, "queue %s: %s is gone, and the clock has gone on by half an hour or more",
          queue_name(progress->queue), progress->temporary);
 }

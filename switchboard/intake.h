@@ -24,7 +24,7 @@ typedef struct Intake {
  * settled by a microsecond.
  *
  * With `once`, for a draft that is the same, hash and all, whenever it is made again: it counts as
- * success when the queue holds that hash already, under whatever due time, or held it when this process
- * first asked (spool.h). What was stored, worked on and gone before that is not known any more, and is
- * stored again; who needs more keeps a record of its own. */
+ * success when the queue holds its name already, or held that hash, under whatever due time, when this process
+ * looked: first of all, and again after a try of which it cannot know what became (spool.h). What was stored,
+ * worked on and gone between is not known, and is stored again; who needs more keeps a record of its own. */
 bool intake_store(Spool *spool, Intake *group, size_t count, bool once);

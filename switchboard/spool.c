@@ -19,6 +19,7 @@ struct Queue {
     char *name;
     int fd;
     GArray *held; /* hashes, sorted; NULL until queue_held() */
+    bool look_again;
 };
 
 struct Spool {
@@ -247,22 +248,37 @@ static int compare_hashes(const void *a, const void *b)
     return memcmp(a, b, HASH_SIZE);
 }
 
+/* Sorts what was found, and adds what it does not have. */
+static void add_known(GArray *found, GArray *known)
+{
+    g_array_sort(found, compare_hashes);
+    guint listed = found->len;
+    for (guint i = 0; known && i < known->len; i++) {
+        const uint8_t *hash = (const uint8_t *)known->data + (size_t)i * HASH_SIZE;
+        if (!bsearch(hash, found->data, listed, HASH_SIZE, compare_hashes))
+            g_array_append_vals(found, hash, 1);
+    }
+    g_array_sort(found, compare_hashes);
+}
+
 bool queue_held(Queue *queue, const uint8_t hash[HASH_SIZE], bool *held, GError **error)
 {
-    if (!queue->held) {
+    if (!queue->held || queue->look_again) {
         g_autoptr(GArray) found = g_array_new(FALSE, FALSE, HASH_SIZE);
         if (!queue_visit(queue, note_held, found, error))
             return false;
-        g_array_sort(found, compare_hashes);
+        add_known(found, queue->held);
+        g_clear_pointer(&queue->held, g_array_unref);
         queue->held = g_steal_pointer(&found);
+        queue->look_again = false;
     }
     *held = g_array_binary_search(queue->held, hash, compare_hashes, NULL);
     return true;
 }
 
-void queue_forget_held(Queue *queue)
+void queue_look_again(Queue *queue)
 {
-    g_clear_pointer(&queue->held, g_array_unref);
+    queue->look_again = true;
 }
 
 const char *queue_name(const Queue *queue)

@@ -44,11 +44,11 @@ bool spool_sync_queues(Spool *spool, GError **error);
 typedef void QueueVisit(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest);
 bool queue_visit(Queue *queue, QueueVisit *visit, void *data, GError **error);
 
-/* Whether the queue held an entry of that hash, in any state but being written, when this was asked for the first
- * time: one that a process before this one stored. The directory is listed then, and again only once that was
- * forgotten. */
+/* Whether the queue held an entry of that hash, in any state but being written, when its directory was listed: for the
+ * first question, so that what a process before this one stored is known, and for the next one after each
+ * queue_look_again(). What was seen once stays known. */
 bool queue_held(Queue *queue, const uint8_t hash[HASH_SIZE], bool *held, GError **error);
-void queue_forget_held(Queue *queue);
+void queue_look_again(Queue *queue);
 
 const char *queue_name(const Queue *queue);
 int queue_fd(const Queue *queue); /* directory descriptor, borrowed */

@@ -28,8 +28,8 @@
 /* With so many at hand, and so many for each that is under way, there is enough to choose from: then as many are
  * claimed as end, so that a backlog leaves at the same rate from its beginning to its end, and what was claimed is
  * still in the processor's caches when its turn comes; and more only when few have ended for a while, because what is
- * at hand is large or waits for slow servers. Of what waits for one relay no more than twice as many are kept once it
- * takes them again: the rest would only fill memory. */
+ * at hand is large or waits for slow servers. Of what waits for one relay that takes more than four thousand a second
+ * no more than twice as many are kept: the rest, claimed while the disk stood still, would only fill memory. */
 #define AT_HAND 96
 #define AT_HAND_EACH 4
 #define CLAIM_PAUSE (CLOCK_SECOND / 500)
@@ -188,8 +188,16 @@ static size_t busy(const Out *out)
 
 static size_t at_hand_wanted(const Out *out)
 {
-    size_t wanted = AT_HAND_EACH * busy(out);
+    size_t wanted = 0;
+    for (guint i = 0; i < out->transports->len; i++)
+        wanted += AT_HAND_EACH * transport_in_flight(out->transports->pdata[i]);
     return MAX(wanted, AT_HAND);
+}
+
+/* More than need wait for the one relay. */
+static bool spare_at_hand(const Out *out)
+{
+    return alone(out) && out->held.length > 2 * at_hand_wanted(out);
 }
 
 static bool enough_at_hand(const Out *out)
@@ -204,8 +212,7 @@ static size_t claim_quota(const Out *out)
     if (out->stopping || out->held.length >= out->entries_max)
         return 0;
     bool one_relay = alone(out);
-    bool spare = one_relay && out->held.length > 2 * at_hand_wanted(out);
-    size_t room = MAX(spare ? out->ended / 2 : out->ended, ASIDE_MIN);
+    size_t room = MAX(spare_at_hand(out) ? out->ended / 2 : out->ended, ASIDE_MIN);
     if (!enough_at_hand(out))
         room = out->held.length + ASIDE_MIN;
     room = MIN(room, MIN(out->entries_max - out->held.length, CLAIM_MAX));
@@ -220,7 +227,7 @@ static size_t claim_quota(const Out *out)
 /* Microseconds until it is time for that. */
 static int64_t claim_pause(const Out *out)
 {
-    if (!enough_at_hand(out) || out->ended >= ASIDE_MIN)
+    if (!enough_at_hand(out) || out->ended >= (spare_at_hand(out) ? 2 * ASIDE_MIN : ASIDE_MIN))
         return 0;
     int64_t left = out->claimed_at + CLAIM_PAUSE - clock_monotonic(); /* MAX would look at the clock twice */
     return MAX(left, 0);

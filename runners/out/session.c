@@ -84,6 +84,11 @@ Batch *session_steal_batch(Session *session)
     return next_turn(session);
 }
 
+size_t session_in_flight(const Session *session)
+{
+    return (session->batch != NULL) + session->behind.length;
+}
+
 /* --- sending ------------------------------------------------------------ */
 
 static const char *recipient_of(void *data, size_t index, size_t *length)

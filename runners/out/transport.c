@@ -121,6 +121,14 @@ void transport_set_withdraws(Transport *transport, bool withdraws)
     transport->withdraws = withdraws;
 }
 
+size_t transport_in_flight(const Transport *transport)
+{
+    size_t count = 0;
+    for (guint i = 0; i < transport->sessions->len; i++)
+        count += session_in_flight(transport->sessions->pdata[i]);
+    return count;
+}
+
 size_t transport_busy(const Transport *transport)
 {
     return transport->busy;

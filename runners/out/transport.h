@@ -78,6 +78,7 @@ bool transport_used(const Transport *transport);
 /* Takes no more work and says QUIT where it can. */
 void transport_stop(Transport *transport);
 size_t transport_busy(const Transport *transport); /* connections with batches that are out */
+size_t transport_in_flight(const Transport *transport); /* batches that are out; costs a look at each connection */
 size_t transport_connections(const Transport *transport);
 /* Breaks off what is still out; its batches are withdrawn. */
 void transport_drop(Transport *transport);

@@ -73,6 +73,7 @@ Destination *session_goes_on(const Transport *transport, const Destination *fron
 void session_free(Session *session);
 void session_quit(Session *session);
 Batch *session_steal_batch(Session *session); /* the next of them; NULL: it has none */
+size_t session_in_flight(const Session *session); /* how many it has */
 
 /* transport.c: the destination of that name, made if it is new. */
 Destination *transport_destination(Transport *transport, const char *name);

@@ -181,6 +181,10 @@ static void test_once_put_off(Fixture *fixture, gconstpointer data)
     g_assert_cmpint(g_unlink(path), ==, 0);
     store_fixed(fixture);
     g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 0);
+    /* And knows it on when it has to look again, for another one. */
+    queue_look_again(spool_queue(fixture->spool, "in", NULL));
+    store_fixed(fixture);
+    g_assert_cmpuint(fixture_count(fixture, "in", ""), ==, 0);
 }
 
 /* The first try was killed and left its file whole. A runner publishes it (R8) just before the second try looks or
@@ -247,11 +251,13 @@ static void test_once_and_recovery(Fixture *fixture, gconstpointer data)
     }
 }
 
-/* The try failed, and could not take away what it had written, so that a runner took that in (R8). By the next one, of
- * the same process, it was put off. */
+/* One or two tries failed, and could not take away what the first had written, so that a runner took that in (R8). By
+ * the next one, of the same process, it was put off. */
 static void test_once_put_off_by_the_living(Fixture *fixture, gconstpointer data)
 {
     store_and_die(fixture);
+    if (data)
+        store_and_die(fixture);
     RecoverReport report = {0};
     g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
     g_assert_cmpuint(report.completed, ==, 1);
@@ -326,6 +332,8 @@ int main(int argc, char **argv)
     ADD("/intake/once", test_once);
     ADD("/intake/once, put off", test_once_put_off);
     ADD("/intake/once, put off by the living", test_once_put_off_by_the_living);
+    g_test_add("/intake/once, put off after two tries", Fixture, "two", fixture_set_up, test_once_put_off_by_the_living,
+               fixture_tear_down);
     ADD("/intake/once, after the clock went forward", test_once_after_the_clock);
     ADD("/intake/once and recovery", test_once_and_recovery);
     ADD("/intake/once beside recovery", test_once_beside_recovery);
