@@ -255,7 +255,7 @@ static void add_known(GArray *found, GArray *known)
     guint listed = found->len;
     for (guint i = 0; known && i < known->len; i++) {
         const uint8_t *hash = (const uint8_t *)known->data + (size_t)i * HASH_SIZE;
-        if (!bsearch(hash, found->data, listed, HASH_SIZE, compare_hashes))
+        if (listed == 0 || !bsearch(hash, found->data, listed, HASH_SIZE, compare_hashes))
             g_array_append_vals(found, hash, 1);
     }
     g_array_sort(found, compare_hashes);
