@@ -14,7 +14,8 @@ import traceback
 TOP = pathlib.Path(os.environ.get("top_srcdir", pathlib.Path(__file__).resolve().parents[2])).resolve()
 BUILD = pathlib.Path(os.environ.get("top_builddir", ".")).resolve()
 TOOL = str(BUILD / "listrunner")
-CORPUS = TOP.parent / "shared" / "corpus"
+# Where mail to test with is: what make-mail made, and what LISTRUNNER_CORPUS names.
+CORPORA = [BUILD / "t" / "made-mail", *map(pathlib.Path, filter(None, [os.environ.get("LISTRUNNER_CORPUS")]))]
 
 OK, NOT_SO, NOT_RUNNING, USAGE, MISSING, LATER, CONFIG = 0, 1, 3, 64, 66, 75, 78
 

@@ -13,7 +13,7 @@ import json  # noqa: E402
 import re  # noqa: E402
 import shutil  # noqa: E402
 
-from harness import CORPUS, LATER, MISSING, OK, USAGE, Skip, main  # noqa: E402
+from harness import CORPORA, LATER, MISSING, OK, USAGE, main  # noqa: E402
 
 LIST = "test@example.com"
 
@@ -126,10 +126,9 @@ def sha1(data):
 
 def test_the_list_archives_of_the_corpus(site):
     """Every message of every archive arrives, with the octets its index has (line ends aside)."""
-    if not CORPUS.is_dir():
-        raise Skip("no corpus beside the source")
     site.run("list", "create", LIST)
-    for archive in sorted(CORPUS.glob("lists/*.mbox")):
+    total = 0
+    for archive in sorted(path for corpus in CORPORA for path in corpus.glob("lists/*.mbox")):
         index = json.loads(archive.with_suffix(".json").read_text())["messages"]
         rows = site.run("inject", LIST, "--mbox", "--json", archive).rows()
         assert len(rows) == len(index), f"{archive.name}: {len(rows)} of {len(index)}"
@@ -140,17 +139,15 @@ def test_the_list_archives_of_the_corpus(site):
             # In archives of the mboxo kind ">From " may be the writer's own; the index takes it for that.
             quoted = re.sub(rb"(?m)^(>*From )", rb">\1", got)
             assert known["sha1"] in (sha1(got), sha1(got[:-1]), sha1(quoted)), (archive.name, known["n"])
-    total = site.run("queue", "stat", "in", "--json").rows()[0]
-    assert total["ready"] == 942, total
+        total += len(index)
+    assert site.run("queue", "stat", "in", "--json").rows()[0]["ready"] == total >= 600
 
 
 def test_the_awkward_mails_of_the_corpus(site):
     """Single mails with line ends of all kinds: what is stored is the wire form, octet for octet."""
-    if not CORPUS.is_dir():
-        raise Skip("no corpus beside the source")
     site.run("list", "create", LIST)
     stored = refused = 0
-    for path in sorted(CORPUS.glob("mime/*/*")):
+    for path in sorted(path for corpus in CORPORA for path in corpus.glob("mime/*/*")):
         if path.suffix not in (".eml", ".msg", ".txt") or "mbox__" in path.name or "summary" in path.name:
             continue
         raw = path.read_bytes()
@@ -165,7 +162,7 @@ def test_the_awkward_mails_of_the_corpus(site):
             expected = raw if raw.endswith(b"\n") else raw + b"\r\n"
             expected = expected.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
             assert site.message("in", row["name"]) == expected, path
-    assert stored > 200 and refused < 20, (stored, refused)
+    assert stored > 80 and refused < stored / 10, (stored, refused)
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ def fill(instance, address, number):
     accepted = []
     for i in range(number, number + 1000):
         name = f"<full-{i}@example.net>"
-        mail = Mail(name, post(message_id=name, body=("x" * 70 + "\n") * 1400), None, name)
+        mail = Mail(name, post(message_id=name, body=("x" * 70 + "\n") * 1400))
         try:
             instance.lmtp_send(mail.octets, address)
         except smtplib.SMTPRecipientsRefused as error:

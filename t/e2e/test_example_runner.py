@@ -62,8 +62,7 @@ def test_counts_exactly_supervised_and_rescaled(instances, sink, program):
     assert len(instance.pids("count")) == 2
     for i in range(5):
         instance.lmtp_send(post(), two)
-    mails = [Mail(f"post {i}", post(message_id=f"<count-{i}@example.net>"), None, f"<count-{i}@example.net>")
-             for i in range(300)]
+    mails = [Mail(f"post {i}", post(message_id=f"<count-{i}@example.net>")) for i in range(300)]
     load = Load(instance, one, mails, pause=0.005)
     load.start()
     kills = 0

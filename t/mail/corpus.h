@@ -2,24 +2,29 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The mail corpus for tests: ../shared/corpus beside the top source
- * directory. Tests skip where it is absent.
+ * The mail that tests walk over: what t/tools/make-mail made below the build
+ * directory, and the folder that LISTRUNNER_CORPUS names, if it is set.
  */
 #include <glib.h>
 #include <string.h>
 
 typedef void CorpusEach(GBytes *mail, const char *name, void *data);
 
-/* NULL and a skip of the test in progress when there is no corpus. g_free(). */
-static inline char *corpus_path(const char *folder)
+/* Find the places of a folder ("lists", "mime", "partial", "bounces"), one for each source of mail; ends the test when
+ * one is absent. g_strfreev(). */
+static inline char **corpus_paths(const char *folder)
 {
-    const char *top = g_getenv("top_srcdir");
-    char *path = g_build_filename(top ? top : ".", "..", "shared", "corpus", folder, NULL);
-    if (g_file_test(path, G_FILE_TEST_IS_DIR))
-        return path;
-    g_free(path);
-    g_test_skip("no corpus beside the source tree");
-    return NULL;
+    const char *build = g_getenv("top_builddir"), *outside = g_getenv("LISTRUNNER_CORPUS");
+    GPtrArray *paths = g_ptr_array_new();
+    g_ptr_array_add(paths, g_build_filename(build ? build : ".", "t", "made-mail", folder, NULL));
+    if (outside && *outside)
+        g_ptr_array_add(paths, g_build_filename(outside, folder, NULL));
+    for (unsigned at = 0; at < paths->len; at++)
+        if (!g_file_test(paths->pdata[at], G_FILE_TEST_IS_DIR))
+            g_error("%s is not there: \"make t/made-mail/made\" makes it below the build directory",
+                    (char *)paths->pdata[at]);
+    g_ptr_array_add(paths, NULL);
+    return (char **)g_ptr_array_free(paths, FALSE);
 }
 
 /* Bare line feeds become CRLF: as the mail came off the wire. */
@@ -78,4 +83,14 @@ static inline unsigned corpus_walk(const char *path, CorpusEach *each, void *dat
     g_autoptr(GBytes) mail = g_bytes_new(text, length);
     each(mail, path, data);
     return 1;
+}
+
+/* Call `each` for every mail of a folder; their number. */
+static inline unsigned corpus_each(const char *folder, CorpusEach *each, void *data)
+{
+    unsigned count = 0;
+    g_auto(GStrv) paths = corpus_paths(folder);
+    for (char **path = paths; *path; path++)
+        count += corpus_walk(*path, each, data);
+    return count;
 }

@@ -117,12 +117,9 @@ static void check_mail(GBytes *mail, const char *name, void *data)
 
 static void test_corpus(gconstpointer folder)
 {
-    g_autofree char *path = corpus_path(folder);
-    if (!path)
-        return;
     unsigned count = 0;
-    corpus_walk(path, check_mail, &count);
-    g_assert_cmpuint(count, >, 250);
+    g_assert_cmpuint(corpus_each(folder, check_mail, &count), >, 80);
+    g_assert_cmpuint(count, >, 80);
 }
 
 int main(int argc, char **argv)

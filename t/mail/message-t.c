@@ -209,13 +209,10 @@ static void check_both(GBytes *mail, const char *name, void *data)
 
 static void test_corpus(gconstpointer folder)
 {
-    g_autofree char *path = corpus_path(folder);
-    if (!path)
-        return;
     unsigned count = 0;
-    corpus_walk(path, check_both, &count);
+    g_assert_cmpuint(corpus_each(folder, check_both, &count), >, 80);
     g_test_message("%u mails", count);
-    g_assert_cmpuint(count, >, 500);
+    g_assert_cmpuint(count, >, 160);
 }
 
 int main(int argc, char **argv)

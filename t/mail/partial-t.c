@@ -258,19 +258,19 @@ static void check_set(const char *folder)
 
 static void test_corpus(void)
 {
-    g_autofree char *path = corpus_path("partial");
-    if (!path)
-        return;
-    g_autoptr(GDir) sets = g_dir_open(path, 0, NULL);
-    unsigned count = 0;
-    for (const char *name; (name = g_dir_read_name(sets));) {
-        g_autofree char *folder = g_build_filename(path, name, NULL);
-        if (!g_file_test(folder, G_FILE_TEST_IS_DIR))
-            continue;
-        check_set(folder);
-        count++;
+    g_auto(GStrv) paths = corpus_paths("partial");
+    for (char **path = paths; *path; path++) {
+        g_autoptr(GDir) sets = g_dir_open(*path, 0, NULL);
+        unsigned count = 0;
+        for (const char *name; (name = g_dir_read_name(sets));) {
+            g_autofree char *folder = g_build_filename(*path, name, NULL);
+            if (!g_file_test(folder, G_FILE_TEST_IS_DIR))
+                continue;
+            check_set(folder);
+            count++;
+        }
+        g_assert_cmpuint(count, >=, 5);
     }
-    g_assert_cmpuint(count, ==, 9);
 }
 
 int main(int argc, char **argv)

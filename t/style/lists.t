@@ -20,7 +20,7 @@ tap.result("every file is in a list", [name for name in tree.files()
                                        if name not in listed and name not in UNLISTED and name not in fragments])
 scripts = {word for makefile in ["Makefile.am", *fragments]
            for line in re.sub(r"\\\n", " ", tree.text(makefile)).split("\n")
-           if line.startswith(("dist_check_SCRIPTS", "check_PROGRAMS", "MASTER_TESTS"))
+           if line.startswith(("dist_check_SCRIPTS", "once_tests", "check_PROGRAMS", "MASTER_TESTS"))
            for word in line.replace("%D%", os.path.dirname(makefile)).split()}
 tap.result("every test is run", [name for name in tree.files("-t.c", ".t", folders=["t"])
                                  if re.sub(r"\.c$", "", name) not in scripts])

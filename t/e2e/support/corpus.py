@@ -1,23 +1,37 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""Real mail: ../shared/corpus beside the source tree. Tests skip without it; samples are always there."""
+"""Mail to test with: what t/tools/make-mail makes, our sample thread, and the mail that LISTRUNNER_CORPUS names."""
 import hashlib
 import json
+import os
 import re
+import subprocess
 from pathlib import Path
 
-from support.wire import wire
+from support.wire import message_id, wire
 
 TOP = Path(__file__).resolve().parents[3]
-CORPUS = TOP.parent / "shared" / "corpus"
 SAMPLES = TOP / "t" / "data"
 
 
 class Mail:
     """One mail: octets in wire form, and what the index says of it."""
 
-    def __init__(self, name, octets, thread=None, message_id=None):
-        self.name, self.octets, self.thread, self.message_id = name, wire(octets), thread, message_id
+    def __init__(self, name, octets, thread=None):
+        self.name, self.octets, self.thread = name, wire(octets), thread
+        self.message_id = message_id(self.octets)
+
+
+def folders(name):
+    """Where mail of a kind ("lists", "mime", "partial", "bounces") is: made here, then that from outside."""
+    made = Path(os.environ.get("LISTRUNNER_BUILD") or TOP / "build") / "t" / "made-mail"
+    if not (made / "made").exists():
+        subprocess.run([TOP / "t" / "tools" / "make-mail", made], check=True)
+    outside = os.environ.get("LISTRUNNER_CORPUS")
+    found = [place / name for place in [made, *([Path(outside)] if outside else [])]]
+    for place in found:
+        assert place.is_dir(), f"{place} is not there: does LISTRUNNER_CORPUS name the right directory?"
+    return found
 
 
 def mbox_raw(path):
@@ -56,13 +70,13 @@ def mbox(path):
     for lines, entry in zip(raw, index["messages"]):
         octets = unquote(lines, index["about"]["quoting"])
         assert hashlib.sha1(octets).hexdigest() == entry["sha1"], f"{path} mail {entry['n']} is not what the index says"
-        mails.append(Mail(f"{path.stem}/{entry['n']}", octets, (path.stem, entry.get("thread")), entry["message_id"]))
+        mails.append(Mail(f"{path.stem}/{entry['n']}", octets, (path.stem, entry.get("thread"))))
     return mails
 
 
 def lists():
-    """All mails of corpus/lists, [] without the corpus."""
-    return [mail for path in sorted(CORPUS.glob("lists/*.mbox")) for mail in mbox(path)]
+    """All list mail."""
+    return [mail for place in folders("lists") for path in sorted(place.glob("*.mbox")) for mail in mbox(path)]
 
 
 def distinct(count, thread_limit):
@@ -80,12 +94,9 @@ def distinct(count, thread_limit):
 
 
 def mime():
-    """The awkward mails of corpus/mime; an mbox's From_ line before one of them is no part of it."""
-    path = CORPUS / "mime" / "expected.json"
-    if not path.exists():
-        return []
-    names = sorted(name for name in json.loads(path.read_text()) if "/" in name)
-    return [Mail(name, re.sub(rb"\AFrom [^\n]*\n", b"", (path.parent / name).read_bytes())) for name in names]
+    """The awkward mails; an mbox's From_ line before one of them is no part of it."""
+    return [Mail(name, re.sub(rb"\AFrom [^\n]*\n", b"", (place / name).read_bytes())) for place in folders("mime")
+            for name in sorted(json.loads((place / "expected.json").read_text())) if "/" in name]
 
 
 def rounds(mails):
