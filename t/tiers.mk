@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+#
+# Read by the Makefile after all else. Every test belongs to a tier: process_tests start programs, proof_tests try crash
+# states, faults and recorded fuzzer inputs; the rest are unit and style tests. TIER says which run.
+#
+#   make check            unit and style tests: what one runs while editing
+#   make check-process    those that start programs
+#   make check-proof      crash states, model, faults
+#   make check-all        all of them, as ./bootstrap check does
+#   make check-FOLDER     all of one folder (base, switchboard, master, mail, net, store, posting, runners, cli)
+
+TIER ?= unit
+tests_of_all := $(TESTS)
+tests_of_process := $(filter $(process_tests),$(tests_of_all))
+tests_of_proof := $(filter $(proof_tests),$(tests_of_all))
+tests_of_unit := $(filter-out $(process_tests) $(proof_tests),$(tests_of_all))
+TESTS := $(tests_of_$(TIER))
+
+check-process check-proof check-all:
+	$(MAKE) $(AM_MAKEFLAGS) check TIER=$(@:check-%=%)
+check-base check-switchboard check-master check-mail check-net check-store check-posting check-runners check-cli:
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(filter t/$(@:check-%=%)/%,$(tests_of_all))'
+.PHONY: check-process check-proof check-all check-base check-switchboard check-master check-mail check-net check-store \
+	check-posting check-runners check-cli
