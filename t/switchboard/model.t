@@ -44,8 +44,10 @@ holds() {
 
 holds "two parents, a crash, a rescale" -DSAFETY "" -DPARENTS=2 -DCRASHES=1
 holds "a parent, three crashes" -DSAFETY "" -DPARENTS=1 -DCRASHES=3
-holds "two parents, two crashes, each run with the same children" "-DSAFETY -DMEMLIM=4000" -w26 \
-    -DPARENTS=2 -DCRASHES=2 -DCOARSE=2
+# Two minutes of one core: only at full size (./bootstrap check --thorough).
+[ -z "${LISTRUNNER_THOROUGH-}" ] ||
+    holds "two parents, two crashes, each run with the same children" "-DSAFETY -DMEMLIM=4000" -w26 \
+        -DPARENTS=2 -DCRASHES=2 -DCOARSE=2
 holds "recovery and work end" -DNP -l -DPARENTS=1 -DCRASHES=2
 for broken in 1 2 3 4 5 6 7 8 9; do
     crashes=2
