@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* The test program around scripts: crashproof_main(). */
+/*
+ * The test program around scripts: crashproof_main(). Each script is proved in a process of its own, as many at a time
+ * as there are processors, and its test tells what that process printed.
+ */
+#include <stdio.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/auto.h"
@@ -9,6 +14,15 @@
 
 static const CrashProgram *program;
 static size_t proved; /* scripts */
+
+/* The process that proves a script. */
+typedef struct Job {
+    pid_t pid;  /* 0: not started */
+    int output; /* a file in memory: what it printed */
+} Job;
+static Job *jobs;
+static bool run_ahead; /* all scripts are wanted */
+static GString *needs; /* lines for crashmutate_read_need() */
 
 /* Runs with the log of the switchboard put aside: it tells of each damage. */
 static void quietly(Proof *proof, void (*run)(Proof *proof))
@@ -48,9 +62,8 @@ static void prove(Proof *proof)
         crashmutate_all(proof);
 }
 
-static void test_script(gconstpointer data)
+static void prove_script(const Script *script)
 {
-    const Script *script = data;
     CrashWorld world;
     Proof proof;
     crashworld_init(&world);
@@ -70,25 +83,84 @@ static void test_script(gconstpointer data)
     if (g_test_verbose())
         crashproof_print_steps(log);
     quietly(&proof, prove);
-    proved++;
     crashproof_clear(&proof);
     if (program->tear_down)
         program->tear_down(&world);
     crashworld_clear(&world);
 }
 
+static void start(Job *job, const Script *script)
+{
+    if (job->pid)
+        return;
+    fflush(stdout);
+    job->output = memfd_create("output", MFD_CLOEXEC);
+    job->pid = fork();
+    g_assert_cmpint(job->pid, >=, 0);
+    if (job->pid > 0)
+        return;
+    dup2(job->output, STDOUT_FILENO);
+    prove_script(script);
+    crashmutate_print_needs();
+    fflush(stdout);
+    _exit(g_test_failed() ? 1 : 0);
+}
+
+/* Waits for the process, and says what it said. */
+static void finish(Job *job)
+{
+    int status;
+    g_assert_cmpint(waitpid(job->pid, &status, 0), ==, job->pid);
+    FILE *output = fdopen(job->output, "r");
+    g_assert_nonnull(output);
+    rewind(output);
+    g_autofree char *line = NULL;
+    size_t room = 0;
+    for (ssize_t length; (length = getline(&line, &room, output)) > 0;) {
+        if (line[length - 1] == '\n')
+            line[length - 1] = '\0';
+        if (g_str_has_prefix(line, CRASHMUTATE_NEED))
+            g_string_append_printf(needs, "%s\n", line);
+        else
+            g_test_message("%s", g_str_has_prefix(line, "# ") ? line + 2 : line);
+    }
+    fclose(output);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        g_test_fail();
+}
+
+static void test_script(gconstpointer data)
+{
+    size_t number = (size_t)((const Script *)data - program->scripts);
+    long processors = run_ahead ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
+    for (size_t i = number; i < program->count && i < number + (size_t)MAX(processors, 1); i++)
+        start(&jobs[i], &program->scripts[i]);
+    finish(&jobs[number]);
+    proved++;
+}
+
 static void test_every_sync(void)
 {
-    if (proved < program->count)
+    if (proved < program->count) {
         g_test_skip("for all scripts only");
-    else
-        crashmutate_every_sync();
+        return;
+    }
+    g_auto(GStrv) lines = g_strsplit(needs->str, "\n", -1);
+    for (char **line = lines; **line; line++)
+        crashmutate_read_need(*line);
+    crashmutate_every_sync();
 }
 
 int crashproof_main(int argc, char **argv, const CrashProgram *self)
 {
     program = self;
+    run_ahead = true;
+    for (int i = 1; i < argc; i++)
+        if (g_str_has_prefix(argv[i], "-p") || g_str_has_prefix(argv[i], "-s"))
+            run_ahead = false;
     g_test_init(&argc, &argv, NULL);
+    jobs = g_new0(Job, program->count);
+    needs = g_string_new(NULL);
     for (size_t i = 0; i < program->count; i++) {
         g_autofree char *path = g_strdup_printf("%s/%s", program->path, program->scripts[i].name);
         g_test_add_data_func(path, &program->scripts[i], test_script);

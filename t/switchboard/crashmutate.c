@@ -2,6 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "t/switchboard/crashproof.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /* Of distant steps so many changes are tried of each script, or more where it has few states; ten times as many with
  * -m thorough. */
 #define DISTANT 30
@@ -20,19 +23,49 @@ typedef struct Need {
 static GHashTable *places; /* CrashOp.site -> Need */
 static GHashTable *roles;  /* "SITE TEXT" -> Need: of each place, what it syncs where there is anything to sync */
 
-static void note_need(GHashTable **needs, const Proof *proof, const CrashOp *op, bool caught)
+static void add_need(GHashTable **needs, const char *key, const char *what, bool caught)
 {
     if (!*needs)
         *needs = g_hash_table_new(g_str_hash, g_str_equal);
-    GHashTable *table = *needs;
-    g_autofree char *key = g_strconcat(op->site, " ", table == roles ? crashlog_text(op) : NULL, NULL);
-    Need *need = g_hash_table_lookup(table, key);
+    Need *need = g_hash_table_lookup(*needs, key);
     if (!need) {
         need = g_new0(Need, 1);
-        need->what = g_strdup_printf("%s: %s at %s", proof->script->name, crashlog_text(op), op->site);
-        g_hash_table_insert(table, g_steal_pointer(&key), need);
+        need->what = g_strdup(what);
+        g_hash_table_insert(*needs, g_strdup(key), need);
     }
     need->caught |= caught;
+}
+
+static void note_need(const Proof *proof, const CrashOp *op, bool is_role, bool caught)
+{
+    g_autofree char *key = g_strconcat(op->site, " ", is_role ? crashlog_text(op) : NULL, NULL);
+    g_autofree char *what = g_strdup_printf("%s: %s at %s", proof->script->name, crashlog_text(op), op->site);
+    add_need(is_role ? &roles : &places, key, what, caught);
+}
+
+static void print_needs(GHashTable *table, const char *kind)
+{
+    GHashTableIter iter;
+    gpointer key, value;
+    if (!table)
+        return;
+    g_hash_table_iter_init(&iter, table);
+    while (g_hash_table_iter_next(&iter, &key, &value))
+        printf("%s%s\t%d\t%s\t%s\n", CRASHMUTATE_NEED, kind, ((const Need *)value)->caught, (const char *)key,
+               ((const Need *)value)->what);
+}
+
+void crashmutate_print_needs(void)
+{
+    print_needs(places, "place");
+    print_needs(roles, "role");
+}
+
+void crashmutate_read_need(const char *line)
+{
+    g_auto(GStrv) words = g_strsplit(line + strlen(CRASHMUTATE_NEED), "\t", 4);
+    g_assert_cmpuint(g_strv_length(words), ==, 4);
+    add_need(g_str_equal(words[0], "role") ? &roles : &places, words[2], words[3], g_str_equal(words[1], "1"));
 }
 
 static unsigned count_needed(GHashTable *table)
@@ -114,9 +147,9 @@ static void mutate(Proof *proof, CrashMutation mutation, Tally *tally)
                            kind == &tally->caught ? proof->violation : "");
     }
     if (mutation.change == CRASH_DROP && op->site) {
-        note_need(&places, proof, op, kind == &tally->caught);
+        note_need(proof, op, false, kind == &tally->caught);
         if (kind != &tally->idle)
-            note_need(&roles, proof, op, kind == &tally->caught);
+            note_need(proof, op, true, kind == &tally->caught);
     }
     g_clear_pointer(&proof->violation, g_free);
 }
