@@ -83,12 +83,6 @@ void notify_stopping(void)
     say("STOPPING=1\nSTATUS=waiting for the runners to finish\n");
 }
 
-void notify_status(const char *status)
-{
-    g_autofree char *message = g_strdup_printf("STATUS=%s\n", status);
-    say(message);
-}
-
 int64_t notify_watchdog_interval(void)
 {
     return notify_interval;

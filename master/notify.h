@@ -17,7 +17,6 @@ void notify_close(void);
 void notify_ready(const char *status);
 void notify_reloading(void);
 void notify_stopping(void);
-void notify_status(const char *status);
 
 /* Microseconds between pings (half of WATCHDOG_USEC), or 0: none wanted. */
 int64_t notify_watchdog_interval(void);

@@ -42,7 +42,6 @@ struct LmtpServer {
 };
 
 struct LmtpSession {
-    int references;
     LmtpServer *server;
     void *data;
     GString *output;

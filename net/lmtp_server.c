@@ -86,7 +86,6 @@ static void reset(LmtpSession *session)
 LmtpSession *lmtp_session_new(LmtpServer *server, void *data)
 {
     LmtpSession *session = g_new0(LmtpSession, 1);
-    session->references = 1;
     session->server = server;
     session->data = data;
     session->output = g_string_sized_new(256);
@@ -95,15 +94,9 @@ LmtpSession *lmtp_session_new(LmtpServer *server, void *data)
     return session;
 }
 
-LmtpSession *lmtp_session_ref(LmtpSession *session)
+void lmtp_session_free(LmtpSession *session)
 {
-    session->references++;
-    return session;
-}
-
-void lmtp_session_unref(LmtpSession *session)
-{
-    if (!session || --session->references > 0)
+    if (!session)
         return;
     reset(session);
     g_string_free(session->output, TRUE);

@@ -80,9 +80,8 @@ uint64_t lmtp_server_memory(const LmtpServer *server);
 
 /* A new session, with the greeting in its output. data is the owner's. */
 LmtpSession *lmtp_session_new(LmtpServer *server, void *data);
-LmtpSession *lmtp_session_ref(LmtpSession *session);
-void lmtp_session_unref(LmtpSession *session);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(LmtpSession, lmtp_session_unref)
+void lmtp_session_free(LmtpSession *session);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LmtpSession, lmtp_session_free)
 void *lmtp_session_data(const LmtpSession *session);
 const char *lmtp_session_client(const LmtpSession *session); /* the name given at LHLO, or "" */
 

@@ -483,11 +483,6 @@ void smtp_client_quit(SmtpClient *client)
         smtp_client_soon(client);
 }
 
-void *smtp_client_data(const SmtpClient *client)
-{
-    return client->data;
-}
-
 const char *smtp_client_peer(const SmtpClient *client)
 {
     return client->peer;

@@ -132,7 +132,6 @@ SmtpClient *smtp_client_adopt(struct event_base *base, int fd, const SmtpSetting
                               const SmtpHandler *handler, void *data);
 void smtp_client_free(SmtpClient *client);
 
-void *smtp_client_data(const SmtpClient *client);
 const char *smtp_client_peer(const SmtpClient *client); /* "relay.example.com[192.0.2.1]:25" */
 unsigned smtp_client_transactions(const SmtpClient *client); /* begun so far */
 /* In a transaction, not ready yet, or leaving because it rested too long: it takes no transaction now. */

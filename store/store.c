@@ -21,7 +21,7 @@ struct Store {
     GHashTable *idle;   /* statements by the address of their text */
     int depth;          /* of store_begin() */
     bool doomed;        /* the transaction can only be rolled back */
-    GArray *savepoints; /* of bool: doomed when each was set */
+    unsigned savepoints; /* how many are open */
     bool keyed;         /* keys were made in this transaction */
     int64_t last_key;   /* then: the last of them */
     int64_t unknown;    /* versions handed out while the real one cannot be read */
@@ -235,14 +235,14 @@ void store_rollback(Store *store)
     }
 }
 
-/* All of them have one name, the innermost hides the others: so the
- * statements stay prepared. */
 bool store_leave_sync(Store *store, int *fd, GError **error)
 {
     *fd = -1;
     return !store->driver->leave_sync || store->driver->leave_sync(store->connection, fd, error);
 }
 
+/* All savepoints have one name, and the innermost hides the others: so the
+ * statements stay prepared. */
 bool store_savepoint(Store *store, GError **error)
 {
     if (store->depth == 0)

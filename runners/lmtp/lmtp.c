@@ -58,7 +58,7 @@ typedef struct Job {
 static void client_clear(gpointer data)
 {
     Client *client = data;
-    lmtp_session_unref(client->session);
+    lmtp_session_free(client->session);
     g_free(client->peer);
 }
 

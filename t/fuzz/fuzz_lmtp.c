@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (world.held)
         lmtp_session_answer(session, world.held);
     require(lmtp_server_memory(server) == 0);
-    lmtp_session_unref(session);
+    lmtp_session_free(session);
     lmtp_server_free(server);
     g_string_free(rest, TRUE);
     return 0;

@@ -87,7 +87,7 @@ static const LmtpLimits usual = {
 
 static void world_free(World *world)
 {
-    lmtp_session_unref(world->session);
+    lmtp_session_free(world->session);
     g_assert_cmpuint(lmtp_server_memory(world->server), ==, 0);
     lmtp_server_free(world->server);
     g_string_free(world->rest, TRUE);
@@ -424,7 +424,7 @@ static void test_memory(void)
     static const char more[] = "LHLO x\r\nMAIL FROM:<s@x>\r\nRCPT TO:<1@x>\r\nDATA\r\nx\r\n.\r\n";
     lmtp_session_receive(second, more, strlen(more));
     g_assert_nonnull(strstr(lmtp_session_output(second)->str, "\r\n452 4.3.1"));
-    lmtp_session_unref(second);
+    lmtp_session_free(second);
     answer(world, world->held);
     expect(world, "250 2.0.0");
 }
