@@ -59,6 +59,10 @@ BOTH(GThreadPool *, g_thread_pool_new, (GFunc function, gpointer data, gint thre
 BOTH(gboolean, g_thread_pool_push, (GThreadPool *pool, gpointer data, GError **error))
 BOTH(guint, g_thread_pool_unprocessed, (GThreadPool *pool))
 G_NORETURN void __wrap_exit(int code);
+/* What _FORTIFY_SOURCE calls in the place of openat, read and pread. */
+int __wrap___openat_2(int dir_fd, const char *name, int flags);
+ssize_t __wrap___read_chk(int fd, void *data, size_t length, size_t room);
+ssize_t __wrap___pread_chk(int fd, void *data, size_t length, off_t offset, size_t room);
 
 static FaultPlan plan;
 static FaultReport *report; /* NULL: nothing is counted */
@@ -159,6 +163,21 @@ ssize_t __wrap_pread(int fd, void *data, size_t length, off_t offset)
 {
     size_t take = may_take("pread", fd, length, BIT(IO) | BIT(INTERRUPTED));
     return take == 0 && length > 0 ? -1 : __real_pread(fd, data, take, offset);
+}
+
+int __wrap___openat_2(int dir_fd, const char *name, int flags)
+{
+    return __wrap_openat(dir_fd, name, flags);
+}
+
+ssize_t __wrap___read_chk(int fd, void *data, size_t length, size_t room)
+{
+    return __wrap_read(fd, data, length);
+}
+
+ssize_t __wrap___pread_chk(int fd, void *data, size_t length, off_t offset, size_t room)
+{
+    return __wrap_pread(fd, data, length, offset);
 }
 
 ssize_t __wrap_write(int fd, const void *data, size_t length)
