@@ -12,7 +12,9 @@
  * A crash before the commit leaves the row, and the decision is made again: the row then tells of more than one
  * attempt, and only then the queue is looked through. The entry is not stored a second time when it still is in its
  * queue, or when its runner has recorded its effects; under the lock it cannot pass from the one to the other unseen.
- * (The runner of notices records none, so in that case a notice of rejection may come twice. A post may not.)
+ *
+ * A notice of rejection bears the date and the reason of the attempt, so its name differs each time: it is known by its
+ * Message-ID while it is in its queue. Its runner records no effects, so it may come twice. A post may not.
  */
 #include "cli/held_decide.h"
 
@@ -37,6 +39,7 @@ typedef struct Decision {
     const char *templates;
     const char *past; /* "accepted" */
     bool told;        /* out, of reject: the sender gets a notice */
+    bool notice;      /* what is made is known by its Message-ID, not by its hash */
     Draft *(*make)(struct Decision *decision, const Held *held, GError **error); /* NULL without error: no entry */
 } Decision;
 
@@ -53,19 +56,28 @@ bool held_number(const char *text, int64_t *number, GError **error)
 }
 
 typedef struct Seek {
+    Queue *queue;
     const uint8_t *hash;
+    const char *message_id; /* NULL: the hash tells */
     bool found;
 } Seek;
 
-static bool seek_hash(const QueueFile *file, const char *name, void *data)
+static bool seek_entry(const QueueFile *file, const char *name, void *data)
 {
     Seek *seek = data;
-    bool complete = file->state != QUEUE_FOREIGN && file->state != QUEUE_WRITING;
-    seek->found = complete && memcmp(file->name.hash, seek->hash, HASH_SIZE) == 0;
+    if (file->state == QUEUE_FOREIGN || file->state == QUEUE_WRITING)
+        return true;
+    if (seek->message_id) {
+        QueueState state;
+        g_autoptr(Entry) entry = queue_files_open(seek->queue, file, &state, NULL);
+        seek->found = entry && strcmp(meta_string(entry_meta(entry), KEY_MESSAGE_ID, ""), seek->message_id) == 0;
+    } else {
+        seek->found = memcmp(file->name.hash, seek->hash, HASH_SIZE) == 0;
+    }
     return !seek->found;
 }
 
-/* Did an earlier attempt store this draft? By hash, for the due time in the
+/* Did an earlier attempt store this draft? A post by its hash, for the due time in the
  * name changes when the runner must wait. */
 static bool stored_before(const Decision *decision, Draft *draft, bool *before, GError **error)
 {
@@ -78,9 +90,10 @@ static bool stored_before(const Decision *decision, Draft *draft, bool *before, 
         return false;
     if (*before)
         return true;
-    Seek seek = {.hash = hash};
     Queue *queue = spool_queue(decision->spool, draft_queue(draft), error);
-    if (!queue || !queue_files_each(queue, seek_hash, &seek, error))
+    const char *id = decision->notice ? meta_string(draft_meta(draft), KEY_MESSAGE_ID, NULL) : NULL;
+    Seek seek = {.queue = queue, .hash = hash, .message_id = id};
+    if (!queue || !queue_files_each(queue, seek_entry, &seek, error))
         return false;
     *before = seek.found;
     return true;
@@ -201,7 +214,7 @@ static int run_accept(Site *site, int argc, char **argv, GError **error)
 
 static int run_reject(Site *site, int argc, char **argv, GError **error)
 {
-    Decision decision = {.past = "rejected", .make = make_notice};
+    Decision decision = {.past = "rejected", .make = make_notice, .notice = true};
     if (reason && !g_utf8_validate(reason, -1, NULL))
         return command_usage(error, "--reason is not UTF-8");
     return decide_all(site, &decision, argv, error);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/octets.h"
 #include "mail/answer.h"
 #include "mail/message.h"
@@ -11,6 +12,8 @@
 #include "mail/template.h"
 #include "runners/keys.h"
 #include "switchboard/meta.h"
+
+#define ATTACH_MAX (48 * 1024) /* octets of the post's header */
 
 static bool may_be_told(const Held *held)
 {
@@ -50,12 +53,12 @@ static char *write_text(const Held *held, const List *list, const char *reason, 
     g_autofree char *template = template_load(templates, list->preferred_language, "rejected", error);
     if (!template)
         return NULL;
-    g_autofree char *owner = owner_address(list);
+    g_autofree char *owner = owner_address(list), *subject = template_brief(held->subject ? held->subject : "");
     const char *name = list->display_name && *list->display_name ? list->display_name : list->list_name;
     const TemplateValue values[] = {{"list_name", name},
                                     {"posting_address", list->posting_address},
                                     {"owner_address", owner},
-                                    {"subject", held->subject},
+                                    {"subject", subject},
                                     {"sender", held->sender},
                                     {"reasons", reason ? reason : "The moderators gave none."},
                                     {0}};
@@ -71,10 +74,11 @@ static void add_text(Draft *draft, const Held *held, const List *list, const cha
                      .text = text,
                      .id = id,
                      .in_reply_to = held->message_id && *held->message_id ? held->message_id : NULL,
-                     .date = held->held_at,
+                     .date = clock_now(),
                      .replied = true,
                      .attach = NOTICE_HEADER,
-                     .about = held->message};
+                     .about = held->message,
+                     .most = ATTACH_MAX};
     g_autoptr(GPtrArray) pieces = notice_compose(&notice);
     for (guint i = 0; i < pieces->len; i++) {
         draft_add_message(draft, pieces->pdata[i]);
@@ -98,7 +102,7 @@ bool held_notice(const Held *held, const List *list, const char *reason, const c
     json_t *meta = json_object();
     meta_set_string(meta, META_TRACE, meta_string(post, META_TRACE, NULL));
     meta_set_string(meta, META_LIST, list->list_id);
-    meta_set_integer(meta, META_ARRIVAL, held->held_at);
+    meta_set_integer(meta, META_ARRIVAL, clock_now());
     meta_set_integer(meta, META_ORDINAL, held->number);
     meta_set_string(meta, KEY_SENDER, "");
     meta_set_string(meta, KEY_ENVELOPE_SENDER, "");
@@ -107,7 +111,6 @@ bool held_notice(const Held *held, const List *list, const char *reason, const c
     meta_set_string(meta, KEY_PRIORITY, "notice");
     *draft = draft_new("virgin", meta);
     add_text(*draft, held, list, text, id);
-    draft_set_due(*draft, held->held_at);
     char **address = g_new0(char *, 2);
     address[0] = g_strdup(held->sender);
     draft_set_recipients(*draft, one_recipient, address, free_recipient);

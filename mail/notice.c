@@ -93,21 +93,34 @@ static void append_fields(GString *out, const Notice *notice, const char *subjec
                            notice->personal ? "" : "Precedence: bulk\r\n");
 }
 
-/* The attachment's own fields, and its octets as pieces. */
+/* The start of octets as `most` in Notice has it. */
+static GBytes *start_of(GBytes *octets, size_t most)
+{
+    size_t length;
+    const char *text = g_bytes_get_data(octets, &length);
+    if (most == 0 || length <= most)
+        return g_bytes_ref(octets);
+    const char *newline = memrchr(text + most / 2, '\n', most - most / 2);
+    return g_bytes_new_from_bytes(octets, 0, newline ? (size_t)(newline - text) + 1 : most);
+}
+
+/* The attachment's own fields, and its octets. */
 static void append_attached(GPtrArray *pieces, GString *out, const Notice *notice)
 {
-    g_autoptr(Message) about = message_new(notice->about);
-    g_autoptr(GBytes) head = message_head(about), body = message_body(about);
     bool all = notice->attach == NOTICE_MESSAGE;
-    bool eight = octets_8bit_bytes(head) || (all && octets_8bit_bytes(body));
+    g_autoptr(Message) about = message_new(notice->about);
+    g_autoptr(GBytes) wanted = all ? g_bytes_ref(notice->about) : message_head(about);
+    g_autoptr(GBytes) attached = start_of(wanted, notice->most);
     g_string_append_printf(out, "Content-Type: %s\r\nContent-Disposition: inline\r\n",
                            all ? "message/rfc822" : "text/rfc822-headers");
-    g_string_append_printf(out, "Content-Transfer-Encoding: %s\r\n\r\n", eight ? "8bit" : "7bit");
+    if (g_bytes_get_size(attached) < g_bytes_get_size(wanted))
+        g_string_append_printf(out, "Content-Description: the first %zu of %zu octets\r\n",
+                               g_bytes_get_size(attached), g_bytes_get_size(wanted));
+    g_string_append_printf(out, "Content-Transfer-Encoding: %s\r\n\r\n",
+                           octets_8bit_bytes(attached) ? "8bit" : "7bit");
     g_ptr_array_add(pieces, g_bytes_new(out->str, out->len));
     g_string_truncate(out, 0);
-    g_ptr_array_add(pieces, g_bytes_ref(head));
-    if (all)
-        g_ptr_array_add(pieces, g_bytes_ref(body));
+    g_ptr_array_add(pieces, g_steal_pointer(&attached));
 }
 
 GPtrArray *notice_compose(const Notice *notice)

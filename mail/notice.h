@@ -13,7 +13,7 @@
 typedef enum NoticeAttach {
     NOTICE_ALONE,
     NOTICE_HEADER,  /* the header of the message it is about (text/rfc822-headers) */
-    NOTICE_MESSAGE, /* all of it (message/rfc822) */
+    NOTICE_MESSAGE, /* all of it (message/rfc822), unless `most` says less */
 } NoticeAttach;
 
 typedef struct Notice {
@@ -28,6 +28,9 @@ typedef struct Notice {
     bool replied; /* Auto-Submitted: auto-replied, else auto-generated */
     NoticeAttach attach;
     GBytes *about; /* the message, for NOTICE_HEADER and NOTICE_MESSAGE */
+    /* The most octets of it that are attached; 0: no limit. Of a longer one it is the start, up to the end of a line
+     * if there is one in its second half, and Content-Description says so. */
+    size_t most;
     const char *delivery_status; /* makes it a report of RFC 3464 (mail/dsn.h); wants about. NULL: none */
 } Notice;
 

@@ -41,6 +41,15 @@ char *template_load(const char *folder, const char *language, const char *name, 
     return NULL;
 }
 
+char *template_brief(const char *text)
+{
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    if (g_utf8_strlen(valid, -1) <= TEMPLATE_BRIEF)
+        return g_steal_pointer(&valid);
+    g_autofree char *start = g_utf8_substring(valid, 0, TEMPLATE_BRIEF - 3);
+    return g_strconcat(start, "...", NULL);
+}
+
 static const TemplateValue *find(const TemplateValue *values, const char *name, size_t length)
 {
     for (; values->name; values++)

@@ -23,5 +23,10 @@ typedef struct TemplateValue {
     const char *value; /* NULL counts as "" */
 } TemplateValue;
 
+/* What somebody wrote (a subject, an address), for a value: valid UTF-8 of at most TEMPLATE_BRIEF characters; what is
+ * longer ends in three dots. g_free(). */
+#define TEMPLATE_BRIEF 300
+char *template_brief(const char *text);
+
 /* values ends with an element without name. g_free(). */
 char *template_fill(const char *text, const TemplateValue *values);

@@ -18,26 +18,33 @@ typedef struct Letter {
     int64_t number;
 } Letter;
 
+/* Of the post that a notice carries: with fields and text the whole stays below 64 KiB, which each server takes. */
+#define ATTACH_MAX (48 * 1024)
+
 /* The template with the post's values; NULL with a line in the log. */
 static char *fill(const Notices *notices, const Letter *letter)
 {
     Post *post = notices->post;
     const List *list = post->list;
     g_autofree char *raw = message_value(post->message, "Subject");
-    g_autofree char *subject = header_decode(raw ? raw : "(no subject)"), *reasons = post_reasons(post, "\n    ");
+    g_autofree char *subject = header_decode(raw ? raw : "(no subject)");
+    g_autofree char *brief = template_brief(subject), *reasons = post_reasons(post, "\n    ");
     g_autofree char *owner = post_list_address(list, "owner");
     g_autofree char *number = g_strdup_printf("%" PRId64, letter->number);
     g_autofree char *size = g_strdup_printf("%zu", post->size);
     const GPtrArray *senders = post_senders(post);
+    g_autofree char *sender = template_brief(senders->len > 0 ? senders->pdata[0] : post->sender);
     const char *name = list->display_name && *list->display_name ? list->display_name : list->list_name;
     const TemplateValue values[] = {{"list_name", name},
                                     {"posting_address", list->posting_address},
                                     {"owner_address", owner},
-                                    {"subject", subject},
+                                    {"subject", brief},
                                     {"reasons", reasons},
-                                    {"sender", senders->len > 0 ? senders->pdata[0] : post->sender},
+                                    {"sender", sender},
                                     {"number", number},
                                     {"size", size},
+                                    {"attached", post->size > ATTACH_MAX ? "Only the start of the message is attached."
+                                                                         : "The whole message is attached."},
                                     {0}};
     return list_letter_text(notices->entry, list, notices->templates, letter->template, values);
 }
@@ -51,7 +58,7 @@ static void send_letter(const Notices *notices, Letter *letter)
         g_autofree char *id = g_strdup_printf("%s.%s@%s", letter->kind, post->trace, post->list->mail_host);
         g_autoptr(GBytes) about = entry_message(notices->entry);
         Notice notice = {.from = from, .to = letter->to, .text = text, .id = id, .date = post->now,
-                         .replied = letter->replied, .attach = letter->attach, .about = about,
+                         .replied = letter->replied, .attach = letter->attach, .about = about, .most = ATTACH_MAX,
                          .in_reply_to = letter->replied ? post->message_id : NULL};
         list_letter_add(notices->outcome, post->list, &notice, letter->way);
     } else {

@@ -24,5 +24,5 @@ typedef struct Notices {
 void notices_held_poster(const Notices *notices);
 void notices_rejected(const Notices *notices);
 
-/* To owners and moderators, the post attached. Fails only when the store does. */
+/* To owners and moderators, the post attached, or the start of a long one. Fails only when the store does. */
 bool notices_held_moderators(const Notices *notices, int64_t number, GError **error);

@@ -5,6 +5,8 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "mail/message.h"
 #include "runners/keys.h"
 #include "store/store.h"
 #include "switchboard/entry.h"
@@ -278,6 +280,27 @@ static void test_reject(Site *site, gconstpointer data)
     g_assert_nonnull(strstr(text, "Auto-Submitted: auto-replied\r\n"));
     g_assert_nonnull(strstr(text, "Subject: no to hello\r\n"));
     g_assert_null(only_entry(site, "pipeline"));
+
+    /* It is of today, though the post was held long ago: for its reader, and for how long delivery is tried. */
+    g_autoptr(Message) notice = message_new(message);
+    g_autofree char *date = message_value(notice, "Date"), *today = clock_rfc5322(clock_now());
+    g_assert_cmpint(strncmp(date, today, strlen("Fri, 20 Nov 2026 13:")), ==, 0);
+    g_assert_cmpint(entry_arrival(entry), >, clock_now() - 60 * CLOCK_SECOND);
+    g_assert_cmpint(entry_name(entry)->due, >, clock_now() - 60 * CLOCK_SECOND);
+}
+
+/* The second attempt is made later and may give another reason; the notice is the same. */
+static void test_reject_after_a_crash(Site *site, gconstpointer data)
+{
+    g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, hold(site, "anne@example.com", MESSAGE));
+    gsize length;
+    count_attempt(site, number);
+    g_autofree char *saved = save(site, &length);
+    g_assert_cmpint(run(site, NULL, NULL, "reject", number, "--reason", "too long", NULL), ==, 0);
+    restore(site, saved, length);
+    g_assert_cmpint(run(site, NULL, NULL, "reject", number, "--reason", "far too long", NULL), ==, 0);
+    g_autoptr(Entry) entry = only_entry(site, "virgin");
+    g_assert_nonnull(entry);
 }
 
 static void test_reject_tells_no_program(Site *site, gconstpointer data)
@@ -322,6 +345,7 @@ int main(int argc, char **argv)
         {"/held/accept-looks-at-no-queue", test_accept_looks_at_no_queue},
         {"/held/accept-after-a-crash", test_accept_after_a_crash},
         {"/held/reject", test_reject},
+        {"/held/reject-after-a-crash", test_reject_after_a_crash},
         {"/held/reject-tells-no-program", test_reject_tells_no_program},
         {"/held/discard", test_discard},
     };

@@ -104,6 +104,40 @@ static void test_attached(void)
     g_assert_null(memmem(text, g_bytes_get_size(header), "secret", 6));
 }
 
+static const char *find(GBytes *mail, const char *text)
+{
+    return memmem(g_bytes_get_data(mail, NULL), g_bytes_get_size(mail), text, strlen(text));
+}
+
+static GBytes *composed(const char *about, size_t most)
+{
+    g_autoptr(GBytes) octets = g_bytes_new_static(about, strlen(about));
+    Notice notice = {.from = "a@example.com", .to = "b@example.com", .id = "1@example.com", .about = octets,
+                     .text = "Subject: y\n\ntext\n", .attach = NOTICE_MESSAGE, .most = most};
+    g_autoptr(GPtrArray) pieces = notice_compose(&notice);
+    GBytes *mail = joined(pieces);
+    assert_wire(mail);
+    return mail;
+}
+
+/* A long message: its start, up to the end of a line, and what it is. */
+static void test_cut(void)
+{
+    static const char about[] = "Subject: x\r\n\r\none\r\ntwo\r\nthree\r\n";
+    g_autoptr(GBytes) whole = composed(about, strlen(about)), body = composed(about, 22), head = composed(about, 12);
+    g_assert_nonnull(find(whole, about));
+    g_assert_null(find(whole, "Content-Description"));
+    g_assert_nonnull(find(body, "\r\n\r\none\r\n\r\n--"));
+    g_assert_null(find(body, "two"));
+    g_assert_nonnull(find(body, "Content-Description: the first 19 of 31 octets\r\n"));
+    g_assert_nonnull(find(head, "Subject: x\r\n\r\n--"));
+    g_assert_null(find(head, "one"));
+    g_assert_nonnull(find(head, "Content-Description: the first 12 of 31 octets\r\n"));
+    /* One line that is longer than there may be octets. */
+    g_autoptr(GBytes) line = composed("Subject: x\r\n\r\n0123456789012345678901234567890123456789", 40);
+    g_assert_nonnull(find(line, "\r\n\r\n01234567890123456789012345\r\n--"));
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -111,5 +145,6 @@ int main(int argc, char **argv)
     g_test_add_func("/notice/in reply to", test_in_reply_to);
     g_test_add_func("/notice/encoded", test_encoded);
     g_test_add_func("/notice/attached", test_attached);
+    g_test_add_func("/notice/cut", test_cut);
     return g_test_run();
 }

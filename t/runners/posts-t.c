@@ -199,6 +199,30 @@ static void test_held(Test *test, gconstpointer data)
     g_assert_nonnull(strstr(all, "olga@example.org"));
 }
 
+/* A post of a megabyte, and one with a subject of 100 KB: the moderators' mail stays small and says what is missing. */
+static void test_held_long(Test *test, gconstpointer data)
+{
+    size_t long_subject = GPOINTER_TO_SIZE(data);
+    g_autofree char *subject = g_strnfill(long_subject, 's'), *line = g_strnfill(98, 'x');
+    g_autoptr(GString) post = g_string_new(NULL);
+    g_string_append_printf(post, "From: eve@example.net\r\nSubject: %s\r\n\r\nThe start\r\n", subject);
+    while (post->len < 1000000)
+        g_string_append_printf(post, "%s\r\n", line);
+    g_assert_true(list_set(test->store, "test.example.com", "respond_to_post_requests", "no", NULL));
+    put(test, "eve@example.net", TO_POSTING, post->str);
+    run(test, "in");
+    g_autoptr(Entry) notice = only(test, "virgin");
+    g_autoptr(GBytes) octets = entry_message(notice);
+    g_assert_cmpuint(g_bytes_get_size(octets), <, 65536);
+    g_autofree char *text = g_strndup(g_bytes_get_data(octets, NULL), g_bytes_get_size(octets));
+    g_autofree char *size = g_strdup_printf("Size:    %zu octets", post->len);
+    g_assert_nonnull(strstr(text, size));
+    g_assert_nonnull(strstr(text, "Only the start of the message is attached."));
+    g_assert_nonnull(strstr(text, "listrunner held show 1\r\n"));
+    g_assert_nonnull(strstr(text, "message/rfc822"));
+    g_assert_true((strstr(text, "The start\r\n") != NULL) == (long_subject < 1000));
+}
+
 static void test_no_answer_to_robots(Test *test, gconstpointer data)
 {
     put(test, "", TO_POSTING, "From: eve@example.net\r\n" BODY);
@@ -534,6 +558,8 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     POSTS_TEST("/posts/accepted", test_accepted);
     POSTS_TEST("/posts/held", test_held);
+    g_test_add("/posts/held/long", Test, GSIZE_TO_POINTER(10), set_up, test_held_long, tear_down);
+    g_test_add("/posts/held/long subject", Test, GSIZE_TO_POINTER(100000), set_up, test_held_long, tear_down);
     POSTS_TEST("/posts/no answer to robots", test_no_answer_to_robots);
     POSTS_TEST("/posts/rejected and discarded", test_rejected_and_discarded);
     POSTS_TEST("/posts/duplicate", test_duplicate);
