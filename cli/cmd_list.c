@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "cli/command.h"
 #include "cli/listing.h"
+#include "cli/list_name.h"
 #include "cli/list_settings.h"
 
 static char *style;
@@ -40,9 +41,10 @@ static bool add_owners(Store *store, const List *list, GError **error)
     return true;
 }
 
-static List *create_all(Store *store, const char *address, GError **error)
+static List *create_all(Store *store, const char *address, char delimiter, GError **error)
 {
-    if (!keep_domains && !ensure_domain(store, address, error))
+    if ((!keep_domains && !ensure_domain(store, address, error)) ||
+        !list_name_is_free(store, address, delimiter, error))
         return NULL;
     g_autoptr(List) list = list_create(store, address, style ? style : "discussion", error);
     if (!list || !add_owners(store, list, error))
@@ -55,7 +57,8 @@ static int run_create(Site *site, int argc, char **argv, GError **error)
     Store *store = site_store(site, true, error);
     if (!store || !store_begin(store, error))
         return TOOL_LATER;
-    g_autoptr(List) list = create_all(store, argv[0], error);
+    char delimiter = *config_string(site_config(site, error), "lmtp", "verp_delimiter");
+    g_autoptr(List) list = create_all(store, argv[0], delimiter, error);
     if (!list) {
         store_rollback(store);
         return TOOL_LATER;

@@ -27,6 +27,11 @@ const char *list_address_text(ListAddressTo to)
     return texts[to];
 }
 
+const char *list_address_suffix(size_t number)
+{
+    return number < G_N_ELEMENTS(suffixes) ? suffixes[number].suffix : NULL;
+}
+
 void list_address_free(ListAddress *address)
 {
     if (!address)

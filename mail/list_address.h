@@ -54,5 +54,8 @@ typedef bool ListAddressExists(const char *local, const char *domain, bool *exis
 ListAddress *list_address_find(const char *mailbox, char delimiter, ListAddressExists *exists, void *data,
                                GError **error);
 
+/* "-owner" and the other suffixes, one for each number from 0; NULL behind the last. */
+const char *list_address_suffix(size_t number);
+
 /* "posting", "owner", ...: the words of runners/keys.h. */
 const char *list_address_text(ListAddressTo to);

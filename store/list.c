@@ -127,6 +127,23 @@ bool list_exists(Store *store, const char *local, const char *domain, bool *exis
     return true;
 }
 
+char **list_names(Store *store, const char *domain, const char *beginning, GError **error)
+{
+    g_autofree char *host = g_utf8_strdown(domain, -1), *start = g_utf8_strdown(beginning, -1);
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT list_name FROM list WHERE mail_host = $1 AND "
+                                        "substr(list_name, 1, length($2)) = $2 ORDER BY list_name",
+                                        TEXT(host), TEXT(start));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW)
+        g_ptr_array_add(names, g_strdup(query_text(query, 0)));
+    if (step != STEP_DONE)
+        return NULL;
+    g_ptr_array_add(names, NULL);
+    return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
+}
+
 bool list_each(Store *store, const char *domain, ListEach *each, void *data, GError **error)
 {
     g_autofree char *host = domain ? g_utf8_strdown(domain, -1) : NULL;

@@ -151,6 +151,9 @@ char *list_local(const List *list, const char *suffix, size_t room);
  * (g_free(), may be NULL) is set when there is. */
 bool list_exists(Store *store, const char *local, const char *domain, bool *exists, char **list_id, GError **error);
 
+/* The names of the domain's lists that begin so, in order; g_strfreev(). */
+char **list_names(Store *store, const char *domain, const char *beginning, GError **error);
+
 /* Calls each for every list by domain, then name, domain NULL for all; each
  * returns false to stop, and must not write to the store. */
 typedef bool ListEach(const List *list, void *data);

@@ -77,6 +77,26 @@ def test_a_list_is_created_whole_or_not_at_all(site):
     assert site.run("domain", "ls").out == ""
 
 
+def test_addresses_of_other_lists_are_taken(site):
+    site.run("list", "create", LIST)
+    for name in ("owner", "bounces", "join", "leave", "subscribe", "unsubscribe", "confirm", "request"):
+        site.run("list", "create", f"Test-{name.upper()}@EXAMPLE.com", code=USAGE, says=LIST)
+    for name in ("test-bounces+anne=x.org", "test-confirm+1"):
+        site.run("list", "create", f"{name}@example.com", code=USAGE, says=LIST)
+    site.run("list", "create", "test-owner@example.org")
+    site.run("list", "create", "test-owners@example.com")
+    site.run("list", "create", "test@example.org", code=USAGE, says="test-owner@example.org")
+    site.run("list", "create", "other-bounces+x=y.org@example.org")
+    site.run("list", "create", "Other@Example.ORG", code=USAGE, says="other-bounces+x=y.org@example.org")
+    site.run("list", "create", "test-announce@example.com")
+    site.run("list", "create", "test-owner=1@example.com")
+    site.run("list", "remove", "test-owner@example.org")
+    site.run("list", "create", "test@example.org")
+    site.config.write_text(site.config.read_text() + "[lmtp]\nverp_delimiter = -\n")
+    site.run("list", "create", "test-bounces-anne@example.com", code=USAGE, says=LIST)
+    site.run("list", "create", "test-dev@example.com")
+
+
 def test_show_and_find_lists(site):
     site.run("list", "create", LIST)
     site.run("list", "create", "other@example.org")
