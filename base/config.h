@@ -52,8 +52,12 @@ typedef struct Config Config;
 /* Reads and checks path. On failure (FAIL_CONFIG) the message holds one line
  * a fault, each as "FILE:LINE: [section] key: what was found; what is
  * allowed". Checks that need the system (directories exist, one file system,
- * the user exists) are made too unless offline. */
+ * the user exists, a password is nobody else's to read, the names to listen on have addresses) are made too unless
+ * offline. */
 Config *config_load(const char *path, bool offline, GError **error);
+/* What is no fault, but will hinder mail as things are now: relays whose names have no address. A line each, g_free();
+ * NULL: nothing. Looks names up, and waits for the answers. */
+char *config_doubts(const Config *config);
 void config_free(Config *config);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Config, config_free)
 

@@ -10,18 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* What every check gets. */
-typedef struct Check {
-    const Config *config;
-    ConfigFaults *faults;
-} Check;
-
-/* Complains about a value; its line is that of the value. */
-#define COMPLAIN(check, section, value, ...) \
-    config_fault((check)->faults, (value)->line, section, (value)->name, __VA_ARGS__)
-
-/* The value unless it was refused already, is unset or not there at all. */
-static const ConfigValue *usable(const Check *check, const char *section_name, const char *name)
+const ConfigValue *config_usable(const ConfigCheck *check, const char *section_name, const char *name)
 {
     const ConfigSection *section = config_section(check->config, section_name);
     const ConfigValue *value = section ? config_section_value(section, name) : NULL;
@@ -30,10 +19,10 @@ static const ConfigValue *usable(const Check *check, const char *section_name, c
 
 /* ---- values beside each other ---- */
 
-static void check_order(const Check *check, const char *section, const char *low, const char *high)
+static void check_order(const ConfigCheck *check, const char *section, const char *low, const char *high)
 {
-    const ConfigValue *below = usable(check, section, low);
-    const ConfigValue *above = usable(check, section, high);
+    const ConfigValue *below = config_usable(check, section, low);
+    const ConfigValue *above = config_usable(check, section, high);
     if (below && above && below->number > above->number) {
         const ConfigValue *culprit = below->line > above->line ? below : above;
         const ConfigValue *other = culprit == below ? above : below;
@@ -43,10 +32,10 @@ static void check_order(const Check *check, const char *section, const char *low
 }
 
 /* A runner that refused to start for it would come too late: after the reload. */
-static void check_memory(const Check *check)
+static void check_memory(const ConfigCheck *check)
 {
-    const ConfigValue *memory = usable(check, "lmtp", "memory_limit");
-    const ConfigValue *message = usable(check, "lmtp", "max_message_size");
+    const ConfigValue *memory = config_usable(check, "lmtp", "memory_limit");
+    const ConfigValue *message = config_usable(check, "lmtp", "max_message_size");
     if (!memory || !message || memory->number / 2 >= message->number)
         return;
     if (memory->line > 0)
@@ -64,30 +53,63 @@ static bool port_valid(const char *text)
     return port >= 1 && port <= 65535;
 }
 
-static bool listen_valid(const char *word)
+static bool address_valid(const char *text)
+{
+    struct in6_addr address;
+    return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1;
+}
+
+/* A name of the DNS or of /etc/hosts, or an IPv4 address. */
+static bool host_valid(const char *host)
+{
+    static const char characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+    bool number = host[strspn(host, "0123456789.")] == '\0';
+    return number ? address_valid(host)
+                  : strspn(host, characters) == strlen(host) && *host != '.' && *host != '-' && !strstr(host, "..");
+}
+
+static bool socket_path_valid(const char *path)
+{
+    return *path == '/' && strlen(path) < sizeof((struct sockaddr_un *)NULL)->sun_path;
+}
+
+/* HOST:PORT, [IPv6]:PORT or unix:/PATH. */
+static bool endpoint_valid(const char *word)
 {
     if (g_str_has_prefix(word, "unix:"))
-        return word[5] == '/' && strlen(word + 5) < sizeof((struct sockaddr_un *)NULL)->sun_path;
+        return socket_path_valid(word + 5);
     const char *colon = strrchr(word, ':');
     if (!colon || colon == word || !port_valid(colon + 1))
         return false;
     g_autofree char *host = g_strndup(word, (size_t)(colon - word));
     if (*host != '[')
-        return strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-*") == strlen(host);
-    struct in6_addr address;
+        return host_valid(host);
     size_t length = strlen(host);
     if (host[length - 1] != ']')
         return false;
     host[length - 1] = '\0';
-    return inet_pton(AF_INET6, host + 1, &address) == 1;
+    return strchr(host, ':') && address_valid(host + 1);
+}
+#define ENDPOINT_ALLOWED "HOST:PORT or [IPv6]:PORT, with a port from 1 to 65535, or unix:/PATH"
+
+static void check_listen(const ConfigCheck *check, const char *section)
+{
+    const ConfigValue *listen = config_usable(check, section, "listen");
+    for (char **word = listen ? listen->words : NULL; word && *word; word++)
+        if (!endpoint_valid(*word) && !(g_str_has_prefix(*word, "*:") && port_valid(*word + 2)))
+            COMPLAIN(check, section, listen, "found \"%s\"; allowed is " ENDPOINT_ALLOWED, *word);
 }
 
-static void check_listen(const Check *check, const char *section)
+/* The other hosts, NAME=ADDRESS. */
+static void check_hosts(const ConfigCheck *check)
 {
-    const ConfigValue *listen = usable(check, section, "listen");
-    for (char **word = listen ? listen->words : NULL; word && *word; word++)
-        if (!listen_valid(*word))
-            COMPLAIN(check, section, listen, "found \"%s\"; allowed is HOST:PORT, [IPv6]:PORT or unix:/PATH", *word);
+    const ConfigValue *hosts = config_usable(check, "defragment", "hosts");
+    for (char **word = hosts ? hosts->words : NULL; word && *word; word++) {
+        const char *equals = strchr(*word, '=');
+        if (!equals || equals == *word || !endpoint_valid(equals + 1))
+            COMPLAIN(check, "defragment", hosts, "found \"%s\"; allowed is NAME=ADDRESS, the address "
+                     ENDPOINT_ALLOWED, *word);
+    }
 }
 
 /* Queues that no runner of the site's own may work: retry and notice belong to out, the
@@ -99,9 +121,9 @@ static bool queue_name_valid(const char *name)
     return g_ascii_isalnum(*name) && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-")] == '\0';
 }
 
-static void check_queue(const Check *check, const char *section, GHashTable *owners)
+static void check_queue(const ConfigCheck *check, const char *section, GHashTable *owners)
 {
-    const ConfigValue *queue = usable(check, section, "queue");
+    const ConfigValue *queue = config_usable(check, section, "queue");
     if (!queue)
         return;
     if (!queue_name_valid(queue->text)) {
@@ -120,7 +142,7 @@ static void check_queue(const Check *check, const char *section, GHashTable *own
         g_hash_table_insert(owners, queue->text, (gpointer)section);
 }
 
-static void check_runners(const Check *check)
+static void check_runners(const ConfigCheck *check)
 {
     g_autoptr(GHashTable) owners = g_hash_table_new(g_str_hash, g_str_equal);
     for (unsigned i = 0; i < check->config->sections->len; i++) {
@@ -135,7 +157,7 @@ static void check_runners(const Check *check)
         check_listen(check, section->name);
         check_queue(check, section->name, owners);
     }
-    const ConfigValue *copies = usable(check, "pipeline", "copy_to");
+    const ConfigValue *copies = config_usable(check, "pipeline", "copy_to");
     for (char **word = copies ? copies->words : NULL; word && *word; word++)
         if (!g_hash_table_contains(owners, *word))
             COMPLAIN(check, "pipeline", copies, "found \"%s\"; allowed are the queues of [runner.NAME] sections",
@@ -143,10 +165,11 @@ static void check_runners(const Check *check)
 }
 
 /* Two archivers of one type in one directory would write to the same files at once. */
-static void check_archive_path(const Check *check, const ConfigSection *section, const char *type, GHashTable *owners)
+static void check_archive_path(const ConfigCheck *check, const ConfigSection *section, const char *type,
+                               GHashTable *owners)
 {
-    const ConfigValue *path = usable(check, section->name, "path");
-    const ConfigValue *enabled = usable(check, section->name, "enabled");
+    const ConfigValue *path = config_usable(check, section->name, "path");
+    const ConfigValue *enabled = config_usable(check, section->name, "enabled");
     if (!path || !enabled || !enabled->number || g_str_equal(type, "command"))
         return;
     g_autofree char *canonical = g_canonicalize_filename(path->text, "/");
@@ -159,13 +182,13 @@ static void check_archive_path(const Check *check, const ConfigSection *section,
         g_hash_table_insert(owners, g_steal_pointer(&place), section->name);
 }
 
-static void check_archivers(const Check *check)
+static void check_archivers(const ConfigCheck *check)
 {
     g_autoptr(GHashTable) owners = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (unsigned i = 0; i < check->config->sections->len; i++) {
         const ConfigSection *section = check->config->sections->pdata[i];
         const ConfigValue *type = g_str_has_prefix(section->name, "archiver.")
-                                      ? usable(check, section->name, "type") : NULL;
+                                      ? config_usable(check, section->name, "type") : NULL;
         if (!type)
             continue;
         const char *needed = g_str_equal(type->text, "command") ? "command" : "path";
@@ -177,35 +200,35 @@ static void check_archivers(const Check *check)
         check_archive_path(check, section, type->text, owners);
         g_auto(GStrv) words = NULL;
         g_autoptr(GError) error = NULL;
-        const ConfigValue *command = usable(check, section->name, "command");
+        const ConfigValue *command = config_usable(check, section->name, "command");
         if (command && (!g_shell_parse_argv(command->text, NULL, &words, &error) || *words[0] != '/'))
             COMPLAIN(check, section->name, command, "found \"%s\"%s%s; allowed is the absolute path of a program "
                      "and its arguments", command->text, error ? ": " : "", error ? error->message : "");
     }
 }
 
-static void check_site(const Check *check)
+static void check_site(const ConfigCheck *check)
 {
-    const ConfigValue *hostname = usable(check, "site", "hostname");
-    if (hostname && strpbrk(hostname->text, " \t@/<>"))
+    const ConfigValue *hostname = config_usable(check, "site", "hostname");
+    if (hostname && !host_valid(hostname->text))
         COMPLAIN(check, "site", hostname, "found \"%s\"; allowed is a host name", hostname->text);
-    const ConfigValue *owner = usable(check, "site", "site_owner");
+    const ConfigValue *owner = config_usable(check, "site", "site_owner");
     const char *at = owner ? strchr(owner->text, '@') : NULL;
     if (owner && owner->line > 0 && (!at || at == owner->text || !at[1] || strpbrk(owner->text, " \t<>")))
         COMPLAIN(check, "site", owner, "found \"%s\"; allowed is a mail address without a name", owner->text);
-    const ConfigValue *delimiter = usable(check, "lmtp", "verp_delimiter");
+    const ConfigValue *delimiter = config_usable(check, "lmtp", "verp_delimiter");
     if (delimiter && (strlen(delimiter->text) != 1 || !strchr("+-=#%*/", *delimiter->text)))
         COMPLAIN(check, "lmtp", delimiter, "found \"%s\"; allowed is one of + - = # %% * /", delimiter->text);
 }
 
 /* AUTH needs both halves, one relay to give them to, and TLS or the site's word. */
-static void check_auth(const Check *check, const ConfigSection *section, const char *type)
+static void check_auth(const ConfigCheck *check, const ConfigSection *section, const char *type)
 {
-    const ConfigValue *user = usable(check, section->name, "auth_user");
-    const ConfigValue *password = usable(check, section->name, "auth_password_file");
-    const ConfigValue *tls = usable(check, section->name, "tls_level");
-    const ConfigValue *clear = usable(check, section->name, "auth_in_clear");
-    const ConfigValue *mechanisms = usable(check, section->name, "auth_mechanisms");
+    const ConfigValue *user = config_usable(check, section->name, "auth_user");
+    const ConfigValue *password = config_usable(check, section->name, "auth_password_file");
+    const ConfigValue *tls = config_usable(check, section->name, "tls_level");
+    const ConfigValue *clear = config_usable(check, section->name, "auth_in_clear");
+    const ConfigValue *mechanisms = config_usable(check, section->name, "auth_mechanisms");
     static const char *const known[] = {"plain", "login", "scram-sha-1", "scram-sha-256", NULL};
     if (user && !password)
         COMPLAIN(check, section->name, user, "found \"%s\" without auth_password_file; allowed are both or none",
@@ -225,25 +248,57 @@ static void check_auth(const Check *check, const ConfigSection *section, const c
                      "scram-sha-256", *word);
 }
 
-static void check_relay(const Check *check, const ConfigSection *section, const char *type)
+/* "may" and "require" take any certificate, so whoever answers gets the password; unless there is nobody between. */
+static void check_auth_peer(const ConfigCheck *check, const ConfigSection *section)
 {
-    const ConfigValue *host = usable(check, section->name, "host");
-    const ConfigValue *port = usable(check, section->name, "port");
+    const ConfigValue *user = config_usable(check, section->name, "auth_user");
+    const ConfigValue *tls = config_usable(check, section->name, "tls_level");
+    const ConfigValue *host = config_usable(check, section->name, "host");
+    const ConfigValue *clear = config_usable(check, section->name, "auth_in_clear");
+    const ConfigValue *mechanisms = config_usable(check, section->name, "auth_mechanisms");
+    static const char *const here[] = {"localhost", "::1", NULL};
+    if (!user || !tls || g_str_equal(tls->text, "verify") || g_str_equal(tls->text, "none") || !host || !clear ||
+        clear->number || g_str_has_prefix(host->text, "unix:") || g_str_has_prefix(host->text, "127.") ||
+        g_strv_contains(here, host->text))
+        return;
+    bool told = !mechanisms; /* SCRAM does not tell the password */
+    for (char **word = mechanisms ? mechanisms->words : NULL; word && *word; word++)
+        told = told || !g_str_has_prefix(*word, "scram-");
+    const ConfigValue *culprit = tls->line > 0 ? tls : user;
+    if (told)
+        COMPLAIN(check, section->name, culprit, "found \"%s\"%s: whoever answers as %s would get the password of "
+                 "auth_user; allowed is tls_level = verify, or auth_mechanisms of scram-sha-256 and scram-sha-1 alone, "
+                 "or auth_in_clear = yes", culprit->text, tls->line > 0 ? "" : " with tls_level = may", host->text);
+}
+
+static void check_relay(const ConfigCheck *check, const ConfigSection *section, const char *type)
+{
+    static const char *const names[] = {"helo_name", "tls_verify_name"};
+    const ConfigValue *host = config_usable(check, section->name, "host");
+    const ConfigValue *port = config_usable(check, section->name, "port");
     bool path = host && g_str_has_prefix(host->text, "unix:");
-    if (path && (host->text[5] != '/' || strlen(host->text + 5) >= sizeof((struct sockaddr_un *)NULL)->sun_path))
+    if (path && !socket_path_valid(host->text + 5))
         COMPLAIN(check, section->name, host, "found %s; allowed after unix: is an absolute path of at most %zu octets",
                  host->text, sizeof((struct sockaddr_un *)NULL)->sun_path - 1);
+    if (host && !path && !host_valid(host->text) && !address_valid(host->text))
+        COMPLAIN(check, section->name, host, "found \"%s\"; allowed is a host name, an IPv4 or IPv6 address without "
+                 "brackets, or unix:/PATH; the port has a line of its own", host->text);
     if (host && port && g_str_equal(type, "lmtp") && !path && port->number == 25)
         config_fault(check->faults, port->line > 0 ? port->line : section->line, section->name, "port",
                      "found 25; allowed with type = lmtp is any other (RFC 2033), 24 for one");
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        const ConfigValue *name = config_usable(check, section->name, names[i]);
+        if (name && name->line > 0 && !host_valid(name->text) && !address_valid(name->text) && *name->text != '[')
+            COMPLAIN(check, section->name, name, "found \"%s\"; allowed is a host name", name->text);
+    }
 }
 
 #define WAIT_MIN 1000000
 #define WAIT_MAX (INT64_C(30) * 86400 * 1000000)
 
-static void check_schedule(const Check *check, const char *section)
+static void check_schedule(const ConfigCheck *check, const char *section)
 {
-    const ConfigValue *schedule = usable(check, section, "backoff_schedule");
+    const ConfigValue *schedule = config_usable(check, section, "backoff_schedule");
     for (char **word = schedule ? schedule->words : NULL; word && *word; word++) {
         int64_t wait;
         if (!config_duration_parse(*word, &wait) || wait < WAIT_MIN || wait > WAIT_MAX)
@@ -253,39 +308,40 @@ static void check_schedule(const Check *check, const char *section)
 }
 
 /* 0: what [out] says. */
-static const ConfigValue *backoff_in_force(const Check *check, const char *section, const char *name)
+static const ConfigValue *backoff_in_force(const ConfigCheck *check, const char *section, const char *name)
 {
-    const ConfigValue *own = usable(check, section, name);
-    return own && own->number > 0 ? own : usable(check, "out", name);
+    const ConfigValue *own = config_usable(check, section, name);
+    return own && own->number > 0 ? own : config_usable(check, "out", name);
 }
 
-static void check_backoff(const Check *check, const char *section)
+static void check_backoff(const ConfigCheck *check, const char *section)
 {
     const ConfigValue *low = backoff_in_force(check, section, "minimal_backoff_time");
     const ConfigValue *high = backoff_in_force(check, section, "maximal_backoff_time");
-    const ConfigValue *own = low && low == usable(check, section, "minimal_backoff_time") ? low : high;
+    const ConfigValue *own = low && low == config_usable(check, section, "minimal_backoff_time") ? low : high;
     check_schedule(check, section);
-    if (!low || !high || low->number <= high->number || own != usable(check, section, own->name))
+    if (!low || !high || low->number <= high->number || own != config_usable(check, section, own->name))
         return;
     COMPLAIN(check, section, own, "found %s; allowed is %s %s = %s", own->text, own == low ? "at most" : "at least",
              own == low ? high->name : low->name, own == low ? high->text : low->text);
 }
 
-static void check_transports(const Check *check)
+static void check_transports(const ConfigCheck *check)
 {
     for (unsigned i = 0; i < check->config->sections->len; i++) {
         const ConfigSection *section = check->config->sections->pdata[i];
         const ConfigValue *type = g_str_has_prefix(section->name, "transport.")
-                                      ? usable(check, section->name, "type") : NULL;
+                                      ? config_usable(check, section->name, "type") : NULL;
         if (!type)
             continue;
         check_relay(check, section, type->text);
         check_auth(check, section, type->text);
+        check_auth_peer(check, section);
         check_backoff(check, section->name);
     }
 }
 
-static bool transport_known(const Check *check, const char *name)
+static bool transport_known(const ConfigCheck *check, const char *name)
 {
     g_autofree char *section = g_strconcat("transport.", name, NULL);
     return config_section(check->config, section) != NULL;
@@ -301,9 +357,9 @@ static bool domain_valid(const char *domain, size_t length)
     return length > dot && domain[length - 1] != '.';
 }
 
-static void check_table(const Check *check)
+static void check_table(const ConfigCheck *check)
 {
-    const ConfigValue *table = usable(check, "out", "transport_table");
+    const ConfigValue *table = config_usable(check, "out", "transport_table");
     for (char **word = table ? table->words : NULL; word && *word; word++) {
         const char *colon = strrchr(*word, ':');
         if (!colon || !colon[1] || !domain_valid(*word, (size_t)(colon - *word)))
@@ -312,12 +368,6 @@ static void check_table(const Check *check)
             COMPLAIN(check, "out", table, "found \"%s\"; allowed after the colon is the NAME of a section "
                      "[transport.NAME], such as relay", *word);
     }
-}
-
-static bool address_valid(const char *text)
-{
-    struct in6_addr address;
-    return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1;
 }
 
 /* ADDRESS, ADDRESS:PORT or [ADDRESS]:PORT. */
@@ -336,21 +386,25 @@ static bool server_valid(const char *word)
     return address_valid(host + brackets) && (brackets || !strchr(host, ':'));
 }
 
-static void check_outgoing(const Check *check)
+static void check_outgoing(const ConfigCheck *check)
 {
-    const ConfigValue *transport = usable(check, "out", "default_transport");
+    const ConfigValue *transport = config_usable(check, "out", "default_transport");
     if (transport && !transport_known(check, transport->text))
         COMPLAIN(check, "out", transport,
                  "found \"%s\"; allowed is the NAME of a section [transport.NAME], such as relay", transport->text);
     check_table(check);
-    const ConfigValue *servers = usable(check, "out", "name_servers");
+    const ConfigValue *own = config_usable(check, "out", "own_names");
+    for (char **word = own ? own->words : NULL; word && *word; word++)
+        if (!host_valid(*word) && !address_valid(*word))
+            COMPLAIN(check, "out", own, "found \"%s\"; allowed are host names, and addresses without brackets", *word);
+    const ConfigValue *servers = config_usable(check, "out", "name_servers");
     for (char **word = servers ? servers->words : NULL; word && *word; word++)
         if (!server_valid(*word))
             COMPLAIN(check, "out", servers, "found \"%s\"; allowed is an address (names cannot be looked up there), "
                      "ADDRESS:PORT or [IPv6]:PORT", *word);
 }
 
-static void check_replies(const Check *check)
+static void check_replies(const ConfigCheck *check)
 {
     for (unsigned i = 0; i < check->config->sections->len; i++) {
         const ConfigSection *section = check->config->sections->pdata[i];
@@ -362,18 +416,19 @@ static void check_replies(const Check *check)
 
 /* ---- the system ---- */
 
-static void check_user(const Check *check)
+static void check_user(const ConfigCheck *check)
 {
-    const ConfigValue *user = usable(check, "site", "user");
+    const ConfigValue *user = config_usable(check, "site", "user");
     /* Who is not root stays who he is: only a name that he wrote can be wrong. */
     if (user && (user->line > 0 || geteuid() == 0) && !getpwnam(user->text))
         COMPLAIN(check, "site", user, "found \"%s\", which does not exist; allowed is a user of this system "
                  "(adduser --system --group %s)", user->text, user->text);
 }
 
-static bool check_directory(const Check *check, const char *section, const ConfigValue *value, const char *path)
+bool config_check_directory(const ConfigCheck *check, const char *section, const ConfigValue *value, const char *path)
 {
     struct stat status;
+    errno = 0;
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
         return true;
     COMPLAIN(check, section, value, "found %s: %s; allowed is a directory that exists", path,
@@ -381,11 +436,10 @@ static bool check_directory(const Check *check, const char *section, const Confi
     return false;
 }
 
-static void check_spool(const Check *check)
+static void check_spool(const ConfigCheck *check)
 {
-    const ConfigValue *spool = usable(check, "spool", "directory");
-    errno = 0;
-    if (!spool || !check_directory(check, "spool", spool, spool->text))
+    const ConfigValue *spool = config_usable(check, "spool", "directory");
+    if (!spool || !config_check_directory(check, "spool", spool, spool->text))
         return;
     struct stat top;
     g_autoptr(GDir) directory = g_dir_open(spool->text, 0, NULL);
@@ -400,23 +454,22 @@ static void check_spool(const Check *check)
     }
 }
 
-static void check_store(const Check *check)
+static void check_store(const ConfigCheck *check)
 {
-    const ConfigValue *path = usable(check, "store", "path");
+    const ConfigValue *path = config_usable(check, "store", "path");
     if (!path)
         return;
     g_autofree char *above = g_path_get_dirname(path->text);
-    errno = 0;
-    check_directory(check, "store", path, above);
+    config_check_directory(check, "store", path, above);
 }
 
 /* Programs that the file names. Those of our own are where make put them. */
-static void check_commands(const Check *check)
+static void check_commands(const ConfigCheck *check)
 {
     for (unsigned i = 0; i < check->config->sections->len; i++) {
         const ConfigSection *section = check->config->sections->pdata[i];
         const ConfigValue *command = g_str_has_prefix(section->name, "runner.")
-                                         ? usable(check, section->name, "command") : NULL;
+                                         ? config_usable(check, section->name, "command") : NULL;
         struct stat status;
         if (command && command->line > 0 &&
             (stat(command->text, &status) != 0 || !S_ISREG(status.st_mode) || access(command->text, X_OK) != 0))
@@ -427,13 +480,14 @@ static void check_commands(const Check *check)
 
 void config_check(const Config *config, bool offline, ConfigFaults *faults)
 {
-    const Check check = {config, faults};
+    const ConfigCheck check = {config, faults};
     check_site(&check);
     check_order(&check, "master", "restart_delay_min", "restart_delay_max");
     check_order(&check, "out", "minimal_backoff_time", "maximal_backoff_time");
     check_schedule(&check, "out");
     check_memory(&check);
     check_runners(&check);
+    check_hosts(&check);
     check_outgoing(&check);
     check_transports(&check);
     check_replies(&check);
@@ -444,4 +498,5 @@ void config_check(const Config *config, bool offline, ConfigFaults *faults)
     check_spool(&check);
     check_store(&check);
     check_commands(&check);
+    config_check_places(&check);
 }

@@ -4,7 +4,8 @@
 /*
  * What the files of the configuration share: config.c has the sections,
  * defaults and getters, config_read.c reads the file, config_value.c gives text a type (config_form.c knows the longer
- * forms), config_check.c looks at values together and at the system, config_schema.c is the table.
+ * forms), config_check.c looks at values together and at the system (config_places.c: at files and hosts there),
+ * config_schema.c is the table.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -84,6 +85,25 @@ void config_read(Config *config, ConfigFaults *faults);
 /* Gives value->text its type. On failure says what would have been allowed
  * (g_free() it). */
 bool config_value_parse(ConfigValue *value, char **allowed);
+
+/* What every check of values beside each other, or beside the system, gets. */
+typedef struct ConfigCheck {
+    const Config *config;
+    ConfigFaults *faults;
+} ConfigCheck;
+
+/* The value unless it was refused already, is unset or not there at all. */
+const ConfigValue *config_usable(const ConfigCheck *check, const char *section_name, const char *name);
+
+/* Complains about a value; its line is that of the value. */
+#define COMPLAIN(check, section, value, ...) \
+    config_fault((check)->faults, (value)->line, section, (value)->name, __VA_ARGS__)
+
+/* False, with a complaint about value, when path is no directory. */
+bool config_check_directory(const ConfigCheck *check, const char *section, const ConfigValue *value, const char *path);
+
+/* Files, directories and hosts of this system that the values name (config_places.c). */
+void config_check_places(const ConfigCheck *check);
 
 /* Faults that no value has alone; those that only the running system can
  * show unless offline. */

@@ -288,9 +288,12 @@ const ConfigKey config_schema[] = {
 {"transport.*", "tls_verify_name", STRING(NULL),
  "The name that the server's certificate must have, also given as SNI; unset: that of the host."},
 {"transport.*", "auth_user", STRING(NULL),
- "The name to authenticate with; unset: no AUTH. Mail waits while the relay does not accept it."},
+ "The name to authenticate with; unset: no AUTH. Mail waits while the relay does not accept it. With tls_level = may "
+ "or require any certificate will do, so whoever answers in the place of the relay would get the password: verify is "
+ "needed, unless the relay is on this host, only scram mechanisms are allowed (which do not tell the password), or "
+ "auth_in_clear says that it does not matter."},
 {"transport.*", "auth_password_file", PATH(NULL),
- "The file whose first line is the password; nobody else should be able to read it."},
+ "The file whose first line is the password. It must be the user's, and nobody else may read it (mode 600)."},
 {"transport.*", "auth_mechanisms", LIST("scram-sha-256 scram-sha-1 plain login"),
  "The mechanisms that may be used; the strongest that the relay offers is, and no weaker one after it."},
 {"transport.*", "auth_in_clear", BOOL("no"),

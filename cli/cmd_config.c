@@ -18,6 +18,10 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
     g_autofree char *fault = offline ? NULL : mount_fault(config_string(config, "spool", "directory"));
     if (fault)
         fprintf(stderr, "listrunner config check: warning: [spool] directory: %s\n", fault);
+    g_autofree char *doubts = offline ? NULL : config_doubts(config);
+    g_auto(GStrv) lines = g_strsplit(doubts ? doubts : "", "\n", -1);
+    for (char **line = lines; *line; line++)
+        fprintf(stderr, "listrunner config check: warning: %s\n", *line);
     printf("%s is in order\n", path);
     return TOOL_OK;
 }
@@ -33,7 +37,8 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry check_options[] = {
-    {"offline", 0, 0, G_OPTION_ARG_NONE, &offline, "leave out what needs this host: directories, the user", NULL},
+    {"offline", 0, 0, G_OPTION_ARG_NONE, &offline,
+     "leave out what needs this host: files, directories, the user, names of hosts", NULL},
     G_OPTION_ENTRY_NULL,
 };
 

@@ -124,6 +124,12 @@ typedef struct Refusal {
     const char *name, *text, *faults;
 } Refusal;
 
+#define ENDPOINT_ALLOWED "HOST:PORT or [IPv6]:PORT, with a port from 1 to 65535, or unix:/PATH"
+#define HOST_ALLOWED \
+    "a host name, an IPv4 or IPv6 address without brackets, or unix:/PATH; the port has a line of its own"
+#define AUTH_ALLOWED \
+    ": whoever answers as mail.example.com would get the password of auth_user; allowed is tls_level = verify, or " \
+    "auth_mechanisms of scram-sha-256 and scram-sha-1 alone, or auth_in_clear = yes"
 #define DURATION_ALLOWED "a time such as 500ms, 30s, 5m, 36h, 5d (a number alone is seconds)"
 #define SECTIONS \
     "[site], [spool], [store], [master], [runner.NAME], [lmtp], [pipeline], [out], [transport.NAME], " \
@@ -216,11 +222,40 @@ static const Refusal refusals[] = {
      "FILE:1: [runner.count] command: found no value; allowed is the absolute path of the program, "
      "because this runner does not come with Listrunner"},
     {"listen-port", "[runner.lmtp]\nlisten = localhost:0",
-     "FILE:2: [runner.lmtp] listen: found \"localhost:0\"; allowed is HOST:PORT, [IPv6]:PORT or unix:/PATH"},
+     "FILE:2: [runner.lmtp] listen: found \"localhost:0\"; allowed is " ENDPOINT_ALLOWED},
     {"listen-relative", "[runner.lmtp]\nlisten = unix:sock",
-     "FILE:2: [runner.lmtp] listen: found \"unix:sock\"; allowed is HOST:PORT, [IPv6]:PORT or unix:/PATH"},
+     "FILE:2: [runner.lmtp] listen: found \"unix:sock\"; allowed is " ENDPOINT_ALLOWED},
     {"listen-v6", "[runner.lmtp]\nlisten = ::1:24",
-     "FILE:2: [runner.lmtp] listen: found \"::1:24\"; allowed is HOST:PORT, [IPv6]:PORT or unix:/PATH"},
+     "FILE:2: [runner.lmtp] listen: found \"::1:24\"; allowed is " ENDPOINT_ALLOWED},
+    {"listen-range", "[runner.lmtp]\nlisten = *:24 a*b:24 localhost:65536 localhost: 1.2.3.999:24 [1.2.3.4]:24 [::1",
+     "FILE:2: [runner.lmtp] listen: found \"a*b:24\"; allowed is " ENDPOINT_ALLOWED "\n"
+     "FILE:2: [runner.lmtp] listen: found \"localhost:65536\"; allowed is " ENDPOINT_ALLOWED "\n"
+     "FILE:2: [runner.lmtp] listen: found \"localhost:\"; allowed is " ENDPOINT_ALLOWED "\n"
+     "FILE:2: [runner.lmtp] listen: found \"1.2.3.999:24\"; allowed is " ENDPOINT_ALLOWED "\n"
+     "FILE:2: [runner.lmtp] listen: found \"[1.2.3.4]:24\"; allowed is " ENDPOINT_ALLOWED "\n"
+     "FILE:2: [runner.lmtp] listen: found \"[::1\"; allowed is " ENDPOINT_ALLOWED},
+    {"host-half-bracket", "[transport.relay]\nhost = [::1",
+     "FILE:2: [transport.relay] host: found \"[::1\"; allowed is " HOST_ALLOWED},
+    {"host-brackets", "[transport.relay]\nhost = [::1]",
+     "FILE:2: [transport.relay] host: found \"[::1]\"; allowed is " HOST_ALLOWED},
+    {"host-port", "[transport.relay]\nhost = mail.example.com:587",
+     "FILE:2: [transport.relay] host: found \"mail.example.com:587\"; allowed is " HOST_ALLOWED},
+    {"host-number", "[transport.relay]\nhost = 192.0.2.256",
+     "FILE:2: [transport.relay] host: found \"192.0.2.256\"; allowed is " HOST_ALLOWED},
+    {"helo-name", "[transport.relay]\nhelo_name = a b\ntls_verify_name = .example.com",
+     "FILE:2: [transport.relay] helo_name: found \"a b\"; allowed is a host name\n"
+     "FILE:3: [transport.relay] tls_verify_name: found \".example.com\"; allowed is a host name"},
+    {"own-names", "[out]\nown_names = a.example.com ::1 http://x 192.0.2.1",
+     "FILE:2: [out] own_names: found \"http://x\"; allowed are host names, and addresses without brackets"},
+    {"hosts", "[defragment]\nhosts = a=b.example:24 c=unix:/d e=f =g:1 h=[::1]:99999",
+     "FILE:2: [defragment] hosts: found \"e=f\"; allowed is NAME=ADDRESS, the address " ENDPOINT_ALLOWED "\n"
+     "FILE:2: [defragment] hosts: found \"=g:1\"; allowed is NAME=ADDRESS, the address " ENDPOINT_ALLOWED "\n"
+     "FILE:2: [defragment] hosts: found \"h=[::1]:99999\"; allowed is NAME=ADDRESS, the address " ENDPOINT_ALLOWED},
+    {"auth-may", "[transport.a]\nhost = mail.example.com\nauth_user = u\nauth_password_file = /p",
+     "FILE:3: [transport.a] auth_user: found \"u\" with tls_level = may" AUTH_ALLOWED},
+    {"auth-require", "[transport.a]\nhost = mail.example.com\nauth_user = u\nauth_password_file = /p\n"
+                     "tls_level = require\nauth_mechanisms = scram-sha-1 plain",
+     "FILE:5: [transport.a] tls_level: found \"require\"" AUTH_ALLOWED},
     {"queue-name", "[runner.in]\nqueue = ../in",
      "FILE:2: [runner.in] queue: found \"../in\"; allowed are small letters, digits, _ and -"},
     {"queue-reserved", "[runner.in]\nqueue = retry",

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from support.certificate import Authority
-from support.instance import let_through, wait_until
+from support.instance import let_through, wait_until, write_secret
 from support.post import post
 
 MEMBERS = 6  # behind each server, in transactions of 3
@@ -111,8 +111,8 @@ def tls_cases(authority):
         add(f"tls-{action}-may", f"handshake times=4 do {action}", ONCE, good, tls_level="may")
         add(f"tls-{action}-verify", f"handshake times=2 do {action}", ONCE, good, tls_level="verify")
         add(f"tls-dot-{action}", f"dot times=2 do {action}", DOUBT, good, tls_level="verify")
-    (authority.directory / "right").write_text("a b=c\n")
-    (authority.directory / "wrong").write_text("abc\n")
+    write_secret(authority.directory / "right", "a b=c\n")
+    write_secret(authority.directory / "wrong", "abc\n")
     password = {"auth_user": "lists", "tls_level": "verify"}
     add("auth", None, ONCE, good, ["--auth", "lists a b=c"], auth_password_file=authority.directory / "right",
         **password)
@@ -247,6 +247,9 @@ def test_tls_and_auth(instances, sinks, tmp_path):
     ({"tls_level": "maybe"}, "tls_level"),
     ({"type": "lmtp", "port": "25"}, "port: found 25; allowed with type = lmtp is any other"),
     ({"type": "lmtp", "host": "unix:relative"}, "allowed after unix: is an absolute path"),
+    ({"auth_user": "lists", "auth_password_file": "/etc/passwd"},
+     "found /etc/passwd, which others than its owner can read"),
+    ({"host": "[::1"}, "host: found \"[::1\"; allowed is a host name"),
     ({"type": "mx", "auth_user": "lists", "auth_password_file": "/nonexistent"}, "a password is for one relay"),
 ])
 def test_configuration_is_checked(instances, settings, message):

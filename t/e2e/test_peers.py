@@ -11,7 +11,7 @@ import pytest
 
 from support import corpus, dovecot, exim, postfix
 from support.certificate import Authority
-from support.instance import let_through, wait_until
+from support.instance import let_through, wait_until, write_secret
 from support.wire import body_sha, message_id, split, wire
 
 USER, PASSWORD = "lists", "a, b=c \N{LATIN SMALL LETTER O WITH DIAERESIS}"
@@ -44,7 +44,7 @@ def mails(list_mails, mime_mails):
 def authority(tmp_path):
     let_through(tmp_path)
     made = Authority(tmp_path / "tls")
-    (tmp_path / "password").write_text(PASSWORD + "\n")
+    write_secret(tmp_path / "password", PASSWORD + "\n")
     return made
 
 
@@ -201,7 +201,7 @@ def test_other_mechanisms(instances, authority, peers, mechanism):
 
 def test_wrong_password_waits(instances, authority, peers):
     smtp, _ = peers
-    (authority.directory.parent / "wrong").write_text("wrong\n")
+    write_secret(authority.directory.parent / "wrong", "wrong\n")
     instance = instances(smtp.port, settings={
         "transport.relay": {"host": "127.0.0.1", "tls_level": "verify", "tls_ca_file": authority.file,
                             "auth_user": USER, "auth_password_file": authority.directory.parent / "wrong"}}).start()

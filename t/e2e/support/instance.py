@@ -82,6 +82,14 @@ def let_through(directory):
             path.chmod(path.stat().st_mode | 0o055)
 
 
+def write_secret(path, text):
+    """A file that only the service's user may read."""
+    path.write_text(text)
+    path.chmod(0o600)
+    if os.getuid() == 0:
+        os.chown(path, pwd.getpwnam(service_user()).pw_uid, -1)
+
+
 def wait_until(condition, seconds, what, step=0.05):
     """The condition's first true value; AssertionError, naming what, when it never came."""
     deadline = time.monotonic() + seconds
