@@ -109,6 +109,9 @@ typedef struct Reader {
     ConfigSection *section; /* NULL: before the first, or unknown */
     bool in_section;
     ConfigValue *last;      /* what an indented line continues */
+    char *rest;             /* of a line that inih does not take in one piece */
+    char *gap;              /* the blanks before it */
+    bool joined;            /* what inih has goes on where it stopped in the same line of the file */
 } Reader;
 
 static bool member_name_valid(const char *name)
@@ -147,10 +150,58 @@ static void read_section(Reader *reader, const char *text)
 /* A line of the kind that inih hands on did not come to read_value(). */
 static void read_missed(Reader *reader)
 {
-    if (reader->unread)
-        config_fault(reader->faults, reader->line, NULL, NULL,
-                     "found \"%s\"; allowed is KEY = VALUE, [SECTION] or a comment", reader->unread);
+    if (!reader->unread)
+        return;
+    config_fault(reader->faults, reader->line, NULL, NULL,
+                 "found \"%s\"; allowed is KEY = VALUE, [SECTION] or a comment", reader->unread);
     g_clear_pointer(&reader->unread, g_free);
+    g_clear_pointer(&reader->rest, g_free);
+}
+
+/* Where a text may be cut that has more than `room` octets, so that inih does not take the second part for a comment;
+ * 0: nowhere. */
+static size_t find_cut(const char *text, size_t room)
+{
+    size_t length = room;
+    while (length > room / 2 && strchr(" \t;#", text[length]))
+        length--;
+    return length > room / 2 ? length : 0;
+}
+
+/* Takes the comment off a text that inih will not see in one piece. */
+static void cut_comment(char *text)
+{
+    for (char *at = text + 1; *text && *at; at++)
+        if (*at == ';' && strchr(" \t", at[-1])) {
+            *at = '\0';
+            g_strchomp(text);
+        }
+}
+
+/* Gives inih as much of text as it takes for a line; what is left follows as lines that continue it. */
+static void hand_on(Reader *reader, const char *text, char *buffer, size_t size)
+{
+    size_t room = size - sizeof(" \n");
+    g_autofree char *whole = g_strdup(text);
+    if (strlen(whole) > room)
+        cut_comment(whole);
+    size_t length = strlen(whole) > room ? find_cut(whole, room) : strlen(whole);
+    if (length == 0) {
+        config_fault(reader->faults, reader->line, reader->section ? reader->section->name : NULL, NULL,
+                     "found %zu blanks, ; and # or more in a row; allowed are fewer", room - room / 2);
+        return;
+    }
+    g_snprintf(buffer, size, "%s%.*s\n", reader->indented || reader->joined ? " " : "", (int)length, whole);
+    reader->unread = g_strdup(whole);
+    g_free(reader->gap);
+    reader->gap = NULL;
+    if (!whole[length])
+        return;
+    reader->rest = g_strdup(whole + length);
+    size_t end = length;
+    while (end > 0 && strchr(" \t", whole[end - 1]))
+        end--;
+    reader->gap = g_strndup(whole + end, length - end);
 }
 
 /* The line that a keyword stands for; any other text itself. */
@@ -169,6 +220,13 @@ static char *read_line(char *buffer, int size, void *data)
 {
     Reader *reader = data;
     read_missed(reader);
+    g_strlcpy(buffer, "\n", (gsize)size);
+    g_autofree char *rest = g_steal_pointer(&reader->rest);
+    reader->joined = rest != NULL;
+    if (rest) {
+        hand_on(reader, rest, buffer, (size_t)size);
+        return buffer;
+    }
     if (reader->at == reader->end)
         return NULL;
     const char *newline = memchr(reader->at, '\n', (size_t)(reader->end - reader->at));
@@ -179,24 +237,25 @@ static char *read_line(char *buffer, int size, void *data)
     reader->line++;
     reader->indented = *whole == ' ' || *whole == '\t';
     const char *text = g_strstrip(whole);
-    g_strlcpy(buffer, "\n", (gsize)size);
     if (!*text || *text == ';' || *text == '#')
         return buffer;
     if (*text == '[') {
         read_section(reader, text);
         /* inih's own idea of the section is not used; it only must forget the last key. */
         g_strlcpy(buffer, "[]\n", (gsize)size);
-    } else if (strlen(text) + 3 > (size_t)size) {
-        config_fault(reader->faults, reader->line, reader->section ? reader->section->name : NULL, NULL,
-                     "found a line of %zu characters; allowed are %d (a list may go on in the next line, indented)",
-                     strlen(text), size - 3);
     } else {
         if (!reader->last || !reader->indented)
             text = expand_keyword(reader, text);
-        g_snprintf(buffer, (gulong)size, "%s%s\n", reader->indented ? " " : "", text);
-        reader->unread = g_strdup(text);
+        hand_on(reader, text, buffer, (size_t)size);
     }
     return buffer;
+}
+
+static void append(ConfigValue *value, const char *text)
+{
+    g_autofree char *joined = g_strconcat(value->text, text, NULL);
+    g_free(value->text);
+    value->text = g_steal_pointer(&joined);
 }
 
 static void read_continuation(Reader *reader, const char *text)
@@ -210,9 +269,8 @@ static void read_continuation(Reader *reader, const char *text)
     }
     /* inih takes comments off first lines only. */
     g_auto(GStrv) parts = g_regex_split_simple("(?:^|[ \\t]);", text, 0, 0);
-    g_autofree char *joined = g_strconcat(last->text, " ", parts[0], NULL);
-    g_free(last->text);
-    last->text = g_steal_pointer(&joined);
+    append(last, " ");
+    append(last, parts[0]);
 }
 
 static void read_new_value(Reader *reader, const char *name, const char *text)
@@ -244,13 +302,19 @@ static int read_value(void *data, const char *ini_section, const char *name, con
 {
     Reader *reader = data;
     g_clear_pointer(&reader->unread, g_free);
-    if (reader->section && reader->indented && reader->last)
+    if (reader->joined && reader->last)
+        append(reader->last, text);
+    else if (reader->joined)
+        return 1; /* of a line that was refused */
+    else if (reader->section && reader->indented && reader->last)
         read_continuation(reader, text);
     else if (reader->section)
         read_new_value(reader, name, text);
     else if (!reader->in_section)
         config_fault(reader->faults, reader->line, NULL, NULL, "found %s before any section; allowed after [SECTION]",
                      name);
+    if (reader->last && reader->gap)
+        append(reader->last, reader->gap);
     return 1;
 }
 
@@ -277,4 +341,6 @@ void config_read(Config *config, ConfigFaults *faults)
     /* Its result, the first line that is wrong, was already told by read_missed(). */
     (void)ini_parse_stream(read_line, &reader, read_value, &reader);
     read_missed(&reader);
+    g_free(reader.rest);
+    g_free(reader.gap);
 }

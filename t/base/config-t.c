@@ -323,12 +323,41 @@ static void test_refused(gconstpointer data)
     refuse(refusal->text, refusal->faults);
 }
 
+/* However long a value is, and whatever stands where inih's own limit falls, it is what the file says. */
 static void test_long_line(void)
 {
-    g_autofree char *word = g_strnfill(300, 'x');
-    g_autofree char *text = g_strconcat("[site]\nuser = ", word, "\nlog = stderr\nlgo = x\n", NULL);
-    refuse(text, "FILE:2: [site]: found a line of 307 characters; allowed are 197 (a list may go on in the next line, "
-                 "indented)\nFILE:4: [site] lgo: found an unknown key; allowed is log, perhaps?");
+    static const char *const fills[] = {"x", "x ", "ab;c#d ", "\303\274", "[a] = b: ", " ;# x"};
+    for (size_t i = 0; i < G_N_ELEMENTS(fills); i++)
+        for (size_t before = 150; before < 210; before++) {
+            g_autoptr(GString) value = g_string_new(NULL);
+            while (value->len < before)
+                g_string_append_c(value, 'y');
+            while (value->len < 1000 && i < G_N_ELEMENTS(fills) - 1)
+                g_string_append(value, fills[i]);
+            g_string_append(value, "end");
+            g_autofree char *text = g_strdup_printf("[pipeline]\nunsubscribe_url = %s ; a comment%s\n[site]\n"
+                                                    "user = me\n", value->str, fills[i]);
+            g_autoptr(Config) config = accept(text);
+            g_assert_cmpstr(config_string(config, "pipeline", "unsubscribe_url"), ==, value->str);
+            g_assert_cmpstr(config_string(config, "site", "user"), ==, "me");
+        }
+    g_autoptr(GString) list = g_string_new("[out]\nown_names = a.example\n ");
+    for (int i = 0; i < 100; i++)
+        g_string_append_printf(list, " host%d.example", i);
+    g_autoptr(Config) config = accept(list->str);
+    g_assert_cmpuint(g_strv_length((char **)config_list(config, "out", "own_names")), ==, 101);
+}
+
+static void test_long_wrong_line(void)
+{
+    g_autofree char *word = g_strnfill(300, 'x'), *blanks = g_strnfill(300, ' ');
+    g_autofree char *text = g_strconcat("[site]\nuser = ", word, "\nlgo = ", word, "\n", word, "\nlog = x\n", NULL);
+    g_autofree char *faults = g_strconcat("FILE:3: [site] lgo: found an unknown key; allowed is log, perhaps?\n"
+                                          "FILE:4: found \"", word, "\"; allowed is KEY = VALUE, [SECTION] or a "
+                                          "comment\nFILE:5: [site] log: found \"x\"; allowed is one of stderr, syslog", NULL);
+    refuse(text, faults);
+    g_autofree char *apart = g_strconcat("[site]\nuser = x", blanks, "x\n", NULL);
+    refuse(apart, "FILE:2: [site]: found 99 blanks, ; and # or more in a row; allowed are fewer");
     g_autofree char *name = g_strnfill(60, 'x');
     g_autofree char *section = g_strdup_printf("[runner.%s]\n", name);
     g_autofree char *fault =
@@ -483,6 +512,7 @@ int main(int argc, char **argv)
         g_test_add_data_func(path, &refusals[i], test_refused);
     }
     g_test_add_func("/config/long-line", test_long_line);
+    g_test_add_func("/config/long-line/wrong", test_long_wrong_line);
     g_test_add_func("/config/no-file", test_no_file);
     g_test_add_func("/config/system", test_system);
     g_test_add_func("/config/other-file-system", test_other_file_system);
