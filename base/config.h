@@ -94,7 +94,8 @@ char *config_duration_text(int64_t us); /* the shortest; g_free() */
 
 /* "COUNT/UNIT" (s, m, h, d; the count may be a fraction), or "0" and "none" for no limit (0). */
 bool config_rate_parse(const char *text, double *per_second);
-#define CONFIG_RATE_ALLOWED "a count and a unit such as 0.5/s, 30/m, 1000/h or 20000/d, or 0 for no limit"
+#define CONFIG_RATE_ALLOWED \
+    "a count and a unit such as 0.5/s, 30/m, 1000/h or 20000/d, or none (0 is the same) for no limit"
 
 /* "x", "x/y", "x/concurrency" or "x/sqrt_concurrency", 0 <= x <= 1: the number, and the word behind it (static; NULL:
  * none). */

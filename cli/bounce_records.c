@@ -64,16 +64,20 @@ static Store *prepare(Site *site, const char *list_text, List **list, BounceFilt
 
 /* ---- ls, show ---- */
 
-static char *points(int64_t hundredths)
+static double points(int64_t hundredths)
 {
-    return g_strdup_printf("%" G_GINT64_FORMAT ".%02d", hundredths / 100, (int)(hundredths % 100));
+    return (double)hundredths / 100;
 }
+
+typedef struct Shown {
+    Listing *listing;
+    int64_t rows;
+} Shown;
 
 static json_t *standing_row(const BounceScore *score, const BounceDay *last)
 {
-    g_autofree char *sum = points(score->score);
-    return json_pack("{so so ss ss so so so so so so so sI so}", "list", listing_text(score->list_id), "address",
-                     listing_text(score->address), "score", sum, "delivery_status",
+    return json_pack("{so so sf ss so so so so so so so sI so}", "list", listing_text(score->list_id), "address",
+                     listing_text(score->address), "score", points(score->score), "delivery_status",
                      delivery_status_text(score->status), "class", listing_text(last ? last->class : NULL), "status",
                      listing_text(last && *last->status ? last->status : NULL), "reason",
                      listing_text(last ? last->reason : NULL), "text", listing_text(last ? last->text : NULL),
@@ -84,10 +88,12 @@ static json_t *standing_row(const BounceScore *score, const BounceDay *last)
 
 static bool show_standing(const BounceScore *score, const BounceDay *last, void *data)
 {
+    Shown *shown = data;
+    shown->rows++;
     if (names)
         puts(score->address);
     else
-        listing_row(data, standing_row(score, last));
+        listing_row(shown->listing, standing_row(score, last));
     return !ferror(stdout);
 }
 
@@ -107,7 +113,8 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     if (!store)
         return TOOL_LATER;
     g_autoptr(Listing) listing = listing_new(standing_columns, json);
-    return bounce_standing_each(store, &filter, show_standing, listing, error) ? TOOL_OK : TOOL_LATER;
+    Shown shown = {.listing = listing};
+    return bounce_standing_each(store, &filter, show_standing, &shown, error) ? TOOL_OK : TOOL_LATER;
 }
 
 static char *day_text(int64_t day)
@@ -118,12 +125,15 @@ static char *day_text(int64_t day)
 
 static bool show_day(const BounceDay *day, void *data)
 {
-    g_autofree char *date = day_text(day->day), *weight = points(day->weight);
-    listing_row(data, json_pack("{so ss so sI ss so so so so so}", "list", listing_text(day->list_id), "day", date,
-                                "address", listing_text(day->address), "bounces", (json_int_t)day->bounces, "weight",
-                                weight, "class", listing_text(day->class), "status",
-                                listing_text(*day->status ? day->status : NULL), "reason", listing_text(day->reason),
-                                "source", listing_text(day->source), "text", listing_text(day->text)));
+    Shown *shown = data;
+    g_autofree char *date = day_text(day->day);
+    shown->rows++;
+    listing_row(shown->listing,
+                json_pack("{so ss so sI sf so so so so so}", "list", listing_text(day->list_id), "day", date, "address",
+                          listing_text(day->address), "bounces", (json_int_t)day->bounces, "weight",
+                          points(day->weight), "class", listing_text(day->class), "status",
+                          listing_text(*day->status ? day->status : NULL), "reason", listing_text(day->reason),
+                          "source", listing_text(day->source), "text", listing_text(day->text)));
     return !ferror(stdout);
 }
 
@@ -140,15 +150,27 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
     Store *store = prepare(site, argc > 1 ? argv[1] : NULL, &list, &filter, error);
     if (!store)
         return TOOL_LATER;
+    int64_t standing_rows = 0;
     if (!json) {
         g_autoptr(Listing) standing = listing_new(standing_columns, false);
-        if (!bounce_standing_each(store, &filter, show_standing, standing, error))
+        Shown shown = {.listing = standing};
+        if (!bounce_standing_each(store, &filter, show_standing, &shown, error))
             return TOOL_LATER;
         g_clear_pointer(&standing, listing_free);
-        putchar('\n');
+        standing_rows = shown.rows;
+        if (standing_rows > 0)
+            putchar('\n');
     }
     g_autoptr(Listing) listing = listing_new(columns, json);
-    return bounce_day_each(store, &filter, show_day, listing, error) ? TOOL_OK : TOOL_LATER;
+    Shown days = {.listing = listing};
+    if (!bounce_day_each(store, &filter, show_day, &days, error))
+        return TOOL_LATER;
+    if (standing_rows + days.rows > 0)
+        return TOOL_OK;
+    g_autofree char *address = g_utf8_make_valid(argv[0], -1);
+    fail(error, FAIL_MISSING, "nothing came back of %s%s%s%s", address, list ? " on " : "",
+         list ? list->posting_address : "", reason || since ? ", for that reason and in that time" : "");
+    return TOOL_MISSING;
 }
 
 /* ---- reset ---- */

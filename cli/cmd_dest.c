@@ -32,6 +32,8 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
         {"sent", "SENT", COLUMN_NUMBER},          {"deferred", "DEFERRED", COLUMN_NUMBER},
         {"bounced", "BOUNCED", COLUMN_NUMBER},    {NULL, NULL, COLUMN_TEXT}};
     json_t *found;
+    if (limit < 0)
+        return command_usage(error, "--limit: %d destinations cannot be shown; 0 and more can", limit);
     json_t *request = json_pack("{s:s,s:i}", "verb", "destinations", "limit", limit);
     int code = ask(site, request, &found, error);
     if (!found)
@@ -171,7 +173,7 @@ static const Command dest_rate = {
     .name = "rate",
     .arguments = "DESTINATION RATE",
     .summary = "Limit the recipients that a destination gets in a time",
-    .details = "RATE is COUNT/UNIT with the unit s, m, h or d (0.5/s, 30/m, 20000/d), none for no limit, or\n"
+    .details = "RATE is COUNT/UNIT with the unit s, m, h or d (0.5/s, 30/m, 20000/d), none (or 0) for no limit, or\n"
                "default for the transport's again. Instances of out share the rate of a relay. It holds across\n"
                "restarts.",
     .least = 2,

@@ -24,7 +24,7 @@ static int run(Site *site, int argc, char **argv, GError **error)
     json_decref(reply);
     if (wait_seconds > 0 && !control_client_settle(client, argv[0], wait_seconds, error))
         return TOOL_LATER;
-    printf("%s: %u instances until the next reload.\n", argv[0], (unsigned)instances);
+    printf("%s: %u instance%s until the next reload.\n", argv[0], (unsigned)instances, instances == 1 ? "" : "s");
     return TOOL_OK;
 }
 

@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "cli/plain.h"
 
+#define REAL_DIGITS 15 /* of a number in JSON: what was written as 0.1 is shown so */
+
 struct Listing {
     const Column *columns;
     size_t count;
@@ -59,6 +61,8 @@ static char *value_text(const json_t *value, ColumnKind kind)
         return listing_span(json_integer_value(value));
     if (json_is_integer(value))
         return g_strdup_printf("%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    if (json_is_real(value))
+        return g_strdup_printf("%.2f", json_real_value(value));
     if (json_is_boolean(value))
         return g_strdup(json_is_true(value) ? "yes" : "no");
     if (json_is_string(value))
@@ -165,7 +169,7 @@ void listing_free(Listing *listing)
 
 void listing_json(const json_t *value)
 {
-    json_dumpf(value, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
+    json_dumpf(value, stdout, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(REAL_DIGITS));
     putchar('\n');
 }
 

@@ -178,11 +178,12 @@ static bool act_on(QueueAct *act, QueueTarget *target, bool named, GError **erro
     QueueState state;
     bool meant = is_meant(target, named, &entry, &state);
     g_autoptr(Entry) owned = entry;
-    if (!meant || (act->verb->aside && !in_shunt(target) && state != QUEUE_PRESERVED))
+    bool aside = !act->verb->aside || in_shunt(target) || state == QUEUE_PRESERVED;
+    if (!meant || (!aside && !named))
         return true;
     target->file.state = state;
     json_t *row = row_of(act, target, entry);
-    const char *reason = not_for_us(act->verb, state);
+    const char *reason = aside ? not_for_us(act->verb, state) : "not set aside, not touched";
     if (reason) {
         tell_left(act, row, reason);
         return true;
@@ -298,7 +299,8 @@ int queue_act_run(const QueueVerb *verb, Site *site, int argc, char **argv, GErr
     g_autoptr(GPtrArray) pending = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref);
     act.pending = pending;
     act.listing = listing;
-    bool sound = act_on_all(&act, argc, argv, error);
+    bool sound = act_on_all(&act, argc, argv, error) && (act.done + act.left > 0 ||
+                                                         queue_select_list_known(site, queue_select_list, error));
     g_clear_pointer(&listing, listing_free); /* the rows come before the sum */
     if (sound && !queue_act_json && act.nothing && verb->nothing)
         puts(verb->nothing);

@@ -118,7 +118,7 @@ Entry *queue_files_open(Queue *queue, const QueueFile *found, QueueState *state,
                 continue;
             g_autoptr(GError) refusal = NULL;
             g_autofree char *file = g_strconcat(name, states[each].suffix, NULL);
-            Entry *entry = entry_open(queue, file, &refusal);
+            Entry *entry = entry_open_read(queue, file, &refusal);
             if (!entry && g_error_matches(refusal, FAIL, FAIL_MISSING))
                 continue;
             *state = each == QUEUE_READY && found->name.due > clock_now() ? QUEUE_WAITING : each;

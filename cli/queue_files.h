@@ -47,6 +47,6 @@ Queue *queue_files_queue(Spool *spool, const char *name, GError **error);
 /* The names asked for, or all when count is 0; g_strfreev(). */
 char **queue_files_choose(Spool *spool, int count, char **names, GError **error);
 
-/* Opens what is or was found as `found`, following it from state to state.
+/* Opens, to read alone, what is or was found as `found`, following it from state to state.
  * FAIL_MISSING when it has left the queue; *state is where it was met. */
 Entry *queue_files_open(Queue *queue, const QueueFile *found, QueueState *state, GError **error);

@@ -13,7 +13,7 @@
 
 static gboolean json, names;
 static char *list_filter, *state_filter;
-static int limit = -1;
+static int limit = G_MAXINT;
 
 /* The first `most` files in order, of those after `after`: never more than twice as many are kept. */
 typedef struct Gather {
@@ -127,7 +127,7 @@ static bool show_queue(Queue *queue, const Gather *filter, Listing *listing, int
     QueueFile last;
     Gather gather = *filter;
     gather.left_out = true;
-    for (guint most = limit < 0 ? G_MAXUINT : (guint)(limit - *shown); gather.left_out && *shown != limit; most *= 2) {
+    for (guint most = (guint)(limit - *shown); gather.left_out && *shown != limit; most *= 2) {
         g_autoptr(GArray) files = g_array_new(FALSE, FALSE, sizeof(QueueFile));
         gather.files = files;
         gather.most = most;
@@ -156,6 +156,8 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     Gather filter = {.all = state_filter == NULL};
     if (state_filter && !queue_state_parse(state_filter, &filter.state))
         return command_usage(error, "--state: there is no state '%s', only " QUEUE_STATE_CHOICES, state_filter);
+    if (limit < 0)
+        return command_usage(error, "--limit: %d entries cannot be shown; 0 and more can", limit);
     queue_select_list_id(&list_filter);
     Spool *spool = site_spool(site, error);
     g_auto(GStrv) queues = spool ? queue_files_choose(spool, argc, argv, error) : NULL;
@@ -168,7 +170,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
         if (!queue || !show_queue(queue, &filter, listing, &shown, error))
             return TOOL_LATER;
     }
-    return TOOL_OK;
+    return shown > 0 || queue_select_list_known(site, list_filter, error) ? TOOL_OK : TOOL_MISSING;
 }
 
 static const GOptionEntry options[] = {

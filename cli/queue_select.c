@@ -23,6 +23,17 @@ void queue_select_list_id(char **list)
     }
 }
 
+bool queue_select_list_known(Site *site, const char *list, GError **error)
+{
+    g_autoptr(GError) refusal = NULL;
+    Store *store = list ? site_store(site, false, NULL) : NULL;
+    g_autoptr(List) found = store ? list_by_id(store, list, &refusal) : NULL;
+    if (!g_error_matches(refusal, FAIL, FAIL_MISSING))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&refusal));
+    return false;
+}
+
 bool queue_select_by_content(void)
 {
     return queue_select_list || queue_select_sender || queue_select_recipient || queue_select_trace;

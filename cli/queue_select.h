@@ -12,6 +12,7 @@
 
 #include "cli/entry_word.h"
 #include "cli/queue_files.h"
+#include "cli/site.h"
 
 extern char **queue_select_queues, *queue_select_list, *queue_select_sender, *queue_select_recipient,
     *queue_select_trace;
@@ -52,3 +53,7 @@ const char *queue_select_sender_of(Entry *entry);
 /* --list may be a List-Id or, as people know it, an address. The store is not asked: entries of a removed list can be
  * meant, too. Replaces *list. */
 void queue_select_list_id(char **list);
+
+/* For when no entry is of that list (its List-Id; NULL: none was named): FAIL_MISSING when there is no such list
+ * either, so that its name may be misspelt. True when the store cannot be asked. */
+bool queue_select_list_known(Site *site, const char *list, GError **error);

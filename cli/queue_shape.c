@@ -14,7 +14,7 @@
 #include "runners/keys.h"
 
 static gboolean json, by_sender, linear;
-static int buckets = 10, tick = 5, top = -1;
+static int buckets = 10, tick = 5, top = G_MAXINT;
 
 typedef struct Walk {
     Queue *queue;
@@ -95,6 +95,8 @@ static int run_shape(Site *site, int argc, char **argv, GError **error)
         return command_usage(error, "--buckets: 2 to %d are possible", SHAPE_BUCKETS_MAX);
     if (tick < 1 || tick > 1440)
         return command_usage(error, "--tick: 1 to 1440 minutes are possible");
+    if (top < 0)
+        return command_usage(error, "--top: %d domains cannot be shown; 0 and more can", top);
     Spool *spool = site_spool(site, error);
     g_auto(GStrv) queues = !spool      ? NULL
                            : argc == 0 ? default_queues(spool, error)

@@ -136,7 +136,7 @@ static bool check_message(Entry *entry, GError **error)
     return true;
 }
 
-Entry *entry_open_begin(Queue *queue, const char *file, GError **error)
+static Entry *open_begin(Queue *queue, const char *file, bool writable, GError **error)
 {
     g_autoptr(Entry) entry = g_new0(Entry, 1);
     entry->queue = queue;
@@ -146,11 +146,16 @@ Entry *entry_open_begin(Queue *queue, const char *file, GError **error)
         return NULL;
     }
     name_format(&entry->name, entry->text);
-    entry->fd = fs_open(queue_fd(queue), file, true, error);
+    entry->fd = fs_open(queue_fd(queue), file, writable, error);
     if (entry->fd < 0)
         return NULL;
     posix_fadvise(entry->fd, 0, MAP_FROM, POSIX_FADV_WILLNEED); /* only a hint */
     return g_steal_pointer(&entry);
+}
+
+Entry *entry_open_begin(Queue *queue, const char *file, GError **error)
+{
+    return open_begin(queue, file, true, error);
 }
 
 bool entry_open_end(Entry *entry, GError **error)
@@ -168,6 +173,12 @@ bool entry_open_end(Entry *entry, GError **error)
 Entry *entry_open(Queue *queue, const char *file, GError **error)
 {
     g_autoptr(Entry) entry = entry_open_begin(queue, file, error);
+    return entry && entry_open_end(entry, error) ? g_steal_pointer(&entry) : NULL;
+}
+
+Entry *entry_open_read(Queue *queue, const char *file, GError **error)
+{
+    g_autoptr(Entry) entry = open_begin(queue, file, false, error);
     return entry && entry_open_end(entry, error) ? g_steal_pointer(&entry) : NULL;
 }
 

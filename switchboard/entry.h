@@ -47,6 +47,8 @@ Entry *entry_open(Queue *queue, const char *file, GError **error);
  * for and verified. Between the two the entry may only be freed, and so after a second that failed. */
 Entry *entry_open_begin(Queue *queue, const char *file, GError **error);
 bool entry_open_end(Entry *entry, GError **error);
+/* For who only looks, and may have no right to more: entry_fd() cannot be written to. */
+Entry *entry_open_read(Queue *queue, const char *file, GError **error);
 void entry_free(Entry *entry);
 /* Its file was unlinked: entry_free() need not wait until the file system has freed it. */
 void entry_set_gone(Entry *entry);

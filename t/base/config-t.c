@@ -275,7 +275,7 @@ static const Refusal refusals[] = {
      "FILE:1: [reply.a] match: found no value; allowed is a regular expression (PCRE)"},
     {"rate", "[transport.a]\ndestination_rate = 10/fortnight",
      "FILE:2: [transport.a] destination_rate: found \"10/fortnight\"; allowed is a count and a unit such as 0.5/s, "
-     "30/m, 1000/h or 20000/d, or 0 for no limit"},
+     "30/m, 1000/h or 20000/d, or none (0 is the same) for no limit"},
     {"feedback", "[transport.relay]\ndestination_concurrency_negative_feedback = 2/concurrency",
      "FILE:2: [transport.relay] destination_concurrency_negative_feedback: found \"2/concurrency\"; allowed is a "
      "number from 0 to 1, alone or as x/y, x/concurrency or x/sqrt_concurrency"},
@@ -354,7 +354,8 @@ static void test_long_wrong_line(void)
     g_autofree char *text = g_strconcat("[site]\nuser = ", word, "\nlgo = ", word, "\n", word, "\nlog = x\n", NULL);
     g_autofree char *faults = g_strconcat("FILE:3: [site] lgo: found an unknown key; allowed is log, perhaps?\n"
                                           "FILE:4: found \"", word, "\"; allowed is KEY = VALUE, [SECTION] or a "
-                                          "comment\nFILE:5: [site] log: found \"x\"; allowed is one of stderr, syslog", NULL);
+                                          "comment\nFILE:5: [site] log: found \"x\"; allowed is one of stderr, "
+                                          "syslog", NULL);
     refuse(text, faults);
     g_autofree char *apart = g_strconcat("[site]\nuser = x", blanks, "x\n", NULL);
     refuse(apart, "FILE:2: [site]: found 99 blanks, ; and # or more in a row; allowed are fewer");

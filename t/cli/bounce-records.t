@@ -59,7 +59,7 @@ def test_ls(site):
     assert addresses(whole) == [CRIS, ANNE, BART]  # by list, then domain
     anne, bart = whole.rows()[1:]
     assert (anne["score"], anne["delivery_status"], anne["status"], anne["reason"], anne["list"]) == (
-        "1.25", "enabled", "4.2.2", "mailbox-full", "test.lists.example.com")
+        1.25, "enabled", "4.2.2", "mailbox-full", "test.lists.example.com")
     assert (bart["delivery_status"], bart["warnings"], bart["disabled_at"], bart["next_at"]) == (
         "by_bounces", 2, "2026-11-21T00:00:00Z", "2026-11-24T00:00:00Z")
     assert anne["disabled_at"] is None and anne["probe_at"] is None
@@ -83,13 +83,17 @@ def test_show(site):
     fill(site)
     rows = site.run("bounce", "show", "--json", "CRIS@sub.example.net").rows()
     assert [(row["day"], row["list"], row["bounces"], row["weight"], row["source"], row["text"]) for row in rows] == [
-        ("2026-11-20", "other.lists.example.com", 1, "1.00", "verp", "said 5.1.1"),
-        ("2026-11-21", "test.lists.example.com", 2, "1.00", "verp", "said 5.1.1")]
+        ("2026-11-20", "other.lists.example.com", 1, 1, "verp", "said 5.1.1"),
+        ("2026-11-21", "test.lists.example.com", 2, 1, "verp", "said 5.1.1")]
     assert len(site.run("bounce", "show", "--json", CRIS, LIST).rows()) == 1
     assert len(site.run("bounce", "show", "--json", ANNE, "--reason=mailbox-full").rows()) == 1
     shown = site.run("bounce", "show", ANNE).out
     assert "1.25" in shown and "2026-10-12" in shown and "said 4.2.2" in shown
-    assert site.run("bounce", "show", "--json", "nobody@example.org").out == ""
+    for options in ((), ("--json",), (LIST,)):
+        none = site.run("bounce", "show", "nobody@example.org", *options, code=MISSING, says="nobody@example.org")
+        assert none.out == ""
+    site.run("bounce", "show", ANNE, "--since=0", code=MISSING, says=ANNE)
+    assert '"weight":0.25' in site.run("bounce", "show", "--json", ANNE).out
 
 
 def test_stat(site):

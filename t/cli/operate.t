@@ -71,6 +71,7 @@ def test_release_what_was_not_held(site):
 
 def test_release_before_anything_was_held(site):
     """The queue of what is held is there once something was; a name that is no queue at all is another thing."""
+    site.run("list", "create", LIST)
     for words in ((), ("--dry-run",)):
         assert site.run("queue", "release", "--queue", "hold", *words).out == "nothing is held\n"
         assert site.run("queue", "release", "--list", LIST, *words).out == "nothing is held\n"
@@ -96,6 +97,14 @@ def test_by_list_and_queue(site):
     site.run("queue", "hold", "--queue", "out", "--queue", "retry")
     assert names(site, "out") == names(site, "retry") == [] and len(names(site, "in")) == 1
     site.run("queue", "release", "--queue", "out", code=USAGE, says="release is for entries of hold")
+
+
+def test_an_unknown_list_is_told(site):
+    write_entry(site, "out")
+    site.run("list", "create", "another@example.com")
+    for verb in ("delete", "hold", "release", "requeue"):
+        site.run("queue", verb, "--list=typo@example.com", code=MISSING, says="there is no list typo.example.com")
+    site.run("shunt", "retry", "--list=typo.example.com", code=MISSING, says="there is no list typo.example.com")
 
 
 def test_by_sender_and_recipient(site):

@@ -14,7 +14,7 @@ import re  # noqa: E402
 import subprocess  # noqa: E402
 import time  # noqa: E402
 
-from harness import CONFIG, MISSING, NOT_SO, TOOL, USAGE, main  # noqa: E402
+from harness import CONFIG, MISSING, NOT_SO, TOOL, USAGE, Skip, main  # noqa: E402
 from spool import write_entry  # noqa: E402
 
 LIST = "test@example.com"
@@ -85,7 +85,8 @@ def test_ls_filters(site):
     assert site.run("queue", "ls", "--names", "--state", "claimed").out.split() == [names[0]]
     assert site.run("queue", "ls", "--names", "--list", LIST).out.split() == names
     assert site.run("queue", "ls", "--names", "--list", "TEST.example.com", "--state=ready").out.split() == names[1:]
-    assert site.run("queue", "ls", "--names", "--list", "nobody@example.com").out == ""
+    site.run("list", "create", "empty@example.com")
+    assert site.run("queue", "ls", "--names", "--list", "empty@example.com").out == ""
     site.run("queue", "ls", "--state", "asleep", code=USAGE, says="'asleep'")
 
 
@@ -108,6 +109,29 @@ def test_ls_limit(site):
     write_entry(site, "retry", due=now)
     assert len(site.run("queue", "ls", "--names", "--limit", "101").out.split()) == 101
     assert len(site.run("queue", "ls", "--names", "--limit", "100").out.split()) == 100
+
+
+def test_ls_limit_is_a_number_of_entries(site):
+    fill(site)
+    for words in (("queue", "ls", "--limit"), ("dest", "ls", "--limit"), ("queue", "shape", "--top")):
+        site.run(*words[:2], f"{words[2]}=-5", code=USAGE, says=f"{words[2]}: -5")
+
+
+def test_ls_of_an_unknown_list(site):
+    fill(site)
+    site.run("queue", "ls", "--list=typo@example.com", code=MISSING, says="there is no list typo.example.com")
+
+
+def test_who_may_only_read_can_look(site):
+    if os.geteuid() != 0:
+        raise Skip("not root")
+    name = fill(site)[0]
+    for path in [site.path, *site.path.rglob("*")]:
+        path.chmod(0o755 if path.is_dir() else 0o444)
+    for words in (("queue", "ls", "in", "--json"), ("queue", "shape"), ("queue", "stat"), ("queue", "cat", name)):
+        done = subprocess.run([TOOL, "-c", site.config, *words], user="nobody", group="nogroup", extra_groups=[],
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and done.stdout and not done.stderr, done
 
 
 def test_ls_shows_damage_and_goes_on(site):

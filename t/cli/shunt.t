@@ -99,6 +99,14 @@ def test_retry_goes_back_under_the_hash_it_had(site):
     assert names(site, "in")[0][17:] == before[17:]
 
 
+def test_retry_of_what_was_not_set_aside(site):
+    name = write_entry(site, "in")
+    for words in ((), ("--dry-run",)):
+        done = site.run("shunt", "retry", name, *words, code=NOT_SO)
+        assert "not set aside" in done.out and "1 not touched" in done.out
+    assert names(site, "in") == [name]
+
+
 def test_delete(site):
     shunted, poison, stray = fill(site)
     kept = sorted(os.listdir(site.spool / "out"))
