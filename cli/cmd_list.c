@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* listrunner list: create, remove, ls, and the settings verbs of list_settings.c. */
+/* listrunner list: create, ls; remove is in list_remove.c, the settings verbs are in list_settings.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/listing.h"
 #include "cli/list_name.h"
+#include "cli/list_remove.h"
 #include "cli/list_settings.h"
 
 static char *style;
@@ -66,18 +67,6 @@ static int run_create(Site *site, int argc, char **argv, GError **error)
     if (!store_commit(store, error))
         return TOOL_LATER;
     printf("list %s created (List-Id %s)\n", list->posting_address, list->list_id);
-    return TOOL_OK;
-}
-
-static int run_remove(Site *site, int argc, char **argv, GError **error)
-{
-    Store *store = site_store(site, false, error);
-    if (!store)
-        return TOOL_LATER;
-    g_autoptr(List) list = list_find(store, argv[0], error);
-    if (!list || !list_remove(store, list->list_id, error))
-        return TOOL_LATER;
-    printf("list %s removed\n", list->posting_address);
     return TOOL_OK;
 }
 
@@ -145,16 +134,11 @@ static const Command create = {
     .most = 1, .options = create_options, .run = run_create,
 };
 
-static const Command remove_list = {
-    .name = "remove", .arguments = "LIST", .summary = "Remove a list with its members and held posts", .least = 1,
-    .most = 1, .run = run_remove,
-};
-
 static const Command ls = {
     .name = "ls", .arguments = "[DOMAIN]", .summary = "Show the lists", .most = 1, .options = ls_options, .run = run_ls,
 };
 
-static const Command *const verbs[] = {&create,   &remove_list, &ls,         &list_show,
+static const Command *const verbs[] = {&create, &list_remove_verb, &ls, &list_show,
                                        &list_get_verb, &list_set_verb,    &list_reset_verb, NULL};
 
 const Command cmd_list = {

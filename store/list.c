@@ -270,31 +270,42 @@ static bool delete_list(Store *store, const char *list_id, GError **error)
            fragment_recount(store, error);
 }
 
-/* Its members but for the last ones, some at a time. */
-static bool delete_members(Store *store, const char *list_id, GError **error)
+/* The members before the one at place REMOVE_ROWS, none when there are not so many. By their place in the table's own
+ * order: a search for each of them would pass all others. */
+static bool delete_members(Store *store, int64_t list, int64_t *removed, GError **error)
 {
-    int64_t key, removed;
-    if (!list_key(store, list_id, &key, error))
+    *removed = 0;
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT role, folded, by_person FROM member WHERE list = $1 "
+                                        "ORDER BY role, folded, by_person LIMIT 1 OFFSET $2",
+                                        INTEGER(list), INTEGER(REMOVE_ROWS));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step != STEP_ROW)
+        return step == STEP_DONE;
+    g_autofree char *folded = g_strdup(query_text(query, 1));
+    int64_t role = query_integer(query, 0), by_person = query_integer(query, 2);
+    g_clear_pointer(&query, query_free);
+    return query_run(store, error, removed,
+                     "DELETE FROM member WHERE list = $1 AND (role, folded, by_person) < ($2, $3, $4)", INTEGER(list),
+                     INTEGER(role), TEXT(folded), INTEGER(by_person));
+}
+
+bool list_remove_members(Store *store, const char *list_id, int64_t *removed, GError **error)
+{
+    int64_t key;
+    Write write;
+    if (!list_key(store, list_id, &key, error) || !write_begin(store, &write, error))
         return false;
-    do {
-        Write write;
-        if (!write_begin(store, &write, error))
-            return false;
-        bool ok = query_run(store, error, &removed,
-                            "DELETE FROM member WHERE (list, role, folded, by_person) IN "
-                            "(SELECT list, role, folded, by_person FROM member WHERE list = $1 LIMIT $2)",
-                            INTEGER(key), INTEGER(REMOVE_ROWS));
-        if (!write_end(store, &write, ok, error))
-            return false;
-    } while (removed == REMOVE_ROWS);
-    return true;
+    return write_end(store, &write, delete_members(store, key, removed, error), error);
 }
 
 bool list_remove(Store *store, const char *list_id, GError **error)
 {
     Write write;
-    if (!store_is_transaction_open(store) && !delete_members(store, list_id, error))
-        return false;
+    int64_t removed = store_is_transaction_open(store) ? 0 : 1;
+    while (removed > 0)
+        if (!list_remove_members(store, list_id, &removed, error))
+            return false;
     return write_begin(store, &write, error) && write_end(store, &write, delete_list(store, list_id, error), error);
 }
 

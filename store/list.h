@@ -134,6 +134,9 @@ List *list_create(Store *store, const char *posting_address, const char *style, 
 /* Outside a transaction the members of a large list go first, some at a time: interrupted, the list is there with
  * the others. */
 bool list_remove(Store *store, const char *list_id, GError **error);
+/* The first of these steps alone, in a transaction of its own, for who shows how it goes: *removed tells how many went,
+ * 0 when there are so few that they can go with the list. */
+bool list_remove_members(Store *store, const char *list_id, int64_t *removed, GError **error);
 
 /* FAIL_MISSING when there is none. The first takes a posting address (any
  * case), the second a List-Id, the third either, for people. Aliased domains

@@ -97,6 +97,50 @@ def test_addresses_of_other_lists_are_taken(site):
     site.run("list", "create", "test-dev@example.com")
 
 
+def answered(site, answer, *words):
+    """A command on a terminal, where somebody types; the exit code and what stood there."""
+    import pty
+
+    leader, follower = pty.openpty()
+    process = subprocess.Popen([TOOL, "-c", site.config, *words], stdin=follower, stdout=follower, stderr=follower)
+    os.close(follower)
+    os.write(leader, answer)
+    seen = b""
+    try:
+        while chunk := os.read(leader, 4096):
+            seen += chunk
+    except OSError:
+        pass
+    os.close(leader)
+    return process.wait(), seen.decode()
+
+
+def test_a_list_with_members_is_removed_only_on_purpose(site):
+    site.run("list", "create", LIST)
+    site.run("member", "add", LIST, "anne@example.com", "bart@example.com")
+    site.run("list", "remove", LIST, code=USAGE, says="has 2 members, who would be gone for good; say --yes")
+    for answer in (b"\n", b"n\n", b"yeah\n", b"\x04"):
+        code, seen = answered(site, answer, "list", "remove", LIST)
+        assert code == NOT_SO and f"Remove {LIST} with its 2 members" in seen and "not removed" in seen, (code, seen)
+    assert site.run("list", "ls", "--names").out == LIST + "\n"
+    code, seen = answered(site, b"y\n", "list", "remove", LIST)
+    assert code == 0 and f"list {LIST} removed" in seen, (code, seen)
+    site.run("list", "create", LIST)
+    site.run("member", "add", LIST, "anne@example.com")
+    site.run("list", "remove", LIST, "--yes")
+    assert site.run("list", "ls").out == ""
+
+
+def test_a_large_list_is_removed(site):
+    site.run("list", "create", LIST)
+    site.run("list", "create", "other@example.com")
+    site.run("member", "add", "other@example.com", "m1@example.com")
+    site.run("member", "import", LIST, data=b"".join(b"m%d@example.com\n" % i for i in range(25000)))
+    assert "stays as large as it is" in site.run("list", "remove", LIST, "--yes").out
+    assert site.run("list", "ls", "--names").out == "other@example.com\n"
+    assert site.run("member", "ls", "other@example.com", "--names").out == "m1@example.com\n"
+
+
 def test_show_and_find_lists(site):
     site.run("list", "create", LIST)
     site.run("list", "create", "other@example.org")

@@ -471,7 +471,7 @@ def test_list_that_is_gone(ends):
     pid, = ends.instance.pids("bounces")
     os.kill(pid, signal.SIGSTOP)
     ends.instance.lmtp_send(report(ends.members[0]), f"test-bounces@{HOST}", sender="")
-    ends.instance.cli("list", "remove", ends.address)
+    ends.instance.cli("list", "remove", "--yes", ends.address)
     os.kill(pid, signal.SIGCONT)
     ends.instance.wait_idle()
     assert "result=discarded (the list is gone)" in ends.instance.log_text()

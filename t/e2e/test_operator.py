@@ -119,7 +119,7 @@ def test_shunted_and_tried_again(instances, sink):
     address = instance.create_list("test", MEMBERS[:2])
     mail = corpus.distinct(1, 500)[0]
     instance.cli("inject", address, "--sender", "poster@example.net", "-", input=mail.octets)
-    instance.cli("list", "remove", address)
+    instance.cli("list", "remove", "--yes", address)
     instance.start()
     shunted, = wait_until(lambda: rows(instance.run("shunt", "ls", "--json")), 20, "the entry to be shunted")
     assert shunted["from"] == "in" and shunted["runner"] == "in" and "no list" in shunted["reason"], shunted
