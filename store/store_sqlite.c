@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
+#include "store/store_access.h"
 #include "store/store_internal.h"
 
 #include <errno.h>
@@ -37,15 +38,12 @@ static FailCode code_of(int result)
     }
 }
 
-static bool failed(sqlite3 *database, int result, GError **error)
+static bool failed_at(const char *where, sqlite3 *database, int result, GError **error)
 {
     const char *advice = "";
     switch (result & 0xff) {
     case SQLITE_BUSY:
         advice = " (another process has been writing for 10 s)";
-        break;
-    case SQLITE_READONLY:
-        advice = " (only the user to whom it belongs, and root, can)";
         break;
     case SQLITE_CORRUPT:
         advice = " (restore it, or mend it with the .recover command of sqlite3)";
@@ -53,9 +51,16 @@ static bool failed(sqlite3 *database, int result, GError **error)
     default:
         break;
     }
+    bool refused = (result & 0xff) == SQLITE_READONLY || (result & 0xff) == SQLITE_CANTOPEN;
+    g_autofree char *denied = refused ? store_access_denied(where) : NULL;
+    return fail(error, code_of(result), "%s: %s%s%s", where, sqlite3_errmsg(database), denied ? ": " : advice,
+                denied ? denied : "");
+}
+
+static bool failed(sqlite3 *database, int result, GError **error)
+{
     const char *file = sqlite3_db_filename(database, "main");
-    return fail(error, code_of(result), "%s: %s%s", file && *file ? file : "database", sqlite3_errmsg(database),
-                advice);
+    return failed_at(file && *file ? file : "database", database, result, error);
 }
 
 static void sqlite_close(void *connection)
@@ -112,16 +117,21 @@ static void *sqlite_open(const char *where, bool create, GError **error)
     if (create && !create_file(where, error))
         return NULL;
     if (!create && access(where, F_OK) != 0) {
-        fail_errno(error, errno == ENOENT ? FAIL_MISSING : FAIL_LATER, "%s", where);
+        g_autofree char *denied = errno == EACCES ? store_access_denied(where) : NULL;
+        if (denied)
+            fail(error, FAIL_LATER, "%s: %s", where, denied);
+        else
+            fail_errno(error, errno == ENOENT ? FAIL_MISSING : FAIL_LATER, "%s", where);
         return NULL;
     }
     Connection *self = g_new0(Connection, 1);
     self->log = -1;
     int result = sqlite3_open_v2(where, &self->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     bool ok = result == SQLITE_OK;
-    if (!ok)
-        fail(error, code_of(result), "%s: %s", where,
-             self->database ? sqlite3_errmsg(self->database) : "out of memory");
+    if (!ok && self->database)
+        failed_at(where, self->database, result, error);
+    else if (!ok)
+        fail(error, FAIL_LATER, "%s: out of memory", where);
     if (ok) {
         sqlite3_extended_result_codes(self->database, 1);
         sqlite3_busy_timeout(self->database, BUSY_TIMEOUT_MS);

@@ -346,5 +346,22 @@ def test_root_leaves_no_files_of_its_own(site):
     assert {path.stat().st_uid for path in made} == {nobody.pw_uid}, [(p, p.stat().st_uid) for p in made]
 
 
+def test_who_may_not_use_the_database_is_told_why(site):
+    if os.geteuid() != 0:
+        raise Skip("not root")
+    site.run("list", "create", LIST)
+    cases = [(0o755, 0o600, f"the user nobody may not read {site.database}, which belongs to root (mode 600)"),
+             (0o755, 0o644, f"the user nobody may not write {site.database}, which belongs to root (mode 644)"),
+             (0o755, 0o666, f"the user nobody may not make files in {site.path}, which belongs to root (mode 755)"),
+             (0o711, 0o000, f"the user nobody may not read {site.database}, which belongs to root (mode 000)")]
+    for directory, mode, why in cases:
+        site.path.chmod(directory)
+        site.config.chmod(0o644)
+        site.database.chmod(mode)
+        done = subprocess.run([TOOL, "-c", site.config, "list", "ls"], user="nobody", group="nogroup", extra_groups=[],
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 75 and done.stderr.count(str(site.database)) >= 1 and why in done.stderr, done
+
+
 if __name__ == "__main__":
     main(globals())
