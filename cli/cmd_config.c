@@ -18,6 +18,10 @@ static int run_check(Site *site, int argc, char **argv, GError **error)
     g_autofree char *fault = offline ? NULL : mount_fault(config_string(config, "spool", "directory"));
     if (fault)
         fprintf(stderr, "listrunner config check: warning: [spool] directory: %s\n", fault);
+    g_autofree char *above = g_path_get_dirname(config_string(config, "store", "path"));
+    g_autofree char *store = offline ? NULL : mount_network_fault(above);
+    if (store)
+        fprintf(stderr, "listrunner config check: warning: [store] path: %s\n", store);
     g_autofree char *doubts = offline ? NULL : config_doubts(config);
     g_auto(GStrv) lines = g_strsplit(doubts ? doubts : "", "\n", -1);
     for (char **line = lines; *line; line++)
