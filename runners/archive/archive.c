@@ -48,7 +48,7 @@ typedef struct Archive {
     GArray *ended; /* of Done: their entries ended, and may come back in a power cut until the queue is synced */
     Queue *queue; /* theirs */
     GPtrArray *outcomes; /* of the batch at hand, borrowed */
-    bool failed; /* the batch at hand */
+    GError *fault; /* a flush failed: the batch at hand must come again */
     /* What arrived before the process began may have been in hand when the
      * last one died, what arrived before a batch or a hop failed may have been in it. */
     int64_t started_at, failed_at;
@@ -175,15 +175,38 @@ static bool store_once(Archive *archive, Archiver *archiver, const ArchiveMail *
     return true;
 }
 
+/* Puts on the disk what the archiver holds of the batch so far. That was called stored: when it fails, the whole batch
+ * must come again. */
+static bool flush(Archive *archive, Archiver *archiver, GError **error)
+{
+    g_autoptr(GError) failure = NULL;
+    if (archiver->type->flush == NULL || archiver->type->flush(archiver->state, &failure))
+        return true;
+    log_error("archiver=%s result=batch-failed reason=\"%s\"", archiver->name, failure->message);
+    if (archive->fault == NULL)
+        fail(&archive->fault, FAIL_LATER, "archiver %s: %s", archiver->name, failure->message);
+    g_propagate_error(error, g_steal_pointer(&failure));
+    return false;
+}
+
+/* Stores it, after a flush where the archiver asks for one. */
 static bool store(Archive *archive, Archiver *archiver, const ArchiveMail *mail, GError **error)
 {
-    if (archiver->type->immediate)
-        return store_once(archive, archiver, mail, error);
-    if (!archiver->type->store(archiver->state, mail, error))
-        return false;
-    /* One at a time, so that the archiver at fault keeps only its own copies. */
-    bool careful = mail->arrival <= archive->failed_at;
-    return !careful || archiver->type->flush == NULL || archiver->type->flush(archiver->state, error);
+    g_autoptr(GError) failure = NULL;
+    if (archiver->type->store(archiver->state, mail, &failure))
+        return true;
+    if (g_error_matches(failure, FAIL, FAIL_RACE))
+        return flush(archive, archiver, error) && archiver->type->store(archiver->state, mail, error);
+    g_propagate_error(error, g_steal_pointer(&failure));
+    return false;
+}
+
+/* What was in a batch that failed: between two flushes, so that the archiver at fault keeps only its own copies. */
+static bool store_alone(Archive *archive, Archiver *archiver, const ArchiveMail *mail, GError **error)
+{
+    const ArchiverType *type = archiver->type;
+    return flush(archive, archiver, error) && store(archive, archiver, mail, error) &&
+           (type->flush == NULL || type->flush(archiver->state, error));
 }
 
 static bool serve(Archive *archive, const char *name, const ArchiveMail *mail, const Outcome *outcome, GError **error)
@@ -191,7 +214,10 @@ static bool serve(Archive *archive, const char *name, const ArchiveMail *mail, c
     Archiver *archiver = find(archive, name);
     if (archiver == NULL)
         return fail(error, FAIL_NEVER, "there is no archiver %s, or it is not enabled", name);
-    if (!store(archive, archiver, mail, error))
+    bool stored = archiver->type->immediate            ? store_once(archive, archiver, mail, error)
+                  : mail->arrival <= archive->failed_at ? store_alone(archive, archiver, mail, error)
+                                                        : store(archive, archiver, mail, error);
+    if (!stored)
         return false;
     Done done = {.archiver = archiver, .outcome = outcome};
     g_strlcpy(done.key, mail->key, sizeof done.key);
@@ -303,19 +329,11 @@ static bool archive_handle(Runner *runner, Entry *entry, Outcome *outcome, GErro
 static bool archive_end_batch(Runner *runner, GError **error)
 {
     Archive *archive = runner_data(runner);
-    bool good = true;
-    for (guint i = 0; i < archive->archivers->len; i++) {
-        Archiver *archiver = archive->archivers->pdata[i];
-        g_autoptr(GError) failure = NULL;
-        if (archiver->type->flush == NULL || archiver->type->flush(archiver->state, &failure))
-            continue;
-        log_error("archiver=%s result=batch-failed reason=\"%s\"", archiver->name, failure->message);
-        if (good)
-            g_propagate_prefixed_error(error, g_steal_pointer(&failure), "archiver %s: ", archiver->name);
-        good = false;
-    }
-    archive->failed = !good;
-    return good;
+    for (guint i = 0; i < archive->archivers->len; i++)
+        flush(archive, archive->archivers->pdata[i], NULL);
+    if (archive->fault != NULL)
+        g_propagate_error(error, g_error_copy(archive->fault));
+    return archive->fault == NULL;
 }
 
 /* Called after a batch that failed, too. */
@@ -323,10 +341,10 @@ static void archive_committed(Runner *runner)
 {
     Archive *archive = runner_data(runner);
     for (guint i = 0; i < archive->outcomes->len; i++)
-        if (archive->failed || ((Outcome *)archive->outcomes->pdata[i])->error != NULL)
+        if (archive->fault != NULL || ((Outcome *)archive->outcomes->pdata[i])->error != NULL)
             archive->failed_at = MAX(clock_now(), archive->latest);
     g_ptr_array_set_size(archive->outcomes, 0);
-    for (guint i = 0; !archive->failed && i < archive->done_now->len; i++) {
+    for (guint i = 0; archive->fault == NULL && i < archive->done_now->len; i++) {
         const Done *done = &g_array_index(archive->done_now, Done, i);
         if (done->outcome->error != NULL) /* it comes again */
             continue;
@@ -336,7 +354,7 @@ static void archive_committed(Runner *runner)
             g_array_append_vals(archive->ended, done, 1);
     }
     g_array_set_size(archive->done_now, 0);
-    archive->failed = false;
+    g_clear_error(&archive->fault);
 }
 
 static void archive_stop(Runner *runner)
@@ -351,6 +369,7 @@ static void archive_stop(Runner *runner)
     g_array_unref(archive->done_now);
     g_ptr_array_unref(archive->outcomes);
     g_hash_table_unref(archive->done);
+    g_clear_error(&archive->fault);
     g_free(archive);
     runner_set_data(runner, NULL);
 }

@@ -7,9 +7,10 @@
  * in archiver_types[] (archive.c).
  *
  * store() takes one mail; it may keep what it did unsynced until flush(),
- * which the runner calls once a batch, before the hop is committed. When
- * flush() fails the whole batch comes again, one mail at a time (each
- * followed by a flush), so that the archiver at fault is found.
+ * which the runner calls at the end of a batch, before the hop is committed, and whenever store() fails with
+ * FAIL_RACE: then the archiver must be flushed before it can take this mail, which is handed to store() once more.
+ * When flush() fails the archiver forgets what it held, and the whole batch comes again, each mail between two flushes,
+ * so that a failure is known to be of that mail.
  * A mail that comes again has the same key: a type whose store() can look up the key
  * stores it once. One that cannot (immediate) is remembered for as long as
  * the process lives. settled() says that a mail that was stored does not come again,

@@ -27,7 +27,6 @@ typedef struct MboxArchiver {
     int path_fd;
     GHashTable *files;  /* list → MboxFile */
     GPtrArray *touched; /* of MboxFile, locked, borrowed from files */
-    GError *fault;      /* a flush in the midst of a batch failed: the batch must */
 } MboxArchiver;
 
 static void mbox_close(void *data)
@@ -35,7 +34,6 @@ static void mbox_close(void *data)
     MboxArchiver *self = data;
     g_ptr_array_unref(self->touched);
     g_hash_table_unref(self->files);
-    g_clear_error(&self->fault);
     close(self->path_fd);
     g_free(self);
 }
@@ -101,8 +99,9 @@ static bool each_touched(MboxArchiver *self, bool (*step)(MboxFile *file, GError
     return good && sync_touched(self, error);
 }
 
-static bool flush_now(MboxArchiver *self, GError **error)
+static bool mbox_flush(void *data, GError **error)
 {
+    MboxArchiver *self = data;
     bool good = self->touched->len == 0 ||
                 (each_touched(self, mbox_file_begin, error) && each_touched(self, mbox_file_append, error));
     for (guint i = 0; i < self->touched->len; i++) {
@@ -129,30 +128,20 @@ static MboxFile *file_of(MboxArchiver *self, const char *list, GError **error)
     return file;
 }
 
-/* The list's file, locked. Who holds other locks does not wait for one: it
- * flushes first, which gives them up, so two instances cannot wait for each other. */
+/* The list's file, locked. Who holds other locks does not wait for one: a flush gives them up, so two instances cannot
+ * wait for each other. */
 static MboxFile *locked_file_of(MboxArchiver *self, const char *list, GError **error)
 {
     g_autoptr(GError) busy = NULL;
     MboxFile *file = file_of(self, list, error);
     if (file == NULL || mbox_file_locked(file))
         return file;
-    bool good = mbox_file_lock(file, self->touched->len > 0 ? LOCK_WAIT_HOLDING : LOCK_WAIT, &busy);
-    if (!good && self->touched->len > 0 && g_error_matches(busy, FAIL, FAIL_RACE)) {
-        g_clear_error(&busy);
-        if (!flush_now(self, &self->fault)) {
-            g_propagate_error(error, g_error_copy(self->fault));
-            return NULL;
-        }
-        file = file_of(self, list, error); /* flushing may have closed it */
-        good = file != NULL && mbox_file_lock(file, LOCK_WAIT, &busy);
-    }
-    if (good) {
+    bool holding = self->touched->len > 0;
+    if (mbox_file_lock(file, holding ? LOCK_WAIT_HOLDING : LOCK_WAIT, &busy)) {
         g_ptr_array_add(self->touched, file);
         return file;
     }
-    if (busy != NULL)
-        fail(error, FAIL_LATER, "%s", busy->message);
+    fail(error, holding && g_error_matches(busy, FAIL, FAIL_RACE) ? FAIL_RACE : FAIL_LATER, "%s", busy->message);
     return NULL;
 }
 
@@ -166,23 +155,12 @@ static bool mbox_store(void *data, const ArchiveMail *mail, GError **error)
         return false;
     if (known)
         return true;
+    if (mbox_file_pending(file) > PENDING_MAX)
+        return fail(error, FAIL_RACE, "too much waits to be appended to the mbox of %s", mail->list);
     GString *text = mbox_text(mail);
     mbox_file_add(file, &key, text->str, text->len);
     g_string_free(text, TRUE);
-    if (mbox_file_pending(file) > PENDING_MAX && !flush_now(self, &self->fault)) {
-        g_propagate_error(error, g_error_copy(self->fault));
-        return false;
-    }
     return true;
-}
-
-static bool mbox_flush(void *data, GError **error)
-{
-    MboxArchiver *self = data;
-    bool good = flush_now(self, self->fault == NULL ? &self->fault : NULL) && self->fault == NULL;
-    if (self->fault != NULL)
-        g_propagate_error(error, g_steal_pointer(&self->fault));
-    return good;
 }
 
 const ArchiverType archiver_mbox = {

@@ -7,9 +7,11 @@ import re
 import shutil
 import smtplib
 import subprocess
+import time
 
 import pytest
 
+from support.attempts import Accounts, Senders
 from support.corpus import Mail
 from support.instance import HOST, let_through, wait_until
 from support.load import missing_and_repeats
@@ -17,6 +19,16 @@ from support.post import post
 
 MEMBERS = [f"m{i}@members.example.org" for i in range(3)]
 SMALL_OCTETS = 24 * 1024 * 1024
+
+
+def mount_tmpfs(mount, octets):
+    return subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={octets}", "tmpfs", mount],
+                          stderr=subprocess.DEVNULL).returncode == 0
+
+
+def unmount(mount):
+    wait_until(lambda: subprocess.run(["umount", mount], stderr=subprocess.DEVNULL).returncode == 0, 20,
+               "the small file system to be idle")
 
 
 @pytest.fixture
@@ -33,12 +45,23 @@ def small_disk(tmp_path_factory):
     mkfs = ["mkfs.ext4", "-q", "-m", "0", "-J", "size=4", image]
     made = shutil.which("mkfs.ext4") and subprocess.run(mkfs).returncode == 0
     if not made or subprocess.run(["mount", "-o", "loop", image, mount], stderr=subprocess.DEVNULL).returncode != 0:
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SMALL_OCTETS}", "tmpfs", mount],
-                          stderr=subprocess.DEVNULL).returncode != 0:
+        if not mount_tmpfs(mount, SMALL_OCTETS):
             pytest.skip("neither a loop device nor a tmpfs can be mounted here")
     yield mount
-    wait_until(lambda: subprocess.run(["umount", mount], stderr=subprocess.DEVNULL).returncode == 0, 20,
-               "the small file system to be idle")
+    unmount(mount)
+
+
+@pytest.fixture
+def small_memory(tmp_path_factory):
+    """A tmpfs of its own."""
+    if os.getuid() != 0:
+        pytest.skip("only root can mount a small file system")
+    mount = tmp_path_factory.mktemp("archive")
+    let_through(mount)
+    if not mount_tmpfs(mount, SMALL_OCTETS):
+        pytest.skip("no tmpfs can be mounted here")
+    yield mount
+    unmount(mount)
 
 
 def use_up(path):
@@ -127,6 +150,33 @@ def test_archive_disk_full(small_disk, instances, sink):
     assert sorted(mail["Message-ID"] for mail in mailbox.mbox(place / "mbox" / f"{name}.mbox", create=False)) == wanted
     assert sorted(mail["Message-ID"] for mail in mailbox.Maildir(place / "maildir" / name, create=False)) == wanted
     assert sorted(re.findall("Message-ID: (<.*>)", output.read_text())) == wanted, "the program ran once for each"
+    assert not instance.set_aside()
+
+
+def test_archive_disk_full_again_and_again(small_memory, instances, sink):
+    """The archive's disk has room and has none, by turns, while posts keep coming: those that come again share their
+    batches with fresh ones. Each post is in each archive once."""
+    instance = instances(sink.port, settings={"runner.archive": {"instances": 1}})
+    place = small_memory / "archive"
+    place.mkdir()
+    instance.own(place)
+    instance.set({"archiver.maildir": {"path": place / "maildir"}, "archiver.mbox": {"path": place / "mbox"}})
+    instance.start()
+    lists = {instance.create_list(name, MEMBERS[:1]): MEMBERS[:1] for name in ("test", "other")}
+    senders, filler = Senders(instance, lists, 1, count=2, pause=0.004), small_memory / "filler"
+    senders.start()
+    for full, room in ((2.2, 0.2), (3.3, 0.1)):  # what is tried again after a second finds it full, too
+        use_up(filler)
+        time.sleep(full)
+        filler.unlink()
+        time.sleep(room)
+    senders.stop()
+    assert "result=batch-failed" in instance.log_text()
+    wait_until(lambda: instance.run("queue", "edit-due", "now", "--queue", "archive") and instance.idle(), 60,
+               "the archive to have all")
+    accounts = Accounts(senders.attempts, lists, sink.transactions(), [place / "maildir"], [place / "mbox"])
+    print(f"\n{accounts.accepted} posts")
+    assert not accounts.faults, accounts.faults[:10]
     assert not instance.set_aside()
 
 

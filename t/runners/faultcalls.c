@@ -88,13 +88,31 @@ bool faults_may_allocate(void)
            (plan.alone && report->allocations > plan.allocation);
 }
 
-/* Writes what is called into the report: the call, the directory or file, the name. */
-static void tell(const char *call, int fd, const char *name)
+/* The path of an open file; "" when it has none. */
+static void find_path(int fd, char path[PATH_MAX + 1])
 {
-    char link[40], path[PATH_MAX + 1] = "";
+    char link[40];
     g_snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t length = fd >= 0 ? readlink(link, path, PATH_MAX) : 0;
     path[MAX(length, 0)] = '\0';
+}
+
+static bool is_meant(const char *call, int fd)
+{
+    char path[PATH_MAX + 1];
+    if (plan.only && !g_pattern_match_simple(plan.only, call))
+        return false;
+    if (!plan.under)
+        return true;
+    find_path(fd, path);
+    return g_str_has_prefix(path, plan.under);
+}
+
+/* Writes what is called into the report: the call, the directory or file, the name. */
+static void tell(const char *call, int fd, const char *name)
+{
+    char path[PATH_MAX + 1];
+    find_path(fd, path);
     const char *base = strrchr(path, '/');
     g_snprintf(report->call, sizeof report->call, "%s %s%s%s", call, base ? base + 1 : "", name ? "/" : "",
                name ? name : "");
@@ -107,10 +125,10 @@ static int next_error(const char *call, int fd, const char *name, unsigned possi
     struct stat status;
     bool ours = fd == AT_FDCWD || fd == -1 || (fd > 2 && __real_fstat(fd, &status) == 0 &&
                                                (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)));
-    if (!report || !ours)
+    if (!report || !ours || !is_meant(call, fd))
         return 0;
     report->calls++;
-    if (plan.at == 0 || report->calls < plan.at || (report->injected > 0 && !plan.lasting))
+    if (plan.at == 0 || report->calls < plan.at || report->injected >= plan.times)
         return 0;
     for (unsigned i = 0; i < FAULT_ERRORS; i++)
         if (fault_errors[i].error == plan.error && (possible & BIT(i))) {

@@ -11,14 +11,18 @@
  * descriptor. Helper threads are none: groups are synced in order.
  */
 #include <glib.h>
+#include <limits.h>
 #include <stdbool.h>
 
 #define FAULT_SHORT (-1) /* in place of an errno: the call takes less than it could */
+#define FAULT_LASTING UINT_MAX
 
 typedef struct FaultPlan {
     unsigned at; /* the first call from this one on (from 1) that can have the error has it; 0: none */
     int error;   /* errno, or FAULT_SHORT */
-    bool lasting; /* and all calls after it that can have it */
+    unsigned times; /* so many calls that can have it, one after another; FAULT_LASTING: all from then on */
+    const char *under; /* only calls on paths that begin so are counted; NULL: on any file or directory */
+    const char *only;  /* only calls whose name matches this pattern are counted; NULL: any */
     unsigned allocation; /* this one (from 1) and all after it find no memory; 0: none */
     bool alone; /* or only this one */
 } FaultPlan;

@@ -180,7 +180,7 @@ static char *judge_going_on(const Phase *phase, const Life *first, const FaultEr
 static bool suffer(const Phase *phase, const FaultError *fault, unsigned at, bool lasting)
 {
     faultworld_restore();
-    FaultPlan plan = {.at = at, .error = fault->error, .lasting = lasting};
+    FaultPlan plan = {.at = at, .error = fault->error, .times = lasting ? FAULT_LASTING : 1};
     Life life = live(phase, &plan);
     g_autofree char *log = life.log;
     FaultReport seen = *report;

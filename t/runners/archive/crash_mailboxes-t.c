@@ -230,6 +230,11 @@ static void mbox_failed(CrashWorld *world)
     fail_once(world, "mbox", FS_SYNC_FILE, 1);
 }
 
+static void mbox_failed_in_the_index(CrashWorld *world)
+{
+    fail_once(world, "mbox", FS_SYNC_FILE, 2);
+}
+
 static const Script scripts[] = {
     {"maildir", maildir, 4},
     {"maildir batch", maildir_batch, 20},
@@ -248,6 +253,7 @@ static const Script scripts[] = {
     {"mbox torn", mbox_torn, 4},
     {"mbox torn, killed", mbox_torn_killed, 4},
     {"mbox failed", mbox_failed, 4},
+    {"mbox failed in the index", mbox_failed_in_the_index, 4},
 };
 
 int main(int argc, char **argv)

@@ -120,7 +120,8 @@ bool __wrap_mbox_file_lock(MboxFile *file, int64_t wait_us, GError **error)
 
 size_t __wrap_mbox_file_pending(const MboxFile *file)
 {
-    return crashmailbox_full ? SIZE_MAX : __real_mbox_file_pending(file);
+    size_t pending = __real_mbox_file_pending(file);
+    return crashmailbox_full && pending > 0 ? SIZE_MAX : pending;
 }
 
 static const char *list_of(int post)
