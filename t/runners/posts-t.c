@@ -3,6 +3,7 @@
 /* The runners in, pipeline, virgin and bounces as processes: entries go in, their children are
  * looked at in the queues they were put into. */
 #include <signal.h>
+#include <sqlite3.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "mail/message.h"
 #include "mail/verp.h"
 #include "runners/keys.h"
+#include "store/bounce.h"
 #include "store/secret.h"
 #include "store/store.h"
 #include "switchboard/entry.h"
@@ -527,20 +529,25 @@ static void test_domains(Test *test, gconstpointer data)
     g_assert_cmpuint(g_hash_table_size(seen), ==, 201);
 }
 
+static void put_failure(Test *test, const char *address)
+{
+    Draft *draft = fixture_draft("bounces", "test.example.com", POST BODY);
+    json_t *meta = draft_meta(draft);
+    meta_set_string(meta, KEY_TO, TO_BOUNCES);
+    meta_set_string(meta, KEY_ENVELOPE_SENDER, "test-bounces@example.com");
+    json_object_set_new(meta, KEY_FAILURES, json_pack("[{ss ss ss}]", "address", address, "status", "5.1.1", "reply",
+                                                      "550 5.1.1 unknown user"));
+    Intake intake = {.draft = draft};
+    g_assert_true(intake_store(test->fixture.spool, &intake, 1, false));
+    draft_free(draft);
+}
+
 /* A letter that asks whether an address still works is mail of our own, and goes by its queue. */
 static void test_probe(Test *test, gconstpointer data)
 {
     GError *error = NULL;
     g_assert_true(list_set(test->store, "test.example.com", "bounce_score_threshold", "1", &error));
-    Draft *draft = fixture_draft("bounces", "test.example.com", POST BODY);
-    json_t *meta = draft_meta(draft);
-    meta_set_string(meta, KEY_TO, TO_BOUNCES);
-    meta_set_string(meta, KEY_ENVELOPE_SENDER, "test-bounces@example.com");
-    json_object_set_new(meta, KEY_FAILURES, json_pack("[{ss ss ss}]", "address", "anne@example.org", "status", "5.1.1",
-                                                      "reply", "550 5.1.1 unknown user"));
-    Intake intake = {.draft = draft};
-    g_assert_true(intake_store(test->fixture.spool, &intake, 1, false));
-    draft_free(draft);
+    put_failure(test, "anne@example.org");
     run(test, "bounces");
     g_assert_cmpuint(fixture_count(&test->fixture, "out", ""), ==, 0);
     g_autoptr(Entry) probe = only(test, NOTICE_QUEUE);
@@ -549,6 +556,47 @@ static void test_probe(Test *test, gconstpointer data)
     g_autoptr(GBytes) message = entry_message(probe);
     g_autofree char *text = g_strndup(g_bytes_get_data(message, NULL), g_bytes_get_size(message));
     g_assert_null(strstr(text, "Precedence:")); /* "bulk" would not come back */
+}
+
+static bool count_day(const BounceDay *day, void *data)
+{
+    (void)day;
+    ++*(unsigned *)data;
+    return true;
+}
+
+static unsigned bounced_days(Test *test, const char *address)
+{
+    unsigned days = 0;
+    g_assert_true(bounce_day_each(test->store, &(BounceFilter){.address = address}, count_day, &days, NULL));
+    return days;
+}
+
+/* What a bounce wrote of its member is undone when it cannot be ended; what others of its batch wrote stays. */
+static void test_bounce_undone(Test *test, gconstpointer data)
+{
+    static const char trigger[] = "CREATE TRIGGER bad BEFORE INSERT ON effect WHEN NEW.entry LIKE '%anne@example.org' "
+                                  "BEGIN SELECT RAISE(ABORT, 'bad'); END";
+    sqlite3 *database;
+    g_assert_cmpint(sqlite3_open(test->database, &database), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_exec(database, trigger, NULL, NULL, NULL), ==, SQLITE_OK);
+    put_failure(test, "anne@example.org");
+    put_failure(test, "olga@example.org");
+    g_assert_true(member_add(test->store, "test.example.com", ROLE_MEMBER, "olga@example.org", NULL, NULL, NULL));
+    pid_t pid = start(test, "bounces");
+    for (int waited = 0; bounced_days(test, "olga@example.org") == 0; waited += 10) {
+        g_assert_cmpint(waited, <, PATIENCE_MS);
+        g_usleep(10000);
+    }
+    g_assert_cmpuint(bounced_days(test, "anne@example.org"), ==, 0);
+    g_assert_cmpint(sqlite3_exec(database, "DROP TRIGGER bad", NULL, NULL, NULL), ==, SQLITE_OK);
+    sqlite3_close(database);
+    for (int waited = 0; fixture_count(&test->fixture, "bounces", "") > 0; waited += 10) {
+        g_assert_cmpint(waited, <, PATIENCE_MS);
+        g_usleep(10000);
+    }
+    stop(pid);
+    g_assert_cmpuint(bounced_days(test, "anne@example.org"), ==, 1);
 }
 
 #define POSTS_TEST(path, function) g_test_add(path, Test, NULL, set_up, function, tear_down)
@@ -576,5 +624,6 @@ int main(int argc, char **argv)
     POSTS_TEST("/posts/xverp", test_xverp);
     POSTS_TEST("/posts/domains", test_domains);
     POSTS_TEST("/posts/probe", test_probe);
+    POSTS_TEST("/posts/bounce undone", test_bounce_undone);
     return g_test_run();
 }

@@ -73,6 +73,20 @@ int fsync(int fd)
     return is_log(fd) ? fdatasync(fd) : (int)syscall(SYS_fsync, fd);
 }
 
+static void look_at_log(ino_t inode)
+{
+    lossy.inode = inode;
+    lossy.dirty = g_byte_array_new();
+    lossy.disk = g_byte_array_new();
+}
+
+static void look_no_more(void)
+{
+    lossy.inode = 0;
+    g_byte_array_unref(lossy.dirty);
+    g_byte_array_unref(lossy.disk);
+}
+
 static void copy_file(const char *from, const char *to)
 {
     g_autofree char *octets = NULL;
@@ -93,9 +107,7 @@ static void test_after_failed_sync(Fixture *fixture, const void *data)
     assert_ok(domain_create(fixture->store, "durable.example.com", NULL, &error), error);
     assert_ok(store_leave_sync(fixture->store, &fd, &error), error);
     g_assert_cmpint(fstat(fd, &status), ==, 0);
-    lossy.inode = status.st_ino;
-    lossy.dirty = g_byte_array_new();
-    lossy.disk = g_byte_array_new();
+    look_at_log(status.st_ino);
     g_byte_array_set_size(lossy.disk, (guint)status.st_size);
     g_assert_cmpint(pread(fd, lossy.disk->data, (size_t)status.st_size, 0), ==, status.st_size);
     copy_file(fixture->path, copy);
@@ -109,15 +121,28 @@ static void test_after_failed_sync(Fixture *fixture, const void *data)
     g_assert_true(is_domain(next, "forgotten.example.com"));
     assert_ok(domain_create(next, "later.example.com", NULL, &error), error);
     g_assert_cmpint(fdatasync(fd), ==, 0);
-    lossy.inode = 0;
     g_assert_true(g_file_set_contents(copy_log, (const char *)lossy.disk->data, lossy.disk->len, NULL));
-    g_byte_array_unref(lossy.dirty);
-    g_byte_array_unref(lossy.disk);
+    look_no_more();
     g_autoptr(Store) restored = store_open("sqlite", copy, false, &error);
     g_assert_no_error(error);
     g_assert_true(is_domain(restored, "durable.example.com"));
     g_assert_true(is_domain(restored, "forgotten.example.com"));
     g_assert_true(is_domain(restored, "later.example.com"));
+}
+
+/* Who does not leave the syncs to somebody else, a command, has its commits on the disk when they return. */
+static void test_commits_are_synced(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    struct stat status;
+    g_autofree char *log = g_strconcat(fixture->path, "-wal", NULL);
+    assert_ok(domain_create(fixture->store, "first.example.com", NULL, &error), error);
+    g_assert_cmpint(stat(log, &status), ==, 0);
+    look_at_log(status.st_ino);
+    assert_ok(domain_create(fixture->store, "second.example.com", NULL, &error), error);
+    g_assert_cmpuint(lossy.dirty->len, >, 0);
+    g_assert_null(memchr(lossy.dirty->data, 1, lossy.dirty->len));
+    look_no_more();
 }
 
 /* What is synced for the store is where its commits are: the database as it was,
@@ -144,6 +169,7 @@ static void test_leave_sync(Fixture *fixture, const void *data)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    TEST("/store/commits are synced", test_commits_are_synced);
     TEST("/store/leave-sync", test_leave_sync);
     TEST("/store/after a failed sync", test_after_failed_sync);
     return g_test_run();

@@ -368,6 +368,29 @@ static void test_listing_due(Fixture *fixture, gconstpointer data)
     g_assert_cmpint(wait, >=, 0);
 }
 
+#define EVENTS_TRIED 100000 /* where the kernel keeps more, it takes too long */
+
+/* More happens in the directory than the kernel keeps events of: what came after those is found all the same. */
+static void test_dropped_events(Fixture *fixture, gconstpointer data)
+{
+    g_autofree char *text = NULL;
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_assert_true(g_file_get_contents("/proc/sys/fs/inotify/max_queued_events", &text, NULL, NULL));
+    int64_t most = g_ascii_strtoll(text, NULL, 10);
+    if (inbox_fd(inbox) < 0 || most > EVENTS_TRIED) {
+        g_test_skip("inotify is refused here, or keeps very many events");
+        return;
+    }
+    int dir = queue_fd(inbox_queue(inbox));
+    g_assert_cmpint(mkdirat(dir, "one", 0700), ==, 0);
+    for (int64_t i = 0; i <= most; i++)
+        g_assert_cmpint(renameat(dir, i % 2 ? "other" : "one", dir, i % 2 ? "one" : "other"), ==, 0);
+    g_free(fixture_store(fixture, "in", "text"));
+    g_autoptr(GPtrArray) claimed = fixture_claim(inbox);
+    g_assert_cmpuint(claimed->len, ==, 1);
+    entry_free(claimed->pdata[0]);
+}
+
 #define ADD(path, function) g_test_add(path, Fixture, NULL, fixture_set_up, function, fixture_tear_down)
 
 int main(int argc, char **argv)
@@ -379,6 +402,7 @@ int main(int argc, char **argv)
     ADD("/claim/in steps, damaged", test_in_steps_damaged);
     ADD("/claim/durable", test_durable);
     ADD("/claim/listing due", test_listing_due);
+    ADD("/claim/dropped events", test_dropped_events);
     ADD("/claim/octets", test_octets);
     ADD("/claim/unreadable", test_unreadable);
     ADD("/claim/slices", test_slices);

@@ -25,15 +25,26 @@ class Attempt:
         self.name, self.address, self.body_sha, self.result = name, address, body_sha, UNKNOWN
 
 
+def bounce_report(address):
+    """What a mail host writes of an address that it does not know."""
+    return (f"From: MAILER-DAEMON@mx.example.org\r\nSubject: Undelivered\r\nMIME-Version: 1.0\r\n"
+            f"Content-Type: multipart/report; report-type=delivery-status; boundary=x\r\n\r\n"
+            f"--x\r\n\r\nSorry.\r\n--x\r\nContent-Type: message/delivery-status\r\n\r\n"
+            f"Reporting-MTA: dns; mx.example.org\r\n\r\nFinal-Recipient: rfc822; {address}\r\nAction: failed\r\n"
+            f"Status: 5.1.1\r\n\r\n--x--\r\n").encode()
+
+
 class Senders:
     """Threads that hand in posts, each as fast as it gets replies, less a pause. lists: {address: members}.
     on_accepted: called with the Message-ID as soon as the 250 is there. in_parts: lists that get each post cut into
-    parts (message/partial) in any order; a part is said again until it is taken, so every such post is accepted."""
+    parts (message/partial) in any order; a part is said again until it is taken, so every such post is accepted.
+    bounced: of these lists some posts come back from a member, as reports to LIST-bounces."""
 
-    def __init__(self, instance, lists, seed, count=4, pause=0.0, on_accepted=None, in_parts=()):
+    def __init__(self, instance, lists, seed, count=4, pause=0.0, on_accepted=None, in_parts=(), bounced=()):
         self.instance, self.lists, self.seed, self.pause = instance, lists, seed, pause
-        self.count, self.on_accepted, self.in_parts = count, on_accepted, in_parts
+        self.count, self.on_accepted, self.in_parts, self.bounced = count, on_accepted, in_parts, bounced
         self.attempts = {}
+        self.reports = []  # of (member, Attempt)
         self.errors, self.threads, self.serial = [], [], 0
         self.halt = threading.Event()
 
@@ -58,8 +69,9 @@ class Senders:
         return sum(attempt.result == ACCEPTED for attempt in list(self.attempts.values()))
 
     def forget(self):
-        """The posts so far are accounted for."""
+        """What was sent so far is accounted for."""
         self.attempts = {}
+        self.reports = []
 
     def _run(self, number):
         chance = random.Random(f"{self.seed}/{self.serial}/{number}")
@@ -86,6 +98,20 @@ class Senders:
         attempt = self.attempts[name] = Attempt(name, address, body_sha(octets))
         if address in self.in_parts:
             return self._send_parts(client, attempt, octets, chance)
+        client = self._offer(client, attempt, octets, address)
+        if attempt.result == ACCEPTED and self.on_accepted:
+            self.on_accepted(name)
+        if client and address in self.bounced and chance.random() < 0.5:
+            client = self._send_report(client, address, chance)
+        return client
+
+    def _send_report(self, client, address, chance):
+        member, attempt = chance.choice(self.lists[address]), Attempt("report", address, None)
+        self.reports.append((member, attempt))
+        return self._offer(client, attempt, bounce_report(member), address.replace("@", "-bounces@"))
+
+    def _offer(self, client, attempt, octets, address):
+        """One try; the client, or None."""
         try:
             self.instance.lmtp_send(octets, address, client=client)
         except smtplib.SMTPResponseException as error:
@@ -95,8 +121,6 @@ class Senders:
         except (OSError, smtplib.SMTPServerDisconnected):
             return None
         attempt.result = ACCEPTED
-        if self.on_accepted:
-            self.on_accepted(name)
         return client
 
     def _send_parts(self, client, attempt, octets, chance):

@@ -15,14 +15,15 @@ import time
 from pathlib import Path
 
 from support import disk as disks
-from support.attempts import Accounts, Senders
+from support.attempts import ACCEPTED, UNKNOWN, Accounts, Senders
 from support.instance import HOST, Instance, let_through, prefix, tool, wait_until
 from support.sink import Sink
 
 SESSIONS, RECIPIENTS = 4, 5  # of the relay; recipients of a transaction, and of those in one flight together
 BOUND_OF_ONE_CUT = SESSIONS * RECIPIENTS  # what was in flight
 MEMBERS = {"many": 23, "few": 3}
-CUT = f"cut@{HOST}"  # gets its posts in parts
+CUT = f"cut@{HOST}"    # gets its posts in parts
+HELD = f"held@{HOST}"  # its posts are held until the accounts are made
 
 
 def settings(mount, chance):
@@ -99,7 +100,20 @@ def end(instance, pids):
     instance.log.close()
 
 
-def examine(instance, transactions, attempts, lists):
+def bounce_faults(database, reports):
+    """Reports of members that bounced which did not count, or more than once, in words."""
+    query = "SELECT email, sum(bounces) FROM bounce GROUP BY email"
+    counted, faults = dict(database.execute(query)), []
+    for member in {member for member, _ in reports} | set(counted):
+        results = [attempt.result for name, attempt in reports if name == member]
+        least, found = results.count(ACCEPTED), counted.get(member, 0)
+        if not least <= found <= least + results.count(UNKNOWN):
+            faults.append(f"{least} bounces of {member} were accepted and {results.count(UNKNOWN)} cut off, "
+                          f"{found} were counted")
+    return faults
+
+
+def examine(instance, transactions, attempts, lists, reports=()):
     """The accounts of a drained system."""
     accounts = Accounts(attempts, lists, transactions, [instance.archive / "maildir"], [instance.archive / "mbox"],
                         flight=RECIPIENTS)
@@ -115,6 +129,8 @@ def examine(instance, transactions, attempts, lists):
         broken = database.execute("PRAGMA foreign_key_check").fetchall()
         waiting = database.execute("SELECT key, parts FROM fragment_set WHERE state = 0").fetchall()
         counted = database.execute("SELECT * FROM fragment_waiting WHERE sets OR parts OR octets").fetchall()
+        accounts.faults += bounce_faults(database, reports)
+        accounts.bounces = sum(attempt.result == ACCEPTED for _, attempt in reports)
     finally:
         database.close()
     if said != ["ok"] or broken:
@@ -148,18 +164,21 @@ class Generation:
         faults = ["rcpt p=0.01 do 450 4.2.1 busy", "dot p=0.01 do 451 4.3.0 later"]
         self.sink = Sink(tool("smtp-sink"), directory=self.place / "sink", faults=faults, options=["--latency", "3"])
         self.lists = members()
+        self.lists[HELD] = [f"m{i}@held.example.org" for i in range(2)]
         if syncs:  # without, parts get lost, and those that are left would be waited for
             self.lists[CUT] = [f"m{i}@cut.example.org" for i in range(3)]
         self.instance = make_instance(self.sink.port, self.place, self.disk.mount_point, self.chance)
         if not syncs:
             self._leave_out_syncs()
         self.instance.start()
+        wishes = {CUT: ["defragment=on"], HELD: ["default_nonmember_action=hold", "admin_immed_notify=false",
+                                                 "respond_to_post_requests=false"]}
         for address, there in self.lists.items():
-            wish = "on" if address == CUT else "off"
-            self.instance.create_list(address.partition("@")[0], there, settings=[f"defragment={wish}"])
+            self.instance.create_list(address.partition("@")[0], there, settings=wishes.get(address, []))
         if not syncs:  # the database at least is there: it may have been made by one of those
             subprocess.run(["sync", "-f", self.disk.mount_point], check=True)
-        self.senders = Senders(self.instance, self.lists, self.seed, count=4, pause=0.003, in_parts={CUT})
+        self.senders = Senders(self.instance, self.lists, self.seed, count=4, pause=0.003, in_parts={CUT},
+                               bounced=set(members()))
         self.senders.start()
 
     def _leave_out_syncs(self):
@@ -209,7 +228,12 @@ class Generation:
         self.instance.wait_ready()
         left = self._parts_left()
         self.instance.wait_idle(120)
-        accounts = examine(self.instance, self.sink.transactions(), self.senders.attempts, self.lists)
+        held = self.instance.cli("held", "ls", "--names").split()
+        if held:
+            self.instance.cli("held", "accept", *held)
+            self.instance.wait_idle(60)
+        accounts = examine(self.instance, self.sink.transactions(), self.senders.attempts, self.lists,
+                           self.senders.reports)
         accounts.faults += [f"{part} waits for parts that do not come" for part in left]
         if accounts.repeats > self.cuts * BOUND_OF_ONE_CUT:
             accounts.faults.append(f"{accounts.repeats} repeats are more than {self.cuts} cuts x {BOUND_OF_ONE_CUT}")
@@ -245,6 +269,7 @@ class Generation:
 
 def summary(kind, generation, accounts):
     return (f"{kind}: {generation.cuts} cuts, {accounts.accepted} posts accepted and {accounts.unknown} cut off, "
+            f"{accounts.bounces} bounces, "
             f"{accounts.delivered} copies delivered, {accounts.repeats} of them once more "
             f"(bound {generation.cuts} x {SESSIONS} sessions x {RECIPIENTS} recipients = "
             f"{generation.cuts * BOUND_OF_ONE_CUT})")
