@@ -251,15 +251,19 @@ bool fs_unlink(int dir_fd, const char *name, GError **error)
 }
 
 /* Returns 0 or an errno. EINTR is the one result after which the same call
- * may be made again: nothing was reported lost. */
+ * may be made again: nothing was reported lost. On xfs (Linux 6.18) fsync() of a directory succeeds after the file
+ * system has shut down, and has synced nothing then; fstat() of it fails with EIO. */
 static int sync_one(int fd, bool directory)
 {
+    struct stat status;
     if (!permitted(&(FsEvent){.call = directory ? FS_SYNC_DIR : FS_SYNC_FILE, .fd = fd}))
         return errno;
     int result;
     do
         result = directory ? fsync(fd) : fdatasync(fd);
     while (result != 0 && errno == EINTR);
+    if (result == 0 && directory)
+        result = fstat(fd, &status);
     return result == 0 ? 0 : errno;
 }
 

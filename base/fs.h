@@ -53,7 +53,7 @@ bool fs_rename_new(int dir_fd, const char *from, const char *to, GError **error)
 bool fs_unlink(int dir_fd, const char *name, GError **error);
 
 bool fs_sync_file(int fd, GError **error); /* data and size */
-bool fs_sync_dir(int fd, GError **error);
+bool fs_sync_dir(int fd, GError **error); /* fails, too, when the file system has shut down */
 
 /* One member of a group of syncs. */
 typedef struct FsSync {

@@ -110,14 +110,19 @@ static void stop(pid_t pid)
     g_assert_cmpint(status, ==, 0);
 }
 
-/* Runs the runner until its queue is empty. */
-static void run(Test *test, const char *name)
+static void wait_for_empty(Test *test, const char *name)
 {
-    pid_t pid = start(test, name);
     for (int waited = 0; fixture_count(&test->fixture, name, "") > 0; waited += 10) {
         g_assert_cmpint(waited, <, PATIENCE_MS);
         g_usleep(10000);
     }
+}
+
+/* Runs the runner until its queue is empty. */
+static void run(Test *test, const char *name)
+{
+    pid_t pid = start(test, name);
+    wait_for_empty(test, name);
     stop(pid);
 }
 
@@ -591,10 +596,7 @@ static void test_bounce_undone(Test *test, gconstpointer data)
     g_assert_cmpuint(bounced_days(test, "anne@example.org"), ==, 0);
     g_assert_cmpint(sqlite3_exec(database, "DROP TRIGGER bad", NULL, NULL, NULL), ==, SQLITE_OK);
     sqlite3_close(database);
-    for (int waited = 0; fixture_count(&test->fixture, "bounces", "") > 0; waited += 10) {
-        g_assert_cmpint(waited, <, PATIENCE_MS);
-        g_usleep(10000);
-    }
+    wait_for_empty(test, "bounces");
     stop(pid);
     g_assert_cmpuint(bounced_days(test, "anne@example.org"), ==, 1);
 }
