@@ -19,6 +19,8 @@
 
 /* After which an entry that the system could not read is tried again. */
 #define UNREADABLE_DELAY (60 * CLOCK_SECOND)
+/* After which claims are tried again when the system refused to rename one (the disk is full). */
+#define REFUSED_PAUSE (10 * CLOCK_SECOND)
 
 struct Inbox {
     Queue *queue;
@@ -29,6 +31,7 @@ struct Inbox {
     int64_t listed;  /* monotonic time of the last listing */
     bool must_list;  /* the kernel dropped events, or the index ran dry before its horizon */
     size_t octets;   /* inbox_bound_octets() */
+    int64_t paused_until; /* monotonic: a rename was refused, and nothing is claimed before */
 };
 
 static void watch_directory(Inbox *inbox)
@@ -135,12 +138,20 @@ bool inbox_refresh(Inbox *inbox, GError **error)
     return !inbox->must_list || list_directory(inbox, error);
 }
 
+static int64_t pause_left(const Inbox *inbox)
+{
+    int64_t left = inbox->paused_until > 0 ? inbox->paused_until - clock_monotonic() : 0;
+    return MAX(left, 0);
+}
+
 int64_t inbox_wait(const Inbox *inbox, int64_t now)
 {
     int64_t wait = -1;
     const EntryName *first = index_first(&inbox->index);
-    if (inbox->must_list || (first && first->due <= now))
+    if (inbox->must_list)
         return 0;
+    if (first && first->due <= now)
+        return pause_left(inbox);
     if (first)
         wait = first->due - now;
     else if (inbox->index.horizon != INT64_MAX)
@@ -179,7 +190,7 @@ static bool put_back(Inbox *inbox, const EntryName *name, int64_t due, GError **
 static bool next_due(Inbox *inbox, int64_t now, EntryName *name)
 {
     const EntryName *first = index_first(&inbox->index);
-    if (!first || first->due > now)
+    if (!first || first->due > now || pause_left(inbox) > 0)
         return false;
     *name = *first;
     index_remove_first(&inbox->index);
@@ -212,11 +223,26 @@ void claim_make(Claim *claim)
         g_clear_pointer(&claim->entry, entry_free);
 }
 
-static bool not_renamed(Claim *claim, GError **error)
+/* The entry is as it was; the next would fare like it. */
+static void pause_claims(Inbox *inbox, const Claim *claim, const GError *fault)
+{
+    index_add(&inbox->index, &claim->name);
+    if (pause_left(inbox) > 0) /* another was refused before */
+        return;
+    log_error("queue %s: %s; no entry is taken for %" PRId64 " s", queue_name(claim->queue), fault->message,
+              REFUSED_PAUSE / CLOCK_SECOND);
+    inbox->paused_until = clock_monotonic() + REFUSED_PAUSE;
+}
+
+static bool not_renamed(Inbox *inbox, Claim *claim, GError **error)
 {
     g_autoptr(GError) fault = g_steal_pointer(&claim->fault);
     if (g_error_matches(fault, FAIL, FAIL_MISSING))
         return true; /* an operator was faster, or it was known twice */
+    if (g_error_matches(fault, FAIL, FAIL_LATER)) {
+        pause_claims(inbox, claim, fault);
+        return true;
+    }
     if (g_error_matches(fault, FAIL, FAIL_NEVER)) {
         log_error("queue %s: %s; it stays there", queue_name(claim->queue), fault->message);
         return true;
@@ -243,7 +269,7 @@ static bool not_opened(Inbox *inbox, Claim *claim, GError **error)
 bool inbox_take(Inbox *inbox, Claim *claim, GPtrArray *entries, GError **error)
 {
     if (!claim->renamed)
-        return not_renamed(claim, error);
+        return not_renamed(inbox, claim, error);
     if (claim->entry && entry_decided(claim->entry)) { /* nothing of ours names it ready then: a person, or damage */
         fail(&claim->fault, FAIL_NEVER, "%s was named ready, but its head says that it is decided",
              entry_text(claim->entry));
@@ -292,7 +318,14 @@ bool inbox_claim(Inbox *inbox, size_t limit, bool durable, GPtrArray *entries, G
 static bool claim_known(Inbox *inbox, const EntryName *name, Entry **entry, GError **error)
 {
     g_autoptr(GPtrArray) claimed = g_ptr_array_new();
-    if (!claim_one(inbox, name, claimed, error))
+    Claim claim = {.queue = inbox->queue, .name = *name};
+    claim_begin(&claim);
+    if (!claim.renamed && g_error_matches(claim.fault, FAIL, FAIL_LATER)) { /* it is there */
+        g_propagate_prefixed_error(error, claim.fault, "queue %s: ", queue_name(inbox->queue));
+        return false;
+    }
+    claim_make(&claim);
+    if (!inbox_take(inbox, &claim, claimed, error))
         return false;
     if (claimed->len > 0)
         *entry = claimed->pdata[0];

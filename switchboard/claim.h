@@ -44,7 +44,7 @@ int inbox_fd(const Inbox *inbox);
 /* Takes in what happened since: reads events, lists again if it must. */
 bool inbox_refresh(Inbox *inbox, GError **error);
 
-/* Microseconds from now until the next entry is due or the next listing is: 0 when
+/* Microseconds from now until the next entry is due (and may be claimed) or the next listing is: 0 when
  * there is work now, -1 when there is nothing to wait for but events. */
 int64_t inbox_wait(const Inbox *inbox, int64_t now);
 
@@ -88,7 +88,7 @@ bool inbox_take(Inbox *inbox, Claim *claim, GPtrArray *entries, GError **error);
 
 /* Claims the ready entry of this slice with that hash, due or not. It is looked for under the due time first, then
  * in the index, and in the directory only when the index does not hold all names. NULL without error: there is none
- * (or it was damaged, and set aside). */
+ * (or it was damaged, and set aside). FAIL_LATER: it is there, but cannot be renamed now. */
 Entry *inbox_claim_hash(Inbox *inbox, const uint8_t hash[HASH_SIZE], int64_t due, GError **error);
 
 /* inbox_release() of an entry that is claimed but was freed. */

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "switchboard/claim.h"
 
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -368,6 +369,71 @@ static void test_listing_due(Fixture *fixture, gconstpointer data)
     g_assert_cmpint(wait, >=, 0);
 }
 
+static unsigned renames; /* that are made before the disk is full */
+
+static int full_disk(const FsEvent *event, void *data)
+{
+    (void)data;
+    if (event->call != FS_RENAME)
+        return 0;
+    return renames > 0 ? (renames--, 0) : ENOSPC;
+}
+
+/* The directory has no room for another name: who runs goes on with what was claimed, and pauses; then all are claimed,
+ * the one that was refused among them. */
+static void test_refused(Fixture *fixture, gconstpointer in_steps)
+{
+    for (int i = 0; i < 5; i++)
+        g_free(fixture_store(fixture, "in", "text"));
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    g_autoptr(GPtrArray) entries = g_ptr_array_new_with_free_func((GDestroyNotify)entry_free);
+    g_autoptr(GArray) claims = g_array_new(FALSE, FALSE, sizeof(Claim));
+    fs_set_hook(full_disk, NULL);
+    renames = 2;
+    if (in_steps) {
+        g_assert_cmpuint(inbox_pick(inbox, 100, claims), ==, 5);
+        for (guint i = 0; i < claims->len; i++) {
+            claim_begin(&g_array_index(claims, Claim, i));
+            claim_make(&g_array_index(claims, Claim, i));
+        }
+        for (guint i = 0; i < claims->len; i++)
+            g_assert_true(inbox_take(inbox, &g_array_index(claims, Claim, i), entries, &error));
+        g_array_set_size(claims, 0);
+    } else {
+        g_assert_true(inbox_claim(inbox, 100, false, entries, &error));
+    }
+    g_assert_cmpuint(entries->len, ==, 2);
+    fs_set_hook(NULL, NULL);
+    g_assert_cmpint(inbox_wait(inbox, clock_now()), >, CLOCK_SECOND);
+    g_assert_cmpuint(inbox_backlog(inbox, clock_now(), NULL), ==, 3);
+    g_assert_cmpuint(inbox_pick(inbox, 100, claims), ==, 0);
+    clock_step = 60 * CLOCK_SECOND;
+    g_assert_cmpint(inbox_wait(inbox, clock_now()), ==, 0);
+    g_assert_true(inbox_claim(inbox, 100, false, entries, &error));
+    clock_step = 0;
+    g_assert_cmpuint(entries->len, ==, 5);
+}
+
+/* Who asks for a certain one is told that it is there. */
+static void test_refused_by_hash(Fixture *fixture, gconstpointer data)
+{
+    g_autofree char *text = fixture_store(fixture, "in", "text");
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
+    EntryName name;
+    const char *rest;
+    g_assert_true(name_parse(text, &name, &rest));
+    fs_set_hook(full_disk, NULL);
+    renames = 0;
+    g_assert_null(inbox_claim_hash(inbox, name.hash, name.due, &error));
+    fs_set_hook(NULL, NULL);
+    g_assert_error(error, FAIL, FAIL_LATER);
+    Entry *entry = inbox_claim_hash(inbox, name.hash, name.due, NULL);
+    g_assert_nonnull(entry);
+    entry_free(entry);
+}
+
 #define EVENTS_TRIED 100000 /* where the kernel keeps more, it takes too long */
 
 /* More happens in the directory than the kernel keeps events of: what came after those is found all the same. */
@@ -406,6 +472,9 @@ int main(int argc, char **argv)
     ADD("/claim/octets", test_octets);
     ADD("/claim/unreadable", test_unreadable);
     ADD("/claim/slices", test_slices);
+    ADD("/claim/refused", test_refused);
+    g_test_add("/claim/refused in steps", Fixture, "", fixture_set_up, test_refused, fixture_tear_down);
+    ADD("/claim/refused by hash", test_refused_by_hash);
     ADD("/claim/release", test_release);
     ADD("/claim/preserve", test_preserve);
     ADD("/claim/damage", test_damage);

@@ -282,12 +282,9 @@ static void on_read_only(Fixture *fixture)
     g_autoptr(Inbox) inbox = inbox_open(fixture->spool, "in", (Slice){0, 1}, (Wakeup){0}, &error);
     g_assert_no_error(error);
     g_autoptr(GPtrArray) entries = g_ptr_array_new();
-    g_assert_false(inbox_claim(inbox, 10, false, entries, &error));
-    g_assert_error(error, FAIL, FAIL_LATER);
-    g_assert_true(g_str_has_prefix(error->message, "queue in: rename "));
-    g_assert_nonnull(strstr(error->message, "Read-only file system"));
+    g_assert_true(inbox_claim(inbox, 10, false, entries, &error)); /* the log tells */
     g_assert_cmpuint(entries->len, ==, 0);
-    g_clear_error(&error);
+    g_assert_cmpint(inbox_wait(inbox, clock_now()), >, 0);
     g_assert_null(spool_queue(fixture->spool, "archive", &error));
     g_assert_error(error, FAIL, FAIL_LATER);
 }
