@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
+#include "base/log.h"
 #include "switchboard/suffix_internal.h"
 
 /* No sweep removes what is younger: half of the least tmp_lifetime. */
@@ -130,8 +131,9 @@ static void publish_member(Intake *member, const Progress *progress, bool once)
             look_for_sweep(member, progress);
             return;
         }
-        if (!g_error_matches(error, FAIL, FAIL_RACE)) {
-            give_up(member, progress, error);
+        if (!g_error_matches(error, FAIL, FAIL_RACE)) { /* it is on the disk, and to be taken in (R8): no 4xx is true */
+            log_error("queue %s: %s; it is stored, and its runner takes it in later", queue_name(progress->queue),
+                      error->message);
             return;
         }
         if (once) {

@@ -6,7 +6,7 @@
  * parent entry stands behind them (INTERNALS.md, transitions T1 and T2). The
  * group is written under temporary names, its files and their directories are synced together;
  * it is on disk then. It is renamed to .msg, and may be acknowledged. The rename is not
- * synced: should a power cut undo it, the next start of the queue's runner makes it again (R8).
+ * synced: should a power cut undo it, or the system refuse it (the log tells), the queue's runner makes it again (R8).
  */
 #include "switchboard/draft.h"
 #include "switchboard/spool.h"

@@ -65,7 +65,7 @@ static void test_faults(Fixture *fixture, gconstpointer data)
         FsCall call;
         int countdown;
         unsigned kept;
-    } cases[] = {{FS_CREATE, 0, 1}, {FS_WRITE, 1, 1}, {FS_SYNC_FILE, 1, 1}, {FS_RENAME, 0, 1}, {FS_SYNC_DIR, 0, 0}};
+    } cases[] = {{FS_CREATE, 0, 1}, {FS_WRITE, 1, 1}, {FS_SYNC_FILE, 1, 1}, {FS_SYNC_DIR, 0, 0}};
     g_assert_nonnull(spool_queue(fixture->spool, "in", NULL));
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         unsigned before = fixture_count(fixture, "in", ".msg");
@@ -88,6 +88,29 @@ static void test_faults(Fixture *fixture, gconstpointer data)
         g_assert_cmpuint(failed, ==, 2 - cases[i].kept);
         g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, before + cases[i].kept);
         g_assert_cmpuint(fixture_count(fixture, "in", ".tmp"), ==, 0);
+    }
+}
+
+static int refuse_changes(const FsEvent *event, void *data)
+{
+    (void)data;
+    return event->call == FS_RENAME || event->call == FS_UNLINK ? EIO : 0;
+}
+
+/* Once it is synced it will be delivered, though it cannot be renamed: whoever said otherwise would get it twice. */
+static void test_refused_rename(Fixture *fixture, gconstpointer data)
+{
+    Intake group[2] = {{.draft = fixture_draft("in", "t", "one")}, {.draft = fixture_draft("in", "t", "two")}};
+    fs_set_hook(refuse_changes, NULL);
+    g_assert_true(intake_store(fixture->spool, group, 2, false));
+    fs_set_hook(NULL, NULL);
+    RecoverReport report = {0};
+    g_assert_true(recover_slice(spool_queue(fixture->spool, "in", NULL), (Slice){0, 1}, false, &report, NULL));
+    g_assert_cmpuint(report.completed, ==, 2);
+    g_assert_cmpuint(fixture_count(fixture, "in", ".msg"), ==, 2);
+    for (int i = 0; i < 2; i++) {
+        g_assert_no_error(group[i].error);
+        draft_free(group[i].draft);
     }
 }
 
@@ -214,17 +237,17 @@ static int recover_and_claim_at_unlink(const FsEvent *event, void *data)
     return 0;
 }
 
-static int die_at_rename(const FsEvent *event, void *data)
+static int fail_to_sync(const FsEvent *event, void *data)
 {
     (void)data;
-    return event->call == FS_RENAME || event->call == FS_UNLINK ? EIO : 0;
+    return event->call == FS_SYNC_FILE || event->call == FS_UNLINK ? EIO : 0;
 }
 
 /* A first try that leaves its file whole. */
 static void store_and_die(Fixture *fixture)
 {
     Intake intake = {.draft = fixed_draft()};
-    fs_set_hook(die_at_rename, NULL);
+    fs_set_hook(fail_to_sync, NULL);
     g_assert_false(intake_store(fixture->spool, &intake, 1, true));
     fs_set_hook(NULL, NULL);
     g_clear_error(&intake.error);
@@ -327,6 +350,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     ADD("/intake/stores", test_stores);
     ADD("/intake/faults", test_faults);
+    ADD("/intake/refused rename", test_refused_rename);
     ADD("/intake/recovery is faster", test_recovery_is_faster);
     ADD("/intake/taken name", test_taken_name);
     ADD("/intake/once", test_once);
