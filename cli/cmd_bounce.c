@@ -14,8 +14,9 @@ static gboolean json;
 
 static json_t *recipient_json(const BounceRecipient *recipient)
 {
-    return json_pack("{so ss so ss so}", "address", listing_text(recipient->address), "class",
-                     bounce_class_name(recipient->class), "status",
+    return json_pack("{so so ss ss so ss so}", "address", listing_text(recipient->address), "known_as",
+                     listing_text(recipient->known_as), "class", bounce_class_name(recipient->class), "outcome",
+                     bounce_outcome(recipient->class), "status",
                      *recipient->status ? listing_text(recipient->status) : json_null(), "reason", recipient->reason,
                      "text", listing_text(recipient->text));
 }
@@ -71,9 +72,10 @@ static int run_parse(Site *site, int argc, char **argv, GError **error)
     (void)site;
     (void)error;
     static const Column columns[] = {
-        {"file", "FILE", COLUMN_TEXT},   {"kind", "KIND", COLUMN_TEXT},     {"address", "ADDRESS", COLUMN_TEXT},
-        {"class", "CLASS", COLUMN_TEXT}, {"status", "STATUS", COLUMN_TEXT}, {"reason", "REASON", COLUMN_TEXT},
-        {"text", "TEXT", COLUMN_TEXT},   {NULL, NULL, COLUMN_TEXT},
+        {"file", "FILE", COLUMN_TEXT},         {"kind", "KIND", COLUMN_TEXT},       {"address", "ADDRESS", COLUMN_TEXT},
+        {"known_as", "KNOWN AS", COLUMN_TEXT}, {"class", "CLASS", COLUMN_TEXT},     {"outcome", "OUTCOME", COLUMN_TEXT},
+        {"status", "STATUS", COLUMN_TEXT},     {"reason", "REASON", COLUMN_TEXT},   {"text", "TEXT", COLUMN_TEXT},
+        {NULL, NULL, COLUMN_TEXT},
     };
     g_autoptr(Listing) listing = listing_new(columns, false);
     int code = TOOL_OK;

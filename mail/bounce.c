@@ -12,6 +12,7 @@ static void recipient_free(void *data)
 {
     BounceRecipient *recipient = data;
     g_free(recipient->address);
+    g_free(recipient->known_as);
     g_free(recipient->status);
     g_free(recipient->text);
     g_free(recipient);
@@ -25,7 +26,7 @@ static BounceKind kind_of(Report *report)
         return BOUNCE_FAILURE;
     if (report->succeeded)
         return BOUNCE_SUCCESS;
-    if (report_is_reply(report) && !g_str_has_prefix(report->subject, "re:"))
+    if (report_is_reply(report))
         return BOUNCE_REPLY;
     return report->automatic ? BOUNCE_UNRECOGNISED : BOUNCE_NONE;
 }
@@ -81,11 +82,22 @@ static char *with_feeds(const char *octets, size_t length)
     return copy;
 }
 
+/* The length of the lines without a letter with which a mail begins that was cut out of something. */
+static size_t blank_lines(const char *octets, size_t length)
+{
+    size_t blank = 0;
+    for (size_t at = 0; at < length && strchr(" \t\r\n", octets[at]) && octets[at]; at++)
+        if (octets[at] == '\n' || octets[at] == '\r')
+            blank = at + 1;
+    return blank;
+}
+
 Bounce *bounce_parse(const char *octets, size_t length)
 {
     const char *given = octets ? octets : "";
-    for (; length > 0 && (*given == '\n' || *given == '\r'); length--) /* where it was cut out of something */
-        given++;
+    size_t blank = blank_lines(given, length);
+    given += blank;
+    length -= blank;
     g_autofree char *copy = with_feeds(given, length);
     return parse(copy ? copy : given, length, false);
 }
@@ -145,6 +157,12 @@ const char *bounce_kind_name(BounceKind kind)
 const char *bounce_class_name(BounceClass class)
 {
     static const char *const names[] = {"permanent", "temporary", "delayed", "complaint"};
+    return names[class];
+}
+
+const char *bounce_outcome(BounceClass class)
+{
+    static const char *const names[] = {"given up", "given up", "will be tried again", "complaint"};
     return names[class];
 }
 

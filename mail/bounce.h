@@ -31,6 +31,8 @@ typedef enum BounceClass {
 
 typedef struct BounceRecipient {
     char *address;
+    char *known_as;     /* the address the mail was sent to, from which the system made this one (an alias, a forward);
+                         * NULL when the mail tells of none */
     BounceClass class;
     char *status;       /* "5.1.1" (RFC 3463), "" when the mail has none */
     const char *reason; /* a word of bounce_reasons */
@@ -53,6 +55,9 @@ const char *bounce_kind_name(BounceKind kind);
 
 /* "permanent", "temporary", "delayed", "complaint". */
 const char *bounce_class_name(BounceClass class);
+
+/* What became of the mail, for people: "given up" (permanent, temporary), "will be tried again", "complaint". */
+const char *bounce_outcome(BounceClass class);
 
 /* Every word that reason can be, ended by NULL. */
 extern const char *const bounce_reasons[];

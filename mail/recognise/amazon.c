@@ -1,101 +1,130 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* Amazon SES: notifications in JSON, passed on by SNS. What is needed of them is flat, so no tree is built. */
+/*
+ * Amazon SES tells of bounces in JSON: the notification itself, or one that other services of Amazon have wrapped, as
+ * a string in "Message" or "body", or as an object in "detail" or "Records", once or more than once.
+ */
+#include <jansson.h>
 #include <string.h>
 
 #include "mail/recognise/report.h"
 
-/* Behind the closing bracket of the object or list that begins at at; end when it is never closed. */
-static const char *value_end(const char *at, const char *end)
+#define DEPTH_LIMIT 16 /* objects, arrays and strings within each other */
+
+/* What the members of a notification are called. */
+typedef struct Kind {
+    const char *type;       /* of the notification */
+    const char *member;     /* that holds the recipients' list */
+    const char *recipients; /* the list */
+    const char *action;
+} Kind;
+
+static const Kind kinds[] = {
+    {"Bounce", "bounce", "bouncedRecipients", "failed"},
+    {"Complaint", "complaint", "complainedRecipients", "complaint"},
+    {"DeliveryDelay", "deliveryDelay", "delayedRecipients", "delayed"},
+};
+
+/* A string member's value; NULL when there is none. */
+static const char *string_of(const json_t *object, const char *name)
 {
-    int depth = 0;
-    for (bool quoted = false; at < end; at++) {
-        if (quoted && *at == '\\' && at + 1 < end)
-            at++;
-        else if (*at == '"')
-            quoted = !quoted;
-        else if (!quoted && (*at == '{' || *at == '['))
-            depth++;
-        else if (!quoted && (*at == '}' || *at == ']') && --depth <= 0)
-            return at + 1;
-    }
-    return end;
+    return json_string_value(json_object_get(object, name));
 }
 
-/* What follows "name": in the text; NULL when it is not there. */
-static const char *value_of(const char *at, const char *end, const char *name)
+static void add_recipient(Report *report, const json_t *recipient, const Kind *kind, bool passing)
 {
-    g_autofree char *key = g_strconcat("\"", name, "\"", NULL);
-    const char *found = g_strstr_len(at, end - at, key);
-    if (!found)
-        return NULL;
-    found += strlen(key);
-    found += strspn(found, " \n");
-    return found < end && *found == ':' ? found + 1 + strspn(found + 1, " \n") : NULL;
+    const char *given = json_is_string(recipient) ? json_string_value(recipient) : string_of(recipient, "emailAddress");
+    const char *action = string_of(recipient, "action");
+    size_t length;
+    const char *address = given ? address_scan(given, &length) : NULL;
+    if (address)
+        report_add(report, &(Finding){.address = address, .address_length = length, .passing = passing,
+                                      .action = action ? action : kind->action,
+                                      .status = string_of(recipient, "status"),
+                                      .text = string_of(recipient, "diagnosticCode")});
 }
 
-static char *string_of(const char *at, const char *end, const char *name)
+/* False when the object is no notification. */
+static bool read_notification(Report *report, const json_t *object)
 {
-    const char *value = value_of(at, end, name);
-    if (!value || *value != '"')
-        return NULL;
-    GString *text = g_string_new(NULL);
-    for (value++; value < end && *value != '"'; value++) {
-        if (*value == '\\' && value + 1 < end)
-            value++;
-        g_string_append_c(text, *value);
-    }
-    return g_string_free(text, FALSE);
-}
-
-static void add_each(Report *report, const char *text, const char *list, const char *action)
-{
-    const char *all = text + strlen(text), *at = value_of(text, all, list);
-    if (!at || *at != '[')
-        return;
-    const char *end = value_end(at, all);
-    for (at = memchr(at, '{', (size_t)(end - at)); at; at = memchr(at, '{', (size_t)(end - at))) {
-        const char *stop = value_end(at, end);
-        g_autofree char *address = string_of(at, stop, "emailAddress"), *given = string_of(at, stop, "action");
-        g_autofree char *status = string_of(at, stop, "status"), *diagnostic = string_of(at, stop, "diagnosticCode");
-        if (address)
-            report_add(report, &(Finding){address, strlen(address), given ? given : action, status, diagnostic});
-        at = stop;
-    }
-}
-
-static bool read_notification(Report *report, const char *text)
-{
-    const char *end = text + strlen(text);
-    g_autofree char *type = string_of(text, end, "notificationType");
-    if (!type)
-        type = string_of(text, end, "eventType");
+    const char *type = string_of(object, "notificationType");
+    type = type ? type : string_of(object, "eventType");
     if (!type)
         return false;
     if (strcmp(type, "Delivery") == 0)
         report->succeeded = true;
-    if (strcmp(type, "Complaint") == 0) {
+    if (strcmp(type, "Complaint") == 0)
         report->kind = BOUNCE_FEEDBACK;
-        add_each(report, text, "complainedRecipients", "complaint");
+    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
+        if (strcmp(type, kinds[i].type) != 0)
+            continue;
+        const json_t *inner = json_object_get(object, kinds[i].member);
+        const char *lasting = string_of(inner, "bounceType");
+        bool passing = lasting && strcmp(lasting, "Transient") == 0;
+        const json_t *recipient;
+        size_t at;
+        json_array_foreach(json_object_get(inner, kinds[i].recipients), at, recipient)
+            add_recipient(report, recipient, &kinds[i], passing);
     }
-    if (strcmp(type, "Bounce") == 0)
-        add_each(report, text, "bouncedRecipients", "failed");
-    return report_found(report) || report->succeeded || report->kind == BOUNCE_FEEDBACK;
+    return true;
+}
+
+static void read_text(Report *report, const char *text, unsigned depth);
+
+/* The notifications that a value is or holds. */
+static void read_value(Report *report, json_t *value, unsigned depth)
+{
+    if (depth >= DEPTH_LIMIT)
+        return;
+    if (json_is_string(value)) {
+        read_text(report, json_string_value(value), depth + 1);
+    } else if (json_is_array(value)) {
+        json_t *item;
+        size_t at;
+        json_array_foreach(value, at, item)
+            read_value(report, item, depth + 1);
+    } else if (json_is_object(value) && !read_notification(report, value)) {
+        const char *name;
+        json_t *member;
+        json_object_foreach(value, name, member)
+            read_value(report, member, depth + 1);
+    }
+}
+
+/* Reads a text that begins with an object, an array or, when it is the mail's own, a string. What follows it is
+ * Amazon's advice how to unsubscribe. */
+static void read_text(Report *report, const char *text, unsigned depth)
+{
+    text += strspn(text, " \t\r\n");
+    if (*text != '{' && *text != '[' && (*text != '"' || depth > 0))
+        return;
+    json_t *value = json_loads(text, JSON_DISABLE_EOF_CHECK | JSON_DECODE_ANY, NULL);
+    if (value)
+        read_value(report, value, depth);
+    json_decref(value);
+}
+
+/* The notification as one text: lines were broken where JSON has no line ends, and a folded one begins with a blank. */
+static char *whole_text(const Report *report)
+{
+    GString *text = g_string_new(NULL);
+    for (guint at = 0; at < report->lines->len; at++) {
+        const char *line = report_line(report, at);
+        g_string_append(text, at > 0 && *line == ' ' ? line + 1 : line);
+    }
+    for (size_t at = 0; at < text->len; at++)
+        if ((unsigned char)text->str[at] < ' ')
+            text->str[at] = ' ';
+    return g_string_free(text, FALSE);
 }
 
 static bool read_amazon(Report *report)
 {
-    bool known = report_says(report, "\"notificationtype\"") || report_says(report, "\"eventtype\"");
-    if (report->lines->len == 0 || *report_line(report, 0) != '{' || !known)
+    if (!report_says(report, "notificationtype") && !report_says(report, "eventtype"))
         return false;
-    GString *text = g_string_new(NULL);
-    for (guint at = 0; at < report->lines->len && !g_str_has_prefix(report_line(report, at), "--"); at++) {
-        const char *line = report_line(report, at);
-        g_string_append(text, at > 0 && *line == ' ' ? line + 1 : line);
-    }
-    bool found = read_notification(report, text->str);
-    g_string_free(text, TRUE);
-    return found;
+    g_autofree char *text = whole_text(report);
+    read_text(report, text, 0);
+    return report_found(report) || report->succeeded || report->kind == BOUNCE_FEEDBACK;
 }
 
 const Dialect dialect_amazon = {.name = "amazon-ses", .read = read_amazon};

@@ -18,7 +18,8 @@ static bool read_aol(Report *report)
         if (length < 2 || name[length] != '\0' || name == line)
             continue;
         g_autofree char *address = g_strconcat(name, "@aol.com", NULL);
-        report_add(report, &(Finding){address, strlen(address), "failed", NULL, "not accepting mail from this sender"});
+        report_add(report, &(Finding){.address = address, .address_length = strlen(address), .action = "failed",
+                                      .text = "not accepting mail from this sender"});
     }
     return report_found(report);
 }

@@ -6,6 +6,7 @@
 #include "mail/recognise/report.h"
 
 #define VALUE_LIMIT 2000
+#define TEXT_LIMIT 4096 /* octets of a text in which words are looked for */
 
 /* The values lie in the text that is read. */
 typedef struct Block {
@@ -82,8 +83,8 @@ static void block_end(Report *report, Block *block)
     bool named = block->final || block->original, told = block->action || block->status || block->diagnostic;
     const char *action = block->action ? block->action : block->status && *block->status == '2' ? "success" : NULL;
     for (size_t at = 0; named && told && at < G_N_ELEMENTS(choices); at++) {
-        Finding finding = {choices[at], choices[at] ? strlen(choices[at]) : 0, action, block->status,
-                           block->diagnostic};
+        Finding finding = {.address = choices[at], .address_length = choices[at] ? strlen(choices[at]) : 0,
+                           .action = action, .status = block->status, .text = block->diagnostic};
         if (choices[at] && report_add(report, &finding))
             break;
     }
@@ -171,9 +172,29 @@ static bool read_fields(Report *report, const char *text)
     return report_found(report) || report->succeeded;
 }
 
+/* May the text for people tell what a recipient was known as? Systems that write a part for programs write that in
+ * English, and most mails need not be searched for more. */
+static bool tells_origin(const Report *report)
+{
+    static const char words[] = "ed from";
+    for (guint at = 0; at < report->parts->len; at++) {
+        const MimePart *part = report->parts->pdata[at];
+        if (!part->inside && g_str_has_prefix(part->type, "text/plain") &&
+            memmem(part->body, MIN(part->body_length, TEXT_LIMIT), words, sizeof words - 1))
+            return true;
+    }
+    return false;
+}
+
 static bool read_delivery_status(Report *report)
 {
-    return report->status_text && read_fields(report, report->status_text);
+    if (!report->status_text || !read_fields(report, report->status_text->str))
+        return false;
+    if (report_found(report) && tells_origin(report)) {
+        report_prepare(report);
+        origin_attach(report);
+    }
+    return true;
 }
 
 const Dialect dialect_delivery_status = {.name = "delivery-status", .read = read_delivery_status, .unprepared = true};

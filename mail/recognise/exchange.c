@@ -22,7 +22,8 @@ static void add_x400(Report *report)
             text = g_strconcat(report_line(report, at + 1), " ",
                                at + 2 < report->lines->len ? report_line(report, at + 2) : "", NULL);
         if (address)
-            report_add(report, &(Finding){address, strlen(address), "failed", NULL, text});
+            report_add(report, &(Finding){.address = address, .address_length = strlen(address), .action = "failed",
+                                          .text = text});
     }
 }
 

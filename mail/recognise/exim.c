@@ -30,7 +30,7 @@ static void add_header(Report *report, const char *name)
     size_t length;
     g_autofree char *whole = g_strndup(report->flat->str, 1000);
     for (const char *at = report_field(report, name); (at = address_scan(at, &length)); at += length)
-        report_add(report, &(Finding){at, length, "failed", NULL, whole});
+        report_add(report, &(Finding){.address = at, .address_length = length, .action = "failed", .text = whole});
 }
 
 /* "a@b <c@d>: malformed address: ...": Exim refused to read it; the last one was meant. */
@@ -42,7 +42,8 @@ static void add_malformed(Report *report)
         size_t length;
         const char *address = open ? address_begins(open, &length) : NULL;
         if (address && address < end)
-            report_add(report, &(Finding){address, length, "failed", NULL, line});
+            report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed",
+                                          .text = line});
     }
 }
 

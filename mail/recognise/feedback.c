@@ -13,14 +13,14 @@ static void add_from(Report *report, const char *head, const char *name)
     size_t length;
     const char *address = value ? address_scan(value, &length) : NULL;
     if (address)
-        report_add(report, &(Finding){address, length, "complaint", NULL, NULL});
+        report_add(report, &(Finding){.address = address, .address_length = length, .action = "complaint"});
 }
 
 /* RFC 6591 reports of failed authentication and RFC 6430 "not spam": nobody complains of the mail. */
 static bool is_harmless(const Report *report)
 {
     static const char *const types[] = {"auth-failure", "not-spam"};
-    const char *head = report->feedback_text ? report->feedback_text : "";
+    const char *head = report->feedback_text ? report->feedback_text->str : "";
     g_autofree char *type = mime_field(head, strlen(head), "Feedback-Type");
     for (size_t at = 0; type && at < G_N_ELEMENTS(types); at++)
         if (g_ascii_strncasecmp(type, types[at], strlen(types[at])) == 0)
@@ -42,7 +42,7 @@ static bool read_feedback(Report *report)
     if (report->harmless)
         return true;
     for (size_t at = 0; report->feedback_text && at < G_N_ELEMENTS(fields); at++)
-        add_from(report, report->feedback_text, fields[at]);
+        add_from(report, report->feedback_text->str, fields[at]);
     if (hotmail)
         add_from(report, head, own);
     return true;

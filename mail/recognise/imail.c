@@ -21,7 +21,8 @@ static bool read_imail(Report *report)
             if (g_ascii_strncasecmp(line, starts[i], strlen(starts[i])) == 0)
                 address = address_scan(line, &length);
             if (address && address[length + (address[length] == '>')] == '\0')
-                report_add(report, &(Finding){address, length, "failed", NULL, line});
+                report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed",
+                                              .text = line});
         }
     return report_found(report);
 }

@@ -29,7 +29,8 @@ static bool read_above(Report *report)
             size_t length;
             const char *address = line[strspn(line, " \t")] == '<' ? address_begins(line, &length) : NULL;
             if (address && strcmp(address + length, ">") == 0)
-                report_add(report, &(Finding){address, length, "failed", NULL, report_line(report, last)});
+                report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed",
+                                              .text = report_line(report, last)});
         }
     }
     return report_found(report);

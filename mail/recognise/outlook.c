@@ -35,7 +35,8 @@ static bool read_generated(Report *report)
         size_t length;
         const char *address = address_begins(line, &length);
         if (address && address[length] == '\0' && next[0] == '#' && (g_ascii_isdigit(next[1]) || next[1] == '<'))
-            report_add(report, &(Finding){address, length, "failed", NULL, next});
+            report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed",
+                                          .text = next});
     }
     return report_found(report);
 }

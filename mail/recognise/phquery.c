@@ -22,15 +22,15 @@ static void add_local(Report *report)
         return;
     const char *name = report_line(report, line) + strspn(report_line(report, line), " ");
     for (guint at = line; at < report->lines->len; at++)
-        for (const char *mark = strstr(report_line(report, at), "emailing"); mark;
-             mark = strstr(mark + 1, "emailing")) {
-            const char *place = strstr(mark, "NAME@");
+        for (const char *place = strstr(report_line(report, at), "emailing");
+             place && (place = strstr(place, "NAME@")); place = strstr(place + 5, "emailing")) {
             size_t length;
-            if (!place || !address_begins(place, &length))
+            if (!address_begins(place, &length))
                 continue;
             g_autofree char *address =
                 g_strdup_printf("%.*s@%.*s", (int)strcspn(name, " "), name, (int)length - 5, place + 5);
-            report_add(report, &(Finding){address, strlen(address), "failed", NULL, name});
+            report_add(report, &(Finding){.address = address, .address_length = strlen(address), .action = "failed",
+                                          .text = name});
         }
 }
 

@@ -62,7 +62,8 @@ static bool read_dash(Report *report)
         size_t length;
         const char *address = address_begins(line, &length);
         if (address == line && g_ascii_strncasecmp(address + length, " - no such user", 15) == 0)
-            report_add(report, &(Finding){address, length, "failed", NULL, line});
+            report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed",
+                                          .text = line});
     }
     return report_found(report);
 }

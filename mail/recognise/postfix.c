@@ -5,15 +5,16 @@
 
 #include "mail/recognise/report.h"
 
-/* All recipients that the transcript shows before a line. */
-static void add_all(Report *report, guint end, const char *reply)
+/* All recipients that the transcript shows from one line up to another. */
+static void add_all(Report *report, guint begin, guint end, const char *reply)
 {
-    for (guint at = 0; at < end; at++) {
+    for (guint at = begin; at < end; at++) {
         const char *to = strcasestr(report_line(report, at), "RCPT TO:");
         size_t length;
         const char *address = to ? address_begins(to + 8, &length) : NULL;
         if (address)
-            report_add(report, &(Finding){address, length, "failed", NULL, reply});
+            report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed",
+                                          .text = reply});
     }
 }
 
@@ -23,6 +24,7 @@ static bool read_transcript(Report *report)
     size_t length = 0;
     const char *address = NULL;
     bool data = false;
+    guint begin = 0; /* of the transaction */
     for (guint at = 0; at < report->lines->len; at++) {
         const char *line = report_line(report, at) + strspn(report_line(report, at), " ");
         if (g_str_has_prefix(line, "In:")) {
@@ -33,10 +35,12 @@ static bool read_transcript(Report *report)
             const char *reply = line + 4 + strspn(line + 4, " ");
             bool refused = *reply == '5' || *reply == '4';
             if (refused && data) {
-                add_all(report, at, reply);
+                add_all(report, begin, at, reply);
                 data = false;
+                begin = at;
             } else if (refused)
-                report_add(report, &(Finding){address, length, "failed", NULL, reply});
+                report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed",
+                                              .text = reply});
             address = NULL;
         }
     }

@@ -10,6 +10,7 @@
 #define TEXT_LIMIT (64 * 1024)
 #define HEAD_LIMIT 4096
 #define SHOWN_LIMIT 400
+#define REPLY_LIMIT 4096 /* octets of a text in which a reply is looked for: many recipients may share a long one */
 #define RECIPIENT_LIMIT 2000
 #define FEW 16 /* recipients, from which on a table pays */
 
@@ -49,13 +50,14 @@ const char *report_field(Report *report, const char *name)
     return value ? g_string_chunk_insert(report->chunk, value) : "";
 }
 
-/* Decoded and in lower case, in the chunk. */
+/* Decoded and in lower case, in the chunk; of a long one the beginning, since these are searched for each address. */
 static const char *lower_value(Report *report, const char *value)
 {
     if (!*value)
         return "";
-    g_autofree char *text = strstr(value, "=?") ? header_decode(value) : g_utf8_make_valid(value, -1);
-    g_autofree char *lower = report_lower(text, -1);
+    g_autofree char *begin = g_strndup(value, HEAD_LIMIT);
+    g_autofree char *text = strstr(begin, "=?") ? header_decode(begin) : g_utf8_make_valid(begin, -1);
+    g_autofree char *lower = words_lower(text, -1);
     return g_string_chunk_insert(report->chunk, lower);
 }
 
@@ -83,50 +85,36 @@ bool report_is_reply(Report *report)
     for (size_t at = 0; at < G_N_ELEMENTS(subjects); at++)
         if (strstr(report->subject, subjects[at]))
             return true;
-    return strncmp(report->subject, "re:", 3) == 0;
+    return false;
 }
 
-/* Subjects beyond ASCII, asked for only there: Portuguese, Russian, Czech, Hungarian, French, Japanese, Chinese,
- * Korean. */
-static bool is_far_subject(const char *subject)
+/* Does the subject begin as that of an answer: "Re:", "AW:"? */
+static bool is_answer(const Report *report)
 {
-    static const char *const subjects[] = {
-        "n\xc3\xa3o entregue",
-        "\xd0\xbd\xd0\xb5 \xd1\x83\xd0\xb4\xd0\xb0\xd0\xb5\xd1\x82\xd1\x81\xd1\x8f "
-        "\xd0\xb4\xd0\xbe\xd1\x81\xd1\x82\xd0\xb0\xd0\xb2\xd0\xb8\xd1\x82\xd1\x8c",
-        "\xd0\xbd\xd0\xb5\xd0\xb4\xd0\xbe\xd1\x81\xd1\x82\xd0\xb0\xd0\xb2\xd0\xbb\xd0\xb5\xd0\xbd",
-        "\xd0\xbd\xd0\xb5 \xd0\xb4\xd0\xbe\xd1\x81\xd1\x82\xd0\xb0\xd0\xb2\xd0\xbb\xd0\xb5\xd0\xbd",
-        "nedoru\xc4\x8diteln",
-        "k\xc3\xa9zbes\xc3\xadthetetlen",
-        "n'a pas pu \xc3\xaatre remis",
-        "\xe9\x85\x8d\xe4\xbf\xa1\xe4\xb8\x8d\xe8\x83\xbd",
-        "\xe9\x80\x81\xe4\xbf\xa1\xe3\x82\xa8\xe3\x83\xa9\xe3\x83\xbc",
-        "\xe6\x97\xa0\xe6\xb3\x95\xe9\x80\x81\xe8\xbe\xbe",
-        "\xe9\x80\x80\xe4\xbf\xa1",
-        "\xe6\x8a\x95\xe9\x80\x92\xe5\xa4\xb1\xe8\xb4\xa5",
-        "\xe7\x84\xa1\xe6\xb3\x95\xe5\x82\xb3\xe9\x81\x9e",
-        "\xeb\xb0\xb0\xeb\x8b\xac\xeb\x90\x98\xec\xa7\x80 \xec\x95\x8a\xec\x9d\x8c",
-        "\xeb\xb0\x98\xec\x86\xa1",
-        NULL};
-    const char *at = subject;
-    while ((signed char)*at > 0)
-        at++;
-    return *at && holds_any(subject, subjects);
+    return words_lead(report->subject, words_reply);
 }
 
-/* Parts of the subjects that mail systems write, in ASCII. */
-static const char *const near_subjects[] = {
-    "undeliver", "delivery fail", "returned mail", "failure notice", "delivery status", "mail delivery",
-    "delivery problem", "mail failed", "not be delivered", "mail error", "non-deliver", "returning message",
-    "delivery error", "mail system error", "mail failure", "failed delivery", "message status", "user unknown",
-    "delivery has failed", "non remis", "unzustellbar", "nicht zustellbar", "no se puede entregar", "no entregad",
-    "non recapit", "mancata consegna", "niet bestelbaar", "niet afgeleverd", "nie dostarcz", "niedostarcz",
-    "kan inte levereras", "kan ikke leveres", "ikke leveret", "teslim edilemedi", "zustellung fehlgeschlagen",
-    "nicht zugestellt", "zustellungsfehler", "zustellfehler", "chec de remise", "chec de distribution", NULL};
+/* Does the notification quote another mail, as people do when they answer? */
+static bool is_quoting(const Report *report)
+{
+    for (guint at = 0; at < report->lines->len; at++)
+        if (report_line(report, at)[0] == '>' && report_line(report, at)[1] != '>') /* ">>>" is a dialogue in SMTP */
+            return true;
+    return false;
+}
 
-/* Words that ordinary mail has, too. */
-static const char *const vague_subjects[] = {"failed", "failure", "bounce", "not deliver",
-                                             "rejected", "returned", "warning: ", "not member", NULL};
+/* A mail system that answers: its subject has an answer's beginning, or its header says so, and the rest tells of a
+ * failure. A person who answers to such a report quotes it, or writes without the codes of SMTP. */
+static bool is_answering_system(Report *report)
+{
+    char status[STATUS_SIZE];
+    if (is_quoting(report) || !report_fails(report, NULL))
+        return false;
+    status_scan(report->flat->str, status);
+    if (status[0] || reply_scan(report->flat->str))
+        return true;
+    return !report_is_reply(report) && !*report_field(report, "In-Reply-To") && !*report_field(report, "References");
+}
 
 /* Is it written by a mail system, as its header says? */
 static bool is_automatic(Report *report)
@@ -139,11 +127,11 @@ static bool is_automatic(Report *report)
     if (*report->from == '\0' || strstr(report->from, "<>") || strcmp(top->type, "multipart/report") == 0 ||
         holds_any(report->from, senders))
         return true;
-    if (report_is_reply(report))
-        return false;
-    return holds_any(report->subject, near_subjects) || is_far_subject(report->subject) ||
-           (holds_any(report->subject, vague_subjects) && !*report_field(report, "List-Id") &&
-            !*report_field(report, "List-Unsubscribe"));
+    bool strong = words_any(report->subject, words_subject);
+    if (report_is_reply(report) || is_answer(report))
+        return strong && is_answering_system(report);
+    return strong || (words_any(report->subject, words_perhaps) && !*report_field(report, "List-Id") &&
+                      !*report_field(report, "List-Unsubscribe"));
 }
 
 static bool starts_with(const char *line, const char *lower)
@@ -266,14 +254,17 @@ static void add_notification(Report *report, GString *text)
     g_ptr_array_add(report->texts, text);
 }
 
-static const char *joined(Report *report, const char *before, const MimePart *part)
+/* Adds a part's text to the others of its kind; *texts may be NULL. */
+static void join(GString **texts, const MimePart *part)
 {
     GString *text = mime_text(part, TEXT_LIMIT * 4);
-    if (before)
-        g_string_prepend(text, "\n\n"), g_string_prepend(text, before);
-    const char *kept = g_string_chunk_insert(report->chunk, text->str);
+    if (!*texts) {
+        *texts = text;
+        return;
+    }
+    g_string_append(*texts, "\n\n");
+    g_string_append_len(*texts, text->str, (gssize)text->len);
     g_string_free(text, TRUE);
-    return kept;
 }
 
 static void set_returned(Report *report, const char *octets, size_t length)
@@ -339,12 +330,13 @@ static void take_part(Report *report, const MimePart *part, bool first)
         set_returned(report, part->head, part->head_length + part->body_length);
     } else if (strcmp(part->type, "message/delivery-status") == 0 ||
                strcmp(part->type, "message/global-delivery-status") == 0) {
-        report->status_text = joined(report, report->status_text, part);
+        join(&report->status_text, part);
     } else if (strcmp(part->type, "message/feedback-report") == 0) {
-        report->feedback_text = joined(report, report->feedback_text, part);
-    } else if (is_header_type(part->type)) {
-        const char *head = joined(report, NULL, part);
-        set_returned(report, head, strlen(head));
+        join(&report->feedback_text, part);
+    } else if (is_header_type(part->type) && !report->back) {
+        GString *head = mime_text(part, TEXT_LIMIT * 4);
+        set_returned(report, g_string_chunk_insert(report->chunk, head->str), head->len);
+        g_string_free(head, TRUE);
     }
 }
 
@@ -385,11 +377,11 @@ void report_prepare(Report *report)
     report->to = lower_value(report, report_field(report, "To"));
     report->subject = lower_value(report, report_field(report, "Subject"));
     report->mailer = lower_value(report, report_field(report, "X-Mailer"));
-    report->automatic = is_automatic(report);
     for (int html = 0; html < 2; html++)
         for (guint at = 0; at < report->parts->len && !(html && report->lines->len > 0); at++)
             if (is_leaf(report, at))
                 take_text(report, report->parts->pdata[at], at == 0, html);
+    report->automatic = is_automatic(report);
 }
 
 void report_clear(Report *report)
@@ -402,6 +394,10 @@ void report_clear(Report *report)
         g_string_free(report->flat, TRUE);
         g_array_unref(report->starts);
     }
+    if (report->status_text)
+        g_string_free(report->status_text, TRUE);
+    if (report->feedback_text)
+        g_string_free(report->feedback_text, TRUE);
     g_string_chunk_free(report->chunk);
     if (report->recipients)
         g_ptr_array_unref(report->recipients);
@@ -461,8 +457,9 @@ static BounceClass class_of(const Finding *finding, const char *status, const ch
         return BOUNCE_TEMPORARY;
     if (status[0] == '5')
         return BOUNCE_PERMANENT;
-    unsigned reply = finding->text ? reply_scan(finding->text) : 0;
-    return reply / 100 == 4 ? BOUNCE_TEMPORARY : BOUNCE_PERMANENT;
+    g_autofree char *text = finding->text ? g_strndup(finding->text, REPLY_LIMIT) : NULL;
+    unsigned reply = text ? reply_scan(text) : 0;
+    return reply / 100 == 4 || (reply == 0 && finding->passing) ? BOUNCE_TEMPORARY : BOUNCE_PERMANENT;
 }
 
 /* The status that says most: its own field's, or the text's where that one is vague and of the same class. */
@@ -504,6 +501,24 @@ static void add_known(Report *report, BounceRecipient *recipient)
         g_hash_table_insert(report->known, g_ascii_strdown(recipient->address, -1), recipient);
 }
 
+/* What the recipient was known as, where that is an address of its own. */
+static void add_origin(BounceRecipient *recipient, const Finding *finding)
+{
+    if (!finding->known_as || recipient->known_as)
+        return;
+    g_autofree char *origin = g_strndup(finding->known_as, finding->known_as_length);
+    if (address_valid(origin) && g_ascii_strcasecmp(origin, recipient->address) != 0)
+        recipient->known_as = g_steal_pointer(&origin);
+}
+
+void report_origin(Report *report, const Finding *finding)
+{
+    g_autofree char *address = g_strndup(finding->address, finding->address_length);
+    BounceRecipient *known = find_known(report, address);
+    if (known)
+        add_origin(known, finding);
+}
+
 bool report_add(Report *report, const Finding *finding)
 {
     static const char *const good[] = {"deliver", "relay", "expand", "success"};
@@ -518,6 +533,7 @@ bool report_add(Report *report, const Finding *finding)
     g_autofree char *text = shown(finding->text);
     BounceRecipient *known = find_known(report, address);
     if (known) {
+        add_origin(known, finding);
         if (!*known->text && *text) {
             g_free(known->text);
             known->text = g_steal_pointer(&text);
@@ -534,6 +550,7 @@ bool report_add(Report *report, const Finding *finding)
     recipient->status = g_strdup(status);
     recipient->address = g_steal_pointer(&address);
     recipient->text = g_steal_pointer(&text);
+    add_origin(recipient, finding);
     add_known(report, recipient);
     return true;
 }

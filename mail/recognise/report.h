@@ -18,14 +18,10 @@
 
 #include "mail/bounce.h"
 #include "mail/mime.h"
+#include "mail/recognise/words.h"
 
 #define REPORT_USUAL 11
-
-/* Words by which a paragraph says that delivery failed: one, or both. */
-typedef struct Failing {
-    const char *one, *two;
-} Failing;
-#define FAILING_MAX 16
+#define FAILING_MAX 32
 
 typedef struct Report {
     const char *octets;
@@ -42,12 +38,13 @@ typedef struct Report {
     GPtrArray *texts;           /* of GString: where they are */
     GString *flat;              /* the notification */
     GArray *starts;             /* of guint: where each line begins in flat */
-    const char *status_text;    /* all delivery-status parts, or NULL */
-    const char *feedback_text;  /* a feedback-report part, or NULL */
+    GString *status_text;       /* all delivery-status parts, or NULL */
+    GString *feedback_text;     /* all feedback-report parts, or NULL */
     const char *back;           /* the returned mail in octets, or NULL */
     size_t back_length;
     const char *returned;       /* for report_returned() */
-    const Failing *failing[FAILING_MAX]; /* for report_fails(): those that the notification holds */
+    const char *lower;          /* for report_lower() */
+    const Phrase *failing[FAILING_MAX]; /* for report_fails(): those that the notification holds */
     bool sought;                /* they were looked for */
     BounceKind kind;            /* set by a dialect that knows it */
     bool harmless;              /* feedback that is no complaint */
@@ -61,6 +58,9 @@ typedef struct Finding {
     const char *address;
     size_t address_length;
     const char *action, *status, *text; /* any may be NULL */
+    const char *known_as; /* the address that mail was sent to, from which this one was made; or NULL */
+    size_t known_as_length;
+    bool passing;         /* without a status: the next mail may get through */
 } Finding;
 
 /* The parts for programs only; what is written for people comes with report_prepare(). */
@@ -71,6 +71,9 @@ void report_clear(Report *report);
 /* Takes a finding; false when its address is not plausible. A second one for the same address
  * adds only what the first did not have. */
 bool report_add(Report *report, const Finding *finding);
+
+/* Notes what a recipient that was added before was known as; of the finding no more than the two addresses is read. */
+void report_origin(Report *report, const Finding *finding);
 bool report_found(const Report *report);
 
 /* Does its header show a program that answers for a person? */
@@ -85,15 +88,15 @@ const char *report_returned(Report *report);
 /* Does the notification hold the phrase (lower case, single spaces)? */
 bool report_says(const Report *report, const char *phrase);
 
-/* Does a paragraph (in lower case as report_lower() makes it; NULL: all of the notification) say, in one of the
- * languages we know, that delivery failed? */
+/* The notification, at most its first 64 KiB, as words_lower() makes it. */
+const char *report_lower(Report *report);
+
+/* Does a paragraph (as words_lower() makes it; NULL: all of the notification) say, in one of the languages we know,
+ * that delivery failed? */
 bool report_fails(Report *report, const char *lower);
 
-/* Does it say that the mail will be tried again? */
-bool report_waits(const Report *report);
-
-/* In lower case, whatever script it is in; length may be -1. */
-char *report_lower(const char *text, gssize length);
+/* Does the notification say that the mail will be tried again? */
+bool report_waits(Report *report);
 
 /* The line in which an offset of flat is. */
 guint report_line_at(const Report *report, size_t offset);
@@ -146,6 +149,16 @@ bool section_brackets(Report *report, const char *action);
 
 /* Adds further addresses that follow one, "joe@example.com, kim@example.net"; at is behind the first. */
 void section_more(Report *report, const char *at, const char *action);
+
+/* rest and the lines from first up to (not with) next, a dozen at most, as one text; g_free(). */
+char *section_text(const Report *report, const char *rest, guint first, guint next);
+
+/* The address that mail was sent to, where a text tells of one: "(expanded from <kim@example.net>)". Sets *length and,
+ * when begins is not NULL, where the words begin that say so. NULL when the text tells of none. */
+const char *origin_find(const char *text, size_t *length, const char **begins);
+
+/* Looks in the notification for the origins of recipients that came from elsewhere. */
+void origin_attach(Report *report);
 
 /* In place of g_ascii_tolower(), which is no inline function. */
 static inline char ascii_lower(char octet)

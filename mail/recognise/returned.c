@@ -19,7 +19,7 @@ static bool says_failure(const Report *report)
 static void add_text(Report *report, const char *address, size_t length)
 {
     g_autofree char *text = g_strndup(report->flat->str, 400);
-    report_add(report, &(Finding){address, length, "failed", NULL, text});
+    report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed", .text = text});
 }
 
 /* The topmost "Received: ... for <address>". */

@@ -31,14 +31,33 @@ static void take_line(Report *report, const char *line)
     }
     const char *address = address_begins(at, &length);
     if (address && address <= at + 1 && address + length <= dots && address + length + 1 >= dots)
-        report_add(report, &(Finding){address, length, "failed", NULL, code ? line : dots + 4});
+        report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed",
+                                      .text = code ? line : dots + 4});
+}
+
+/* "554 Too many hops 26 (25 max): from <> via localhost, to joe@example.com": the envelope's recipient, which is
+ * reported here even where the list above names only what it was expanded to. */
+static void take_hops(Report *report)
+{
+    for (guint at = 0; at < report->lines->len; at++) {
+        const char *line = report_line(report, at), *to = strcasestr(line, "too many hops");
+        to = to && reply_scan(line) ? strstr(to, ", to ") : NULL;
+        size_t length;
+        const char *address = to ? address_begins(to + strlen(", to "), &length) : NULL;
+        if (address)
+            report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed",
+                                          .text = line});
+    }
 }
 
 static bool read_sendmail(Report *report)
 {
     if (!report->automatic)
         return false;
-    if (section_read(report, sections))
+    bool listed = section_read(report, sections);
+    if (report_says(report, "too many hops"))
+        take_hops(report);
+    if (listed)
         return true;
     if (!report_says(report, "transcript of session follows"))
         return false;

@@ -1,58 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* No dialect that we know: an address at the beginning of a line, below a paragraph that says that
- * delivery failed or above a reply that does; one that is labelled as the recipient's; or a line that says of its only
- * address that it is unknown or full. */
+/*
+ * No dialect that we know: an address at the beginning of a line, below a paragraph that says that delivery failed,
+ * above one that does, or above a reply; one that is labelled as the recipient's; or a line that says of its only
+ * address that it is unknown or full. The words for that are those of etc/bounce.
+ */
 #include <string.h>
 
 #include "mail/recognise/report.h"
 
 #define PARAGRAPH_LIMIT 600
-
-static const char *const verdicts[] = {"unknown user",
-                                       "was rejected",
-                                       "has been rejected",
-                                       "user unknown",
-                                       "no such user",
-                                       "unknown local",
-                                       "not a valid",
-                                       "does not exist",
-                                       "mailbox is full",
-                                       "mailbox full",
-                                       "over quota",
-                                       "undeliverable",
-                                       "not delivered",
-                                       "be delivered",
-                                       "unable to deliver",
-                                       "invalid address",
-                                       "not found",
-                                       "mailbox unavailable",
-                                       "unknown recipient",
-                                       "recipient unknown",
-                                       "invalid recipient",
-                                       "delivery failed",
-                                       "error delivering",
-                                       "could not deliver",
-                                       "exceeds allowed",
-                                       "mailbox is disabled",
-                                       "account is disabled",
-                                       "no longer valid",
-                                       "no longer active",
-                                       "host unknown",
-                                       "unknown host",
-                                       "failed to deliver",
-                                       "wasn't delivered",
-                                       "automatically rejected",
-                                       "quota exceeded",
-                                       NULL};
-
-static bool holds(const char *lower, const char *const *words)
-{
-    for (; *words; words++)
-        if (strstr(lower, *words))
-            return true;
-    return false;
-}
 
 /* Addresses that stand in reports to be written to. */
 static bool is_contact(const Report *report, const char *address, size_t length)
@@ -64,6 +21,23 @@ static bool is_contact(const Report *report, const char *address, size_t length)
             return true;
     return strstr(report->from, lower) || strstr(report->to, lower);
 }
+
+/* Does a paragraph or a line tell that a mailbox is unknown, full, or what else a verdict is? */
+static bool is_verdict(const char *lower)
+{
+    return words_any(lower, words_verdict) || words_reason_of(lower);
+}
+
+/* Adds an address with what a text says about it, its origin included. */
+static bool add(Report *report, const char *address, size_t length, const char *action, const char *text)
+{
+    size_t origin_length = 0;
+    const char *origin = text ? origin_find(text, &origin_length, NULL) : NULL;
+    return report_add(report, &(Finding){.address = address, .address_length = length, .action = action, .text = text,
+                                         .known_as = origin, .known_as_length = origin_length});
+}
+
+/* ---- an address at the beginning of a line ---- */
 
 #define EXPLAINED_LINES 4
 
@@ -86,142 +60,191 @@ static bool is_explained(const Report *report, guint at, const char *rest)
     }
 }
 
-/* What is kept of the paragraph above an address. */
-static void take_prose(GString *before, const char *line, bool anew)
+/* The paragraph above an address, of which the end is kept. */
+typedef struct Prose {
+    GString *text;
+    bool ended; /* what comes next is another paragraph */
+    bool asked; /* failing is known */
+    bool failing;
+} Prose;
+
+static void take_prose(Prose *prose, const char *line)
 {
-    if (anew)
-        g_string_truncate(before, 0);
-    if (before->len > PARAGRAPH_LIMIT)
-        g_string_erase(before, 0, (gssize)(before->len - PARAGRAPH_LIMIT));
-    g_string_append_len(before, line, (gssize)strnlen(line, PARAGRAPH_LIMIT));
-    g_string_append_c(before, ' ');
+    if (prose->ended)
+        g_string_truncate(prose->text, 0);
+    if (prose->text->len > PARAGRAPH_LIMIT)
+        g_string_erase(prose->text, 0, (gssize)(prose->text->len - PARAGRAPH_LIMIT));
+    g_string_append_len(prose->text, line, (gssize)strnlen(line, PARAGRAPH_LIMIT));
+    g_string_append_c(prose->text, ' ');
+    prose->ended = prose->asked = false;
+}
+
+static bool prose_fails(Report *report, Prose *prose)
+{
+    if (!prose->asked) {
+        g_autofree char *lower = words_lower(prose->text->str, (gssize)prose->text->len);
+        prose->failing = prose->text->len > 0 && report_fails(report, lower);
+        prose->asked = true;
+    }
+    return prose->failing;
 }
 
 /* "Joe User<mailto:joe@example.com>", what programs make of a link, and "Joe User [joe@example.com] on ...". */
-static bool add_named(Report *report, const char *line, const char *action)
+static const char *find_named(const Report *report, const char *line, size_t *length)
 {
     const char *link = strcasestr(line, "<mailto:"), *bracket = strchr(line, '[');
-    size_t length;
-    const char *address = link ? address_begins(link, &length) : bracket ? address_begins(bracket + 1, &length) : NULL;
-    if (address && !link && address[length] != ']')
+    const char *address = link ? address_begins(link, length) : bracket ? address_begins(bracket + 1, length) : NULL;
+    if (address && ((!link && address[*length] != ']') || is_contact(report, address, *length)))
         address = NULL;
-    return address && !is_contact(report, address, length) &&
-           report_add(report, &(Finding){address, length, action, NULL, line});
+    return address;
+}
+
+/* An address below a paragraph that says that delivery failed, or above a reply. */
+static void take_address(Report *report, Prose *prose, guint at, const char *action)
+{
+    const char *line = report_line(report, at), *start = line + strspn(line, " \t*-<>\"");
+    size_t length;
+    const char *address = address_begins(start, &length);
+    const char *rest = start + length + strspn(start + length, " \t:>\",;");
+    if (is_contact(report, address, length) || (!prose_fails(report, prose) && !is_explained(report, at, rest)))
+        return;
+    bool more = *rest == '\0' || *rest == '('; /* what is said of it stands on the next line */
+    g_autofree char *text = section_text(report, rest, at + 1, MIN(at + 1 + more, report->lines->len));
+    add(report, address, length, action, text + strspn(text, " "));
+    section_more(report, start + length, action);
 }
 
 static bool read_below(Report *report, const char *action)
 {
-    GString *before = g_string_new(NULL);
-    bool ended = false, failing = false;
+    Prose prose = {.text = g_string_new(NULL)};
     for (guint at = 0; at < report->lines->len; at++) {
         const char *line = report_line(report, at), *start = line + strspn(line, " \t*-<>\"");
         size_t length;
-        const char *address = address_begins(start, &length);
+        const char *address = address_begins(start, &length), *named = NULL;
         if (*start == '\0') {
-            ended = true;
+            prose.ended = true;
         } else if (address == start && strchr(" \t:><\",;(", start[length])) {
-            const char *rest = start + length + strspn(start + length, " \t:>\",;");
-            if (!is_contact(report, address, length) && (failing || is_explained(report, at, rest))) {
-                report_add(report,
-                           &(Finding){address, length, action, NULL,
-                                      *rest || at + 1 >= report->lines->len ? rest : report_line(report, at + 1)});
-                section_more(report, start + length, action);
-            }
-        } else if (failing && add_named(report, start, action)) {
-            ended = true;
+            take_address(report, &prose, at, action);
+        } else if ((named = find_named(report, start, &length)) != NULL && prose_fails(report, &prose)) {
+            add(report, named, length, action, start);
+            prose.ended = true;
         } else if (address != start) {
-            take_prose(before, start, ended);
-            g_autofree char *lower = report_lower(before->str, (gssize)before->len);
-            failing = report_fails(report, lower);
-            ended = false;
+            take_prose(&prose, start);
         }
     }
-    g_string_free(before, TRUE);
+    g_string_free(prose.text, TRUE);
     return report_found(report);
 }
 
-/* German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Danish, Polish, Czech, Hungarian, Turkish, Russian,
- * Japanese, Chinese, Korean. */
-static const char *const labels[] = {
-    "recipient",
-    "addressed to",
-    "failed recipient",
-    "failed address",
-    "failed addresses",
-    "intended recipient",
-    "undeliverable address",
-    "empf\xc3\xa4nger",
-    "empfaenger",
-    "destinataire",
-    "destinatario",
-    "destinatari",
-    "destinat\xc3\xa1rio",
-    "ontvanger",
-    "geadresseerde",
-    "mottagare",
-    "modtager",
-    "adresat",
-    "odbiorca",
-    "p\xc5\x99\xc3\xadjemce",
-    "c\xc3\xadmzett",
-    "al\xc4\xb1" "c\xc4\xb1",
-    "\xd0\xbf\xd0\xbe\xd0\xbb\xd1\x83\xd1\x87\xd0\xb0\xd1\x82\xd0\xb5\xd0\xbb\xd1\x8c",
-    "\xd0\xb0\xd0\xb4\xd1\x80\xd0\xb5\xd1\x81\xd0\xb0\xd1\x82",
-    "\xe5\x8f\x97\xe4\xbf\xa1\xe8\x80\x85",
-    "\xe5\xae\x9b\xe5\x85\x88",
-    "\xe5\x8f\x8e\xe4\xbb\xb6\xe4\xba\xba",
-    "\xe6\x94\xb6\xe4\xbb\xb6\xe4\xba\xba",
-    "\xe6\x94\xb6\xe4\xbb\xb6\xe8\x80\x85",
-    "\xeb\xb0\x9b\xeb\x8a\x94 \xec\x82\xac\xeb\x9e\x8c",
-    "\xec\x88\x98\xec\x8b\xa0\xec\x9e\x90",
-    "\xec\x88\x98\xec\x8b\xa0\xec\x9d\xb8"};
+/* ---- an address above what is said of it ---- */
 
-#define LABEL_LIMIT 40 /* octets of "Recipient address(es):" */
+#define ABOVE_LIMIT 50 /* addresses that one paragraph is about */
 
-/* Behind the label and its colon, or at the end of a line that is the label alone; NULL: the line does not begin
- * with one. */
-static const char *behind_label(const char *line)
+/* The address, where the line has nothing else. */
+static const char *lone_address(const Report *report, const char *line, size_t *length)
 {
-    static const char wide_colon[] = "\xef\xbc\x9a";
-    const char *start = line + strspn(line, " \t*-");
-    size_t length = strnlen(start, LABEL_LIMIT);
-    while (length > 0 && ((unsigned char)start[length] & 0xc0) == 0x80)
-        length--;
-    g_autofree char *lower = report_lower(start, (gssize)length);
-    for (size_t i = 0; i < G_N_ELEMENTS(labels); i++) {
-        if (strlen(labels[i]) > length || !g_str_has_prefix(lower, labels[i]))
-            continue;
-        const char *at = start + strlen(labels[i]);
-        at += strspn(at, "abcdefghijklmnopqrstuvwxyz() \t");
-        if (*at == '\0' || *at == ':')
-            return at + (*at == ':');
-        if (g_str_has_prefix(at, wide_colon))
-            return at + strlen(wide_colon);
+    const char *start = line + strspn(line, " \t*-<>\"'");
+    const char *address = address_begins(start, length);
+    if (address != start || is_contact(report, address, *length))
+        return NULL;
+    return address[*length + strspn(address + *length, " \t>\"',;:.")] == '\0' ? address : NULL;
+}
+
+/* The paragraph that begins at line, blank lines skipped; *next is behind it. */
+static char *paragraph(const Report *report, guint line, guint *next)
+{
+    GString *text = g_string_new(NULL);
+    while (line < report->lines->len && !*report_line(report, line))
+        line++;
+    for (size_t length; line < report->lines->len && *report_line(report, line); line++) {
+        if (lone_address(report, report_line(report, line), &length))
+            break;
+        if (text->len < PARAGRAPH_LIMIT) {
+            g_string_append_len(text, report_line(report, line), (gssize)strnlen(report_line(report, line),
+                                                                                 PARAGRAPH_LIMIT));
+            g_string_append_c(text, ' ');
+        }
     }
-    return NULL;
+    *next = line;
+    return g_string_free(text, FALSE);
+}
+
+/* "Your message to", the address on a line of its own, "has been postponed due to a full mailbox". */
+static bool read_above(Report *report, const char *action)
+{
+    guint next;
+    for (guint at = 0; at < report->lines->len; at = MAX(next, at + 1)) {
+        const char *found[ABOVE_LIMIT];
+        size_t lengths[ABOVE_LIMIT], count = 0, length;
+        for (next = at; next < report->lines->len; next++) {
+            const char *address = lone_address(report, report_line(report, next), &length);
+            if (address && count < ABOVE_LIMIT) {
+                found[count] = address;
+                lengths[count++] = length;
+            } else if (count == 0 || *report_line(report, next)) {
+                break;
+            }
+        }
+        if (count == 0)
+            continue;
+        g_autofree char *text = paragraph(report, next, &next), *lower = words_lower(text, -1);
+        if ((!report_fails(report, lower) && !is_verdict(lower)) || words_any(lower, words_advice))
+            continue;
+        for (size_t i = 0; i < count; i++)
+            add(report, found[i], lengths[i], action, text);
+    }
+    return report_found(report);
+}
+
+/* ---- an address behind a label ---- */
+
+#define LABEL_LIMIT 60 /* octets of "Recipient address(es):" */
+
+/* Behind what may be a label and its colon, or at the end of a line that may be one alone; *length is the label's.
+ * NULL: it is too long for one. */
+static const char *behind_label(const char *start, size_t *length)
+{
+    static const char wide_colon[] = "：";
+    size_t all = strnlen(start, LABEL_LIMIT);
+    const char *colon = memchr(start, ':', all), *wide = memmem(start, all, wide_colon, strlen(wide_colon));
+    const char *end = colon && (!wide || colon < wide) ? colon : wide;
+    *length = end ? (size_t)(end - start) : all;
+    if (end)
+        return end + (*end == ':' ? 1 : strlen(wide_colon));
+    return start[all] || strpbrk(start, ".,;!@") ? NULL : start + all;
+}
+
+static bool is_label(const char *start, size_t length)
+{
+    g_autofree char *label = words_lower(start, (gssize)length);
+    return words_lead(label, words_label) && !words_begin(label, words_other) && !words_any(label, words_advice);
 }
 
 /* "Recipient: [SMTP:joe@example.com]", "Empfänger: joe@example.com", or the address on the next line. */
 static bool read_labelled(Report *report, const char *action)
 {
     for (guint at = 0; at < report->lines->len && report_fails(report, NULL); at++) {
-        const char *place = behind_label(report_line(report, at));
+        const char *start = report_line(report, at) + strspn(report_line(report, at), " \t*-[");
+        size_t label, length;
+        const char *place = behind_label(start, &label);
         if (!place)
             continue;
-        guint end = MIN(at + 3, report->lines->len);
-        for (guint below = at + 1; place[strspn(place, " \t")] == '\0' && below < end; below++)
+        guint end = MIN(at + 3, report->lines->len), below = at + 1;
+        for (; place[strspn(place, " \t")] == '\0' && below < end; below++)
             place = report_line(report, below);
         place += strspn(place, " \t[");
         if (g_ascii_strncasecmp(place, "smtp:", 5) == 0 || g_ascii_strncasecmp(place, "smtp ", 5) == 0)
             place += 5;
-        size_t length;
         const char *address = address_begins(place, &length);
-        if (address && !is_contact(report, address, length))
-            report_add(report, &(Finding){address, length, action, NULL,
-                                          at + 1 < report->lines->len ? report_line(report, at + 1) : NULL});
+        if (!address || !is_label(start, label) || is_contact(report, address, length))
+            continue;
+        g_autofree char *text = section_text(report, "", below, MIN(below + 3, report->lines->len));
+        add(report, address, length, action, text + strspn(text, " "));
     }
     return report_found(report);
 }
+
+/* ---- an address inside a line ---- */
 
 #define LEAD_LIMIT 60
 
@@ -242,12 +265,15 @@ static const char *code_before(const char *line, const char *address)
 static bool is_reply_line(const char *line, const char *address, const char *lower)
 {
     static const char *const others[] = {"from", "contact", "mail ", "http", "by ", "please", "client", "see ",
-                                         "helo", "ask ", NULL};
+                                         "helo", "ask "};
     const char *code = code_before(line, address);
     if (!code || strstr(lower, "sender") || strstr(lower, "mail from"))
         return false;
     g_autofree char *lead = g_ascii_strdown(code, address - code);
-    return !holds(lead, others);
+    for (size_t at = 0; at < G_N_ELEMENTS(others); at++)
+        if (strstr(lead, others[at]))
+            return false;
+    return true;
 }
 
 /* "550 <joe@example.com>... User unknown", "RCPT TO:<joe@example.com>: 550 no", or the reply on the next line: one
@@ -266,20 +292,11 @@ static bool is_reply_about(const char *line, const char *next, const char *addre
     return strstr(lead, "rcpt to:") || (!strstr(lead, "from") && g_str_has_prefix(behind, "..."));
 }
 
-/* Does the line tell people what to do? */
-static bool is_advice(const char *lower)
-{
-    static const char *const words[] = {"contact",  "wenden sie", "kontakt", "contatt", "write to", "reply to",
-                                        "forward",  "please",     "bitte",   "help",    "http",     "question",
-                                        NULL};
-    return holds(lower, words);
-}
-
 /* "Delivery to these recipients failed: joe@example.com, kim@example.net": nothing but addresses to the line's end. */
 static void add_several(Report *report, const char *line, const char *address, const char *action)
 {
-    g_autofree char *lead = report_lower(line, address - line);
-    if (!report_fails(report, lead) || is_advice(lead))
+    g_autofree char *lead = words_lower(line, address - line);
+    if (!report_fails(report, lead) || words_any(lead, words_advice))
         return;
     size_t length;
     for (int round = 0; round < 2; round++)
@@ -290,21 +307,27 @@ static void add_several(Report *report, const char *line, const char *address, c
             if (*at == '\0')
                 break;
             if (round == 1)
-                report_add(report, &(Finding){at, length, action, NULL, line});
+                report_add(report, &(Finding){.address = at, .address_length = length, .action = action, .text = line});
         }
 }
 
 /* Does what stands before an address make it the sender's, or no address but a Message-ID? */
 static bool is_other(const char *line, const char *address)
 {
-    static const char *const words[] = {"sender", "from", "by", "message", "message-id", "id", "contact", "von", NULL};
     const char *end = address, *begin;
     while (end > line && strchr(" \t<\"'(:=", end[-1]))
         end--;
-    for (begin = end; begin > line && (g_ascii_isalpha(begin[-1]) || begin[-1] == '-');)
+    for (begin = end; begin > line && address - begin < LEAD_LIMIT && !strchr(" \t<>\"'(:=,;.", begin[-1]);)
         begin--;
-    g_autofree char *word = g_ascii_strdown(begin, end - begin);
-    return g_strv_contains(words, word);
+    g_autofree char *word = words_lower(begin, end - begin);
+    return words_is(word, words_other) || words_is(word, words_reference);
+}
+
+/* Is the second address of a line, at at, the origin of the first? */
+static bool is_origin(const char *line, const char *at)
+{
+    size_t length;
+    return origin_find(line, &length, NULL) == at;
 }
 
 static bool read_line(Report *report, const char *action)
@@ -317,14 +340,14 @@ static bool read_line(Report *report, const char *action)
         if (!address || is_contact(report, address, length) || is_other(line, address))
             continue;
         const char *second = address_scan(address + length, &other);
-        if (second && !memchr(second, '/', other)) { /* that is a link */
+        if (second && !memchr(second, '/', other) && !is_origin(line, second)) { /* with a slash it is a link */
             add_several(report, line, address, action);
             continue;
         }
-        g_autofree char *lower = report_lower(line, -1);
-        if (holds(lower, verdicts) || is_reply_about(line, next, address, length) ||
-            is_reply_line(line, address, lower) || (report_fails(report, lower) && !is_advice(lower)))
-            report_add(report, &(Finding){address, length, action, NULL, line});
+        g_autofree char *lower = words_lower(line, -1);
+        if (is_verdict(lower) || is_reply_about(line, next, address, length) || is_reply_line(line, address, lower) ||
+            (report_fails(report, lower) && !words_any(lower, words_advice)))
+            add(report, address, length, action, line);
     }
     return report_found(report);
 }
@@ -334,7 +357,8 @@ static bool read_sentence(Report *report)
     if (!report->automatic)
         return false;
     const char *action = report_waits(report) ? "delayed" : "failed";
-    return read_below(report, action) || read_labelled(report, action) || read_line(report, action);
+    return read_below(report, action) || read_labelled(report, action) || read_above(report, action) ||
+           read_line(report, action);
 }
 
 const Dialect dialect_sentence = {.name = "sentence", .read = read_sentence};

@@ -24,7 +24,8 @@ static bool read_yahoo(Report *report)
         size_t length;
         const char *address = g_ascii_strncasecmp(line, "To:", 3) == 0 ? address_scan(line, &length) : NULL;
         if (address)
-            report_add(report, &(Finding){address, length, "failed", NULL, "This is a permanent error"});
+            report_add(report, &(Finding){.address = address, .address_length = length, .action = "failed",
+                                          .text = "This is a permanent error"});
     }
     return report_found(report);
 }

@@ -17,7 +17,8 @@ from pathlib import Path  # noqa: E402
 
 from harness import main, tool  # noqa: E402
 
-DATA = Path(__file__).resolve().parent.parent / "data" / "bounce-formats.txt"
+DATA = Path(__file__).resolve().parent.parent / "data"
+FILES = ("bounce-formats.txt", "bounce-wordings.txt")
 RETURNED = """Return-Path: <list-bounces@lists.example.org>
 Received: from lists.example.org by mx.example.org; Sat, 21 Nov 2026
 From: poster@example.edu
@@ -31,21 +32,23 @@ CHARSETS = ("utf-16", "windows-1252", "iso-8859-2", "koi8-r", "shift_jis", "iso-
 
 
 def cases():
-    """{name: (mail as text, {address: class})}."""
+    """{name: (mail as text, {address: (class, what it was known as)})}."""
     found = {}
-    for block in DATA.read_text().split("\n== ")[1:]:
+    for block in "".join((DATA / file).read_text() for file in FILES).split("\n== ")[1:]:
         name, expected, mail = block.split("\n", 2)
         wanted = {}
         for words in filter(None, expected.removeprefix("=> ").split(", ")):
+            words, _, origin = words.partition(" from ")
             address, what = words.rsplit(" ", 1)
-            wanted[address.replace("\\x20", " ").lower()] = what
+            wanted[address.replace("\\x20", " ").lower()] = (what, origin or None)
+        assert name not in found
         found[name] = (mail.rstrip("\n").replace("@RETURNED@", RETURNED) + "\n", wanted)
-    assert len(found) > 200
+    assert len(found) > 250
     return found
 
 
 def parse(mails):
-    """{name: {address: class}} of {name: octets}."""
+    """{name: {address: (class, what it was known as)}} of {name: octets}."""
     with tempfile.TemporaryDirectory() as directory:
         paths = []
         for number, octets in enumerate(mails.values()):
@@ -55,7 +58,8 @@ def parse(mails):
         for first in range(0, len(paths), 1000):
             rows += tool("bounce", "parse", "--json", *paths[first:first + 1000]).rows()
     assert [int(row["file"]) for row in rows] == list(range(len(mails)))
-    return {name: {one["address"].lower(): one["class"] for one in row["recipients"]} for name, row in zip(mails, rows)}
+    return {name: {one["address"].lower(): (one["class"], one["known_as"]) for one in row["recipients"]}
+            for name, row in zip(mails, rows)}
 
 
 def is_right(what, found):
@@ -66,13 +70,16 @@ def is_right(what, found):
 
 def faults(wanted, found):
     bad = [f"wrong: {address}" for address in found if address not in wanted and f"?{address}" not in wanted]
-    for address, what in wanted.items():
+    for address, (what, origin) in wanted.items():
         if address.startswith("?"):
             continue
         if address not in found:
-            bad += [f"missing: {address}"] if what != "waits" else []
-        elif not is_right(what, found[address]):
-            bad.append(f"{address} is {found[address]}, not {what}")
+            bad += [f"missing: {address}"] if what != "waits" or origin else []
+            continue
+        if not is_right(what, found[address][0]):
+            bad.append(f"{address} is {found[address][0]}, not {what}")
+        if found[address][1] != origin:
+            bad.append(f"{address} was known as {found[address][1]}, not {origin}")
     return bad
 
 

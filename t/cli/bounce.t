@@ -100,10 +100,40 @@ def test_one_mail(site):
     path.write_bytes(BOUNCE)
     assert tool("bounce", "parse", "--json", str(path)).rows() == [{
         "file": "one.eml", "kind": "bounce", "permanent": ["joe@example.com"], "temporary": [],
-        "recipients": [{"address": "joe@example.com", "class": "permanent", "status": "5.1.1",
-                        "reason": "user-unknown", "text": "Sorry, no mailbox here by that name. (#5.1.1)"}]}]
+        "recipients": [{"address": "joe@example.com", "known_as": None, "class": "permanent", "outcome": "given up",
+                        "status": "5.1.1", "reason": "user-unknown",
+                        "text": "Sorry, no mailbox here by that name. (#5.1.1)"}]}]
     table = tool("bounce", "parse", str(path)).out
     assert "ADDRESS" in table and "joe@example.com" in table and "5.1.1" in table
+
+
+EXPANDED = b"""From: MAILER-DAEMON@mx.example
+Subject: Undelivered Mail Returned to Sender
+
+This is the mail system at host mx.example.
+
+<joe@example.com> (expanded from <kim@example.net>): delivery temporarily
+    suspended: connect to mx.example.com: Connection timed out (#4.4.1)
+"""
+
+
+def test_an_address_made_from_another(site):
+    path = site.path / "one.eml"
+    path.write_bytes(EXPANDED)
+    row, = tool("bounce", "parse", "--json", str(path)).rows()
+    one, = row["recipients"]
+    assert (one["address"], one["known_as"]) == ("joe@example.com", "kim@example.net")
+    assert (one["class"], one["outcome"], one["status"]) == ("temporary", "given up", "4.4.1")
+    assert row["permanent"] == [] and row["temporary"] == ["joe@example.com"]
+    table = tool("bounce", "parse", str(path)).out
+    assert "kim@example.net" in table and "given up" in table
+
+
+def test_a_delayed_mail_is_not_given_up(site):
+    path = site.path / "one.eml"
+    path.write_bytes(EXPANDED.replace(b"Undelivered Mail Returned to Sender", b"Delayed Mail (still being retried)"))
+    row, = tool("bounce", "parse", "--json", str(path)).rows()
+    assert [(one["class"], one["outcome"]) for one in row["recipients"]] == [("delayed", "will be tried again")]
 
 
 def test_needs_no_configuration(site):

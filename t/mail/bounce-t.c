@@ -8,7 +8,7 @@
 
 #include "t/mail/corpus.h"
 
-/* "kind: address class status reason, ..." */
+/* "kind: address class status reason, ...", with " from origin" behind what is known to come from another address. */
 static char *told(const char *mail)
 {
     g_autoptr(Bounce) bounce = bounce_parse(mail, strlen(mail));
@@ -17,6 +17,8 @@ static char *told(const char *mail)
         const BounceRecipient *one = bounce->recipients->pdata[at];
         g_string_append_printf(out, "%s %s %s %s %s", at > 0 ? "," : ":", one->address, bounce_class_name(one->class),
                                one->status, one->reason);
+        if (one->known_as)
+            g_string_append_printf(out, " from %s", one->known_as);
     }
     return g_string_free(out, FALSE);
 }
@@ -78,7 +80,7 @@ static void test_dialects(void)
     assert_told("From: MAILER-DAEMON@mx.example\nSubject: Undelivered Mail Returned to Sender\n\n"
                 "I'm sorry to have to inform you\n\n<joe@example.com> (expanded from <was@example.com>): host\n"
                 "    mx.example.com[192.0.2.1] said: 450 4.2.1 over rate limit (in reply to RCPT TO)\n",
-                "bounce: joe@example.com temporary 4.2.1 rate-limited, was@example.com temporary 4.2.1 rate-limited");
+                "bounce: joe@example.com temporary 4.2.1 rate-limited from was@example.com");
     assert_told("From: MAILER-DAEMON@mx.example\nSubject: failure notice\n\nHi. This is the qmail-send program\n\n"
                 "<joe@example.com>:\nSorry, no mailbox here by that name. (#5.1.1)\n\n"
                 "--- Below this line is a copy of the message.\n\n<bad@example.com>:\nno\n",
@@ -146,6 +148,42 @@ static void test_unknown_systems(void)
                 "bounce: joe@example.com permanent  undefined");
     assert_told(REPORT "550 ask <postmaster@example.com>... please\n", "unrecognised");
     assert_told("From: joe@example.net\nSubject: x\n\n  ann@example.com\n    550 5.1.1 is her room\n", "not-bounce");
+}
+
+/* A recipient that was made from another address is one recipient; what stands for none leaves that address. */
+static void test_origins(void)
+{
+#define EXIM                                                                                                           \
+    "From: Mail Delivery System <Mailer-Daemon@mx.example>\nSubject: Mail delivery failed\n\nThe following "          \
+    "address(es) failed:\n\n"
+    assert_told(EXIM "  joe@example.com\n    (ultimately generated from kim@example.net)\n    mailbox is full\n"
+                     "  an undisclosed address\n    (generated from ann@example.net)\n    retry timeout exceeded\n"
+                     "  sue@example.com\n    unrouteable\n",
+                "bounce: ann@example.net permanent  expired, joe@example.com permanent  mailbox-full from "
+                "kim@example.net, sue@example.com permanent  host-unknown");
+    assert_told(EXIM "  joe@example.com\n    (generated from joe@example.com)\n",
+                "bounce: joe@example.com permanent  undefined");
+    assert_told(REPORT "   ----- The following addresses had permanent fatal errors -----\n<joe@example.com>\n"
+                       "    (reason: 550 kim@example.org: no such user)\n    (expanded from: <kim@example.net>)\n",
+                "bounce: joe@example.com permanent  user-unknown from kim@example.net");
+}
+
+static void test_outcomes(void)
+{
+    g_assert_cmpstr(bounce_outcome(BOUNCE_PERMANENT), ==, "given up");
+    g_assert_cmpstr(bounce_outcome(BOUNCE_TEMPORARY), ==, "given up");
+    g_assert_cmpstr(bounce_outcome(BOUNCE_DELAYED), ==, "will be tried again");
+    g_assert_cmpstr(bounce_outcome(BOUNCE_COMPLAINT), ==, "complaint");
+}
+
+/* What stands before the header is not its end. */
+static void test_blank_lines(void)
+{
+    assert_told(" \t\n\r\n   \nFrom: MAILER-DAEMON@mx.example\nContent-Type: text/plain\n"
+                "Content-Transfer-Encoding: base64\n\nPGpvZUBleGFtcGxlLmNvbT46IDU1MCA1LjEuMSBuZWluCg==\n",
+                "bounce: joe@example.com permanent 5.1.1 user-unknown");
+    assert_told("   \nFrom: joe@example.com\nSubject: hello\n\nUnable to deliver message to <ann@example.com>?\n",
+                "not-bounce");
 }
 
 /* A list stands in To: what the returned mail says of its recipients is not enough. */
@@ -222,6 +260,9 @@ int main(int argc, char **argv)
     g_test_add_func("/bounce/no-failures", test_no_failures);
     g_test_add_func("/bounce/nested", test_nested);
     g_test_add_func("/bounce/unknown-systems", test_unknown_systems);
+    g_test_add_func("/bounce/origins", test_origins);
+    g_test_add_func("/bounce/outcomes", test_outcomes);
+    g_test_add_func("/bounce/blank-lines", test_blank_lines);
     g_test_add_func("/bounce/returned-list-mail", test_returned_list_mail);
     g_test_add_func("/bounce/corpus", test_corpus);
     g_test_add_func("/bounce/size", test_size);

@@ -38,7 +38,7 @@ HOMES = {
     r"ini\.h": ["base/config_read.c"],
     r"sqlite3\.h": ["store/store_sqlite.c"],
     r"libpq.*": ["store/store_pgsql.c"],
-    r"jansson\.h": ["switchboard/", "runners/", "cli/", "master/"],
+    r"jansson\.h": ["mail/", "switchboard/", "runners/", "cli/", "master/"],
     r"event2/.*": ["net/", "master/", "runners/"],
     r"openssl/(ssl|err)\.h": ["net/"],
     r"ares.*": ["net/"],

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/recognise/words.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define SHORT_WORD 4
+#define PAIRS 65536
+
+/* Lead octets of scripts that set blanks between words: from 0xc3 (Latin) to 0xd4 (Cyrillic, Armenian). These scripts
+ * have capitals, too. */
+static bool is_lettered(char octet)
+{
+    return (unsigned char)octet >= 0xc3 && (unsigned char)octet <= 0xd4;
+}
+
+char *words_lower(const char *text, gssize length)
+{
+    gsize size = length < 0 ? strlen(text) : strnlen(text, (gsize)length);
+    g_autofree char *lower = g_malloc(size + 1);
+    bool capitals = false;
+    for (gsize at = 0; at < size; at++) {
+        lower[at] = text[at] >= 'A' && text[at] <= 'Z' ? (char)(text[at] | 0x20) : text[at];
+        capitals = capitals || is_lettered(text[at]);
+    }
+    lower[size] = '\0';
+    return capitals && g_utf8_validate_len(lower, size, NULL) ? g_utf8_strdown(lower, (gssize)size)
+                                                               : g_steal_pointer(&lower);
+}
+
+/* Does a letter stand before at, so that no word begins there? */
+static bool is_inside(const char *text, const char *at)
+{
+    if (at == text)
+        return false;
+    const char *before = at - 1;
+    if ((signed char)*before >= 0)
+        return g_ascii_isalnum(*before);
+    while (before > text && ((unsigned char)*before & 0xc0) == 0x80)
+        before--;
+    return is_lettered(*before);
+}
+
+bool words_hold(const char *lower, const Phrase *phrase)
+{
+    const char *one = strstr(lower, phrase->one);
+    if (!one || !phrase->two)
+        return one;
+    while (one && is_inside(lower, one))
+        one = strstr(one + 1, phrase->one);
+    return one && strstr(lower, phrase->two);
+}
+
+/* Which pairs of octets a text has: what tells at once that it lacks most of the phrases. */
+typedef struct Pairs {
+    uint64_t bits[PAIRS / 64];
+} Pairs;
+
+static unsigned pair_at(const char *at)
+{
+    return (unsigned)(unsigned char)at[0] << 8 | (unsigned char)at[1];
+}
+
+static void pairs_take(Pairs *pairs, const char *text)
+{
+    memset(pairs, 0, sizeof *pairs);
+    for (; text[0] && text[1]; text++)
+        pairs->bits[pair_at(text) / 64] |= UINT64_C(1) << pair_at(text) % 64;
+}
+
+/* False: the text does not hold the piece. */
+static bool pairs_allow(const Pairs *pairs, const char *piece)
+{
+    for (; piece[0] && piece[1]; piece++)
+        if (!(pairs->bits[pair_at(piece) / 64] >> pair_at(piece) % 64 & 1))
+            return false;
+    return true;
+}
+
+size_t words_seek(const char *lower, const Phrase *phrases, const Phrase **found, size_t limit)
+{
+    size_t count = 0;
+    Pairs pairs;
+    pairs_take(&pairs, lower);
+    for (; phrases->one && count < limit; phrases++)
+        if (pairs_allow(&pairs, phrases->one) && (!phrases->two || pairs_allow(&pairs, phrases->two)) &&
+            words_hold(lower, phrases))
+            found[count++] = phrases;
+    return count;
+}
+
+bool words_any(const char *lower, const Phrase *phrases)
+{
+    const Phrase *found;
+    return words_seek(lower, phrases, &found, 1) > 0;
+}
+
+bool words_begin(const char *lower, const Phrase *phrases)
+{
+    for (; phrases->one; phrases++) {
+        size_t length = strlen(phrases->one);
+        for (const char *at = strstr(lower, phrases->one); at; at = strstr(at + 1, phrases->one)) {
+            const char *end = at + length;
+            bool goes_on = g_ascii_isalnum(*end) || is_lettered(*end);
+            if (!is_inside(lower, at) && (g_utf8_strlen(phrases->one, -1) > SHORT_WORD || !goes_on))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool words_lead(const char *lower, const Phrase *phrases)
+{
+    for (; phrases->one; phrases++)
+        if (g_str_has_prefix(lower, phrases->one))
+            return true;
+    return false;
+}
+
+bool words_is(const char *lower, const Phrase *phrases)
+{
+    for (; phrases->one; phrases++)
+        if (strcmp(lower, phrases->one) == 0)
+            return true;
+    return false;
+}
+
+const char *words_reason_of(const char *lower)
+{
+    Pairs pairs;
+    pairs_take(&pairs, lower);
+    for (const ReasonPhrase *row = words_reason; row->words; row++)
+        if (pairs_allow(&pairs, row->words) && strstr(lower, row->words))
+            return row->reason;
+    return NULL;
+}
