@@ -121,8 +121,9 @@ static void log_member(const Case *given, const Failed *failed, const BounceScor
     if (score)
         g_snprintf(points, sizeof points, " score=%d.%02d", (int)(score->score / SCORE_POINT),
                    (int)(score->score % SCORE_POINT));
-    list_runner_log(given->entry, "address=<%s> source=%s class=%s status=%s reason=%s%s result=%s", failed->address,
-                    failed->probe ? "probe" : failed->source, bounce_class_name(failed->class),
+    g_autofree char *reported = failed->reported ? g_strdup_printf(" reported=<%s>", failed->reported) : g_strdup("");
+    list_runner_log(given->entry, "address=<%s>%s source=%s class=%s status=%s reason=%s%s result=%s", failed->address,
+                    reported, failed->probe ? "probe" : failed->source, bounce_class_name(failed->class),
                     *failed->status ? failed->status : "-", failed->reason, points,
                     result                  ? result
                     : acts & SCORE_REMOVE   ? "removed"
@@ -162,6 +163,13 @@ bool case_failed(Case *given, const Failed *failed, GError **error)
     if (fault) {
         g_propagate_error(error, g_steal_pointer(&fault));
         return false;
+    }
+    if (!member && !before && failed->known_as) {
+        Failed origin = *failed;
+        origin.address = failed->known_as;
+        origin.known_as = NULL;
+        origin.reported = failed->address;
+        return case_failed(given, &origin, error);
     }
     if (!member) {
         log_member(given, failed, NULL, 0, "no-member");

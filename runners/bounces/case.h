@@ -47,6 +47,8 @@ typedef struct Case {
 /* What came back of whom, all borrowed. */
 typedef struct Failed {
     const char *address;
+    const char *known_as; /* looked for when address is no member; or NULL */
+    const char *reported; /* NULL, or what the report calls the address, which was found by known_as */
     BounceClass class;
     const char *status, *reason, *text;
     const char *source; /* "smtp", "verp", "report" */

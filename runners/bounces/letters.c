@@ -49,6 +49,7 @@ static char *fill(const Case *given, const Letter *letter, const char *name, con
         {"address", letter->address},
         {"status", failed && *failed->status ? failed->status : "-"},
         {"reason", failed ? failed->reason : "-"},
+        {"outcome", failed ? bounce_outcome(failed->class) : "-"},
         {"text", failed && *failed->text ? failed->text : failed ? failed->reason : ""},
         {"score", score},
         {"threshold", threshold},

@@ -106,13 +106,20 @@ static bool complained(Case *given, const char *address, GError **error)
 
 /* ---- the mail ---- */
 
+/* Is the recipient the address, or what the report calls another address that was made from it? */
+static bool is_about(const BounceRecipient *one, const char *address)
+{
+    return g_ascii_strcasecmp(one->address, address) == 0 ||
+           (one->known_as && g_ascii_strcasecmp(one->known_as, address) == 0);
+}
+
 /* The one that counts most: of this address before others, and the gravest. */
 static const BounceRecipient *gravest(const Bounce *bounce, const char *address)
 {
     const BounceRecipient *best = NULL;
     for (unsigned i = 0; i < bounce->recipients->len; i++) {
         const BounceRecipient *one = bounce->recipients->pdata[i];
-        if (g_ascii_strcasecmp(one->address, address) == 0 && one->class != BOUNCE_DELAYED)
+        if (is_about(one, address) && one->class != BOUNCE_DELAYED)
             return one;
         if (!best || one->class < best->class)
             best = one;
@@ -163,8 +170,8 @@ static bool unsigned_failures(Case *given, const Bounce *bounce, GError **error)
         }
         if (most > 0 && ++failed > most)
             continue;
-        Failed failure = {.address = one->address, .source = "report", .class = one->class, .status = one->status,
-                          .reason = one->reason, .text = one->text};
+        Failed failure = {.address = one->address, .known_as = one->known_as, .source = "report",
+                          .class = one->class, .status = one->status, .reason = one->reason, .text = one->text};
         if (!case_failed(given, &failure, error))
             return false;
     }

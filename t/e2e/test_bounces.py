@@ -364,6 +364,25 @@ def test_signed(ends):
     assert ends.sent() == []
 
 
+def expanded(address, origin):
+    return (f"From: MAILER-DAEMON@mx.example.org\r\nSubject: Undelivered Mail Returned to Sender\r\n\r\n"
+            f"This is the mail system at host mx.example.org.\r\n\r\n<{address}> (expanded from <{origin}>): host\r\n"
+            f"    mx.example.org[192.0.2.1] said: 550 5.1.1 unknown user\r\n").encode()
+
+
+def test_an_address_made_from_another(ends):
+    """The recipient counts when it is a member, else the address that it was made from; never both."""
+    anne, bart, long = ends.members
+    ends.send(expanded(anne, bart), None, "result=scored")
+    assert ends.standing() == {anne: (1, "enabled")}
+    ends.send(expanded("alias@elsewhere.example", bart), None,
+              f"address=<{bart}> reported=<alias@elsewhere.example> source=report")
+    assert ends.standing() == {anne: (1, "enabled"), bart: (1, "enabled")}
+    ends.send(expanded("alias@elsewhere.example", "other@elsewhere.example"), None, "result=no-member")
+    ends.send(expanded("alias@elsewhere.example", long), signed(ends.instance, "test", long), "result=scored")
+    assert set(ends.standing()) == {anne, bart, long} and ends.sent() == []
+
+
 def test_not_ours(ends):
     anne, bart, long = ends.members
     good = signed(ends.instance, "test", anne)
