@@ -320,11 +320,17 @@ static void keep_converter(const char *charset)
     g_mutex_unlock(&lock);
 }
 
-static GString *to_utf8(GString *raw, const char *charset)
+/* cut: the text ended at the limit, maybe within a character. */
+static GString *to_utf8(GString *raw, const char *charset, bool cut)
 {
     bool stateful = is_stateful(charset) && (strstr(charset, "utf-16") || strpbrk(raw->str, "\033\016+~"));
-    if (!stateful && (!octets_8bit(raw->str, raw->len) || g_utf8_validate_len(raw->str, raw->len, NULL)))
+    const char *end;
+    if (!stateful && (!octets_8bit(raw->str, raw->len) || g_utf8_validate_len(raw->str, raw->len, &end)))
         return raw;
+    if (!stateful && cut && g_utf8_get_char_validated(end, raw->str + raw->len - end) == (gunichar)-2) {
+        g_string_truncate(raw, (gsize)(end - raw->str));
+        return raw;
+    }
     const char *from = strstr(charset, "utf-7") ? "UTF-7" : *charset ? charset : "WINDOWS-1252";
     gsize written;
     keep_converter(from);
@@ -350,7 +356,7 @@ GString *mime_text(const MimePart *part, size_t limit)
         decode_base64(part->body, length, raw);
     else
         g_string_append_len(raw, part->body, (gssize)length);
-    GString *text = to_utf8(raw, part->charset);
+    GString *text = to_utf8(raw, part->charset, length < part->body_length);
     if (!memchr(text->str, '\r', text->len) && !memchr(text->str, '\0', text->len))
         return text;
     char *to = text->str;

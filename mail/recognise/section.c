@@ -8,6 +8,7 @@
 #define PREFACE_LIMIT 4 /* lines of prose between a phrase and its first address */
 #define TEXT_LINES 12
 #define UNNAMED_LINES 4 /* of text below what is no address */
+#define FIELD_LIMIT 60  /* octets of a field's label */
 #define LINE_LIMIT 1000 /* octets of a line that are of use */
 
 /* How a line shows an address at its beginning. */
@@ -22,7 +23,7 @@ static bool fields_read(const char *at, Entry *entry)
 {
     for (const char *colon = strchr(at, ':'); colon; colon = strchr(colon + 1, ':')) {
         const char *label = colon, *place = colon + 1 + strspn(colon + 1, " \t");
-        while (label > at + 1 && !strchr(",;[", label[-1]))
+        while (label > at + 1 && colon - label < FIELD_LIMIT && !strchr(",;[", label[-1]))
             label--;
         label += strspn(label, " \t");
         entry->address = address_begins(place, &entry->length);

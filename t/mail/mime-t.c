@@ -74,6 +74,18 @@ static void test_text(void)
     assert_text("Content-Type: text/plain; charset=nonsense\n\n\xe4", "\xc3\xa4");
 }
 
+/* A limit within a character takes that one away, and changes no other. */
+static void test_limit(void)
+{
+    static const char mail[] = "A: b\n\n\xe7\x84\xa1\xe6\xb3\x95";
+    g_autoptr(GPtrArray) parts = mime_parts(mail, strlen(mail));
+    for (size_t limit = 3; limit <= 6; limit++) {
+        GString *text = mime_text(parts->pdata[0], limit);
+        g_assert_cmpstr(text->str, ==, limit == 6 ? "\xe7\x84\xa1\xe6\xb3\x95" : "\xe7\x84\xa1");
+        g_string_free(text, TRUE);
+    }
+}
+
 static void assert_html(const char *html, const char *wanted)
 {
     GString *raw = g_string_new(html), *text = mime_strip_html(raw);
@@ -107,6 +119,7 @@ int main(int argc, char **argv)
     g_test_add_func("/mime/broken", test_broken);
     g_test_add_func("/mime/depth", test_depth);
     g_test_add_func("/mime/text", test_text);
+    g_test_add_func("/mime/limit", test_limit);
     g_test_add_func("/mime/html", test_html);
     g_test_add_func("/mime/parameter", test_parameter);
     return g_test_run();
