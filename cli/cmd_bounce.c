@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* listrunner bounce parse: what reports of failed delivery say; it needs neither configuration nor instance. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/bounce_records.h"
 #include "cli/command.h"
@@ -12,30 +13,97 @@
 
 static gboolean json;
 
-static json_t *recipient_json(const BounceRecipient *recipient)
+/* What a row tells of a recipient; a value may be NULL. */
+typedef struct RecipientField {
+    const char *key, *value;
+} RecipientField;
+#define RECIPIENT_FIELDS 7
+
+static void recipient_fields(const BounceRecipient *recipient, RecipientField fields[RECIPIENT_FIELDS])
 {
-    return json_pack("{so so ss ss so ss so}", "address", listing_text(recipient->address), "known_as",
-                     listing_text(recipient->known_as), "class", bounce_class_name(recipient->class), "outcome",
-                     bounce_outcome(recipient->class), "status",
-                     *recipient->status ? listing_text(recipient->status) : json_null(), "reason", recipient->reason,
-                     "text", listing_text(recipient->text));
+    const RecipientField all[RECIPIENT_FIELDS] = {
+        {"address", recipient->address},
+        {"known_as", recipient->known_as},
+        {"class", bounce_class_name(recipient->class)},
+        {"outcome", bounce_outcome(recipient->class)},
+        {"status", *recipient->status ? recipient->status : NULL},
+        {"reason", recipient->reason},
+        {"text", recipient->text},
+    };
+    memcpy(fields, all, sizeof all);
+}
+
+/* Appends a JSON string, or null. Thousands of reports are read at once, and trees of jansson cost as much as reading
+ * them. */
+static void put_text(GString *out, const char *text)
+{
+    if (!text) {
+        g_string_append(out, "null");
+        return;
+    }
+    g_autofree char *valid = g_utf8_validate(text, -1, NULL) ? NULL : g_utf8_make_valid(text, -1);
+    g_string_append_c(out, '"');
+    for (const char *at = valid ? valid : text; *at;) {
+        size_t plain = 0;
+        while ((unsigned char)at[plain] >= ' ' && at[plain] != '"' && at[plain] != '\\')
+            plain++;
+        g_string_append_len(out, at, (gssize)plain);
+        at += plain;
+        if (*at == '"' || *at == '\\')
+            g_string_append_printf(out, "\\%c", *at++);
+        else if (*at)
+            g_string_append_printf(out, "\\u%04x", (unsigned)*at++);
+    }
+    g_string_append_c(out, '"');
+}
+
+static void put_recipient(GString *out, const BounceRecipient *recipient)
+{
+    RecipientField fields[RECIPIENT_FIELDS];
+    recipient_fields(recipient, fields);
+    for (size_t at = 0; at < RECIPIENT_FIELDS; at++) {
+        g_string_append(out, at == 0 ? "{\"" : ",\"");
+        g_string_append(out, fields[at].key);
+        g_string_append(out, "\":");
+        put_text(out, fields[at].value);
+    }
+    g_string_append_c(out, '}');
+}
+
+/* The addresses that did or did not fail for good. */
+static void put_addresses(GString *out, const Bounce *bounce, bool permanent)
+{
+    bool any = false;
+    for (guint at = 0; at < bounce->recipients->len; at++) {
+        const BounceRecipient *recipient = bounce->recipients->pdata[at];
+        if (recipient->class == BOUNCE_COMPLAINT || (recipient->class == BOUNCE_PERMANENT) != permanent)
+            continue;
+        if (any)
+            g_string_append_c(out, ',');
+        put_text(out, recipient->address);
+        any = true;
+    }
 }
 
 static void show_json(const char *name, const Bounce *bounce)
 {
-    json_t *recipients = json_array(), *permanent = json_array(), *temporary = json_array();
+    g_autoptr(GString) out = g_string_sized_new(1024);
+    g_string_append(out, "{\"file\":");
+    put_text(out, name);
+    g_string_append(out, ",\"kind\":");
+    put_text(out, bounce_kind_name(bounce->kind));
+    g_string_append(out, ",\"recipients\":[");
     for (guint at = 0; at < bounce->recipients->len; at++) {
-        const BounceRecipient *recipient = bounce->recipients->pdata[at];
-        json_array_append_new(recipients, recipient_json(recipient));
-        if (recipient->class == BOUNCE_PERMANENT)
-            json_array_append_new(permanent, listing_text(recipient->address));
-        else if (recipient->class != BOUNCE_COMPLAINT)
-            json_array_append_new(temporary, listing_text(recipient->address));
+        if (at > 0)
+            g_string_append_c(out, ',');
+        put_recipient(out, bounce->recipients->pdata[at]);
     }
-    json_t *row = json_pack("{so ss so so so}", "file", listing_text(name), "kind", bounce_kind_name(bounce->kind),
-                            "recipients", recipients, "permanent", permanent, "temporary", temporary);
-    listing_json(row);
-    json_decref(row);
+    g_string_append(out, "],\"permanent\":[");
+    put_addresses(out, bounce, true);
+    g_string_append(out, "],\"temporary\":[");
+    put_addresses(out, bounce, false);
+    g_string_append(out, "]}\n");
+    fwrite(out->str, 1, out->len, stdout);
 }
 
 static void show_rows(Listing *listing, const char *name, const Bounce *bounce)
@@ -43,9 +111,11 @@ static void show_rows(Listing *listing, const char *name, const Bounce *bounce)
     if (bounce->recipients->len == 0)
         listing_row(listing, json_pack("{so ss}", "file", listing_text(name), "kind", bounce_kind_name(bounce->kind)));
     for (guint at = 0; at < bounce->recipients->len; at++) {
-        json_t *row = recipient_json(bounce->recipients->pdata[at]);
-        json_object_set_new(row, "file", listing_text(name));
-        json_object_set_new(row, "kind", json_string(bounce_kind_name(bounce->kind)));
+        RecipientField fields[RECIPIENT_FIELDS];
+        recipient_fields(bounce->recipients->pdata[at], fields);
+        json_t *row = json_pack("{so ss}", "file", listing_text(name), "kind", bounce_kind_name(bounce->kind));
+        for (size_t i = 0; i < RECIPIENT_FIELDS; i++)
+            json_object_set_new(row, fields[i].key, listing_text(fields[i].value));
         listing_row(listing, row);
     }
 }

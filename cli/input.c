@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 
@@ -46,21 +47,25 @@ uint64_t input_size(InputFile *file)
 
 GBytes *input_read(InputFile *file, const char *path, GError **error)
 {
-    g_autoptr(GByteArray) octets = g_byte_array_new();
-    size_t had;
-    do {
-        guint length = octets->len;
+    uint64_t expected = input_size(file);
+    size_t size = expected > 0 && expected < G_MAXINT32 ? (size_t)expected + 1 : READ_SIZE, length = 0;
+    g_autofree char *octets = g_malloc(size);
+    for (;;) {
+        ssize_t had = read(fileno(file), octets + length, size - length);
+        if (had < 0 && errno == EINTR)
+            continue;
+        if (had < 0) {
+            fail_errno(error, FAIL_LATER, "cannot read %s", input_name(path));
+            return NULL;
+        }
+        length += (size_t)had;
+        if (had == 0 || (length == expected && length < size)) /* less than was asked for: the end */
+            return g_bytes_new_take(g_steal_pointer(&octets), length);
         if (length > G_MAXINT32 - READ_SIZE) {
             fail(error, FAIL_NEVER, "%s is larger than 2 GiB", input_name(path));
             return NULL;
         }
-        g_byte_array_set_size(octets, length + READ_SIZE);
-        had = fread(octets->data + length, 1, READ_SIZE, file);
-        g_byte_array_set_size(octets, length + (guint)had);
-    } while (had > 0);
-    if (ferror(file)) {
-        fail_errno(error, FAIL_LATER, "cannot read %s", input_name(path));
-        return NULL;
+        if (length == size)
+            octets = g_realloc(octets, size += MAX(READ_SIZE, size / 2));
     }
-    return g_byte_array_free_to_bytes(g_steal_pointer(&octets));
 }

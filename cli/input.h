@@ -22,5 +22,5 @@ const char *input_name(const char *path);
 /* Its size, 0 when that is not known (a pipe). */
 uint64_t input_size(InputFile *file);
 
-/* All of it. */
+/* All of it, from a file of which nothing was read before. */
 GBytes *input_read(InputFile *file, const char *path, GError **error);

@@ -120,7 +120,8 @@ static char *whole_text(const Report *report)
 
 static bool read_amazon(Report *report)
 {
-    if (!report_says(report, "notificationtype") && !report_says(report, "eventtype"))
+    const char *first = report->flat->str;
+    if (!strchr("{[\"", *first) || (!report_says(report, "notificationtype") && !report_says(report, "eventtype")))
         return false;
     g_autofree char *text = whole_text(report);
     read_text(report, text, 0);

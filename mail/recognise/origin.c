@@ -54,9 +54,14 @@ static const char *origin_at(const char *text, const char *words, size_t words_l
     return begin || g_str_has_prefix(words, "generated") ? address_begins(behind, length) : NULL;
 }
 
+bool origin_begins(const char *line)
+{
+    return strchr(line, '(') || strstr(line, "（") || strstr(line, "enerated by ");
+}
+
 const char *origin_find(const char *text, size_t *length, const char **begins)
 {
-    if (!strpbrk(text, "(\xef") && !strcasestr(text, "generated"))
+    if (!origin_begins(text))
         return NULL;
     g_autofree char *lower = g_ascii_strdown(text, (gssize)strnlen(text, ORIGIN_TEXT)); /* as long as text */
     const Phrase *found[4];
@@ -89,7 +94,7 @@ void origin_attach(Report *report)
         } else if (*line == '\0') {
             address = NULL;
         }
-        g_autofree char *both = address ? g_strdup_printf("%.1000s %.1000s", line, next) : NULL;
+        g_autofree char *both = address && origin_begins(line) ? g_strdup_printf("%.1000s %.1000s", line, next) : NULL;
         origin = both ? origin_find(both, &origin_length, &words) : NULL;
         if (origin && words < both + strlen(line))
             report_origin(report, &(Finding){.address = address, .address_length = length, .known_as = origin,

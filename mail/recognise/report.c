@@ -55,7 +55,7 @@ static const char *lower_value(Report *report, const char *value)
 {
     if (!*value)
         return "";
-    g_autofree char *begin = g_strndup(value, HEAD_LIMIT);
+    g_autofree char *begin = g_strndup(value, strnlen(value, HEAD_LIMIT));
     g_autofree char *text = strstr(begin, "=?") ? header_decode(begin) : g_utf8_make_valid(begin, -1);
     g_autofree char *lower = words_lower(text, -1);
     return g_string_chunk_insert(report->chunk, lower);
@@ -457,8 +457,10 @@ static BounceClass class_of(const Finding *finding, const char *status, const ch
         return BOUNCE_TEMPORARY;
     if (status[0] == '5')
         return BOUNCE_PERMANENT;
-    g_autofree char *text = finding->text ? g_strndup(finding->text, REPLY_LIMIT) : NULL;
-    unsigned reply = text ? reply_scan(text) : 0;
+    const char *told = finding->text ? finding->text : "";
+    bool is_long = strnlen(told, REPLY_LIMIT) == REPLY_LIMIT;
+    g_autofree char *begin = is_long ? g_strndup(told, REPLY_LIMIT) : NULL;
+    unsigned reply = reply_scan(begin ? begin : told);
     return reply / 100 == 4 || (reply == 0 && finding->passing) ? BOUNCE_TEMPORARY : BOUNCE_PERMANENT;
 }
 

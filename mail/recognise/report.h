@@ -157,6 +157,9 @@ char *section_text(const Report *report, const char *rest, guint first, guint ne
  * when begins is not NULL, where the words begin that say so. NULL when the text tells of none. */
 const char *origin_find(const char *text, size_t *length, const char **begins);
 
+/* May a line begin to tell of an origin? It has a parenthesis, or Exim's words without one. */
+bool origin_begins(const char *line);
+
 /* Looks in the notification for the origins of recipients that came from elsewhere. */
 void origin_attach(Report *report);
 

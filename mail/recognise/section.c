@@ -99,6 +99,8 @@ typedef struct ListRead {
 static char *line_origin(const Report *report, guint at, const char *line)
 {
     const char *next = at + 1 < report->lines->len ? report_line(report, at + 1) : "", *words;
+    if (!origin_begins(line))
+        return NULL;
     size_t length, own = strnlen(line, LINE_LIMIT);
     g_autofree char *both = g_strdup_printf("%.*s %.*s", LINE_LIMIT, line, LINE_LIMIT, next);
     const char *origin = origin_find(both, &length, &words);

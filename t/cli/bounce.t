@@ -129,6 +129,15 @@ def test_an_address_made_from_another(site):
     assert "kim@example.net" in table and "given up" in table
 
 
+def test_any_text_is_json(site):
+    """What JSON has to escape, and what is no UTF-8, wherever it stands."""
+    path = site.path / 'a "quoted\\ \x01name\n'
+    path.write_bytes(BOUNCE.replace(b"no mailbox here", b'no "mail\\box" \xff\x1b here'))
+    row, = tool("bounce", "parse", "--json", str(path)).rows()
+    one, = row["recipients"]
+    assert row["file"] == path.name and '"mail\\box" \u00ff' in one["text"], row
+
+
 def test_a_delayed_mail_is_not_given_up(site):
     path = site.path / "one.eml"
     path.write_bytes(EXPANDED.replace(b"Undelivered Mail Returned to Sender", b"Delayed Mail (still being retried)"))
