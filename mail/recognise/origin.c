@@ -11,20 +11,21 @@
 
 #define ORIGIN_TEXT 2000 /* octets of a text in which an origin is looked for */
 
-/* The parenthesis around at, of ASCII or of Asia: from *begin, behind its bracket, to *end. False: there is none. */
+/* The parenthesis around at, round or square, of ASCII or of Asia: from *begin, behind its bracket, to *end. False:
+ * there is none. */
 static bool parenthesis(const char *text, const char *at, const char **begin, const char **end)
 {
     static const char wide_open[] = "（", wide_close[] = "）";
     const char *open = NULL;
     for (const char *seek = text; seek < at; seek++) {
-        if (*seek == '(')
+        if (*seek == '(' || *seek == '[')
             open = seek + 1;
         else if (g_str_has_prefix(seek, wide_open))
             open = seek + strlen(wide_open);
-        else if (*seek == ')' || g_str_has_prefix(seek, wide_close))
+        else if (*seek == ')' || *seek == ']' || g_str_has_prefix(seek, wide_close))
             open = NULL;
     }
-    const char *close = strchr(at, ')'), *other = strstr(at, wide_close);
+    const char *close = strpbrk(at, ")]"), *other = strstr(at, wide_close);
     if (!close || (other && other < close))
         close = other;
     *begin = open;
@@ -56,7 +57,7 @@ static const char *origin_at(const char *text, const char *words, size_t words_l
 
 bool origin_begins(const char *line)
 {
-    return strchr(line, '(') || strstr(line, "（") || strstr(line, "enerated by ");
+    return strpbrk(line, "([") || strstr(line, "（") || strstr(line, "enerated by ");
 }
 
 const char *origin_find(const char *text, size_t *length, const char **begins)

@@ -230,5 +230,9 @@ const char *reason_of(const char *status, const char *text)
     for (size_t at = 0; status && *status && at < G_N_ELEMENTS(codes); at++)
         if (strcmp(status + 1, codes[at].words) == 0)
             return codes[at].reason;
+    g_autofree char *lower = text && *text ? words_lower(text, -1) : NULL;
+    const char *foreign = lower ? words_reason_of(lower) : NULL;
+    if (foreign)
+        return foreign;
     return status && g_str_has_prefix(status, "5.7.") ? "policy" : "undefined";
 }

@@ -69,12 +69,18 @@ static bool holds_any(const char *text, const char *const *words)
     return false;
 }
 
+/* Does the subject say that a person is away? */
+static bool is_absence(const Report *report)
+{
+    static const char *const subjects[] = {
+        "out of office", "out of the office", "automatic re", "auto reply", "autoreply",            "auto-reply",
+        "auto:",         "vacation",          "automatyczna", "abwesen",    "thank you for your e", NULL};
+    return holds_any(report->subject, subjects);
+}
+
 bool report_is_reply(Report *report)
 {
     static const char *const fields[] = {"X-Autoreply", "X-Autorespond", "X-Auto-Response-Suppress", "X-Vacation"};
-    static const char *const subjects[] = {
-        "out of office", "out of the office", "automatic re", "auto reply", "autoreply",           "auto-reply",
-        "auto:",         "vacation",          "automatyczna", "abwesen",    "thank you for your e"};
     g_autofree char *submitted = g_ascii_strdown(report_field(report, "Auto-Submitted"), -1);
     g_autofree char *precedence = g_ascii_strdown(report_field(report, "Precedence"), -1);
     if (strstr(submitted, "replied") || strstr(precedence, "auto_reply") || strcmp(precedence, "junk") == 0)
@@ -82,10 +88,7 @@ bool report_is_reply(Report *report)
     for (size_t at = 0; at < G_N_ELEMENTS(fields); at++)
         if (*report_field(report, fields[at]))
             return true;
-    for (size_t at = 0; at < G_N_ELEMENTS(subjects); at++)
-        if (strstr(report->subject, subjects[at]))
-            return true;
-    return false;
+    return is_absence(report);
 }
 
 /* Does the subject begin as that of an answer: "Re:", "AW:"? */
@@ -108,12 +111,20 @@ static bool is_quoting(const Report *report)
 static bool is_answering_system(Report *report)
 {
     char status[STATUS_SIZE];
-    if (is_quoting(report) || !report_fails(report, NULL))
+    if (is_quoting(report) || (!report_fails(report, NULL) && !words_any(report_lower(report), words_verdict)))
         return false;
     status_scan(report->flat->str, status);
     if (status[0] || reply_scan(report->flat->str))
         return true;
-    return !report_is_reply(report) && !*report_field(report, "In-Reply-To") && !*report_field(report, "References");
+    if (is_absence(report) || *report_field(report, "In-Reply-To") || *report_field(report, "References"))
+        return false;
+    return !report_is_reply(report) || !words_any(report_lower(report), words_advice);
+}
+
+/* Does the subject tell of a failure, of mail or of anything else? */
+static bool is_perhaps(const Report *report)
+{
+    return words_any(report->subject, words_perhaps) || words_any(report->subject, words_failed);
 }
 
 /* Is it written by a mail system, as its header says? */
@@ -130,7 +141,8 @@ static bool is_automatic(Report *report)
     bool strong = words_any(report->subject, words_subject);
     if (report_is_reply(report) || is_answer(report))
         return strong && is_answering_system(report);
-    return strong || (words_any(report->subject, words_perhaps) && !*report_field(report, "List-Id") &&
+    report->vague = !strong;
+    return strong || (is_perhaps(report) && !*report_field(report, "List-Id") &&
                       !*report_field(report, "List-Unsubscribe"));
 }
 
@@ -444,7 +456,12 @@ static char *shown(const char *text)
     }
     while (length > 0 && line[length - 1] == ' ')
         length--;
-    return all < 128 ? g_strndup(line, length) : g_utf8_make_valid(line, (gssize)length);
+    if (all < 128)
+        return g_strndup(line, length);
+    const char *end; /* the last character may be cut */
+    if (!g_utf8_validate_len(line, length, &end) && g_utf8_get_char_validated(end, line + length - end) == (gunichar)-2)
+        length = (size_t)(end - line);
+    return g_utf8_make_valid(line, (gssize)length);
 }
 
 static BounceClass class_of(const Finding *finding, const char *status, const char *reason)

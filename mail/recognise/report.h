@@ -33,6 +33,7 @@ typedef struct Report {
     const char *from, *to, *subject; /* lower case, decoded; "" when absent */
     const char *mailer;         /* lower case X-Mailer, "" when absent */
     bool automatic;             /* from a mail system, by its header */
+    bool vague;                 /* maybe from another system, which tells of a failure that is none of mail */
     /* These four are there once it is prepared. */
     GPtrArray *lines;           /* of const char *: the notification, blanks at the end away */
     GPtrArray *texts;           /* of GString: where they are */
@@ -149,6 +150,10 @@ bool section_brackets(Report *report, const char *action);
 
 /* Adds further addresses that follow one, "joe@example.com, kim@example.net"; at is behind the first. */
 void section_more(Report *report, const char *at, const char *action);
+
+/* The address in "[Status: Error, Address: <joe@example.com>, ...]", fields of which one is labelled as the
+ * recipient's; NULL: there is none. */
+const char *section_fields(const char *at, size_t *length);
 
 /* rest and the lines from first up to (not with) next, a dozen at most, as one text; g_free(). */
 char *section_text(const Report *report, const char *rest, guint first, guint next);

@@ -18,20 +18,19 @@ typedef struct Entry {
     char opening; /* '<', '"', '*', '[' ..., or 0 for none */
 } Entry;
 
-/* "[Status: Error, Address: <joe@example.com>, ...]": fields in brackets, one of which is labelled as the address. */
-static bool fields_read(const char *at, Entry *entry)
+const char *section_fields(const char *at, size_t *length)
 {
     for (const char *colon = strchr(at, ':'); colon; colon = strchr(colon + 1, ':')) {
         const char *label = colon, *place = colon + 1 + strspn(colon + 1, " \t");
         while (label > at + 1 && colon - label < FIELD_LIMIT && !strchr(",;[", label[-1]))
             label--;
         label += strspn(label, " \t");
-        entry->address = address_begins(place, &entry->length);
-        g_autofree char *lower = entry->address ? words_lower(label, colon - label) : NULL;
+        const char *address = address_begins(place, length);
+        g_autofree char *lower = address ? words_lower(label, colon - label) : NULL;
         if (lower && words_lead(lower, words_label) && !words_begin(lower, words_other))
-            return true;
+            return address;
     }
-    return false;
+    return NULL;
 }
 
 static bool entry_read(const char *line, Entry *entry)
@@ -40,7 +39,8 @@ static bool entry_read(const char *line, Entry *entry)
     *entry = (Entry){.indent = (size_t)(at - line)};
     if (*at == '[') {
         entry->opening = '[';
-        return fields_read(at, entry);
+        entry->address = section_fields(at, &entry->length);
+        return entry->address;
     }
     while (*at && strchr("*->\"'<|`", *at)) {
         entry->opening = *at++;
@@ -289,6 +289,8 @@ bool section_brackets(Report *report, const char *action)
         Entry entry;
         if (is_bracketed(line, &entry)) {
             begin_entry(report, &list, &entry, at);
+        } else if (list.any && line[strspn(line, " \t")] == '(') {
+            take_origin(report, &list, at, line);
         } else if (line[0] == '<' && strstr(line, "> (")) { /* no address of the Internet, made from one that is */
             g_autofree char *origin = line_origin(report, at, line);
             if (origin)

@@ -10,6 +10,7 @@
 #include "mail/recognise/report.h"
 
 #define PARAGRAPH_LIMIT 600
+#define LEAD_LIMIT 60 /* octets before an address that say whose it is */
 
 /* Addresses that stand in reports to be written to. */
 static bool is_contact(const Report *report, const char *address, size_t length)
@@ -89,14 +90,17 @@ static bool prose_fails(Report *report, Prose *prose)
     return prose->failing;
 }
 
-/* "Joe User<mailto:joe@example.com>", what programs make of a link, and "Joe User [joe@example.com] on ...". */
+/* "Joe User<mailto:joe@example.com>", what programs make of a link, "Joe User [joe@example.com] on ...", and fields in
+ * brackets. */
 static const char *find_named(const Report *report, const char *line, size_t *length)
 {
     const char *link = strcasestr(line, "<mailto:"), *bracket = strchr(line, '[');
     const char *address = link ? address_begins(link, length) : bracket ? address_begins(bracket + 1, length) : NULL;
-    if (address && ((!link && address[*length] != ']') || is_contact(report, address, *length)))
+    if (address && !link && address[*length] != ']')
         address = NULL;
-    return address;
+    if (!address && (*line == '[' || *line == '('))
+        address = section_fields(line, length);
+    return address && !is_contact(report, address, *length) ? address : NULL;
 }
 
 /* An address below a paragraph that says that delivery failed, or above a reply. */
@@ -139,6 +143,15 @@ static bool read_below(Report *report, const char *action)
 /* ---- an address above what is said of it ---- */
 
 #define ABOVE_LIMIT 50 /* addresses that one paragraph is about */
+
+/* Does the last line of text above at make what follows the sender's? */
+static bool is_below_other(const Report *report, guint at)
+{
+    while (at > 0 && !*report_line(report, at - 1))
+        at--;
+    g_autofree char *lower = at > 0 ? words_lower(report_line(report, at - 1), LEAD_LIMIT) : NULL;
+    return lower && words_begin(lower, words_other);
+}
 
 /* The address, where the line has nothing else. */
 static const char *lone_address(const Report *report, const char *line, size_t *length)
@@ -188,7 +201,8 @@ static bool read_above(Report *report, const char *action)
         if (count == 0)
             continue;
         g_autofree char *text = paragraph(report, next, &next), *lower = words_lower(text, -1);
-        if ((!report_fails(report, lower) && !is_verdict(lower)) || words_any(lower, words_advice))
+        if ((!report_fails(report, lower) && !is_verdict(lower)) || words_any(lower, words_advice) ||
+            is_below_other(report, at))
             continue;
         for (size_t i = 0; i < count; i++)
             add(report, found[i], lengths[i], action, text);
@@ -244,9 +258,36 @@ static bool read_labelled(Report *report, const char *action)
     return report_found(report);
 }
 
-/* ---- an address inside a line ---- */
+/* Does a line look like a field of a header? */
+static bool is_field(const Report *report, guint at)
+{
+    const char *line = at < report->lines->len ? report_line(report, at) : "";
+    size_t length = strcspn(line, " \t:");
+    return length > 0 && line[length + strspn(line + length, " \t")] == ':';
+}
 
-#define LEAD_LIMIT 60
+/* "To: joe@example.com" that stands alone in a report of a failure. In a header that is quoted it names the list, whose
+ * domain is also that of the address to which reports go. */
+static bool read_field(Report *report, const char *action)
+{
+    for (guint at = 0; at < report->lines->len && report_fails(report, NULL); at++) {
+        const char *start = report_line(report, at) + strspn(report_line(report, at), " \t*-[");
+        size_t label, length;
+        const char *place = behind_label(start, &label);
+        const char *address = place ? address_begins(place, &length) : NULL;
+        if (!address || is_contact(report, address, length) || is_field(report, at + 1) ||
+            (at > 0 && is_field(report, at - 1)))
+            continue;
+        g_autofree char *name = words_lower(start, (gssize)label), *whole = g_ascii_strdown(address, (gssize)length);
+        if (!words_is(g_strchomp(name), words_field) || strstr(report->to, strrchr(whole, '@')))
+            continue;
+        g_autofree char *text = section_text(report, "", at + 1, MIN(at + 4, report->lines->len));
+        add(report, address, length, action, text + strspn(text, " "));
+    }
+    return report_found(report);
+}
+
+/* ---- an address inside a line ---- */
 
 /* The last reply code that stands shortly before an address in its line; NULL: none does. */
 static const char *code_before(const char *line, const char *address)
@@ -357,8 +398,9 @@ static bool read_sentence(Report *report)
     if (!report->automatic)
         return false;
     const char *action = report_waits(report) ? "delayed" : "failed";
-    return read_below(report, action) || read_labelled(report, action) || read_above(report, action) ||
-           read_line(report, action);
+    return read_below(report, action) || read_labelled(report, action) ||
+           (!report->vague && read_above(report, action)) || read_line(report, action) ||
+           (!report->vague && read_field(report, action));
 }
 
 const Dialect dialect_sentence = {.name = "sentence", .read = read_sentence};

@@ -17,7 +17,7 @@ function quoted(text)
 }
 
 BEGIN {
-	count = split("subject perhaps reply failed waits ended label other reference origin verdict advice", kinds, " ")
+	count = split("subject perhaps reply failed waits ended label field other reference origin verdict advice", kinds, " ")
 	for (at = 1; at <= count; at++)
 		known[kinds[at]] = 1
 	reasons = "user-unknown mailbox-full mailbox-disabled host-unknown too-large expired"
@@ -32,7 +32,7 @@ BEGIN {
 	at = index($0, ": ")
 	kind = substr($0, 1, at - 1)
 	phrase = substr($0, at + 2)
-	if (at == 0 || length(phrase) < 2)
+	if (at == 0 || length(phrase) < 1)
 		fault("\"" $0 "\" is no kind, a colon, a blank and a phrase")
 	if (is_reason[kind]) {
 		rows["reason"] = rows["reason"] "    {" quoted(phrase) ", \"" kind "\"},\n"

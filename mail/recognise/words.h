@@ -21,7 +21,7 @@ typedef struct ReasonPhrase {
 
 /* Each ends with a row of NULL. */
 extern const Phrase words_subject[], words_perhaps[], words_reply[], words_failed[], words_waits[], words_ended[];
-extern const Phrase words_label[], words_other[], words_reference[], words_origin[], words_verdict[];
+extern const Phrase words_label[], words_field[], words_other[], words_reference[], words_origin[], words_verdict[];
 extern const Phrase words_advice[];
 extern const ReasonPhrase words_reason[];
 
