@@ -144,13 +144,28 @@ static bool read_below(Report *report, const char *action)
 
 #define ABOVE_LIMIT 50 /* addresses that one paragraph is about */
 
-/* Does the last line of text above at make what follows the sender's? */
+/* Does what stands before an address make it the sender's, or no address but a Message-ID? */
+static bool is_other(const char *line, const char *address)
+{
+    const char *end = address, *begin;
+    while (end > line && strchr(" \t<\"'(:=", end[-1]))
+        end--;
+    for (begin = end; begin > line && address - begin < LEAD_LIMIT && !strchr(" \t<>\"'(:=,;.", begin[-1]);)
+        begin--;
+    g_autofree char *word = words_lower(begin, end - begin);
+    return words_is(word, words_other) || words_is(word, words_reference);
+}
+
+/* Does the last line of text above at make what follows the sender's: "A message from", "Sender's address:"? */
 static bool is_below_other(const Report *report, guint at)
 {
     while (at > 0 && !*report_line(report, at - 1))
         at--;
-    g_autofree char *lower = at > 0 ? words_lower(report_line(report, at - 1), LEAD_LIMIT) : NULL;
-    return lower && words_begin(lower, words_other);
+    if (at == 0)
+        return false;
+    const char *line = report_line(report, at - 1), *end = line + strlen(line);
+    g_autofree char *lower = end > line && end[-1] == ':' ? words_lower(line, LEAD_LIMIT) : NULL;
+    return is_other(line, end) || (lower && words_lead(lower, words_other));
 }
 
 /* The address, where the line has nothing else. */
@@ -350,18 +365,6 @@ static void add_several(Report *report, const char *line, const char *address, c
             if (round == 1)
                 report_add(report, &(Finding){.address = at, .address_length = length, .action = action, .text = line});
         }
-}
-
-/* Does what stands before an address make it the sender's, or no address but a Message-ID? */
-static bool is_other(const char *line, const char *address)
-{
-    const char *end = address, *begin;
-    while (end > line && strchr(" \t<\"'(:=", end[-1]))
-        end--;
-    for (begin = end; begin > line && address - begin < LEAD_LIMIT && !strchr(" \t<>\"'(:=,;.", begin[-1]);)
-        begin--;
-    g_autofree char *word = words_lower(begin, end - begin);
-    return words_is(word, words_other) || words_is(word, words_reference);
 }
 
 /* Is the second address of a line, at at, the origin of the first? */
