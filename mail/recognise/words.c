@@ -130,8 +130,13 @@ const char *words_reason_of(const char *lower)
 {
     Pairs pairs;
     pairs_take(&pairs, lower);
-    for (const ReasonPhrase *row = words_reason; row->words; row++)
-        if (pairs_allow(&pairs, row->words) && strstr(lower, row->words))
+    for (const ReasonPhrase *row = words_reason; row->words; row++) {
+        const char *found = pairs_allow(&pairs, row->words) ? strstr(lower, row->words) : NULL;
+        bool worded = g_ascii_isalpha(*row->words) || is_lettered(*row->words); /* its script sets blanks */
+        while (found && worded && is_inside(lower, found))
+            found = strstr(found + 1, row->words);
+        if (found)
             return row->reason;
+    }
     return NULL;
 }
