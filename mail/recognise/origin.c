@@ -55,14 +55,23 @@ static const char *origin_at(const char *text, const char *words, size_t words_l
     return begin || g_str_has_prefix(words, "generated") ? address_begins(behind, length) : NULL;
 }
 
+/* Where an origin may begin; NULL: nowhere. */
+static const char *first_mark(const char *line)
+{
+    const char *mark = strpbrk(line, "([");
+    mark = mark ? mark : strstr(line, "（");
+    return mark ? mark : strstr(line, "enerated by ");
+}
+
 bool origin_begins(const char *line)
 {
-    return strpbrk(line, "([") || strstr(line, "（") || strstr(line, "enerated by ");
+    return first_mark(line);
 }
 
 const char *origin_find(const char *text, size_t *length, const char **begins)
 {
-    if (!origin_begins(text))
+    const char *mark = first_mark(text);
+    if (!mark || !strchr(mark, '@'))
         return NULL;
     g_autofree char *lower = g_ascii_strdown(text, (gssize)strnlen(text, ORIGIN_TEXT)); /* as long as text */
     const Phrase *found[4];
