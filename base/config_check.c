@@ -10,6 +10,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/mailbox.h"
+
 const ConfigValue *config_usable(const ConfigCheck *check, const char *section_name, const char *name)
 {
     const ConfigSection *section = config_section(check->config, section_name);
@@ -53,7 +55,7 @@ static bool port_valid(const char *text)
     return port >= 1 && port <= 65535;
 }
 
-static bool address_valid(const char *text)
+static bool is_ip_address(const char *text)
 {
     struct in6_addr address;
     return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1;
@@ -64,7 +66,7 @@ static bool host_valid(const char *host)
 {
     static const char characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
     bool number = host[strspn(host, "0123456789.")] == '\0';
-    return number ? address_valid(host)
+    return number ? is_ip_address(host)
                   : strspn(host, characters) == strlen(host) && *host != '.' && *host != '-' && !strstr(host, "..");
 }
 
@@ -88,7 +90,7 @@ static bool endpoint_valid(const char *word)
     if (host[length - 1] != ']')
         return false;
     host[length - 1] = '\0';
-    return strchr(host, ':') && address_valid(host + 1);
+    return strchr(host, ':') && is_ip_address(host + 1);
 }
 #define ENDPOINT_ALLOWED "HOST:PORT or [IPv6]:PORT, with a port from 1 to 65535, or unix:/PATH"
 
@@ -213,8 +215,7 @@ static void check_site(const ConfigCheck *check)
     if (hostname && !host_valid(hostname->text))
         COMPLAIN(check, "site", hostname, "found \"%s\"; allowed is a host name", hostname->text);
     const ConfigValue *owner = config_usable(check, "site", "site_owner");
-    const char *at = owner ? strchr(owner->text, '@') : NULL;
-    if (owner && owner->line > 0 && (!at || at == owner->text || !at[1] || strpbrk(owner->text, " \t<>")))
+    if (owner && owner->line > 0 && !mailbox_valid(owner->text))
         COMPLAIN(check, "site", owner, "found \"%s\"; allowed is a mail address without a name", owner->text);
     const ConfigValue *delimiter = config_usable(check, "lmtp", "verp_delimiter");
     if (delimiter && (strlen(delimiter->text) != 1 || !strchr("+-=#%*/", *delimiter->text)))
@@ -280,7 +281,7 @@ static void check_relay(const ConfigCheck *check, const ConfigSection *section, 
     if (path && !socket_path_valid(host->text + 5))
         COMPLAIN(check, section->name, host, "found %s; allowed after unix: is an absolute path of at most %zu octets",
                  host->text, sizeof((struct sockaddr_un *)NULL)->sun_path - 1);
-    if (host && !path && !host_valid(host->text) && !address_valid(host->text))
+    if (host && !path && !host_valid(host->text) && !is_ip_address(host->text))
         COMPLAIN(check, section->name, host, "found \"%s\"; allowed is a host name, an IPv4 or IPv6 address without "
                  "brackets, or unix:/PATH; the port has a line of its own", host->text);
     if (host && port && g_str_equal(type, "lmtp") && !path && port->number == 25)
@@ -288,7 +289,7 @@ static void check_relay(const ConfigCheck *check, const ConfigSection *section, 
                      "found 25; allowed with type = lmtp is any other (RFC 2033), 24 for one");
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
         const ConfigValue *name = config_usable(check, section->name, names[i]);
-        if (name && name->line > 0 && !host_valid(name->text) && !address_valid(name->text) && *name->text != '[')
+        if (name && name->line > 0 && !host_valid(name->text) && !is_ip_address(name->text) && *name->text != '[')
             COMPLAIN(check, section->name, name, "found \"%s\"; allowed is a host name", name->text);
     }
 }
@@ -375,7 +376,7 @@ static bool server_valid(const char *word)
 {
     g_autofree char *host = g_strdup(word);
     char *colon = strrchr(host, ':');
-    if (address_valid(host))
+    if (is_ip_address(host))
         return true;
     if (!colon || colon == host || !port_valid(colon + 1))
         return false;
@@ -383,7 +384,7 @@ static bool server_valid(const char *word)
     bool brackets = *host == '[' && colon[-1] == ']';
     if (brackets)
         colon[-1] = '\0';
-    return address_valid(host + brackets) && (brackets || !strchr(host, ':'));
+    return is_ip_address(host + brackets) && (brackets || !strchr(host, ':'));
 }
 
 static void check_outgoing(const ConfigCheck *check)
@@ -395,7 +396,7 @@ static void check_outgoing(const ConfigCheck *check)
     check_table(check);
     const ConfigValue *own = config_usable(check, "out", "own_names");
     for (char **word = own ? own->words : NULL; word && *word; word++)
-        if (!host_valid(*word) && !address_valid(*word))
+        if (!host_valid(*word) && !is_ip_address(*word))
             COMPLAIN(check, "out", own, "found \"%s\"; allowed are host names, and addresses without brackets", *word);
     const ConfigValue *servers = config_usable(check, "out", "name_servers");
     for (char **word = servers ? servers->words : NULL; word && *word; word++)

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/mailbox.h"
 #include "base/octets.h"
 #include "cli/command.h"
 #include "cli/input.h"
@@ -177,7 +178,7 @@ static bool parse_to(const char **to, GError **error)
 
 static bool check_sender(GError **error)
 {
-    if (!sender_given || strcmp(sender_given, "<>") == 0 || address_valid(sender_given))
+    if (!sender_given || strcmp(sender_given, "<>") == 0 || mailbox_valid(sender_given))
         return true;
     g_autofree char *shown = g_utf8_make_valid(sender_given, -1);
     command_usage(error, "--sender: '%s' is no address (local@domain) and not <>", shown);

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-#define LOCAL_MAX 128 /* RFC 5321 says 64; VERP addresses are longer */
-#define MAILBOX_MAX 320
+#include "base/mailbox.h"
 
 void address_free(Address *address)
 {
@@ -27,8 +26,10 @@ typedef struct Parser {
     GString *display; /* the words before a bracket */
     GString *mailbox; /* the same as an address: no blanks around @ and . */
     GString *comment;
+    char last;   /* the last character of mailbox, or the quote behind a quoted string */
+    bool sign;   /* mailbox has an @ outside of quotes */
     bool gap;    /* a blank stands between two words of mailbox: it can be no address */
-    bool quoted; /* the display name had a quoted string */
+    bool loose;  /* a blank stands beside a . or @ of mailbox */
 } Parser;
 
 static bool is_space(char octet)
@@ -51,7 +52,8 @@ static void reset(Parser *parser)
     g_string_truncate(parser->display, 0);
     g_string_truncate(parser->mailbox, 0);
     g_string_truncate(parser->comment, 0);
-    parser->gap = parser->quoted = false;
+    parser->last = '\0';
+    parser->sign = parser->gap = parser->loose = false;
 }
 
 /* Comments nest; the text of the last one may serve as a display name. */
@@ -103,13 +105,10 @@ static void read_quoted(Parser *parser, GString *text)
         parser->at++;
 }
 
-/* Quotes only where the text is no dot-atom. */
+/* Quotes only where the text needs them. */
 static void append_local(GString *mailbox, const GString *text)
 {
-    bool plain = text->len > 0 && text->str[0] != '.' && text->str[text->len - 1] != '.';
-    for (size_t at = 0; at < text->len && plain; at++)
-        plain = is_atom(text->str[at]) || (text->str[at] == '.' && text->str[at + 1] != '.');
-    if (plain) {
+    if (mailbox_local_valid(text->str, text->len)) {
         g_string_append_len(mailbox, text->str, (gssize)text->len);
         return;
     }
@@ -126,10 +125,14 @@ static void append_local(GString *mailbox, const GString *text)
 static void read_piece(Parser *parser, bool spaced)
 {
     char octet = *parser->at;
-    char before = parser->mailbox->len > 0 ? parser->mailbox->str[parser->mailbox->len - 1] : '\0';
-    bool joins = octet == '.' || octet == '@' || before == '.' || before == '@';
+    bool joins = octet == '.' || octet == '@' || parser->last == '.' || parser->last == '@';
     if (parser->mailbox->len > 0 && (spaced || octet == '"') && !joins)
         parser->gap = true;
+    if (parser->mailbox->len > 0 && spaced && joins)
+        parser->loose = true;
+    parser->last = octet;
+    if (octet == '@')
+        parser->sign = true;
     if (parser->display->len > 0 && spaced)
         g_string_append_c(parser->display, ' ');
     if (octet == '"') {
@@ -137,7 +140,6 @@ static void read_piece(Parser *parser, bool spaced)
         read_quoted(parser, text);
         append_local(parser->mailbox, text);
         g_string_append_len(parser->display, text->str, (gssize)text->len);
-        parser->quoted = true;
         return;
     }
     const char *start = parser->at++;
@@ -147,17 +149,28 @@ static void read_piece(Parser *parser, bool spaced)
     else if (is_atom(octet))
         while (parser->at < parser->end && is_atom(*parser->at))
             parser->at++;
+    parser->last = parser->at[-1];
     g_string_append_len(parser->mailbox, start, parser->at - start);
     g_string_append_len(parser->display, start, parser->at - start);
 }
 
+/* Does a dot stand where only mailbox_valid() allows it, not RFC 5322? */
+static bool has_odd_dots(const char *mailbox)
+{
+    return *mailbox == '.' || strstr(mailbox, "..") || strstr(mailbox, ".@");
+}
+
+/* "See ... anne@example.com" is a sentence. Odd dots are taken for a part of the address only where no blank stands
+ * beside them. */
 static void emit(Parser *parser, const char *display, GPtrArray *list)
 {
-    if (parser->gap || strlen(parser->mailbox->str) != parser->mailbox->len || !address_valid(parser->mailbox->str))
+    const char *mailbox = parser->mailbox->str;
+    if (parser->gap || strlen(mailbox) != parser->mailbox->len || !mailbox_valid(mailbox) ||
+        (parser->loose && has_odd_dots(mailbox)))
         return;
     Address *address = g_new0(Address, 1);
     address->display = g_strstrip(g_strdup(display));
-    address->mailbox = g_strdup(parser->mailbox->str);
+    address->mailbox = g_strdup(mailbox);
     g_ptr_array_add(list, address);
 }
 
@@ -209,7 +222,7 @@ void address_parse(const char *text, size_t length, GPtrArray *list)
             emit(&parser, comment->str, list);
             reset(&parser);
             parser.at++;
-        } else if (octet == ':' && !strchr(mailbox->str, '@')) {
+        } else if (octet == ':' && !parser.sign) {
             reset(&parser);
             parser.at++;
         } else {
@@ -217,72 +230,6 @@ void address_parse(const char *text, size_t length, GPtrArray *list)
         }
     }
     emit(&parser, comment->str, list);
-}
-
-/* The @ between local part and domain: the only one outside quotes. */
-static const char *find_at(const char *mailbox)
-{
-    const char *found = NULL;
-    bool quoted = false;
-    for (const char *at = mailbox; *at; at++) {
-        if (*at == '\\' && quoted && at[1])
-            at++;
-        else if (*at == '"')
-            quoted = !quoted;
-        else if (*at == '@' && !quoted) {
-            if (found)
-                return NULL;
-            found = at;
-        }
-    }
-    return quoted ? NULL : found;
-}
-
-/* One quoted string, and nothing between two. */
-static bool valid_quoted(const char *local, size_t length)
-{
-    size_t at = 1;
-    while (at < length && local[at] != '"')
-        at += local[at] == '\\' ? 2 : 1;
-    return length >= 2 && at == length - 1;
-}
-
-static bool valid_local(const char *local, size_t length)
-{
-    if (length > 0 && local[0] == '"')
-        return valid_quoted(local, length);
-    if (length == 0 || local[0] == '.' || local[length - 1] == '.')
-        return false;
-    for (size_t at = 0; at < length; at++)
-        if (!is_atom(local[at]) && !(local[at] == '.' && local[at + 1] != '.'))
-            return false;
-    return true;
-}
-
-static bool valid_domain(const char *domain)
-{
-    size_t length = strlen(domain);
-    if (domain[0] == '[')
-        return length > 2 && strpbrk(domain + 1, "[]\\<>, \t") == domain + length - 1 && domain[length - 1] == ']';
-    if (length == 0 || domain[0] == '.' || domain[0] == '-')
-        return false;
-    for (const char *at = domain; *at; at++) {
-        bool word = g_ascii_isalnum(*at) || *at == '-' || *at == '_' || (unsigned char)*at >= 128;
-        if (!word && !(*at == '.' && at[1] != '.' && at[1] != '\0'))
-            return false;
-    }
-    return true;
-}
-
-bool address_valid(const char *mailbox)
-{
-    const char *at = find_at(mailbox);
-    if (!at || at - mailbox > LOCAL_MAX || strlen(mailbox) > MAILBOX_MAX || !g_utf8_validate(mailbox, -1, NULL))
-        return false;
-    for (const char *octet = mailbox; *octet; octet++)
-        if ((unsigned char)*octet < ' ' || *octet == 127)
-            return false;
-    return valid_local(mailbox, (size_t)(at - mailbox)) && valid_domain(at + 1);
 }
 
 bool address_split(const char *mailbox, char **local, char **domain)
@@ -317,13 +264,14 @@ char *address_normalise(const char *mailbox)
 
 char *address_key(const char *mailbox)
 {
-    return lower(mailbox);
+    g_autofree char *bare = *mailbox == '"' ? mailbox_bare(mailbox) : NULL;
+    return lower(bare ? bare : mailbox);
 }
 
 bool address_same(const char *a, const char *b)
 {
     if (g_ascii_strcasecmp(a, b) == 0)
         return true;
-    g_autofree char *key_a = lower(a), *key_b = lower(b);
+    g_autofree char *key_a = address_key(a), *key_b = address_key(b);
     return strcmp(key_a, key_b) == 0;
 }

@@ -16,7 +16,7 @@
 
 typedef struct Address {
     char *display; /* raw (not decoded), unquoted, "" when there is none */
-    char *mailbox; /* local@domain, the local part quoted only where it must be */
+    char *mailbox; /* valid (base/mailbox.h), the local part quoted only where it must be */
 } Address;
 
 void address_free(Address *address);
@@ -28,16 +28,13 @@ void address_parse(const char *text, size_t length, GPtrArray *list);
 /* A fresh list with address_free set. */
 GPtrArray *address_list_new(void);
 
-/* Is it one well-formed mailbox: local@domain of a sane length (RFC 5321), in
- * UTF-8, without control characters, blanks only inside quotes? */
-bool address_valid(const char *mailbox);
-
 /* Cuts at the last @. Either may be NULL. False: there is none, or a side is empty. */
 bool address_split(const char *mailbox, char **local, char **domain);
 
 /* The local part as it is, the domain in lower case; g_free(). */
 char *address_normalise(const char *mailbox);
 
-/* For look-ups and comparing: all in lower case (UTF-8 case-folded where it is UTF-8); g_free(). */
+/* For look-ups and comparing: all in lower case (UTF-8 case-folded where it is UTF-8), without needless quotes;
+ * g_free(). */
 char *address_key(const char *mailbox);
 bool address_same(const char *a, const char *b);

@@ -5,6 +5,7 @@
 #include <glib.h>
 #include <string.h>
 
+#include "base/mailbox.h"
 #include "mail/address.h"
 
 /* Is sender one of the names that never wants an answer? */
@@ -37,7 +38,7 @@ bool answer_allowed(const char *sender, const Message *message)
 {
     static const char *const bulk[] = {"bulk", "junk", "list", NULL}, *const report[] = {"multipart/report", NULL};
     static const char *const listed[] = {"List-Id", "List-Post", "List-Unsubscribe", "X-Auto-Response-Suppress"};
-    if (!address_valid(sender) || is_robot(sender))
+    if (!mailbox_valid(sender) || is_robot(sender))
         return false;
     g_autofree char *automatic = message_value(message, "Auto-Submitted");
     if (automatic && g_ascii_strcasecmp(automatic, "no") != 0)

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mailbox.h"
 #include "mail/address.h"
 
 #define WEEK (7 * 86400 * CLOCK_SECOND)
@@ -325,7 +326,7 @@ VerpResult verp_token_parse(VerpKeys *keys, VerpPurpose purpose, const char *lis
     g_autofree char *recipient = (char *)g_base64_decode(encoded->str, &length);
     g_autofree char *ended = g_strndup(recipient ? recipient : "", length);
     keep_tag(read, dot + 1);
-    if (strlen(ended) != length || !address_valid(ended))
+    if (strlen(ended) != length || !mailbox_valid(ended))
         return VERP_FORGED;
     return verp_confirm(keys, purpose, list_id, ended, now, read);
 }

@@ -2,32 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include <string.h>
 
+#include "base/mailbox.h"
 #include "net/lmtp_internal.h"
-
-static bool is_control(unsigned char octet)
-{
-    return octet < ' ' || octet == 127;
-}
-
-/* The '>' that closes a path, or NULL: quoted strings may hold one, and
- * blanks. */
-static const char *path_end(const char *at)
-{
-    bool quoted = false;
-    for (; *at; at++) {
-        if (is_control((unsigned char)*at))
-            return NULL;
-        if (quoted && *at == '\\' && at[1])
-            at++;
-        else if (*at == '"')
-            quoted = !quoted;
-        else if (!quoted && *at == '>')
-            return at;
-        else if (!quoted && (*at == ' ' || *at == '<'))
-            return NULL;
-    }
-    return NULL;
-}
 
 /* The '@' between local part and domain, or NULL. */
 static const char *find_at(const char *at, const char *end)
@@ -58,8 +34,8 @@ bool lmtp_path_read(const char **text, char **address)
     const char *at = *text;
     if (*at++ != '<')
         return false;
-    const char *end = path_end(at);
-    if (!end)
+    const char *end = at + mailbox_path_length(at, strlen(at));
+    if (*end != '>')
         return false;
     if (*at == '@') { /* RFC 5321 4.1.2: a source route is accepted and ignored */
         const char *colon = memchr(at, ':', (size_t)(end - at));

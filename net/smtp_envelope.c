@@ -5,6 +5,7 @@
 #include <idn2.h>
 #include <string.h>
 
+#include "base/mailbox.h"
 #include "base/octets.h"
 
 /* RFC 5321 allows 256; more is passed to the server to judge, within reason. */
@@ -39,31 +40,11 @@ static char *a_labels(const char *address, size_t length, size_t *domain)
     return (char *)ascii;
 }
 
-/* Would what stands in the address end the path, so that the rest were parameters? */
-static bool ends_path(const char *address, size_t length)
-{
-    bool quoted = false;
-    for (size_t i = 0; i < length; i++) {
-        if (quoted && address[i] == '\\')
-            i++;
-        else if (address[i] == '"')
-            quoted = !quoted;
-        else if (!quoted && (address[i] == ' ' || address[i] == '<' || address[i] == '>'))
-            return true;
-    }
-    return quoted;
-}
-
 /* What an address needs: nothing that would end the path or the command early may get
  * into it, whatever the spool holds. */
 static uint8_t classify(const char *address, size_t length)
 {
-    if (length == 0 || length > ADDRESS_MAX)
-        return FATE_SYNTAX;
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)address[i] < ' ' || address[i] == 127)
-            return FATE_SYNTAX;
-    if (ends_path(address, length))
+    if (length == 0 || length > ADDRESS_MAX || mailbox_path_length(address, length) < length)
         return FATE_SYNTAX;
     if (!octets_8bit(address, length))
         return FATE_OPEN;

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/mailbox.h"
 #include "mail/address.h"
 #include "mail/answer.h"
 
@@ -72,8 +73,9 @@ const GPtrArray *post_senders(Post *post)
     if (!post->senders) {
         post->senders = g_ptr_array_new_with_free_func(g_free);
         add_senders(post, "From");
-        if (post->sender && address_valid(post->sender))
-            add_sender(post->senders, post->sender);
+        g_autofree char *sender = post->sender ? mailbox_bare(post->sender) : NULL;
+        if (sender)
+            add_sender(post->senders, sender);
         add_senders(post, "Reply-To");
         add_senders(post, "Sender");
     }

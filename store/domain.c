@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/fail.h"
-#include "store/email.h"
+#include "base/mailbox.h"
 #include "store/list.h"
 #include "store/store_internal.h"
 
@@ -17,8 +17,8 @@ void domain_free(Domain *domain)
 
 static char *checked(const char *mail_host, GError **error)
 {
-    g_autofree char *probe = g_strconcat("x@", mail_host, NULL); /* one that no address could have is none */
-    if (email_is_valid(probe))
+    g_autofree char *probe = g_strconcat("x@", mail_host, NULL); /* a domain that no address could have is none */
+    if (mailbox_domain_valid(mail_host) && mailbox_valid(probe))
         return g_utf8_strdown(mail_host, -1);
     g_autofree char *shown = g_utf8_make_valid(mail_host, -1);
     fail(error, FAIL_NEVER, "\"%s\" is no domain name", shown);

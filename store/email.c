@@ -6,36 +6,8 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/mailbox.h"
 #include "store/store_internal.h"
-
-#define ADDRESS_OCTETS_MAX 254
-
-bool email_is_domain(const char *domain)
-{
-    char before = '.';
-    for (const char *at = domain; *at; before = *at++) {
-        if (*at == '.' ? before == '.' || before == '-' : *at == '-' && before == '.')
-            return false;
-        if (!g_ascii_isalnum(*at) && !strchr(".-_", *at) && (unsigned char)*at < 0x80)
-            return false;
-    }
-    return before != '.' && before != '-';
-}
-
-bool email_is_valid(const char *address)
-{
-    size_t length = strlen(address);
-    const char *at = strchr(address, '@');
-    if (!at || at == address || length > ADDRESS_OCTETS_MAX || !g_utf8_validate(address, (gssize)length, NULL))
-        return false;
-    for (const char *c = address; *c; c = g_utf8_next_char(c)) {
-        gunichar character = g_utf8_get_char(c);
-        if (g_unichar_iscntrl(character) || g_unichar_isspace(character) ||
-            (character < 0x80 && strchr("<>()[],;:\\\"", (int)character)))
-            return false;
-    }
-    return email_is_domain(at + 1);
-}
 
 /* ASCII, by far the most, needs no tables. */
 static char *lowered(const char *text)
@@ -48,7 +20,8 @@ static char *lowered(const char *text)
 
 char *email_folded(const char *address)
 {
-    g_autofree char *lower = lowered(address);
+    g_autofree char *bare = *address == '"' ? mailbox_bare(address) : NULL;
+    g_autofree char *lower = lowered(bare ? bare : address);
     char *at = strrchr(lower, '@');
     if (!at)
         return g_steal_pointer(&lower);
@@ -58,7 +31,7 @@ char *email_folded(const char *address)
 
 char *email_folded_checked(const char *address, GError **error)
 {
-    if (email_is_valid(address))
+    if (mailbox_valid(address))
         return email_folded(address);
     g_autofree char *shown = g_utf8_make_valid(address, -1);
     fail(error, FAIL_NEVER, "\"%s\" is no e-mail address (local@domain)", shown);
@@ -128,7 +101,7 @@ bool email_ensure(Store *store, const char *email, const char *display_name, Ema
     Step step = address->folded ? look_up(store, address, error) : STEP_FAILED;
     if (step != STEP_DONE)
         return step == STEP_ROW;
-    address->email = g_strdup(email);
+    address->email = mailbox_bare(email);
     address->person = store_key_new(store, error);
     address->key = address->person ? store_key_new(store, error) : 0;
     if (address->key == 0)

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * E-mail addresses as the store knows them: their syntax as far as it matters
- * here, their key, and their rows. For this folder, save email_is_valid().
+ * E-mail addresses as the store knows them: their key and their rows. For this folder. What an address is, base/mailbox.h
+ * says.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -11,15 +11,7 @@
 
 #include "store/store.h"
 
-/* local@domain in UTF-8, at most 254 octets, without control characters,
- * blanks or what would need quoting: what can be a member. Everything a header
- * may hold besides that is mail/'s business. */
-bool email_is_valid(const char *address);
-
-/* A domain: labels of letters, digits, - and _, or anything beyond ASCII. */
-bool email_is_domain(const char *domain);
-
-/* "Jo@Example.COM" gives "example.com jo": equal for equal addresses, and in
+/* "Jo@Example.COM" gives "example.com jo": equal for equal addresses, needless quotes left out, and in
  * octet order sorts by domain, then local part. */
 char *email_folded(const char *address);
 /* The same, FAIL_NEVER when it is not valid. */

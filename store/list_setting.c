@@ -4,7 +4,7 @@
 
 #include "base/config.h"
 #include "base/fail.h"
-#include "store/email.h"
+#include "base/mailbox.h"
 #include "store/list.h"
 #include "store/store_internal.h"
 
@@ -256,7 +256,7 @@ static bool word_allowed(const ListSetting *setting, const char *word, GError **
     if (g_strcmp0(setting->choices, PATTERNS) != 0 || *word == '@')
         return true;
     if (*word != '^')
-        return email_is_valid(word) ||
+        return mailbox_valid(word) ||
                refuse(setting, word, "an address, a pattern that begins with ^, or @ and the List-Id of another list",
                       error);
     g_autoptr(GError) broken = NULL;
@@ -281,7 +281,7 @@ static bool form_allowed(const ListSetting *setting, const char *value, GError *
     if (setting->type == SETTING_LINE && length > LINE_OCTETS)
         return fail(error, FAIL_NEVER, "%s: %zu octets are not allowed; allowed: up to %d", setting->name, length,
                     LINE_OCTETS);
-    if (*value && g_strcmp0(setting->choices, ADDRESS) == 0 && !email_is_valid(value))
+    if (*value && g_strcmp0(setting->choices, ADDRESS) == 0 && !mailbox_valid(value))
         return refuse(setting, value, "an address, or nothing", error);
     if (g_strcmp0(setting->choices, LANGUAGE) == 0 &&
         (!g_ascii_isalnum(*value) || value[strspn(value, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-")]))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/fail.h"
+#include "base/mailbox.h"
 #include "store/email.h"
 #include "store/member.h"
 #include "store/member_internal.h"
@@ -74,14 +75,14 @@ void member_import_free(MemberImport *import)
 bool member_import_add(MemberImport *import, int64_t number, const char *address, const char *display_name,
                        const Preferences *own, GError **error)
 {
-    g_autofree char *folded = email_folded_checked(address, error);
+    g_autofree char *folded = email_folded_checked(address, error), *bare = mailbox_bare(address);
     if (!own)
         own = &preferences_unset;
     return folded &&
            query_run(import->store, error, NULL,
                      "INSERT INTO import_line (number, folded, email, display_name, " PREFERENCE_COLUMNS
                      ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-                     INTEGER(number), TEXT(folded), TEXT(address), TEXT(display_name), PREFERENCE_VALUES(own));
+                     INTEGER(number), TEXT(folded), TEXT(bare), TEXT(display_name), PREFERENCE_VALUES(own));
 }
 
 /* The lines after (folded, number), which then say where the slice ended. */

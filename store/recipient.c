@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/mailbox.h"
 #include "store/email.h"
 #include "store/member.h"
 #include "store/member_internal.h"
@@ -29,7 +30,7 @@ struct RecipientCursor {
 static bool person_of(Store *store, const char *email, int64_t *person, GError **error)
 {
     *person = 0;
-    if (!email || !email_is_valid(email))
+    if (!email || !mailbox_valid(email))
         return true;
     g_autoptr(GError) problem = NULL;
     g_auto(Email) address = {0};
@@ -48,7 +49,7 @@ static GHashTable *keys_of(const char *const *addresses)
         return NULL;
     GHashTable *keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (; *addresses; addresses++)
-        if (email_is_valid(*addresses))
+        if (mailbox_valid(*addresses))
             g_hash_table_add(keys, email_folded(*addresses));
     return keys;
 }

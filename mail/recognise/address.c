@@ -99,9 +99,11 @@ static size_t local_length(const char *start, const char *sign)
         return 0;
     }
     at = local_run(start, sign);
-    while (at < sign && strchr("'`*=.|{}&?!/~", *at))
+    const char *dots = g_strrstr_len(at, sign - at, "...");
+    at = dots ? dots + 3 : at;
+    while (at < sign && strchr("'`*=.|{}&?!/~", *at) && !(*at == '.' && at > start && at[-1] == '<'))
         at++;
-    return sign > at && sign[-1] != '.' ? (size_t)(sign - at) : 0;
+    return (size_t)(sign - at);
 }
 
 const char *address_scan(const char *at, size_t *length)
@@ -132,8 +134,10 @@ const char *address_begins(const char *at, size_t *length)
         at++;
     }
     if (*at == '"') {
-        const char *quote = strchr(at + 1, '"');
-        if (!quote || quote[1] != '@')
+        const char *quote = at + 1;
+        while (*quote && *quote != '"')
+            quote += *quote == '\\' && quote[1] ? 2 : 1;
+        if (*quote == '\0' || quote[1] != '@')
             at++;
         else
             return domain_length(quote + 2) > 0 ? (*length = (size_t)(quote - at) + 2 + domain_length(quote + 2), at)
@@ -145,7 +149,7 @@ const char *address_begins(const char *at, size_t *length)
         return NULL;
     while (*at && strchr("'`", *at))
         at++;
-    size_t local = sign > at && sign[-1] != '.' ? (size_t)(sign - at) : 0, domain = domain_length(sign + 1);
+    size_t local = sign > at ? (size_t)(sign - at) : 0, domain = domain_length(sign + 1);
     if (local == 0 || domain == 0)
         return NULL;
     *length = local + 1 + domain;

@@ -3,6 +3,7 @@
 /* RFC 3464 and RFC 6533: the fields for programs, in their own part or, from gateways, in the text. */
 #include <string.h>
 
+#include "base/mailbox.h"
 #include "mail/recognise/report.h"
 
 #define VALUE_LIMIT 2000
@@ -54,8 +55,13 @@ static char *value_address(const char *value, bool original)
     bool coded = original && strchr(start, '+') && !strstr(start, "+@");
     g_autofree char *plain = coded || strchr(start, '\\') ? decode_address(start, coded) : NULL;
     const char *place = plain ? plain : start, *address = address_begins(place, &length);
-    if (!address)
+    if (!address) { /* one that could stand in no sentence, such as a@b */
+        g_autofree char *stripped = g_strstrip(g_strdup(place));
+        char *bare = mailbox_bare(stripped);
+        if (bare)
+            return bare;
         address = address_scan(place, &length);
+    }
     return address ? g_strndup(address, length) : NULL;
 }
 

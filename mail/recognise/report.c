@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "mail/address.h"
+#include "base/mailbox.h"
 #include "mail/header.h"
 
 #define TEXT_LIMIT (64 * 1024)
@@ -12,6 +12,7 @@
 #define SHOWN_LIMIT 400
 #define REPLY_LIMIT 4096 /* octets of a text in which a reply is looked for: many recipients may share a long one */
 #define RECIPIENT_LIMIT 2000
+#define CONTACT_LIMIT 1000
 #define FEW 16 /* recipients, from which on a table pays */
 
 /* Fields that are asked for in most mails: found in one pass. */
@@ -399,6 +400,7 @@ void report_prepare(Report *report)
 void report_clear(Report *report)
 {
     g_ptr_array_unref(report->parts);
+    g_clear_pointer(&report->contacts, g_hash_table_unref);
     g_clear_pointer(&report->known, g_hash_table_unref);
     if (report->prepared) {
         g_ptr_array_unref(report->lines);
@@ -413,6 +415,22 @@ void report_clear(Report *report)
     g_string_chunk_free(report->chunk);
     if (report->recipients)
         g_ptr_array_unref(report->recipients);
+}
+
+bool report_is_contact(Report *report, const char *lower)
+{
+    const char *const fields[] = {report->from, report->to};
+    size_t length;
+    if (!report->contacts) {
+        report->contacts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        for (size_t i = 0; i < G_N_ELEMENTS(fields); i++)
+            for (const char *at = fields[i]; (at = address_scan(at, &length)); at += length) {
+                if (g_hash_table_size(report->contacts) >= CONTACT_LIMIT)
+                    break;
+                g_hash_table_add(report->contacts, g_strndup(at, length));
+            }
+    }
+    return g_hash_table_contains(report->contacts, lower);
 }
 
 bool report_found(const Report *report)
@@ -525,15 +543,15 @@ static void add_origin(BounceRecipient *recipient, const Finding *finding)
 {
     if (!finding->known_as || recipient->known_as)
         return;
-    g_autofree char *origin = g_strndup(finding->known_as, finding->known_as_length);
-    if (address_valid(origin) && g_ascii_strcasecmp(origin, recipient->address) != 0)
+    g_autofree char *found = g_strndup(finding->known_as, finding->known_as_length), *origin = mailbox_bare(found);
+    if (origin && g_ascii_strcasecmp(origin, recipient->address) != 0)
         recipient->known_as = g_steal_pointer(&origin);
 }
 
 void report_origin(Report *report, const Finding *finding)
 {
-    g_autofree char *address = g_strndup(finding->address, finding->address_length);
-    BounceRecipient *known = find_known(report, address);
+    g_autofree char *found = g_strndup(finding->address, finding->address_length), *address = mailbox_bare(found);
+    BounceRecipient *known = address ? find_known(report, address) : NULL;
     if (known)
         add_origin(known, finding);
 }
@@ -541,8 +559,8 @@ void report_origin(Report *report, const Finding *finding)
 bool report_add(Report *report, const Finding *finding)
 {
     static const char *const good[] = {"deliver", "relay", "expand", "success"};
-    g_autofree char *address = g_strndup(finding->address, finding->address_length);
-    if (!address_valid(address) || starts_with(address, "mailer-daemon@"))
+    g_autofree char *found = g_strndup(finding->address, finding->address_length), *address = mailbox_bare(found);
+    if (!address || starts_with(address, "mailer-daemon@"))
         return false;
     for (size_t at = 0; finding->action && at < G_N_ELEMENTS(good); at++)
         if (starts_with(finding->action, good[at])) {

@@ -50,6 +50,7 @@ typedef struct Report {
     BounceKind kind;            /* set by a dialect that knows it */
     bool harmless;              /* feedback that is no complaint */
     bool succeeded;             /* something was reported delivered, relayed or expanded */
+    GHashTable *contacts;       /* addresses of From and To in lower case; NULL before the first question */
     GHashTable *known;          /* address in lower case -> BounceRecipient; NULL while they are few */
     GPtrArray *recipients;      /* the result */
 } Report;
@@ -76,6 +77,9 @@ bool report_add(Report *report, const Finding *finding);
 /* Notes what a recipient that was added before was known as; of the finding no more than the two addresses is read. */
 void report_origin(Report *report, const Finding *finding);
 bool report_found(const Report *report);
+
+/* Does the address (in lower case) stand in the mail's From or To? */
+bool report_is_contact(Report *report, const char *lower);
 
 /* Does its header show a program that answers for a person? */
 bool report_is_reply(Report *report);

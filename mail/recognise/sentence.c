@@ -13,14 +13,14 @@
 #define LEAD_LIMIT 60 /* octets before an address that say whose it is */
 
 /* Addresses that stand in reports to be written to. */
-static bool is_contact(const Report *report, const char *address, size_t length)
+static bool is_contact(Report *report, const char *address, size_t length)
 {
     static const char *const locals[] = {"postmaster@", "abuse@", "support@", "help", "admin@", "hostmaster@"};
     g_autofree char *lower = g_ascii_strdown(address, (gssize)length);
     for (size_t at = 0; at < G_N_ELEMENTS(locals); at++)
         if (g_str_has_prefix(lower, locals[at]))
             return true;
-    return strstr(report->from, lower) || strstr(report->to, lower);
+    return report_is_contact(report, lower);
 }
 
 /* Does a paragraph or a line tell that a mailbox is unknown, full, or what else a verdict is? */
@@ -92,7 +92,7 @@ static bool prose_fails(Report *report, Prose *prose)
 
 /* "Joe User<mailto:joe@example.com>", what programs make of a link, "Joe User [joe@example.com] on ...", and fields in
  * brackets. */
-static const char *find_named(const Report *report, const char *line, size_t *length)
+static const char *find_named(Report *report, const char *line, size_t *length)
 {
     const char *link = strcasestr(line, "<mailto:"), *bracket = strchr(line, '[');
     const char *address = link ? address_begins(link, length) : bracket ? address_begins(bracket + 1, length) : NULL;
@@ -169,7 +169,7 @@ static bool is_below_other(const Report *report, guint at)
 }
 
 /* The address, where the line has nothing else. */
-static const char *lone_address(const Report *report, const char *line, size_t *length)
+static const char *lone_address(Report *report, const char *line, size_t *length)
 {
     const char *start = line + strspn(line, " \t*-<>\"'");
     const char *address = address_begins(start, length);
@@ -179,7 +179,7 @@ static const char *lone_address(const Report *report, const char *line, size_t *
 }
 
 /* The paragraph that begins at line, blank lines skipped; *next is behind it. */
-static char *paragraph(const Report *report, guint line, guint *next)
+static char *paragraph(Report *report, guint line, guint *next)
 {
     GString *text = g_string_new(NULL);
     while (line < report->lines->len && !*report_line(report, line))

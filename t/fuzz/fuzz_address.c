@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mailbox.h"
 #include "mail/address.h"
 #include "mail/list_address.h"
 
@@ -30,7 +31,7 @@ static bool count(const char *local, const char *domain, bool *exists, char **li
 
 static void check(const Address *address)
 {
-    require(address_valid(address->mailbox));
+    require(mailbox_valid(address->mailbox));
     require(address_split(address->mailbox, NULL, NULL));
     g_autofree char *written = g_strdup_printf("\"x\" <%s>", address->mailbox);
     g_autoptr(GPtrArray) again = address_list_new();
@@ -53,5 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     g_autofree char *text = g_strndup((const char *)data, size);
     g_autoptr(ListAddress) found = list_address_find(text, '+', count, &asked, NULL);
     require(!found || asked > 0);
+    g_autofree char *bare = mailbox_bare(text), *again = bare ? mailbox_bare(bare) : NULL;
+    require(mailbox_valid(text) == (bare != NULL));
+    require(!bare || (strcmp(bare, again) == 0 && mailbox_path_length(bare, strlen(bare)) == strlen(bare)));
     return 0;
 }

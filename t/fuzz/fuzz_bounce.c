@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mail/address.h"
+#include "base/mailbox.h"
 #include "mail/bounce.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(bounce->kind != BOUNCE_FAILURE || bounce->recipients->len > 0);
     for (guint at = 0; at < bounce->recipients->len; at++) {
         const BounceRecipient *recipient = bounce->recipients->pdata[at];
-        require(address_valid(recipient->address));
+        require(mailbox_valid(recipient->address));
         require(g_hash_table_add(seen, g_ascii_strdown(recipient->address, -1)));
         require_status(recipient->status);
         require(g_strv_contains(bounce_reasons, recipient->reason));

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "mail/address.h"
+#include "base/mailbox.h"
 
 #define NOW (INT64_C(1790000000) * CLOCK_SECOND)
 #define WEEK (7 * 86400 * CLOCK_SECOND)
@@ -216,7 +216,7 @@ static void test_token(void)
         g_auto(VerpRead) read = {0}, probe = {0}, changed = {0};
         VerpResult result = verp_token_parse(keys, VERP_UNSUBSCRIBE, "test.example.com", token, NOW, &read);
         g_test_message("%s: %s", recipient, token);
-        if (!address_valid(recipient)) {
+        if (!mailbox_valid(recipient)) {
             g_assert_cmpint(result, ==, VERP_FORGED);
             continue;
         }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "t/addresses.h"
+
 /* An owner that notes what it gets. Addresses tell it what to do: no@ is
  * unknown, down@ fails; a sender full@ meets a full disk. */
 typedef struct World {
@@ -250,6 +252,17 @@ static void test_paths(void)
     g_autoptr(World) world = greeted(usual);
     talk(world, "MAIL FROM:<>\r\nRCPT TO:<>\r\nRCPT TO:<a@b> NOTIFY=NEVER\r\nRCPT TO:<a@b>\r\nRCPT TO:<postmaster>\r\n",
          "250 2.1.0|501 5.5.4|555 5.5.4|250 2.1.5|250 2.1.5");
+}
+
+/* Whoever can be a member can send and be sent to. */
+static void test_addresses(void)
+{
+    for (const char *const *address = addresses_good; *address; address++) {
+        g_autoptr(World) world = greeted(usual);
+        g_autofree char *lines = g_strdup_printf("MAIL FROM:<%s> SMTPUTF8\r\nRCPT TO:<%s>\r\n", *address, *address);
+        talk(world, lines, "250 2.1.0|250 2.1.5");
+        g_assert_cmpstr(lmtp_session_transaction(world->session)->sender, ==, *address);
+    }
 }
 
 static void test_replies_in_order(void)
@@ -524,6 +537,7 @@ int main(int argc, char **argv)
     g_test_add_func("/lmtp_server/announced", test_announced);
     g_test_add_func("/lmtp_server/commands", test_commands);
     g_test_add_func("/lmtp_server/paths", test_paths);
+    g_test_add_func("/lmtp_server/addresses", test_addresses);
     g_test_add_func("/lmtp_server/replies_in_order", test_replies_in_order);
     g_test_add_func("/lmtp_server/content", test_content);
     g_test_add_func("/lmtp_server/one_octet_segments", test_one_octet_segments);

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "base/mailbox.h"
+
+#include <glib.h>
+#include <string.h>
+
+static bool is_control(char octet)
+{
+    return (unsigned char)octet < ' ' || octet == 127;
+}
+
+static bool is_local(char octet)
+{
+    return (unsigned char)octet > ' ' && octet != 127 && !strchr("()<>[]:;,@\\\"", octet);
+}
+
+bool mailbox_local_valid(const char *local, size_t length)
+{
+    for (size_t at = 0; at < length; at++)
+        if (!is_local(local[at]))
+            return false;
+    return length > 0;
+}
+
+/* The end of the quoted string that begins at at, behind its closing quote; NULL when it is not closed. */
+static const char *quoted_end(const char *at)
+{
+    for (at++; *at && *at != '"'; at++)
+        if (*at == '\\' && at[1])
+            at++;
+    return *at ? at + 1 : NULL;
+}
+
+/* The "@" behind the local part; NULL when there is no local part, or none that ends with "@". */
+static const char *local_end(const char *mailbox)
+{
+    const char *at = mailbox;
+    if (*at == '"')
+        at = quoted_end(at);
+    else
+        while (is_local(*at))
+            at++;
+    return at && at > mailbox && *at == '@' ? at : NULL;
+}
+
+bool mailbox_domain_valid(const char *domain)
+{
+    char before = '.';
+    for (const char *at = domain; *at; before = *at++) {
+        if (*at == '.' ? before == '.' || before == '-' : *at == '-' && before == '.')
+            return false;
+        if (!g_ascii_isalnum(*at) && !strchr(".-_", *at) && (unsigned char)*at < 0x80)
+            return false;
+    }
+    return before != '.' && before != '-';
+}
+
+static bool is_literal(const char *domain)
+{
+    size_t inside = *domain == '[' ? strspn(domain + 1, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS ".:-") : 0;
+    return inside > 0 && strcmp(domain + 1 + inside, "]") == 0;
+}
+
+/* Valid UTF-8 without control characters, and without white space but plain blanks. ASCII needs no tables. */
+static bool has_plain_characters(const char *text)
+{
+    bool ascii = true;
+    for (const char *at = text; *at; at++) {
+        if (is_control(*at))
+            return false;
+        ascii = ascii && (unsigned char)*at < 0x80;
+    }
+    if (ascii)
+        return true;
+    if (!g_utf8_validate(text, -1, NULL))
+        return false;
+    for (const char *at = text; *at; at = g_utf8_next_char(at)) {
+        gunichar character = g_utf8_get_char(at);
+        if (character >= 0x80 && (g_unichar_iscntrl(character) || g_unichar_isspace(character)))
+            return false;
+    }
+    return true;
+}
+
+bool mailbox_valid(const char *mailbox)
+{
+    if (strnlen(mailbox, MAILBOX_MAX + 1) > MAILBOX_MAX || !has_plain_characters(mailbox))
+        return false;
+    const char *sign = local_end(mailbox);
+    return sign && (mailbox_domain_valid(sign + 1) || is_literal(sign + 1));
+}
+
+char *mailbox_bare(const char *mailbox)
+{
+    if (!mailbox_valid(mailbox))
+        return NULL;
+    if (*mailbox != '"')
+        return g_strdup(mailbox);
+    const char *sign = local_end(mailbox);
+    g_autoptr(GString) local = g_string_new(NULL), quoted = g_string_new(NULL);
+    for (const char *at = mailbox + 1; at < sign - 1; at++) {
+        if (*at == '\\')
+            at++;
+        if (*at == '"' || *at == '\\')
+            g_string_append_c(quoted, '\\');
+        g_string_append_c(quoted, *at);
+        g_string_append_c(local, *at);
+    }
+    return mailbox_local_valid(local->str, local->len) ? g_strconcat(local->str, sign, NULL)
+                                                       : g_strconcat("\"", quoted->str, "\"", sign, NULL);
+}
+
+size_t mailbox_path_length(const char *text, size_t length)
+{
+    bool quoted = false;
+    size_t at = 0;
+    for (; at < length && !is_control(text[at]); at++) {
+        if (quoted && text[at] == '\\' && at + 1 < length && !is_control(text[at + 1]))
+            at++;
+        else if (text[at] == '"')
+            quoted = !quoted;
+        else if (!quoted && strchr(" <>", text[at]))
+            break;
+    }
+    return quoted ? 0 : at;
+}

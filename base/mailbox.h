@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What an e-mail address is. Every part of Listrunner judges an address by mailbox_valid() alone: who becomes a member,
+ * whom a bounce report names, who wrote a post, what a setting may hold. So an address that one part takes is never
+ * refused by another.
+ *
+ *   mailbox  local "@" domain in valid UTF-8, at most MAILBOX_MAX bytes
+ *   local    one or more characters, but no control character, white space or any of ( ) < > [ ] : ; , @ \ "
+ *            or a quoted string (RFC 5321, 4.1.2), in which these and plain blanks may stand too
+ *   domain   labels of letters, digits, "-", "_" and characters beyond ASCII, separated by single dots; no label
+ *            begins or ends with "-"
+ *            or an address literal, such as [192.0.2.1] or [IPv6:2001:db8::1]
+ *
+ * This is wider than RFC 5321 at one place: dots may stand anywhere in the local part. Addresses such as foo..bar@,
+ * foo.@ and .foo@ were given out by Japanese carriers, and their servers take mail for them.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#define MAILBOX_MAX 254 /* RFC 5321, 4.5.3.1.3: a path has 256 bytes, of which two are its angle brackets */
+
+bool mailbox_valid(const char *mailbox);
+
+/* Is it the domain of a mailbox, and a name (not an address literal)? */
+bool mailbox_domain_valid(const char *domain);
+
+/* The mailbox without quotes where its local part needs none: "jo"@x is jo@x, and some servers and mail programs write
+ * foo..bar@x as "foo..bar"@x. Quotes that are needed stay, and inside them only " and \ keep a backslash. g_free(); NULL
+ * when it is not valid. */
+char *mailbox_bare(const char *mailbox);
+
+/* May these bytes be a local part as they stand, without quotes? */
+bool mailbox_local_valid(const char *local, size_t length);
+
+/* How many bytes of text may stand between the angle brackets of a MAIL or RCPT command: those before the first control
+ * character, and before the first blank, "<" or ">" outside of quotes. 0 when a quoted string is not closed before
+ * that. Whatever passes cannot end the command or add a parameter to it; it need not be a valid mailbox, because a
+ * server judges for itself what it takes. */
+size_t mailbox_path_length(const char *text, size_t length);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Addresses on which every part of Listrunner must agree (base/mailbox.h). Each is in its bare form: the part that takes
+ * it gives it back as it stands here.
+ */
+#include <stddef.h>
+
+static const char *const addresses_good[] = {
+    "jo@example.com",
+    "a@b",
+    "A.b+c=d@example.com",
+    "o'neil@example.com",
+    "=?x!#$%&*/^_`{|}~-@x-y.org",
+    "0@1.example",
+    /* Given out by Japanese carriers. */
+    "foo..bar@docomo.example",
+    "foo.@ezweb.example",
+    ".foo@docomo.example",
+    "a..b.@example.jp",
+    "-..x-.@docomo.example",
+    /* What needs quotes has them. */
+    "\"a b\"@example.com",
+    "\"a@b\"@example.com",
+    "\"\"@example.com",
+    "\"a\\\"> b\"@example.com",
+    "\"a,b\"@example.com",
+    /* Domains of other kinds. */
+    "a@under_score.example.com",
+    "a@[192.0.2.1]",
+    "a@[IPv6:2001:db8::1]",
+    "a@xn--mller-kva.example",
+    "j\303\274rgen@m\303\274ller.example",
+    "\347\224\250\346\210\267@\344\276\213\345\255\220.example",
+    NULL,
+};
+
+/* No part takes one of these for an address. */
+static const char *const addresses_bad[] = {
+    "", "a", "@", "a@", "@b", "a@b@c", "a b@c", "a@b c", "a\tb@c", "a\nb@c", "a@b\r", "a\r\n@b", "a@b..c", "a@.b", "a@b.",
+    "a@-b", "a@b-", "a@b-.c", "<a@b>", "a@b>", "a,b@c", "a@b,c@d", "a;b@c", "a:b@c", "a(b)@c", "a\\b@c", "a@b/c",
+    "\"a@b", "\"@b", "\"a\\\"@b", "\"a\"b@c", "a\"b\"@c", "\"a\"> NOTIFY=NEVER \"b\"@c", "\"a\"b\"c\"@d", "\"a\nb\"@c",
+    "a@[1", "a@[]", "a@[1[", "a@[1>2]", "a@[1,2]", "a@[1]b", "\377@b", "a@\377", "a\302\205b@c", "a\302\240b@c",
+    "\"a\302\240b\"@c", "a@b\343\200\200c", NULL,
+};

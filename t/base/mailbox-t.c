@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "base/mailbox.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "t/addresses.h"
+
+static void test_valid(void)
+{
+    for (const char *const *address = addresses_good; *address; address++)
+        if (!mailbox_valid(*address))
+            g_error("%s is not taken", *address);
+    for (const char *const *address = addresses_bad; *address; address++)
+        if (mailbox_valid(*address))
+            g_error("%s is taken", *address);
+    g_autofree char *longest = g_strnfill(MAILBOX_MAX - 5, 'a'), *fits = g_strconcat(longest, "@b.cd", NULL);
+    g_autofree char *over = g_strconcat("a", fits, NULL);
+    g_assert_true(mailbox_valid(fits));
+    g_assert_false(mailbox_valid(over));
+}
+
+static void test_domain(void)
+{
+    static const char *const right[] = {"b", "b.c", "x-y.org", "_dmarc.x", "1.2", "m\303\274ller.de"};
+    static const char *const wrong[] = {"", ".", "b.", ".b", "b..c", "-b", "b-", "b.-c", "b c", "[192.0.2.1]", "b@c", "b/c"};
+    for (size_t i = 0; i < G_N_ELEMENTS(right); i++)
+        if (!mailbox_domain_valid(right[i]))
+            g_error("%s is not taken", right[i]);
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++)
+        if (mailbox_domain_valid(wrong[i]))
+            g_error("%s is taken", wrong[i]);
+}
+
+static void test_bare(void)
+{
+    static const struct {
+        const char *given, *bare;
+    } cases[] = {
+        {"\"jo\"@x", "jo@x"},
+        {"\"foo..bar\"@x", "foo..bar@x"},
+        {"\"foo.\"@x", "foo.@x"},
+        {"\"a\\b\"@x", "ab@x"},
+        {"\"a\\ b\"@x", "\"a b\"@x"},
+        {"\"a\\\"b\"@x", "\"a\\\"b\"@x"},
+        {"\"a\\\\b\"@x", "\"a\\\\b\"@x"},
+        {"\"\"@x", "\"\"@x"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *bare = mailbox_bare(cases[i].given);
+        g_assert_cmpstr(bare, ==, cases[i].bare);
+    }
+    for (const char *const *address = addresses_good; *address; address++) {
+        g_autofree char *bare = mailbox_bare(*address);
+        g_assert_cmpstr(bare, ==, *address);
+    }
+    g_assert_null(mailbox_bare("jo"));
+}
+
+static void test_path(void)
+{
+    static const struct {
+        const char *text;
+        size_t length;
+    } cases[] = {
+        {"a@b> SIZE=1", 3}, {"a@b", 3},          {"", 0},           {"> x", 0},        {"a b@c", 1},
+        {"a<b", 1},         {"a@b\r\nQUIT", 3},  {"\"a b>\"@c>", 8}, {"\"a b>@c", 0},   {"\"a\\\"@c>", 0},
+        {"\"a\r\n\"@c", 0}, {"postmaster> x", 10}, {"\"a\\", 0},     {"\"a\\\n\"@b", 0},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
+        if (mailbox_path_length(cases[i].text, strlen(cases[i].text)) != cases[i].length)
+            g_error("%s: %zu", cases[i].text, mailbox_path_length(cases[i].text, strlen(cases[i].text)));
+    g_assert_cmpuint(mailbox_path_length("a\0b", 3), ==, 1);
+    for (const char *const *address = addresses_good; *address; address++)
+        g_assert_cmpuint(mailbox_path_length(*address, strlen(*address)), ==, strlen(*address));
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/mailbox/valid", test_valid);
+    g_test_add_func("/mailbox/domain", test_domain);
+    g_test_add_func("/mailbox/bare", test_bare);
+    g_test_add_func("/mailbox/path", test_path);
+    return g_test_run();
+}
