@@ -165,7 +165,7 @@ static bool has_odd_dots(const char *mailbox)
 static void emit(Parser *parser, const char *display, GPtrArray *list)
 {
     const char *mailbox = parser->mailbox->str;
-    if (parser->gap || strlen(mailbox) != parser->mailbox->len || !mailbox_valid(mailbox) ||
+    if (list->len >= ADDRESS_LIST_MAX || parser->gap || strlen(mailbox) != parser->mailbox->len || !mailbox_valid(mailbox) ||
         (parser->loose && has_odd_dots(mailbox)))
         return;
     Address *address = g_new0(Address, 1);
@@ -210,7 +210,7 @@ void address_parse(const char *text, size_t length, GPtrArray *list)
 {
     g_autoptr(GString) display = g_string_new(NULL), mailbox = g_string_new(NULL), comment = g_string_new(NULL);
     Parser parser = {.at = text, .end = text + length, .display = display, .mailbox = mailbox, .comment = comment};
-    while (parser.at < parser.end) {
+    while (parser.at < parser.end && list->len < ADDRESS_LIST_MAX) {
         const char *before = parser.at;
         skip_blanks(&parser);
         if (parser.at >= parser.end)

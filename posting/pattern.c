@@ -38,22 +38,29 @@ static GRegex *compile(const char *pattern)
     return regex;
 }
 
-bool pattern_match(const char *pattern, const char *mailbox)
+GHashTable *pattern_memory_new(void)
+{
+    return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+}
+
+static bool matches(const char *pattern, const char *mailbox, GHashTable *memory)
 {
     if (pattern[0] != '^')
         return address_same(pattern, mailbox);
-    GRegex *regex = compile(pattern);
+    GRegex *regex = g_hash_table_contains(memory, pattern) ? NULL : compile(pattern);
     g_autoptr(GError) error = NULL;
-    bool matches = regex && g_regex_match_full(regex, mailbox, -1, 0, 0, NULL, &error);
-    if (error)
-        log_warn("pattern %s gave up on %s: %s", pattern, mailbox, error->message);
-    return matches;
+    bool found = regex && g_regex_match_full(regex, mailbox, -1, 0, 0, NULL, &error);
+    if (error) {
+        log_warn("pattern %s gave up on %s and is not tried again on this post: %s", pattern, mailbox, error->message);
+        g_hash_table_add(memory, g_strdup(pattern));
+    }
+    return found;
 }
 
-const char *pattern_match_any(char *const *patterns, const char *mailbox)
+const char *pattern_match_any(char *const *patterns, const char *mailbox, GHashTable *memory)
 {
     for (; patterns && *patterns; patterns++)
-        if (pattern_match(*patterns, mailbox))
+        if (matches(*patterns, mailbox, memory))
             return *patterns;
     return NULL;
 }

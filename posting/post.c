@@ -8,6 +8,7 @@
 #include "base/mailbox.h"
 #include "mail/address.h"
 #include "mail/answer.h"
+#include "posting/pattern.h"
 
 void post_init(Post *post)
 {
@@ -15,6 +16,7 @@ void post_init(Post *post)
     post->hits = g_ptr_array_new();
     post->misses = g_ptr_array_new();
     post->reasons = g_ptr_array_new_with_free_func(g_free);
+    post->patterns = pattern_memory_new();
 }
 
 void post_clear(Post *post)
@@ -24,6 +26,7 @@ void post_clear(Post *post)
     g_clear_pointer(&post->reasons, g_ptr_array_unref);
     g_clear_pointer(&post->senders, g_ptr_array_unref);
     g_clear_pointer(&post->destinations, g_ptr_array_unref);
+    g_clear_pointer(&post->patterns, g_hash_table_unref);
     g_clear_pointer(&post->member, g_free);
     g_clear_pointer(&post->given, g_strfreev);
     g_clear_pointer(&post->skip_sender, g_free);

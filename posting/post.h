@@ -73,6 +73,8 @@ typedef struct Post {
 
     /* worked out when first asked for */
     GPtrArray *senders, *destinations;
+
+    GHashTable *patterns; /* of pattern.h: those that gave up */
 } Post;
 
 /* Zeroes and readies a Post on the stack; the caller then sets the first part. */
@@ -84,10 +86,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Post, post_clear)
  * (mailboxes). Borrowed. */
 const GPtrArray *post_senders(Post *post);
 
-/* Everybody in To, Cc, Resent-To and Resent-Cc (of Address). Borrowed. */
+/* Everybody in To, Cc, Resent-To and Resent-Cc (of Address), up to ADDRESS_LIST_MAX. Borrowed. */
 const GPtrArray *post_destinations(Post *post);
 
-/* Everybody in the fields of these names (NULL-terminated), of Address. */
+/* The same for the fields of these names (NULL-terminated). */
 GPtrArray *post_addresses(const Post *post, const char *const *names);
 
 void post_add_reason(Post *post, const char *format, ...) G_GNUC_PRINTF(2, 3);

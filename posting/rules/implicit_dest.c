@@ -6,14 +6,16 @@
 #include "posting/pattern.h"
 #include "posting/rule.h"
 
-/* An alias is an address, a local part alone, or "^regex". */
+/* Patterns are tried on so many destinations only: a post that names more is not from a person, and a list's owner may
+ * have written patterns that take long. */
+#define PATTERN_DESTINATIONS_MAX 200
+
+/* An alias is an address, or a local part alone. */
 static bool is_alias(const List *list, const char *mailbox)
 {
-    if (pattern_match_any(list->acceptable_aliases, mailbox))
-        return true;
     g_autofree char *local = g_strndup(mailbox, strcspn(mailbox, "@"));
     for (char **alias = list->acceptable_aliases; alias && *alias; alias++)
-        if (!strchr(*alias, '@') && (*alias)[0] != '^' && g_ascii_strcasecmp(*alias, local) == 0)
+        if ((*alias)[0] != '^' && (address_same(*alias, mailbox) || g_ascii_strcasecmp(*alias, local) == 0))
             return true;
     return false;
 }
@@ -32,6 +34,9 @@ static bool check(Post *post, bool *hit, GError **error)
             (post->recipient && address_same(mailbox, post->recipient)) || is_alias(post->list, mailbox))
             return true;
     }
+    for (unsigned at = 0; at < MIN(all->len, PATTERN_DESTINATIONS_MAX); at++)
+        if (pattern_match_any(post->list->acceptable_aliases, ((Address *)all->pdata[at])->mailbox, post->patterns))
+            return true;
     *hit = true;
     post_add_reason(post, "The list is not named in To or Cc.");
     return true;

@@ -15,11 +15,12 @@ static const struct {
 };
 
 /* What the list's tables of patterns say about sender. */
-static Action by_patterns(const List *list, const char *sender)
+static Action by_patterns(const Post *post, const char *sender)
 {
+    const List *list = post->list;
     for (size_t at = 0; at < G_N_ELEMENTS(tables); at++) {
         char **patterns = *(char ***)((const char *)list + tables[at].patterns);
-        if (pattern_match_any(patterns, sender))
+        if (pattern_match_any(patterns, sender, post->patterns))
             return tables[at].action;
     }
     return (Action)list->default_nonmember_action;
@@ -37,7 +38,7 @@ static bool find_action(Post *post, const char *sender, Action *action, GError *
     }
     *action = known ? known->moderation_action : ACTION_UNSET;
     if (*action == ACTION_UNSET)
-        *action = by_patterns(post->list, sender);
+        *action = by_patterns(post, sender);
     return true;
 }
 

@@ -2,6 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/rule.h"
 
+#include <glib/gstdio.h>
+#include <unistd.h>
+
+#include "t/doubling.h"
 #include "t/posting/fixture.h"
 
 #define BASE "From: anne@example.org\r\nTo: test@example.com\r\nSubject: x\r\n"
@@ -167,6 +171,60 @@ static void test_evil_pattern(Bench *bench, gconstpointer data)
     g_assert_cmpint(g_get_monotonic_time() - start, <, 2 * G_USEC_PER_SEC);
 }
 
+static void check_destinations(const char *text, size_t length, void *data)
+{
+    g_autoptr(GBytes) octets = g_bytes_new(text, length);
+    assert_hits(&rule_implicit_dest, bench_post_bytes(data, octets));
+}
+
+/* Lines on standard error while the rule looks at the post. */
+static unsigned complaints(const Rule *rule, Post *post)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *path = NULL, *text = NULL;
+    int file = g_file_open_tmp("complaints-XXXXXX", &path, &error), saved = dup(STDERR_FILENO);
+    g_assert_no_error(error);
+    dup2(file, STDERR_FILENO);
+    assert_hits(rule, post);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    close(file);
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    g_remove(path);
+    unsigned lines = 0;
+    for (const char *at = text; (at = strchr(at, '\n')); at++)
+        lines++;
+    return lines;
+}
+
+/* However many addresses a post names, a pattern that gives up does so once, with one line in the log. */
+static void test_evil_alias(Bench *bench, gconstpointer data)
+{
+    static const char unit[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa@example.net, ";
+    set_patterns(&bench->list->acceptable_aliases, "^(a|aa|aaa)+z@x ^(a|aa|aa)+z@x");
+    g_autoptr(GString) text = g_string_new("Cc: ");
+    for (int i = 0; i < 20000; i++)
+        g_string_append(text, unit);
+    gint64 start = g_get_monotonic_time();
+    g_assert_cmpuint(complaints(&rule_implicit_dest, bench_post(bench, text->str)), ==, 2);
+    g_assert_cmpint(g_get_monotonic_time() - start, <, 2 * G_USEC_PER_SEC);
+    g_assert_cmpuint(complaints(&rule_implicit_dest, bench_post(bench, text->str)), ==, 2); /* the next post */
+    /* One that works hard and does not give up. */
+    set_patterns(&bench->list->acceptable_aliases, "^.*a.*a.*z@x");
+    g_autoptr(GString) hard = g_string_new("Cc: ");
+    for (int i = 0; i < 20000; i++)
+        g_string_append(hard, unit);
+    start = g_get_monotonic_time();
+    g_assert_cmpuint(complaints(&rule_implicit_dest, bench_post(bench, hard->str)), ==, 0);
+    g_assert_cmpint(g_get_monotonic_time() - start, <, 2 * G_USEC_PER_SEC);
+    doubling_check(&(Doubling){.before = "Cc: ", .unit = unit}, check_destinations, bench);
+    /* The list's own address is found behind any number of others; an alias by its pattern among the first ones. */
+    set_patterns(&bench->list->acceptable_aliases, "^zz@alias");
+    g_autofree char *listed = g_strconcat(hard->str, "\r\nTo: test@example.com\r\n\r\n", NULL);
+    g_assert_false(hits(&rule_implicit_dest, bench_post(bench, listed)));
+    g_assert_false(hits(&rule_implicit_dest, bench_post(bench, "To: a@x, b@x, zz@alias\r\n\r\n")));
+}
+
 static void test_implicit_dest(Bench *bench, gconstpointer data)
 {
     g_assert_false(hits(&rule_implicit_dest, bench_post(bench, BASE "\r\n")));
@@ -278,6 +336,7 @@ int main(int argc, char **argv)
     BENCH_TEST("/rules/member-moderation", test_member_moderation);
     BENCH_TEST("/rules/nonmember-moderation", test_nonmember_moderation);
     BENCH_TEST("/rules/evil pattern", test_evil_pattern);
+    BENCH_TEST("/rules/evil alias", test_evil_alias);
     BENCH_TEST("/rules/implicit-dest", test_implicit_dest);
     BENCH_TEST("/rules/limits", test_limits);
     BENCH_TEST("/rules/no-subject", test_no_subject);
