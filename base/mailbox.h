@@ -27,8 +27,8 @@ bool mailbox_valid(const char *mailbox);
 bool mailbox_domain_valid(const char *domain);
 
 /* The mailbox without quotes where its local part needs none: "jo"@x is jo@x, and some servers and mail programs write
- * foo..bar@x as "foo..bar"@x. Quotes that are needed stay, and inside them only " and \ keep a backslash. g_free(); NULL
- * when it is not valid. */
+ * foo..bar@x as "foo..bar"@x. Quotes that are needed stay, and inside them only " and \ keep a backslash. g_free();
+ * NULL when it is not valid. */
 char *mailbox_bare(const char *mailbox);
 
 /* May these bytes be a local part as they stand, without quotes? */

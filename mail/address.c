@@ -165,8 +165,8 @@ static bool has_odd_dots(const char *mailbox)
 static void emit(Parser *parser, const char *display, GPtrArray *list)
 {
     const char *mailbox = parser->mailbox->str;
-    if (list->len >= ADDRESS_LIST_MAX || parser->gap || strlen(mailbox) != parser->mailbox->len || !mailbox_valid(mailbox) ||
-        (parser->loose && has_odd_dots(mailbox)))
+    bool whole = !parser->gap && strlen(mailbox) == parser->mailbox->len && mailbox_valid(mailbox);
+    if (!whole || (parser->loose && has_odd_dots(mailbox)) || list->len >= ADDRESS_LIST_MAX)
         return;
     Address *address = g_new0(Address, 1);
     address->display = g_strstrip(g_strdup(display));

@@ -22,8 +22,8 @@ typedef struct Address {
 void address_free(Address *address);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Address, address_free)
 
-/* Appends the addresses of a field's value to list (of Address), until there are ADDRESS_LIST_MAX: what a hostile sender
- * names costs no more memory than that. */
+/* Appends the addresses of a field's value to list (of Address), until there are ADDRESS_LIST_MAX: what a hostile
+ * sender names costs no more memory than that. */
 #define ADDRESS_LIST_MAX 10000
 void address_parse(const char *text, size_t length, GPtrArray *list);
 

@@ -14,6 +14,7 @@ typedef struct Content {
     char *charset;  /* lower case, "us-ascii" when not given */
     char *encoding; /* lower case, "7bit" when not given */
     char *boundary; /* or NULL */
+    bool flowed;    /* RFC 3676: a line that ends with a blank goes on in the next */
 } Content;
 
 static void content_clear(Content *content)
@@ -25,15 +26,39 @@ static void content_clear(Content *content)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Content, content_clear)
 
-/* Lower case; the type is "" where the field can be read in two ways: nothing is joined to that. */
+/* The value of the field, missing where there is none; false: there are several. g_free() */
+static bool only_value(const Message *message, const char *name, const char *missing, char **value)
+{
+    size_t index = 0;
+    const Field *field = message_find(message, name, &index);
+    *value = field ? field_value(field) : g_strdup(missing);
+    index++;
+    return !field || !message_find(message, name, &index);
+}
+
+/* Is the body meant to be read where it stands? RFC 2183: what is not inline is taken for an attachment. */
+static bool is_inline(const Message *message)
+{
+    g_autofree char *value = NULL;
+    bool only = only_value(message, "Content-Disposition", "inline", &value);
+    value[strcspn(value, ";")] = '\0';
+    g_autofree char *token = content_token(value);
+    return only && g_ascii_strcasecmp(token, "inline") == 0;
+}
+
+/* Lower case. The type is "" where the fields can be read in two ways, or where the body is an attachment: nothing is
+ * joined to that. */
 static void read_content(const Message *message, Content *content)
 {
-    g_autofree char *field = message_value(message, "Content-Type"), *charset = NULL;
-    g_autofree char *encoding = message_value(message, "Content-Transfer-Encoding");
-    g_autofree char *token = content_token(encoding ? encoding : "");
-    g_autoptr(ContentType) type = content_type_parse(field ? field : "text/plain");
-    bool clear = content_type_parameter(type, "charset", &charset) &&
-                 content_type_parameter(type, "boundary", &content->boundary) && !type->broken;
+    g_autofree char *field = NULL, *encoding = NULL, *charset = NULL, *format = NULL;
+    bool clear = only_value(message, "Content-Type", "text/plain", &field);
+    clear &= only_value(message, "Content-Transfer-Encoding", "", &encoding);
+    g_autofree char *token = content_token(encoding);
+    g_autoptr(ContentType) type = content_type_parse(field);
+    clear = clear && is_inline(message) && !type->broken && content_type_parameter(type, "charset", &charset) &&
+            content_type_parameter(type, "format", &format) &&
+            content_type_parameter(type, "boundary", &content->boundary);
+    content->flowed = format && g_ascii_strcasecmp(format, "flowed") == 0;
     content->type = g_ascii_strdown(clear ? type->type : "", -1);
     content->charset = g_ascii_strdown(charset && *charset ? charset : "us-ascii", -1);
     content->encoding = g_ascii_strdown(*token ? token : "7bit", -1);
@@ -180,15 +205,41 @@ static char *joinable(const char *text, const Decoration *decoration, const Cont
     return qp ? to_qp(lines, decoration->secret) : g_steal_pointer(&lines);
 }
 
+/* Does the text, without its last line end, go on in what is joined behind it: a soft line break of quoted-printable
+ * (which may have blanks behind it), or a flowed line that is not the one above a signature? */
+static bool goes_on(const char *text, size_t length, bool qp, bool flowed)
+{
+    const char *feed = length > 0 ? memrchr(text, '\n', length) : NULL;
+    const char *line = feed ? feed + 1 : text;
+    g_autofree char *last = g_strndup(line, (size_t)(text + length - line));
+    if (flowed && g_str_has_suffix(last, qp ? "=20" : " "))
+        return strcmp(last, qp ? "--=20" : "-- ") != 0;
+    return qp && g_str_has_suffix(g_strchomp(last), "=");
+}
+
 /* What the text needs before something is joined behind it. */
-static const char *missing_end(GBytes *body)
+static const char *missing_end(GBytes *body, const Content *content)
 {
     size_t length;
     const char *octets = g_bytes_get_data(body, &length);
-    return length == 0 || octets[length - 1] == '\n' ? "" : "\r\n";
+    bool ended = length > 0 && octets[length - 1] == '\n', qp = strcmp(content->encoding, "quoted-printable") == 0;
+    if (length == 0)
+        return "";
+    length -= ended;
+    length -= ended && length > 0 && octets[length - 1] == '\r';
+    if (goes_on(octets, length, qp, content->flowed))
+        return ended ? "\r\n" : "\r\n\r\n";
+    return ended ? "" : "\r\n";
 }
 
-static bool join(const Message *message, const Decoration *decoration, const Content *content, Decorated *result)
+/* Fields that are true only of the body as it came. */
+static void remove_sums(Message *message)
+{
+    message_remove(message, "Content-Length");
+    message_remove(message, "Lines");
+}
+
+static bool join(Message *message, const Decoration *decoration, const Content *content, Decorated *result)
 {
     if (strcmp(content->type, "text/plain") != 0)
         return false;
@@ -196,11 +247,12 @@ static bool join(const Message *message, const Decoration *decoration, const Con
     g_autofree char *after = decoration->footer ? joinable(decoration->footer, decoration, content) : g_strdup("");
     if (!before || !after)
         return false;
+    message_remove(message, "Content-MD5");
     add_head(result, message);
     add_text(result, before);
     add(result, result->body);
     if (*after)
-        add_text(result, missing_end(result->body));
+        add_text(result, missing_end(result->body, content));
     add_text(result, after);
     return true;
 }
@@ -269,13 +321,13 @@ static bool find_delimiters(const Decorated *result, const char *boundary, size_
     return false;
 }
 
-static bool extend_mixed(const Message *message, const Decoration *decoration, const Content *content,
-                         Decorated *result)
+static bool extend_mixed(Message *message, const Decoration *decoration, const Content *content, Decorated *result)
 {
     size_t first = 0, last = 0;
     if (strcmp(content->type, "multipart/mixed") != 0 || !content->boundary || !*content->boundary ||
         !find_delimiters(result, content->boundary, &first, &last))
         return false;
+    message_remove(message, "Content-MD5");
     add_head(result, message);
     add_slice(result, 0, first);
     if (decoration->header && *decoration->header) {
@@ -359,10 +411,11 @@ void decorate(Message *message, const Decoration *decoration, Decorated *result)
         g_autoptr(GBytes) head = message_head(message);
         add(result, head);
         add(result, result->body);
-    } else if (!join(message, decoration, &content, result) &&
-               !extend_mixed(message, decoration, &content, result)) {
-        wrap(message, decoration, result);
+        return;
     }
+    remove_sums(message);
+    if (!join(message, decoration, &content, result) && !extend_mixed(message, decoration, &content, result))
+        wrap(message, decoration, result);
 }
 
 void decorated_clear(Decorated *decorated)

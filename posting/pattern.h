@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Patterns that a list's owner writes for addresses: an address, which must be equal, or "^regex" (PCRE2, without regard
- * to case), which must match from the start. The steps of one match are limited. A regex that exceeds them matches
- * nothing, writes one line to the log, and is not tried again on the same post; one that cannot be read matches nothing
- * and is told in the log once.
+ * Patterns that a list's owner writes for addresses: an address, which must be equal, or "^regex" (PCRE2, without
+ * regard to case), which must match from the start. The steps of one match are limited. A regex that exceeds them
+ * matches nothing, writes one line to the log, and is not tried again on the same post; one that cannot be read matches
+ * nothing and is told in the log once.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * E-mail addresses as the store knows them: their key and their rows. For this folder. What an address is, base/mailbox.h
- * says.
+ * E-mail addresses as the store knows them: their key and their rows. For this folder. base/mailbox.h says what an
+ * address is.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Addresses on which every part of Listrunner must agree (base/mailbox.h). Each is in its bare form: the part that takes
- * it gives it back as it stands here.
+ * Addresses on which every part of Listrunner must agree (base/mailbox.h). Each is in its bare form: the part that
+ * takes it gives it back as it stands here.
  */
 #include <stddef.h>
 
@@ -38,9 +38,9 @@ static const char *const addresses_good[] = {
 
 /* No part takes one of these for an address. */
 static const char *const addresses_bad[] = {
-    "", "a", "@", "a@", "@b", "a@b@c", "a b@c", "a@b c", "a\tb@c", "a\nb@c", "a@b\r", "a\r\n@b", "a@b..c", "a@.b", "a@b.",
-    "a@-b", "a@b-", "a@b-.c", "<a@b>", "a@b>", "a,b@c", "a@b,c@d", "a;b@c", "a:b@c", "a(b)@c", "a\\b@c", "a@b/c",
-    "\"a@b", "\"@b", "\"a\\\"@b", "\"a\"b@c", "a\"b\"@c", "\"a\"> NOTIFY=NEVER \"b\"@c", "\"a\"b\"c\"@d", "\"a\nb\"@c",
-    "a@[1", "a@[]", "a@[1[", "a@[1>2]", "a@[1,2]", "a@[1]b", "\377@b", "a@\377", "a\302\205b@c", "a\302\240b@c",
-    "\"a\302\240b\"@c", "a@b\343\200\200c", NULL,
+    "", "a", "@", "a@", "@b", "a@b@c", "a b@c", "a@b c", "a\tb@c", "a\nb@c", "a@b\r", "a\r\n@b", "a@b..c", "a@.b",
+    "a@b.", "a@-b", "a@b-", "a@b-.c", "<a@b>", "a@b>", "a,b@c", "a@b,c@d", "a;b@c", "a:b@c", "a(b)@c", "a\\b@c",
+    "a@b/c", "\"a@b", "\"@b", "\"a\\\"@b", "\"a\"b@c", "a\"b\"@c", "\"a\"> NOTIFY=NEVER \"b\"@c", "\"a\"b\"c\"@d",
+    "\"a\nb\"@c", "a@[1", "a@[]", "a@[1[", "a@[1>2]", "a@[1,2]", "a@[1]b", "\377@b", "a@\377", "a\302\205b@c",
+    "a\302\240b@c", "\"a\302\240b\"@c", "a@b\343\200\200c", NULL,
 };

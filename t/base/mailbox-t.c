@@ -24,7 +24,8 @@ static void test_valid(void)
 static void test_domain(void)
 {
     static const char *const right[] = {"b", "b.c", "x-y.org", "_dmarc.x", "1.2", "m\303\274ller.de"};
-    static const char *const wrong[] = {"", ".", "b.", ".b", "b..c", "-b", "b-", "b.-c", "b c", "[192.0.2.1]", "b@c", "b/c"};
+    static const char *const wrong[] = {"",   ".",  "b.",   ".b",  "b..c",        "-b",
+                                        "b-", "b.-c", "b c", "b@c", "[192.0.2.1]", "b/c"};
     for (size_t i = 0; i < G_N_ELEMENTS(right); i++)
         if (!mailbox_domain_valid(right[i]))
             g_error("%s is not taken", right[i]);

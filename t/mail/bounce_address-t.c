@@ -34,7 +34,8 @@ static void test_delivery_status(void)
         g_assert_cmpstr(found, ==, *address);
         /* The same as we write it. */
         DsnRecipient recipient = {.address = *address, .status = "5.1.1"};
-        g_autofree char *ours = dsn_delivery_status(&(Dsn){.reporting_host = "mx.example", .recipients = &recipient, .count = 1});
+        Dsn dsn = {.reporting_host = "mx.example", .recipients = &recipient, .count = 1};
+        g_autofree char *ours = dsn_delivery_status(&dsn);
         g_autofree char *our_mail = report_with(ours), *found_again = reported(our_mail);
         g_assert_cmpstr(found_again, ==, *address);
     }

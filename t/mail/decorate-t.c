@@ -58,6 +58,45 @@ static void test_joined(void)
         "=C3=A9=3D\r\n");
 }
 
+/* A last line that does not end its paragraph gets an end of its own. */
+static void test_open_ends(void)
+{
+#define QP UTF8 "quoted-printable\r\n\r\n"
+    assert_decorated(QP "soft=\r\n", NULL, "foot\n", QP "soft=\r\n\r\nfoot\r\n");
+    assert_decorated(QP "soft= \t\r\n", NULL, "foot\n", QP "soft= \t\r\n\r\nfoot\r\n");
+    assert_decorated(QP "soft=\n", NULL, "foot\n", QP "soft=\n\r\nfoot\r\n");
+    assert_decorated(QP "soft=", NULL, "foot\n", QP "soft=\r\n\r\nfoot\r\n");
+    assert_decorated(QP "hard=3D\r\n", NULL, "foot\n", QP "hard=3D\r\nfoot\r\n");
+    assert_decorated(QP "soft=\r\n", "head\n", NULL, QP "head\r\nsoft=\r\n");
+    assert_decorated(UTF8 "8bit\r\n\r\nno qp=\r\n", NULL, "foot\n", UTF8 "8bit\r\n\r\nno qp=\r\nfoot\r\n");
+    /* RFC 3676: a line that ends with a blank goes on in the next, but for the one above a signature. */
+#define FLOWED "Content-Type: text/plain; format=Flowed\r\n\r\n"
+    assert_decorated(FLOWED "flows \r\n", NULL, "foot\n", FLOWED "flows \r\n\r\nfoot\r\n");
+    assert_decorated(FLOWED "ends\r\n", NULL, "foot\n", FLOWED "ends\r\nfoot\r\n");
+    assert_decorated(FLOWED "a\r\n-- \r\n", NULL, "foot\n", FLOWED "a\r\n-- \r\nfoot\r\n");
+    assert_decorated("A: b\r\n\r\nfixed \r\n", NULL, "foot\n", "A: b\r\n\r\nfixed \r\nfoot\r\n");
+#define FLOWED_QP "Content-Type: text/plain; format=flowed\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n"
+    assert_decorated(FLOWED_QP "flows=20\r\n", NULL, "foot\n", FLOWED_QP "flows=20\r\n\r\nfoot\r\n");
+    assert_decorated(FLOWED_QP "--=20\r\n", NULL, "foot\n", FLOWED_QP "--=20\r\nfoot\r\n");
+}
+
+/* Fields that count or sum up the body as it was do not stay on another one. */
+static void test_sums(void)
+{
+#define SUMS "Content-MD5: Q2hlY2sgSW50ZWdyaXR5IQ==\r\nContent-Length: 3\r\nlines: 1\r\n"
+    assert_decorated("A: b\r\n" SUMS "C: d\r\n\r\nx\r\n", NULL, "foot\n", "A: b\r\nC: d\r\n\r\nx\r\nfoot\r\n");
+    assert_decorated("A: b\r\n" SUMS "C: d\r\n\r\nx\r\n", NULL, NULL, "A: b\r\n" SUMS "C: d\r\n\r\nx\r\n");
+    g_autofree char *mixed = decorated_text(SUMS "Content-Type: multipart/mixed; boundary=m\r\n\r\n"
+                                                 "--m\r\n\r\nx\r\n--m--\r\n", NULL, "foot\n");
+    g_assert_true(g_str_has_prefix(mixed, "Content-Type: multipart/mixed; boundary=m\r\n\r\n--m\r\n"));
+    /* The sum is that of the part when the body becomes one. */
+    g_autofree char *wrapped = decorated_text(SUMS "Content-Type: text/html\r\n\r\nx\r\n", NULL, "foot\n");
+    g_assert_nonnull(strstr(wrapped, "\r\nContent-MD5: Q2hlY2sgSW50ZWdyaXR5IQ==\r\n"
+                                     "Content-Type: text/html\r\n\r\nx\r\n"));
+    g_assert_null(strstr(wrapped, "Content-Length"));
+    g_assert_null(strstr(wrapped, "lines"));
+}
+
 /* What cannot be joined stands in a part of its own; the first part is what was sent, octet for octet. */
 static void assert_wrapped(const char *fields, const char *body, const char *footer)
 {
@@ -85,6 +124,8 @@ static void test_parameters(void)
 
 static void test_wrapped(void)
 {
+    assert_decorated("Content-Disposition: Inline (so); filename=a\r\n\r\nx\r\n", NULL, "foot\n",
+                     "Content-Disposition: Inline (so); filename=a\r\n\r\nx\r\nfoot\r\n");
     assert_wrapped("Content-Type: text/plain; charset=us-ascii; charset=utf-8\r\n", "x", "foot");
     assert_wrapped("Content-Type: text/plain; charset=\"us-ascii\r\n", "x", "foot");
     assert_wrapped("Content-Type: text/html\r\n", "<p>x</p>", "foot");
@@ -93,6 +134,17 @@ static void test_wrapped(void)
     assert_wrapped("Content-Type: text/plain; charset=iso-2022-jp\r\n", "x", "foot");
     assert_wrapped("Content-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding: 8bit\r\n", "x",
                    "\xe2\x82\xac");
+    /* It is a file, not a text of the sender's. */
+    assert_wrapped("Content-Type: text/plain\r\nContent-Disposition: attachment; filename=a.txt\r\n", "x", "foot");
+    assert_wrapped("Content-Type: text/plain\r\nContent-Disposition: ATTACHMENT\r\n", "x", "foot");
+    assert_wrapped("Content-Disposition: unheard-of\r\n", "x", "foot");
+    assert_wrapped("Content-Disposition: inline\r\nContent-Disposition: attachment\r\n", "x", "foot");
+    /* Readers do not agree which of two fields counts. */
+    assert_wrapped("Content-Type: text/plain\r\nContent-Type: text/html\r\n", "x", "foot");
+    assert_wrapped("Content-Type: text/plain\r\nContent-Type: text/plain\r\n", "x", "foot");
+    assert_wrapped("Content-Type: multipart/mixed; boundary=m\r\nContent-Type: text/plain\r\n",
+                   "--m\r\n\r\nx\r\n--m--\r\n", "foot");
+    assert_wrapped("Content-Transfer-Encoding: 7bit\r\nContent-Transfer-Encoding: base64\r\n", "eA==", "foot");
     assert_wrapped("Content-Type: multipart/signed; boundary=s\r\n",
                    "--s\r\n\r\nx\r\n--s\r\n\r\ny\r\n--s--\r\n", "foot");
     assert_wrapped("Content-Type: multipart/mixed; boundary=m\r\n", "--m\r\n\r\nnever closed", "foot");
@@ -153,6 +205,8 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mail/decorate/nothing", test_nothing);
     g_test_add_func("/mail/decorate/joined", test_joined);
+    g_test_add_func("/mail/decorate/open ends", test_open_ends);
+    g_test_add_func("/mail/decorate/sums", test_sums);
     g_test_add_func("/mail/decorate/parameters", test_parameters);
     g_test_add_func("/mail/decorate/wrapped", test_wrapped);
     g_test_add_func("/mail/decorate/mixed", test_mixed);
