@@ -105,6 +105,11 @@ static void scan(Message *message)
     message->line_end = feed && (feed == start || feed[-1] != '\r') ? "\n" : "\r\n";
 }
 
+static size_t body_length(const Message *message)
+{
+    return g_bytes_get_size(message->octets) - message->body;
+}
+
 Message *message_new(GBytes *octets)
 {
     Message *message = g_new0(Message, 1);
@@ -128,6 +133,11 @@ void message_free(Message *message)
 size_t message_field_count(const Message *message)
 {
     return message->fields->len;
+}
+
+bool message_ends_header_early(const Message *message)
+{
+    return !message->headless && message->separator_length == 0 && body_length(message) > 0;
 }
 
 const Field *message_field(const Message *message, size_t index)
@@ -274,11 +284,6 @@ void message_set(Message *message, const char *name, const char *value)
     Field field = make_field(message, name, value);
     g_array_index(message->fields, Field, index) = field;
     message_remove_if(message, is_further, &(Further){.name = name});
-}
-
-static size_t body_length(const Message *message)
-{
-    return g_bytes_get_size(message->octets) - message->body;
 }
 
 GBytes *message_head(const Message *message)

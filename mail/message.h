@@ -8,13 +8,17 @@
  *
  *   fields | separator (the empty line) | body
  *
- * Lines end with CRLF or with a bare LF. A field is a name of printable
- * ASCII, a colon, a value, and the lines after it that begin with a blank. The head ends
- * at the first empty line, or before the first line that can be no
- * part of a field (as MTAs read it: that line belongs to the body, and there
- * is no separator). Only as the very first line an mbox "From " line, or a
- * field behind a UTF-8 byte order mark, is let pass: it is kept, as a field
- * without a name. NUL, 8-bit octets and lines of any length are nothing special.
+ * Lines end with CRLF or with a bare LF. A field is a name of printable ASCII, a colon, a value, and the lines after it
+ * that begin with a blank. NUL, 8-bit octets and lines of any length are nothing special.
+ *
+ * The head ends at the first empty line, or before the first line that can be no part of a field: that line belongs to
+ * the body, and there is no separator. Postfix, Exim and GNU Mailman read such a mail in the same way, and write an
+ * empty line before that line when they pass it on; here the bytes stay as they came. So fields below it are text for
+ * the rules and handlers of a list, while a mail program that gets them without an empty line may show them as fields.
+ * message_ends_header_early() tells of it.
+ *
+ * Only as the very first line an mbox "From " line, or a field behind a UTF-8 byte order mark, is let pass: it is kept,
+ * as a field without a name.
  *
  * Nothing here fails. Pointers into a message are borrowed until the next
  * edit.
@@ -39,6 +43,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Message, message_free)
 
 /* Reading. Names are compared without regard to case. */
 size_t message_field_count(const Message *message);
+/* There are fields, and a line that is no part of one follows them without an empty line between. */
+bool message_ends_header_early(const Message *message);
 const Field *message_field(const Message *message, size_t index);
 
 /* The first field of that name at or after *index, which is set to its place;

@@ -33,6 +33,7 @@ static const Link links_posting[] = {
     {&rule_emergency, LINK_JUMP, &chain_hold},
     {&rule_loop, LINK_JUMP, &chain_discard},
     {&rule_partial, LINK_JUMP, &chain_hold},
+    {&rule_broken_header, LINK_JUMP, &chain_hold},
     {&rule_member_moderation, LINK_JUMP, &chain_moderation},
     {&rule_nonmember_moderation, LINK_JUMP, &chain_moderation},
     {&rule_administrivia, LINK_DEFER, NULL},

@@ -108,9 +108,24 @@ static void test_line_that_is_no_field(void)
 {
     g_autoptr(Message) message = make("A: 1\r\nthis is text\r\nB: 2\r\n\r\nbody");
     g_assert_cmpuint(message_field_count(message), ==, 1);
+    g_assert_true(message_ends_header_early(message));
     assert_whole(message, "A: 1\r\nthis is text\r\nB: 2\r\n\r\nbody");
     message_append(message, "Z", "9");
     assert_whole(message, "A: 1\r\nZ: 9\r\nthis is text\r\nB: 2\r\n\r\nbody");
+}
+
+static void test_ends_early(void)
+{
+    static const char *const early[] = {"A: 1\ntext", "A: 1\r\n: x\r\n\r\nbody", "From x\nA: 1\nFrom y\nB: 2\n\nbody"};
+    static const char *const whole[] = {"", "A: 1", "A: 1\r\n", "A: 1\r\n\r\n", "A: 1\n\ntext", "text", "\nbody"};
+    for (size_t i = 0; i < G_N_ELEMENTS(early); i++) {
+        g_autoptr(Message) message = make(early[i]);
+        g_assert_true(message_ends_header_early(message));
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(whole); i++) {
+        g_autoptr(Message) message = make(whole[i]);
+        g_assert_false(message_ends_header_early(message));
+    }
 }
 
 static void test_no_header_at_all(void)
@@ -226,6 +241,7 @@ int main(int argc, char **argv)
     g_test_add_func("/message/mbox line", test_mbox_line);
     g_test_add_func("/message/byte order mark", test_byte_order_mark);
     g_test_add_func("/message/line that is no field", test_line_that_is_no_field);
+    g_test_add_func("/message/ends early", test_ends_early);
     g_test_add_func("/message/no header at all", test_no_header_at_all);
     g_test_add_func("/message/cut off", test_cut_off);
     g_test_add_func("/message/nul and eight bit", test_nul_and_eight_bit);

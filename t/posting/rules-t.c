@@ -76,6 +76,30 @@ static void test_loop(Bench *bench, gconstpointer data)
     }
 }
 
+static void test_broken_header(Bench *bench, gconstpointer data)
+{
+    static const char *const broken[] = {
+        BASE "no field\r\nReceived: from anne\r\n\r\nbody",
+        BASE "no field\r\n\r\nbody",
+        "To: test@example.com\r\n\r\nno field\r\nFrom: anne@example.org\r\n\r\nbody",
+        BASE "\r\nno field\r\nmessage-id: <1@anne.example.org>\r\n\r\nbody",
+        BASE "\r\nX-Originating-IP: 192.0.2.1",
+    };
+    static const char *const sound[] = {
+        BASE "\r\nbody\r\n",
+        BASE,
+        BASE "\r\nFrom: Bart\r\nI agree.\r\n",
+        BASE "\r\nReceived with thanks.\r\n\r\nMessage-ID: is quoted below the first lines\r\n",
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(broken); i++)
+        g_assert_false(hits(&rule_broken_header, bench_post(bench, broken[i])));
+    bench->list->anonymous_list = true;
+    for (size_t i = 0; i < G_N_ELEMENTS(broken); i++)
+        assert_hits(&rule_broken_header, bench_post(bench, broken[i]));
+    for (size_t i = 0; i < G_N_ELEMENTS(sound); i++)
+        g_assert_false(hits(&rule_broken_header, bench_post(bench, sound[i])));
+}
+
 static void test_duplicate(Bench *bench, gconstpointer data)
 {
     g_assert_false(hits(&rule_duplicate, bench_post(bench, BASE "Message-ID: <1@x>\r\n\r\n")));
@@ -332,6 +356,7 @@ int main(int argc, char **argv)
     BENCH_TEST("/rules/no-senders", test_no_senders);
     BENCH_TEST("/rules/emergency", test_emergency);
     BENCH_TEST("/rules/loop", test_loop);
+    BENCH_TEST("/rules/broken header", test_broken_header);
     BENCH_TEST("/rules/duplicate", test_duplicate);
     BENCH_TEST("/rules/member-moderation", test_member_moderation);
     BENCH_TEST("/rules/nonmember-moderation", test_nonmember_moderation);

@@ -395,6 +395,33 @@ static void test_anonymous(Test *test, gconstpointer data)
     g_assert_null(strstr(sent, "anne"));
 }
 
+/* A line that is no field ends the header: what stands below is text, and leaves as it came. On an anonymous list it
+ * could tell who wrote, so a person decides. */
+static void test_broken_header(Test *test, gconstpointer data)
+{
+    static const char stray[] = "no field\r\nFrom: eve@example.net\r\nMessage-ID: <2@example.net>\r\n" BODY;
+    g_autofree char *text = g_strconcat(POST, stray, NULL);
+    put(test, "anne@example.org", TO_POSTING, text);
+    run(test, "in");
+    run(test, "pipeline");
+    g_autoptr(Entry) out = only(test, "out");
+    assert_body(out, stray);
+    g_autoptr(GBytes) octets = entry_message(out);
+    g_autoptr(Message) message = message_new(octets);
+    g_autofree char *from = message_value(message, "From");
+    g_assert_cmpstr(from, ==, "Anne <anne@example.org>");
+    g_assert_true(message_has(message, "List-Id"));
+    g_assert_null(held_find(test->store, 1, NULL));
+    g_assert_true(list_set(test->store, "test.example.com", "anonymous_list", "yes", NULL));
+    g_autofree char *again = g_strconcat("To: test@example.com\r\nSubject: hello\r\n", stray, NULL);
+    put(test, "anne@example.org", TO_POSTING, again);
+    run(test, "in");
+    g_autoptr(Held) held = held_find(test->store, 1, NULL);
+    g_assert_nonnull(held);
+    g_assert_nonnull(strstr(held->reason, "header"));
+    g_assert_cmpuint(fixture_count(&test->fixture, "pipeline", ""), ==, 0);
+}
+
 static void test_owner(Test *test, gconstpointer data)
 {
     put(test, "eve@example.net", TO_OWNER, "From: eve@example.net\r\n" BODY);
@@ -619,6 +646,7 @@ int main(int argc, char **argv)
     POSTS_TEST("/posts/answers limited", test_answers_limited);
     POSTS_TEST("/posts/forgotten", test_forgotten);
     POSTS_TEST("/posts/anonymous", test_anonymous);
+    POSTS_TEST("/posts/broken header", test_broken_header);
     POSTS_TEST("/posts/owner", test_owner);
     POSTS_TEST("/posts/list gone", test_list_gone);
     POSTS_TEST("/posts/blocks", test_blocks);
