@@ -51,10 +51,15 @@ typedef struct Search {
     unsigned asked;
 } Search;
 
+static bool may_ask(const Search *search)
+{
+    return search->asked < LIST_ADDRESS_LOOKUPS;
+}
+
 /* Asks for local as a list; on success *found is set when there is one. */
 static bool ask(Search *search, const char *local, ListAddressTo to, ListAddress **found, GError **error)
 {
-    if (!*local || search->asked >= LIST_ADDRESS_LOOKUPS)
+    if (!*local || !may_ask(search))
         return true;
     search->asked++;
     bool exists = false;
@@ -105,7 +110,7 @@ static char *unquote(char *local)
 /* Where the delimiter is the dash of the suffixes: "my-list-bounces-anne=x.org" is not what "my" is asked for. */
 static bool search_dashes(Search *search, const char *local, const char *given, ListAddress **found, GError **error)
 {
-    for (const char *cut = strchr(local, '-'); cut && !*found; cut = strchr(cut + 1, '-'))
+    for (const char *cut = strchr(local, '-'); cut && !*found && may_ask(search); cut = strchr(cut + 1, '-'))
         for (size_t at = 0; at < G_N_ELEMENTS(suffixes) && !*found; at++) {
             size_t length = strlen(suffixes[at].suffix);
             if (strncmp(cut, suffixes[at].suffix, length) != 0 || cut[length] != '-')
@@ -126,7 +131,8 @@ static bool search_all(Search *search, const char *local, const char *given, cha
         return false;
     if (delimiter == '-' && !*found && !search_dashes(search, local, given, found, error))
         return false;
-    for (const char *cut = strchr(local, delimiter); cut && delimiter && !*found; cut = strchr(cut + 1, delimiter)) {
+    for (const char *cut = delimiter ? strchr(local, delimiter) : NULL; cut && !*found && may_ask(search);
+         cut = strchr(cut + 1, delimiter)) {
         g_autofree char *name = g_strndup(local, (size_t)(cut - local));
         if (!ask_both(search, name, found, error))
             return false;
