@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "t/doubling.h"
+
 static char *downgraded(const char *mail)
 {
     g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
@@ -71,6 +73,34 @@ static void test_broken(void)
     g_assert_nonnull(nothing);
 }
 
+#define MIXED "A: \xff\nContent-Type: multipart/mixed; boundary=b\n\n"
+
+static void downgrade(const char *text, size_t length, void *data)
+{
+    g_autoptr(GBytes) octets = g_bytes_new_static(text, length);
+    g_autoptr(GBytes) result = downgrade_to_7bit(octets);
+    g_assert_nonnull(result);
+}
+
+static void test_hostile(void)
+{
+    static const Doubling inputs[] = {
+        {.before = "A: \xff\n", .unit = "A: b\n"},
+        {.before = "A: \xff\n\n", .unit = "\xff"},
+        {.before = "A: \xff\n\n", .unit = "a\n"},
+        {.before = "A: \xff\nA: ", .unit = "=?"},
+        {.before = "A: \xff\nTo: ", .unit = "a@b,"},
+        {.before = "A: \xff\nTo: ", .unit = "("},
+        {.before = "A: \xff\nContent-Type: a/b", .unit = ";x=y"},
+        {.before = MIXED, .unit = "--b\n"},
+        {.before = MIXED, .unit = "--b\n\n"},
+        {.before = MIXED, .unit = "--b\nContent-Type: message/rfc822\n\n"},
+        {.before = MIXED,
+         .unit = "--b\nContent-Type: multipart/mixed; boundary=b\n\n"},
+    };
+    doubling_check_all(inputs, G_N_ELEMENTS(inputs), downgrade, NULL);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -79,5 +109,6 @@ int main(int argc, char **argv)
     g_test_add_func("/mail/downgrade/parts", test_parts);
     g_test_add_func("/mail/downgrade/signed", test_signed);
     g_test_add_func("/mail/downgrade/broken", test_broken);
+    g_test_add_func("/mail/downgrade/hostile", test_hostile);
     return g_test_run();
 }

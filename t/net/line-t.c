@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "t/doubling.h"
+
 #define ROOM 1000 /* octets of output that wait before the protocol reads no further */
 
 /* A protocol whose commands are single octets: '.' gets a long reply at once, 'w' gets one later (nothing else is read
@@ -135,6 +137,52 @@ static void goes_on_after_output(void)
     world_free(world);
 }
 
+/* A peer that says a text, reads and forgets what it is told, and goes. */
+typedef struct Talker {
+    World *world;
+    const char *text;
+    size_t left;
+} Talker;
+
+static void on_peer(evutil_socket_t fd, short what, void *data)
+{
+    Talker *talker = data;
+    char octets[4096];
+    if (what & EV_READ)
+        while (read(fd, octets, sizeof octets) > 0)
+            ;
+    if (!(what & EV_WRITE) || talker->left == 0)
+        return;
+    ssize_t sent = send(fd, talker->text, MIN(talker->left, sizeof octets), MSG_NOSIGNAL);
+    if (sent > 0) {
+        talker->text += sent;
+        talker->left -= (size_t)sent;
+    }
+    if (talker->left == 0)
+        shutdown(fd, SHUT_WR);
+}
+
+static void listen_to(const char *text, size_t length, void *data)
+{
+    (void)data;
+    World *world = world_new();
+    Talker talker = {world, text, length};
+    fcntl(world->peer, F_SETFL, O_NONBLOCK);
+    struct event *peer = event_new(world->base, world->peer, EV_READ | EV_WRITE | EV_PERSIST, on_peer, &talker);
+    event_add(peer, NULL);
+    line_resume(world->line);
+    event_base_dispatch(world->base);
+    event_free(peer);
+    world_free(world);
+}
+
+/* Many commands at once, few, and none. */
+static void hostile(void)
+{
+    static const Doubling inputs[] = {{.unit = "."}, {.unit = "x"}, {.unit = ".", .next = "x"}, {.unit = "xxxxxxxxxxxxxxx."}};
+    doubling_check_all(inputs, G_N_ELEMENTS(inputs), listen_to, NULL);
+}
+
 /* The peer's side of the connection is closed for writing; it still reads. */
 static void half_closed(void)
 {
@@ -178,6 +226,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/line/goes-on-after-output", goes_on_after_output);
     g_test_add_func("/line/half-closed", half_closed);
+    g_test_add_func("/line/hostile", hostile);
     g_test_add_func("/line/closed-while-waiting", closed_while_waiting);
     g_test_add_func("/line/nothing-to-say", nothing_to_say);
     g_test_add_func("/line/idle", idle);
