@@ -38,12 +38,24 @@ char *plain_message(const char *octets, size_t length)
     return g_strdelimit(text, "\r", '?');
 }
 
+static void complain(const char *kept, const char *format, va_list arguments)
+{
+    g_autofree char *text = g_strdup_vprintf(format, arguments), *plain = made_plain(text, -1, kept);
+    fprintf(stderr, "%s\n", plain);
+}
+
 void plain_complain(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    g_autofree char *text = g_strdup_vprintf(format, arguments);
+    complain("", format, arguments);
     va_end(arguments);
-    g_autofree char *plain = made_plain(text, -1, "\n");
-    fprintf(stderr, "%s\n", plain);
+}
+
+void plain_complain_lines(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    complain("\n", format, arguments);
+    va_end(arguments);
 }

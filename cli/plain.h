@@ -15,5 +15,8 @@ char *plain_text(const char *text);
 /* The same for a message of many lines: line feeds and tabs stay, carriage returns go. */
 char *plain_message(const char *octets, size_t length);
 
-/* A line on standard error, with all of it made plain but for line feeds. */
+/* A line on standard error, with all of it made plain. */
 void plain_complain(const char *format, ...) G_GNUC_PRINTF(1, 2);
+
+/* The same for text of several lines that we wrote ourselves, such as the faults of a configuration: line feeds stay. */
+void plain_complain_lines(const char *format, ...) G_GNUC_PRINTF(1, 2);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/help.h"
@@ -83,7 +84,8 @@ static bool parse_options(const Command *command, int *argc, char ***argv, GErro
 
 static int report(const char *path, GError *error)
 {
-    plain_complain("%s: %s", path, error->message);
+    bool several = g_error_matches(error, FAIL, FAIL_CONFIG); /* one line for each fault */
+    (several ? plain_complain_lines : plain_complain)("%s: %s", path, error->message);
     if (error->domain == G_OPTION_ERROR) {
         const char *words = strchr(path, ' ');
         fprintf(stderr, "See listrunner help%s.\n", words ? words : "");

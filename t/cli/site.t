@@ -277,6 +277,9 @@ def test_upper_control_characters_do_not_either(site):
         err = site.run("member", "add", LIST, name, code=USAGE).err
         assert "\u009b" not in err and "\x1b" not in err
     site.run("domain", "create", "x\u009b31m.org", code=USAGE)
+    for words in (("member", "add", LIST), ("member", "remove", LIST), ("list", "show"), ("inject", LIST, "--sender")):
+        err = site.run(*words, "a\nlistrunner: all is well@x.org", code=None).err
+        assert "a?listrunner: all is well@x.org" in err, err
     for setting in ("description", "archivers", "accept_these_nonmembers"):
         site.run("list", "set", LIST, f"{setting}=^a\u009b31m", code=USAGE, says=setting)
     rows = site.run("inject", LIST, "--json", data="Message-ID: <a\u009b31m\u202eb@x.org>\n\n".encode()).rows()
