@@ -159,8 +159,18 @@ char *header_decode(const char *value)
     return valid;
 }
 
+/* Too long for a line of 998 bytes (RFC 5322, 2.1.1) with what stands before and behind it: only encoded words can be
+ * folded inside. */
+#define PLAIN_WORD_MAX 800
+
 static bool is_plain(const char *text)
 {
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, " ");
+        if (length > PLAIN_WORD_MAX)
+            return false;
+        at += length + (at[length] != '\0');
+    }
     for (const char *at = text; *at; at++)
         if ((unsigned char)*at < ' ' || (unsigned char)*at >= 127)
             return false;

@@ -16,7 +16,7 @@
 char *header_decode(const char *value);
 
 /* The value for a text: as it is when it is printable ASCII (folded at
- * blanks), else as encoded words in UTF-8 of at most 75 characters. column is
+ * blanks) and no word of it is too long for a line, else as encoded words in UTF-8 of at most 75 characters. column is
  * where the value begins on its line. */
 char *header_encode(const char *text, size_t column);
 

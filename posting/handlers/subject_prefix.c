@@ -7,6 +7,7 @@
 #include "posting/handler.h"
 
 #define NAME "Subject: "
+#define LINE_OCTETS 998 /* RFC 5322, 2.1.1 */
 
 /* Re:, AW:, SV:, VS:, also Re[2]: */
 static size_t reply_length(const char *text)
@@ -91,19 +92,25 @@ static bool is_raw(const char *from, const char *rest)
     return true;
 }
 
+/* Where the sender's first line has no room behind the prefix, it becomes a line of its own. */
+static const char *gap_before(const char *front, const char *mark, const char *raw_rest)
+{
+    const char *feed = strrchr(front, '\n');
+    size_t column = feed ? strlen(feed + 1) : strlen(NAME) + strlen(front);
+    return column + 1 + strlen(mark) + strcspn(raw_rest, "\r\n") > LINE_OCTETS ? "\r\n " : " ";
+}
+
 /* The blank between two encoded words vanishes for readers: there the prefix
  * has one inside. */
 static char *join(const char *prefix, const char *mark, const char *raw_rest)
 {
-    g_autofree char *front = header_encode(prefix, strlen(NAME));
-    if (strcmp(front, prefix) == 0)
-        return g_strconcat(prefix, mark, raw_rest, NULL);
-    if (*mark || !g_str_has_prefix(raw_rest, "=?")) {
-        g_autofree char *bare = g_strchomp(g_strdup(prefix));
+    g_autofree char *bare = g_strchomp(g_strdup(prefix)), *front = header_encode(bare, strlen(NAME));
+    bool encoded = strstr(front, "=?") != NULL;
+    if (encoded && !*mark && g_str_has_prefix(raw_rest, "=?")) {
         g_free(front);
-        front = header_encode(bare, strlen(NAME));
+        front = header_encode(prefix, strlen(NAME));
     }
-    return g_strconcat(front, " ", mark, raw_rest, NULL);
+    return g_strconcat(front, gap_before(front, mark, raw_rest), mark, raw_rest, NULL);
 }
 
 /* The value with the prefix. The sender's own words stay raw wherever they

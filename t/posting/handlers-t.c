@@ -213,6 +213,35 @@ static void test_subject_prefix(Bench *bench, gconstpointer data)
     }
 }
 
+/* RFC 5322, 2.1.1: no line is longer than 998 bytes, whatever prefix the owner sets and whatever subject comes. */
+static void test_long_subject(Bench *bench, gconstpointer data)
+{
+    g_autofree char *word = g_strnfill(997, 'x'), *long_word = g_strnfill(980, 'y');
+    g_autoptr(GString) words = g_string_new("x"), octets = g_string_new(NULL);
+    while (words->len < 990)
+        g_string_append(words, " xx");
+    while (octets->len < 990)
+        g_string_append(octets, "\xc3\xb6");
+    const char *const prefixes[] = {"[Test]", word, words->str, octets->str};
+    const char *const given[] = {"hello", "=?utf-8?q?=C3=B6l?=", long_word};
+    for (size_t prefix = 0; prefix < G_N_ELEMENTS(prefixes); prefix++)
+        for (size_t at = 0; at < G_N_ELEMENTS(given); at++) {
+            set_text(&bench->list->subject_prefix, prefixes[prefix]);
+            g_autofree char *text = g_strdup_printf("Subject: %s\r\n\r\n", given[at]);
+            Post *post = bench_post(bench, text);
+            process(&handler_subject_prefix, post);
+            g_autoptr(GBytes) head = message_head(post->message);
+            g_autofree char *all = g_strndup(g_bytes_get_data(head, NULL), g_bytes_get_size(head));
+            g_auto(GStrv) lines = g_strsplit(all, "\r\n", -1);
+            for (char **line = lines; *line; line++)
+                g_assert_cmpuint(strlen(*line), <=, 998);
+            g_autofree char *raw = message_value(post->message, "Subject"), *read = header_decode(raw);
+            g_autofree char *subject = header_decode(given[at]);
+            g_autofree char *wanted = g_strdup_printf("%s %s", prefixes[prefix], subject);
+            g_assert_cmpstr(read, ==, wanted);
+        }
+}
+
 static void test_rfc_2369(Bench *bench, gconstpointer data)
 {
     static const PostArchiver archivers[] = {{"box", "https://x/$list_id/", "https://x/$list_id/$hash"}, {0}};
@@ -476,6 +505,7 @@ int main(int argc, char **argv)
     BENCH_TEST("/handlers/reply-to-folded", test_reply_to_folded);
     BENCH_TEST("/handlers/cook-headers", test_cook_headers);
     BENCH_TEST("/handlers/subject-prefix", test_subject_prefix);
+    BENCH_TEST("/handlers/long subject", test_long_subject);
     BENCH_TEST("/handlers/rfc-2369", test_rfc_2369);
     BENCH_TEST("/handlers/to-archive", test_to_archive);
     BENCH_TEST("/handlers/decorate, not asked for", test_decorate_not_asked);
