@@ -18,5 +18,5 @@ char *plain_message(const char *octets, size_t length);
 /* A line on standard error, with all of it made plain. */
 void plain_complain(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
-/* The same for text of several lines that we wrote ourselves, such as the faults of a configuration: line feeds stay. */
+/* The same for text of several lines that we wrote ourselves, such as faults of a configuration: line feeds stay. */
 void plain_complain_lines(const char *format, ...) G_GNUC_PRINTF(1, 2);

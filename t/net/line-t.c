@@ -179,7 +179,8 @@ static void listen_to(const char *text, size_t length, void *data)
 /* Many commands at once, few, and none. */
 static void hostile(void)
 {
-    static const Doubling inputs[] = {{.unit = "."}, {.unit = "x"}, {.unit = ".", .next = "x"}, {.unit = "xxxxxxxxxxxxxxx."}};
+    static const Doubling inputs[] = {
+        {.unit = "."}, {.unit = "x"}, {.unit = ".", .next = "x"}, {.unit = "xxxxxxxxxxxxxxx."}};
     doubling_check_all(inputs, G_N_ELEMENTS(inputs), listen_to, NULL);
 }
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "t/addresses.h"
-#include "t/doubling.h"
 
 /* An owner that notes what it gets. Addresses tell it what to do: no@ is
  * unknown, down@ fails; a sender full@ meets a full disk. */
@@ -532,56 +531,6 @@ static void test_deaf_client(void)
     g_assert_cmpuint(lmtp_session_output(world->session)->len, >, 0);
 }
 
-/* Says text, as fast as the server takes it, and forgets the replies. */
-static void converse(const char *text, size_t length, void *data)
-{
-    (void)data;
-    static const LmtpLimits wide = {
-        .recipients = 1000, .message_size = 1 << 30, .line_length = 2048, .memory = 1 << 30, .errors = G_MAXUINT};
-    g_autoptr(World) world = world_new(wide);
-    GString *output = lmtp_session_output(world->session);
-    for (size_t done = 0, piece; done < length; done += piece) {
-        piece = MIN(length - done, 16384);
-        g_string_append_len(world->rest, text + done, (gssize)piece);
-        size_t before;
-        do {
-            before = world->rest->len;
-            g_string_truncate(output, 0);
-            offer(world);
-        } while (world->rest->len < before && world->rest->len > 0);
-    }
-    lmtp_session_close(world->session);
-}
-
-static void test_hostile(void)
-{
-#define HELLO "LHLO x\r\n"
-#define TO "MAIL FROM:<a@b>\r\nRCPT TO:<c@d>\r\n"
-    static const Doubling inputs[] = {
-        {.unit = "NOOP\r\n"},
-        {.unit = "\r\n"},
-        {.unit = " "},
-        {.unit = "x"},
-        {.unit = "\r"},
-        {.unit = "LHLO x\r\n"},
-        {.before = HELLO, .unit = "MAIL FROM:<a@b>\r\nRSET\r\n"},
-        {.before = HELLO, .unit = "MAIL FROM:<\"\\\"\"@b> SIZE=1 BODY=8BITMIME\r\nRSET\r\n"},
-        {.before = HELLO, .unit = "MAIL FROM:<a@b>", .next = " SIZE=1"},
-        {.before = HELLO, .unit = "MAIL FROM:<@", .next = "@,"},
-        {.before = HELLO "MAIL FROM:<a@b>\r\n", .unit = "RCPT TO:<c@d>\r\n"},
-        {.before = HELLO, .unit = TO "DATA\r\nA: b\r\n.\r\n"},
-        {.before = HELLO, .unit = TO "BDAT 3 LAST\r\nabc"},
-        {.before = HELLO TO "DATA\r\n", .unit = "A: b\r\n"},
-        {.before = HELLO TO "DATA\r\n", .unit = "\r"},
-        {.before = HELLO TO "DATA\r\n", .unit = "\n"},
-        {.before = HELLO TO "DATA\r\n", .unit = "..\r\n"},
-        {.before = HELLO TO "DATA\r\n", .unit = "x"},
-        {.before = HELLO TO, .unit = "BDAT 1\r\nx"},
-        {.before = HELLO TO, .unit = "BDAT 0\r\n"},
-    };
-    doubling_check_all(inputs, G_N_ELEMENTS(inputs), converse, NULL);
-}
-
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -589,7 +538,6 @@ int main(int argc, char **argv)
     g_test_add_func("/lmtp_server/commands", test_commands);
     g_test_add_func("/lmtp_server/paths", test_paths);
     g_test_add_func("/lmtp_server/addresses", test_addresses);
-    g_test_add_func("/lmtp_server/hostile", test_hostile);
     g_test_add_func("/lmtp_server/replies_in_order", test_replies_in_order);
     g_test_add_func("/lmtp_server/content", test_content);
     g_test_add_func("/lmtp_server/one_octet_segments", test_one_octet_segments);
