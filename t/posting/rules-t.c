@@ -147,6 +147,21 @@ static void test_member_moderation(Bench *bench, gconstpointer data)
     g_assert_false(hits(&rule_member_moderation, post));
 }
 
+/* Servers and mail programs put quotes around local parts with odd dots. */
+static void test_quoted_member(Bench *bench, gconstpointer data)
+{
+    const char *carrier = "foo..bar@docomo.example";
+    g_assert_true(member_add(bench->store, "test.example.com", ROLE_MEMBER, carrier, NULL, NULL, NULL));
+    Post *post = bench_post(bench, "From: eve@example.net\r\n\r\n");
+    post->sender = "\"foo..bar\"@docomo.example";
+    g_assert_false(hits(&rule_member_moderation, post));
+    g_assert_cmpstr(post->member, ==, carrier);
+    post = bench_post(bench, "From: Foo <\"foo..bar\"@Docomo.example>\r\n\r\n");
+    post->sender = "";
+    g_assert_false(hits(&rule_member_moderation, post));
+    g_assert_cmpstr(post->member, ==, carrier);
+}
+
 static Action nonmember(Bench *bench, const char *from)
 {
     g_autofree char *text = g_strdup_printf("From: %s\r\n\r\n", from);
@@ -359,6 +374,7 @@ int main(int argc, char **argv)
     BENCH_TEST("/rules/broken header", test_broken_header);
     BENCH_TEST("/rules/duplicate", test_duplicate);
     BENCH_TEST("/rules/member-moderation", test_member_moderation);
+    BENCH_TEST("/rules/quoted member", test_quoted_member);
     BENCH_TEST("/rules/nonmember-moderation", test_nonmember_moderation);
     BENCH_TEST("/rules/evil pattern", test_evil_pattern);
     BENCH_TEST("/rules/evil alias", test_evil_alias);
