@@ -43,7 +43,8 @@ def test_broken_header(instances, sink):
     instance = instances(sink.port).start()
     address = instance.create_list("test", ["anne@example.org"])
     octets = (b"From: anne@example.org\r\nTo: " + address.encode() + b"\r\nSubject: x\r\n"
-              b"Message-ID: <1@example.org>\r\nno field\r\nFrom: secret@example.net\r\nMessage-ID: <2@example.net>\r\n\r\nbody\r\n")
+              b"Message-ID: <1@example.org>\r\nno field\r\nFrom: secret@example.net\r\n"
+              b"Message-ID: <2@example.net>\r\n\r\nbody\r\n")
     instance.lmtp_send(octets, address, sender="anne@example.org")
     instance.wait_idle()
     copy, = sink.transactions()

@@ -3,12 +3,14 @@
 /*
  * A message of any octets: unedited it is the same, edited and edited back
  * too; what was added is in the header for a reader who starts anew; the body
- * never changes; every value and every Subject can be read and written.
+ * never changes; every value and every Subject can be read and written; a
+ * header and a footer leave the body whole.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "mail/decorate.h"
 #include "mail/header.h"
 #include "mail/message.h"
 
@@ -49,6 +51,25 @@ static void read_fields(const Message *message)
     require(!id || strlen(hash) == 32);
 }
 
+/* Whatever is put around it, the sender's body is there, in order and whole. */
+static void check_decorated(Message *message)
+{
+    g_auto(Decorated) decorated = {0};
+    g_autoptr(GBytes) body = message_body(message);
+    decorate(message, &(Decoration){.header = "Kopf \xc3\xb6\n", .footer = "foot\n"}, &decorated);
+    size_t length, found = 0;
+    const char *text = g_bytes_get_data(body, &length);
+    for (guint at = 0; at < decorated.pieces->len; at++) {
+        size_t size;
+        const char *piece = g_bytes_get_data(decorated.pieces->pdata[at], &size);
+        if (!decorated_is_own(&decorated, decorated.pieces->pdata[at]))
+            continue;
+        require(piece == text + found);
+        found += size;
+    }
+    require(found == length);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     g_autoptr(GBytes) octets = g_bytes_new(data, size);
@@ -73,5 +94,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     message_remove(message, "X-Fuzz-Set");
     if (!g_strstr_len((const char *)data, (gssize)size, "X-Fuzz"))
         require_same(octets, message);
+    check_decorated(message);
     return 0;
 }
