@@ -70,7 +70,7 @@ static void marked_free(gpointer data)
     g_free(marked);
 }
 
-static bool host_valid(const char *address)
+static bool is_host_address(const char *address)
 {
     const char *colon = strrchr(address, ':');
     if (g_str_has_prefix(address, "unix:/"))
@@ -84,7 +84,7 @@ static bool read_hosts(Hosts *hosts, const Config *config, GError **error)
     const char *const *word = config_list(config, "defragment", "hosts");
     for (; word && *word; word++) {
         const char *equal = strchr(*word, '=');
-        if (!equal || equal == *word || !host_valid(equal + 1))
+        if (!equal || equal == *word || !is_host_address(equal + 1))
             return fail(error, FAIL_CONFIG,
                         "[defragment] hosts: found \"%s\"; allowed are NAME=HOST:PORT and NAME=unix:/PATH", *word);
         Host *host = g_new0(Host, 1);
