@@ -115,14 +115,14 @@ const ConfigKey config_schema[] = {
  "stands for all its addresses, * for all of the machine, IPv4 and IPv6."},
 
 {"lmtp", "max_sessions", INTEGER("200", 1, 65536, "sessions"),
- "Sessions at one time in each instance; further clients wait until one ends."},
+ "Sessions at one time in each instance; further clients are answered 421."},
 {"lmtp", "max_recipients", INTEGER("1000", 1, 1000000, "recipients"),
  "Recipients in one transaction; further ones are answered 452."},
 {"lmtp", "max_message_size", SIZE("32M", 1 * KIB, 2047 * MIB),
  "The largest message; a larger one is answered 552."},
 {"lmtp", "memory_limit", SIZE("256M", 2 * KIB, 1024 * GIB),
- "Memory for messages that are being received, in each instance; at least twice max_message_size. Beyond it the "
- "answer is 452."},
+ "Memory for messages that are being received, in each instance; at least twice max_message_size. Up to half of it "
+ "may hold recipients. Beyond it the answer is 452."},
 {"lmtp", "command_timeout", DURATION("5m", SECOND, DAY),
  "How long a client may be silent."},
 {"lmtp", "session_timeout", DURATION("30m", SECOND, 7 * DAY),

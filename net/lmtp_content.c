@@ -7,7 +7,6 @@
 
 #define CAPACITY_FIRST 8192
 #define REFUSED_SIZE "552 5.3.4 The message is larger than this server takes"
-#define REFUSED_MEMORY "452 4.3.1 Too much mail is coming in at once; try again later"
 #define REFUSED_ENDS "554 5.6.0 A lone dot stands between line ends that are not CR LF"
 
 void lmtp_content_clear(LmtpSession *session)
@@ -41,7 +40,7 @@ static bool grow(LmtpSession *session, size_t needed)
     while (capacity < needed)
         capacity *= 2;
     if (server->memory + (capacity - content->capacity) > server->limits.memory) {
-        refuse(session, REFUSED_MEMORY);
+        refuse(session, LMTP_NO_MEMORY);
         return false;
     }
     server->memory += capacity - content->capacity;
@@ -193,7 +192,7 @@ void lmtp_content_finish(LmtpSession *session)
         content->capacity = content->length;
     }
     transaction->eight_bit = transaction->eight_bit || content->high;
-    transaction->reserved = content->capacity;
+    transaction->content = content->capacity;
     transaction->message = g_bytes_new_take(content->octets, content->length);
     content->octets = NULL;
     content->capacity = content->length = 0;

@@ -2,8 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What lmtp_server.c (commands), lmtp_content.c (DATA and BDAT octets) and
- * lmtp_path.c (arguments of MAIL and RCPT) share.
+ * What lmtp_server.c (commands), lmtp_transaction.c (the envelope),
+ * lmtp_content.c (DATA and BDAT octets) and lmtp_path.c (arguments of MAIL
+ * and RCPT) share.
  */
 #include "net/lmtp_server.h"
 
@@ -38,7 +39,7 @@ struct LmtpServer {
     LmtpLimits limits;
     const LmtpHandler *handler;
     void *data;
-    uint64_t memory;
+    uint64_t memory, envelopes; /* octets held: all; those of envelopes alone */
 };
 
 struct LmtpSession {
@@ -58,6 +59,22 @@ struct LmtpSession {
     char *chunk_refusal; /* why the chunk in hand is only read past, or NULL */
     char *chunk_failure; /* why the first one was refused, and with it all that follow until RSET; or NULL */
 };
+
+#define LMTP_NO_MEMORY "452 4.3.1 Too much mail is coming in at once; try again later"
+
+/* lmtp_transaction.c: the refusals are static. */
+
+/* sender becomes the transaction's. */
+LmtpTransaction *lmtp_transaction_new(LmtpServer *server, char *sender);
+void lmtp_transaction_free(LmtpTransaction *transaction);
+/* Reads what follows the path of MAIL into the session's transaction; NULL, or the refusal. */
+const char *lmtp_mail_parameters(LmtpSession *session, const char *text);
+/* Why an address cannot be used in a transaction with or without SMTPUTF8; NULL: it can. */
+const char *lmtp_address_refusal(const char *address, bool smtputf8);
+/* Asks the owner for the recipient, whose address becomes ours, and adds it; NULL, or the refusal. */
+const char *lmtp_transaction_add(LmtpSession *session, char *address);
+/* A number of up to 18 digits, and nothing else. */
+bool lmtp_number_read(const char *text, uint64_t *number);
 
 /* lmtp_content.c */
 

@@ -7,7 +7,6 @@
 #include "net/lmtp_internal.h"
 
 #define OUTPUT_LIMIT (64 * 1024) /* a client that does not read its replies is read no further */
-#define CHUNK_DIGITS_MAX 18
 
 LmtpServer *lmtp_server_new(const char *hostname, const LmtpLimits *limits, const LmtpHandler *handler, void *data)
 {
@@ -54,27 +53,9 @@ static void complain(LmtpSession *session, const char *line)
         reply(session, line);
 }
 
-static void transaction_free(LmtpServer *server, LmtpTransaction *transaction)
-{
-    if (!transaction)
-        return;
-    server->memory -= transaction->reserved;
-    for (unsigned i = 0; i < transaction->recipients->len; i++) {
-        LmtpRecipient *recipient = lmtp_recipient(transaction, i);
-        if (server->handler->free_recipient && recipient->data)
-            server->handler->free_recipient(recipient->data);
-        g_free(recipient->address);
-        g_free(recipient->reply);
-    }
-    g_array_unref(transaction->recipients);
-    g_clear_pointer(&transaction->message, g_bytes_unref);
-    g_free(transaction->sender);
-    g_free(transaction);
-}
-
 static void reset(LmtpSession *session)
 {
-    transaction_free(session->server, session->transaction);
+    lmtp_transaction_free(session->transaction);
     session->transaction = NULL;
     lmtp_content_clear(session);
     session->announced = 0;
@@ -185,51 +166,6 @@ static void not_lmtp(LmtpSession *session, const char *text)
     complain(session, "500 5.5.1 This is LMTP: say LHLO instead of HELO or EHLO");
 }
 
-static bool parse_number(const char *text, uint64_t *number)
-{
-    size_t digits = strspn(text, "0123456789");
-    if (digits == 0 || digits > CHUNK_DIGITS_MAX || text[digits])
-        return false;
-    *number = g_ascii_strtoull(text, NULL, 10);
-    return true;
-}
-
-/* One parameter of MAIL; NULL, or the refusal. */
-static const char *mail_parameter(LmtpSession *session, LmtpTransaction *transaction, const char *keyword,
-                                  const char *value)
-{
-    if (g_ascii_strcasecmp(keyword, "SIZE") == 0) {
-        if (!value || !parse_number(value, &session->announced))
-            return "501 5.5.4 SIZE wants a number of octets";
-    } else if (g_ascii_strcasecmp(keyword, "BODY") == 0) {
-        if (value && g_ascii_strcasecmp(value, "8BITMIME") == 0)
-            transaction->eight_bit = true;
-        else if (!value || g_ascii_strcasecmp(value, "7BIT") != 0)
-            return "501 5.5.4 BODY wants 7BIT or 8BITMIME";
-    } else if (g_ascii_strcasecmp(keyword, "SMTPUTF8") == 0) {
-        if (value)
-            return "501 5.5.4 SMTPUTF8 takes no value";
-        transaction->smtputf8 = true;
-    } else {
-        return "555 5.5.4 This MAIL parameter is not supported";
-    }
-    return NULL;
-}
-
-static const char *mail_parameters(LmtpSession *session, LmtpTransaction *transaction, const char *text)
-{
-    for (;;) {
-        g_autofree char *keyword = NULL, *value = NULL;
-        if (!lmtp_parameter_read(&text, &keyword, &value))
-            return "501 5.5.4 Malformed parameter";
-        if (!keyword)
-            return NULL;
-        const char *refusal = mail_parameter(session, transaction, keyword, value);
-        if (refusal)
-            return refusal;
-    }
-}
-
 /* Reads "FROM:<...>" or "TO:<...>". */
 static bool read_path(const char **text, const char *word, char **address)
 {
@@ -239,15 +175,6 @@ static bool read_path(const char **text, const char *word, char **address)
     *text += length;
     *text += strspn(*text, " ");
     return lmtp_path_read(text, address);
-}
-
-static const char *address_refusal(const char *address, bool smtputf8)
-{
-    if (g_str_is_ascii(address))
-        return NULL;
-    if (!smtputf8)
-        return "553 5.6.7 An address beyond ASCII needs SMTPUTF8 at MAIL";
-    return g_utf8_validate(address, -1, NULL) ? NULL : "553 5.6.7 The address is not UTF-8";
 }
 
 static void mail(LmtpSession *session, const char *text)
@@ -262,17 +189,14 @@ static void mail(LmtpSession *session, const char *text)
         complain(session, "501 5.5.4 Say: MAIL FROM:<address>");
         return;
     }
-    LmtpTransaction *transaction = g_new0(LmtpTransaction, 1);
-    transaction->server = server;
-    transaction->sender = g_steal_pointer(&sender);
-    transaction->recipients = g_array_new(FALSE, TRUE, sizeof(LmtpRecipient));
+    LmtpTransaction *transaction = lmtp_transaction_new(server, g_steal_pointer(&sender));
     session->transaction = transaction;
     session->announced = 0;
     session->chunked = false;
     g_clear_pointer(&session->chunk_failure, g_free);
-    const char *refusal = mail_parameters(session, transaction, text);
+    const char *refusal = lmtp_mail_parameters(session, text);
     if (!refusal)
-        refusal = address_refusal(transaction->sender, transaction->smtputf8);
+        refusal = lmtp_address_refusal(transaction->sender, transaction->smtputf8);
     if (refusal) {
         complain(session, refusal);
         reset(session);
@@ -281,7 +205,7 @@ static void mail(LmtpSession *session, const char *text)
     if (session->announced > server->limits.message_size)
         refusal = "552 5.3.4 The message is larger than this server takes";
     else if (server->memory + session->announced > server->limits.memory)
-        refusal = "452 4.3.1 Too much mail is coming in at once; try again later";
+        refusal = LMTP_NO_MEMORY;
     else
         refusal = server->handler->mail(session, transaction->sender, session->announced, server->data);
     if (refusal)
@@ -291,7 +215,6 @@ static void mail(LmtpSession *session, const char *text)
 
 static void rcpt(LmtpSession *session, const char *text)
 {
-    LmtpServer *server = session->server;
     LmtpTransaction *transaction = session->transaction;
     if (!transaction || session->chunked) {
         complain(session, transaction ? "503 5.5.1 The content has begun" : "503 5.5.1 Say MAIL first");
@@ -309,20 +232,12 @@ static void rcpt(LmtpSession *session, const char *text)
     else if (keyword)
         refusal = "555 5.5.4 This RCPT parameter is not supported";
     else
-        refusal = address_refusal(address, transaction->smtputf8);
+        refusal = lmtp_address_refusal(address, transaction->smtputf8);
     if (refusal) {
         complain(session, refusal);
         return;
     }
-    LmtpRecipient recipient = {.address = address};
-    if (transaction->recipients->len >= server->limits.recipients)
-        refusal = "452 4.5.3 Too many recipients";
-    else
-        refusal = server->handler->recipient(session, &recipient, server->data);
-    if (!refusal) {
-        address = NULL;
-        g_array_append_val(transaction->recipients, recipient);
-    }
+    refusal = lmtp_transaction_add(session, g_steal_pointer(&address));
     reply(session, refusal ? refusal : "250 2.1.5 Recipient ok");
 }
 
@@ -362,7 +277,7 @@ static void bdat(LmtpSession *session, const char *text)
     g_auto(GStrv) words = g_strsplit(text, " ", 3);
     unsigned count = g_strv_length(words);
     bool last = count == 2 && g_ascii_strcasecmp(words[1], "LAST") == 0;
-    if (count < 1 || count > 2 || (count == 2 && !last) || !parse_number(words[0], &session->chunk_left)) {
+    if (count < 1 || count > 2 || (count == 2 && !last) || !lmtp_number_read(words[0], &session->chunk_left)) {
         /* Where the next command begins cannot be known. */
         reply(session, "501 5.5.4 Say: BDAT octets [LAST]");
         hang_up(session, "421 4.5.0 What follows cannot be told from content");
@@ -585,5 +500,5 @@ void lmtp_session_answer(LmtpSession *session, LmtpTransaction *transaction)
         reset(session);
         stop_if_idle(session);
     }
-    transaction_free(session->server, transaction);
+    lmtp_transaction_free(transaction);
 }

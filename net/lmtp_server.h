@@ -28,13 +28,15 @@ typedef struct LmtpLimits {
     size_t recipients;     /* in a transaction; more: 452 4.5.3 */
     uint64_t message_size; /* octets, announced as SIZE; more: 552 5.3.4 */
     size_t line_length;    /* of a command with its CR LF; more: 500 5.5.2 */
-    uint64_t memory;       /* octets of content held by all sessions; more: 452 4.3.1 */
+    uint64_t memory;       /* octets of envelopes and content held by all sessions; more: 452 4.3.1. Envelopes get half
+                              of it at most, so that their content finds room */
     unsigned errors;       /* refused commands in a session; more: 421 4.7.0 */
 } LmtpLimits;
 
 typedef struct LmtpRecipient {
     char *address; /* without angle brackets, as it came */
     void *data;    /* the owner's, freed with LmtpHandler.free_recipient */
+    size_t size;   /* octets of memory that the owner holds for it until it is answered, data included */
     char *reply;   /* NULL, or what the owner answers for it after the content; g_free() */
 } LmtpRecipient;
 
@@ -48,7 +50,7 @@ typedef struct LmtpTransaction {
     GArray *recipients; /* of LmtpRecipient, the accepted ones, in order */
     GBytes *message;   /* CR LF line ends, unstuffed; NULL until complete */
     LmtpServer *server;
-    uint64_t reserved; /* octets of LmtpLimits.memory it holds */
+    uint64_t envelope, content; /* octets of LmtpLimits.memory that they hold */
 } LmtpTransaction;
 
 static inline LmtpRecipient *lmtp_recipient(const LmtpTransaction *transaction, unsigned index)
@@ -60,7 +62,8 @@ static inline LmtpRecipient *lmtp_recipient(const LmtpTransaction *transaction, 
 typedef struct LmtpHandler {
     /* MAIL; size is 0 when the client did not say. */
     const char *(*mail)(LmtpSession *session, const char *sender, uint64_t size, void *data);
-    /* RCPT; may set recipient->data when it accepts. */
+    /* RCPT; may set recipient->data and recipient->size when it accepts. When there is no memory for that size,
+     * the data is freed again, and the client hears 452 4.3.1. */
     const char *(*recipient)(LmtpSession *session, LmtpRecipient *recipient, void *data);
     /* DATA, or the first BDAT. */
     const char *(*content)(LmtpSession *session, void *data);
@@ -75,7 +78,7 @@ LmtpServer *lmtp_server_new(const char *hostname, const LmtpLimits *limits, cons
 void lmtp_server_free(LmtpServer *server); /* after its sessions and transactions */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LmtpServer, lmtp_server_free)
 
-/* Octets of content in memory, over all sessions. */
+/* Octets of envelopes and content in memory, over all sessions. */
 uint64_t lmtp_server_memory(const LmtpServer *server);
 
 /* A new session, with the greeting in its output. data is the owner's. */

@@ -19,7 +19,9 @@
 #include "net/line.h"
 
 #define ACCEPTS_AT_ONCE 16 /* then the sessions that are there have their turn */
-#define SCARCE_PAUSE_S 1   /* how long nothing is accepted when descriptors ran out */
+#define SCARCE_PAUSE_US CLOCK_SECOND        /* how long nothing is accepted when descriptors ran out */
+#define FULL_PAUSE_US (CLOCK_SECOND / 10) /* how long a full instance leaves a client to the others */
+#define FULL_LOG_US (60 * CLOCK_SECOND)   /* between two lines in the log about clients that were turned away */
 #define LEAVE_IDLE_US (10 * CLOCK_SECOND) /* silence granted to sessions while leaving */
 
 struct Listener {
@@ -28,13 +30,15 @@ struct Listener {
     Config *config;
     struct event_base *base;
     GPtrArray *sockets; /* of struct event, one a listening socket */
-    struct event *wake, *heartbeat, *retry;
+    struct event *wake, *heartbeat, *resume;
     GHashTable *connections;
     void *data;
     size_t max_sessions;
     int64_t command_timeout, session_timeout;
     uint64_t progress, done;
-    bool accepting, leaving, scarce;
+    bool accepting, leaving, paused;
+    unsigned turned_away; /* since the log said so */
+    int64_t log_at;       /* monotonic */
 };
 
 struct Connection {
@@ -114,11 +118,15 @@ static void beat(Listener *listener)
     child_beat(listener->progress, listener->done, pending(listener), 0, NULL);
 }
 
-/* Accepts while there is room and nobody asked us to leave. */
+static bool is_full(const Listener *listener)
+{
+    return g_hash_table_size(listener->connections) >= listener->max_sessions;
+}
+
+/* Accepts while there is room, or clients are to be told that there is none, and nobody asked us to leave. */
 static void adjust_accepting(Listener *listener)
 {
-    bool wanted = !listener->leaving && !listener->scarce &&
-                  g_hash_table_size(listener->connections) < listener->max_sessions;
+    bool wanted = !listener->leaving && !listener->paused && (listener->spec->busy || !is_full(listener));
     if (wanted == listener->accepting)
         return;
     listener->accepting = wanted;
@@ -201,39 +209,71 @@ static void open_connection(Listener *listener, int fd, const struct sockaddr_st
     line_resume(connection->line); /* the greeting */
 }
 
-static void pause_accepting(Listener *listener, int reason)
+/* The socket buffer of a new connection has room for one line. */
+static void turn_away(Listener *listener, int fd)
 {
-    log_warn("no connection can be accepted: %s; trying again in %d s", g_strerror(reason), SCARCE_PAUSE_S);
-    listener->scarce = true;
-    adjust_accepting(listener);
-    event_add(listener->retry, &(struct timeval){.tv_sec = SCARCE_PAUSE_S});
+    int64_t now = clock_monotonic();
+    g_autofree char *line = g_strconcat(listener->spec->busy, "\r\n", NULL);
+    if (send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT) > 0)
+        shutdown(fd, SHUT_WR);
+    close(fd);
+    listener->turned_away++;
+    if (now < listener->log_at)
+        return;
+    log_warn("all %zu sessions (max_sessions) are in use; clients turned away: %u", listener->max_sessions,
+             listener->turned_away);
+    listener->turned_away = 0;
+    listener->log_at = now + FULL_LOG_US;
 }
 
-static void on_retry(evutil_socket_t fd, short what, void *data)
+static void pause_accepting(Listener *listener, int64_t time)
 {
-    (void)fd;
-    (void)what;
-    Listener *listener = data;
-    listener->scarce = false;
+    listener->paused = true;
     adjust_accepting(listener);
+    event_add(listener->resume, &(struct timeval){time / CLOCK_SECOND, time % CLOCK_SECOND});
 }
 
-static void on_connect(evutil_socket_t socket, short what, void *data)
+/* Accepts what waits at a socket. When there is no room, clients are told so, or wait. */
+static void accept_clients(Listener *listener, int socket)
 {
-    (void)what;
-    Listener *listener = data;
     for (unsigned i = 0; i < ACCEPTS_AT_ONCE && listener->accepting; i++) {
         struct sockaddr_storage address = {.ss_family = AF_UNIX};
         socklen_t length = sizeof address;
         int fd = accept4(socket, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd >= 0)
+        if (fd >= 0 && is_full(listener)) {
+            turn_away(listener, fd);
+        } else if (fd >= 0) {
             open_connection(listener, fd, &address);
-        else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            pause_accepting(listener, errno);
-        else if (errno != EINTR && errno != ECONNABORTED)
+        } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            log_warn("no connection can be accepted: %s; trying again in a second", g_strerror(errno));
+            pause_accepting(listener, SCARCE_PAUSE_US);
+        } else if (errno != EINTR && errno != ECONNABORTED) {
             return; /* another instance was faster, or the network's trouble: the next event tells */
+        }
         adjust_accepting(listener);
     }
+}
+
+/* Another instance may have room where this one has none: it gets time to take the client first. */
+static void on_connect(evutil_socket_t socket, short what, void *data)
+{
+    (void)what;
+    Listener *listener = data;
+    if (is_full(listener) && listener->child->instances > 1)
+        pause_accepting(listener, FULL_PAUSE_US);
+    else
+        accept_clients(listener, socket);
+}
+
+static void on_resume(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    Listener *listener = data;
+    listener->paused = false;
+    adjust_accepting(listener);
+    for (guint i = 0; i < listener->sockets->len; i++)
+        accept_clients(listener, event_get_fd(listener->sockets->pdata[i]));
 }
 
 static void leave(Listener *listener)
@@ -314,7 +354,7 @@ static void make_loop(Listener *listener)
     listener->connections = g_hash_table_new(NULL, NULL);
     listener->wake = event_new(listener->base, listener->child->wake_fd, EV_READ | EV_PERSIST, on_wake, listener);
     listener->heartbeat = event_new(listener->base, -1, EV_PERSIST, on_heartbeat, listener);
-    listener->retry = evtimer_new(listener->base, on_retry, listener);
+    listener->resume = evtimer_new(listener->base, on_resume, listener);
 }
 
 static void clear(Listener *listener)
@@ -323,7 +363,7 @@ static void clear(Listener *listener)
     g_hash_table_unref(listener->connections);
     event_free(listener->wake);
     event_free(listener->heartbeat);
-    event_free(listener->retry);
+    event_free(listener->resume);
     event_base_free(listener->base);
     config_free(listener->config);
 }

@@ -10,8 +10,10 @@
  * The skeleton reads the configuration, takes the listening sockets over
  * (base/contract.h), accepts up to max_sessions clients, runs the event
  * loop, keeps the time-outs, beats, and on SIGTERM stops accepting, lets the
- * sessions end, and leaves. At max_sessions, and when the process is out of
- * descriptors, clients wait in the kernel's queue until there is room.
+ * sessions end, and leaves. Beyond max_sessions a client hears the spec's
+ * busy line and is closed, at once when this is the only instance, else when
+ * none of the others took it within a tenth of a second. When the process is
+ * out of descriptors, clients wait in the kernel's queue until there is room.
  *
  * The keys max_sessions, command_timeout and session_timeout are read from
  * the section that the spec names. Everything runs in one thread.
@@ -30,6 +32,7 @@ typedef struct Connection Connection;
 typedef struct ListenerSpec {
     const char *name;    /* for the log and the usage text */
     const char *section; /* of its settings */
+    const char *busy;    /* "421 4.3.2 ...", without line end; NULL: further clients wait in the kernel's queue */
     bool (*start)(Listener *listener, GError **error);
     /* A client came: sets connection_set_data(); returns the string whose
      * octets are to be sent (net/line.h), which lives until close(). */

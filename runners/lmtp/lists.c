@@ -2,6 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/lmtp/lists.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
@@ -9,6 +11,7 @@
 #include "store/store.h"
 
 #define CACHE_LIMIT 10000
+#define CACHE_ADDRESS_MAX 320 /* octets: no list's address is longer (RFC 5321 4.5.3.1) */
 #define TRUST_US 1000 /* a list that was there this short a time ago is there */
 #define REOPEN_US CLOCK_SECOND
 
@@ -92,7 +95,8 @@ static bool exists_cached(const char *local, const char *domain, bool *exists, c
     g_autofree char *labels = *exists || g_str_is_ascii(domain) ? NULL : mx_domain_normal(domain);
     if (labels && !list_exists(lists->store, local, labels, exists, list_id, error))
         return false;
-    g_hash_table_insert(lists->known, g_steal_pointer(&address), g_strdup(*exists ? *list_id : ""));
+    if (strlen(address) <= CACHE_ADDRESS_MAX)
+        g_hash_table_insert(lists->known, g_steal_pointer(&address), g_strdup(*exists ? *list_id : ""));
     return true;
 }
 

@@ -21,6 +21,7 @@
 #include "runners/lmtp/lists.h"
 
 #define ERRORS_LIMIT 20
+#define ENTRY_MEMORY 2304 /* octets of an entry that is being stored, besides its texts and the message (measured) */
 #define SPACE_TRUST_US (CLOCK_SECOND / 100) /* how old a look at the free space may be */
 #define UNKNOWN "550 5.1.1 There is no such list here"
 #define NO_DATABASE "451 4.3.0 The database cannot be used now; try again later"
@@ -89,14 +90,34 @@ static const char *on_mail(LmtpSession *session, const char *sender, uint64_t si
     return has_space(data, size) ? NULL : NO_SPACE;
 }
 
+static size_t length_of(const char *text)
+{
+    return text ? strlen(text) : 0;
+}
+
+/* Octets of memory that a recipient holds until it is answered: what its address was read into, its entry, whose
+ * metadata names list, sender, recipient, detail and peer, and the address by which a second RCPT of it is found. */
+static size_t memory_for(const LmtpSession *session, const LmtpRecipient *recipient)
+{
+    const Client *client = lmtp_session_data(session);
+    const ListAddress *address = recipient->data;
+    size_t parts = length_of(address->local) + length_of(address->domain) + 2 * length_of(address->list_id) +
+                   2 * length_of(address->detail);
+    size_t metadata = strlen(lmtp_session_transaction(session)->sender) + 2 * strlen(recipient->address) +
+                      strlen(client->peer) + strlen(lmtp_session_client(session));
+    return ENTRY_MEMORY + parts + metadata;
+}
+
 static const char *on_recipient(LmtpSession *session, LmtpRecipient *recipient, void *data)
 {
     Lmtp *lmtp = data;
     const Client *client = lmtp_session_data(session);
     g_autoptr(GError) error = NULL;
     recipient->data = lists_find(lmtp->lists, recipient->address, &error);
-    if (recipient->data)
+    if (recipient->data) {
+        recipient->size = memory_for(session, recipient);
         return NULL;
+    }
     bool unknown = g_error_matches(error, FAIL, FAIL_MISSING);
     log_info("- to=<%s> from=<%s> peer=%s result=%s", recipient->address, lmtp_session_transaction(session)->sender,
              client->peer, unknown ? "unknown" : "deferred");
@@ -335,6 +356,7 @@ static void lmtp_stop(Listener *listener)
 static const ListenerSpec spec = {
     .name = "lmtp",
     .section = "lmtp",
+    .busy = "421 4.3.2 All sessions of this server are in use; try again later",
     .start = lmtp_start,
     .open = lmtp_open,
     .receive = lmtp_receive,

@@ -16,6 +16,7 @@ typedef struct World {
     bool hold;        /* answer later */
     LmtpTransaction *held;
     bool refuse_content;
+    size_t recipient_size; /* what a recipient costs its owner */
     unsigned freed;
 } World;
 
@@ -31,6 +32,7 @@ static const char *on_recipient(LmtpSession *session, LmtpRecipient *recipient, 
     if (g_str_has_prefix(recipient->address, "down@"))
         return "451 4.3.0 Database down";
     recipient->data = data;
+    recipient->size = ((World *)data)->recipient_size;
     return NULL;
 }
 
@@ -396,9 +398,10 @@ static void test_limits(void)
     g_autoptr(World) world = greeted(usual);
     talk(world, "MAIL FROM:<s@x>\r\nRCPT TO:<1@x>\r\nRCPT TO:<2@x>\r\nRCPT TO:<3@x>\r\nRCPT TO:<4@x>\r\nDATA\r\n",
          "250 2.1.0|250 2.1.5|250 2.1.5|250 2.1.5|452 4.5.3|354");
+    uint64_t envelope = lmtp_server_memory(world->server);
     for (unsigned i = 0; i < 1000; i++)
         say(world, "0123456789\r\n");
-    g_assert_cmpuint(lmtp_server_memory(world->server), ==, 0); /* drained, not stored */
+    g_assert_cmpuint(lmtp_server_memory(world->server), ==, envelope); /* drained, not stored */
     talk(world, ".\r\n", "552 5.3.4|552 5.3.4|552 5.3.4");
     stored(world, "");
 
@@ -440,6 +443,44 @@ static void test_memory(void)
     lmtp_session_free(second);
     answer(world, world->held);
     expect(world, "250 2.0.0");
+}
+
+/* What RCPT brings counts as content does: its address, and what the owner says it makes of it. */
+static void test_memory_of_envelopes(void)
+{
+    LmtpLimits limits = usual;
+    limits.memory = 32000;
+    limits.line_length = 2048;
+    limits.recipients = 1000;
+    g_autoptr(World) world = greeted(limits);
+    g_autofree char *padding = g_strnfill(1000, 'a');
+    g_autofree char *rcpt = g_strdup_printf("RCPT TO:<%s@x>\r\n", padding);
+    talk(world, "MAIL FROM:<s@x>\r\n", "250 2.1.0");
+    unsigned taken = 0;
+    for (unsigned i = 0; i < 40; i++) {
+        say(world, rcpt);
+        g_autofree char *code = codes(world);
+        g_assert_cmpstr(code, ==, taken == i && g_str_has_prefix(code, "250") ? "250 2.1.5" : "452 4.3.1");
+        taken += g_str_has_prefix(code, "250");
+    }
+    g_assert_cmpuint(taken, >=, 14);
+    g_assert_cmpuint(taken, <=, 15);
+    g_assert_cmpuint(lmtp_server_memory(world->server), <=, limits.memory);
+    talk(world, "RSET\r\n", "250 2.0.0");
+    g_assert_cmpuint(lmtp_server_memory(world->server), ==, 0);
+
+    world->recipient_size = 7000;
+    talk(world, "MAIL FROM:<s@x>\r\nRCPT TO:<1@x>\r\nRCPT TO:<2@x>\r\nRCPT TO:<3@x>\r\n",
+         "250 2.1.0|250 2.1.5|250 2.1.5|452 4.3.1");
+    g_assert_cmpuint(world->freed, ==, taken + 1); /* what it had made of the third */
+    talk(world, "DATA\r\nx\r\n.\r\n", "354|250 2.0.0|250 2.0.0"); /* its content has room */
+    world->recipient_size = 0;
+    world->hold = true;
+    talk(world, "MAIL FROM:<s@x>\r\nRCPT TO:<1@x>\r\nDATA\r\nx\r\n.\r\n", "250 2.1.0|250 2.1.5|354");
+    g_assert_cmpuint(lmtp_server_memory(world->server), >, sizeof(LmtpRecipient));
+    answer(world, world->held);
+    expect(world, "250 2.0.0");
+    g_assert_cmpuint(lmtp_server_memory(world->server), ==, 0);
 }
 
 static void test_errors(void)
@@ -546,6 +587,7 @@ int main(int argc, char **argv)
     g_test_add_func("/lmtp_server/closed_while_storing", test_closed_while_storing);
     g_test_add_func("/lmtp_server/limits", test_limits);
     g_test_add_func("/lmtp_server/memory", test_memory);
+    g_test_add_func("/lmtp_server/memory of envelopes", test_memory_of_envelopes);
     g_test_add_func("/lmtp_server/errors", test_errors);
     g_test_add_func("/lmtp_server/bare_line_feed", test_bare_line_feed);
     g_test_add_func("/lmtp_server/stop_and_expire", test_stop_and_expire);
