@@ -19,7 +19,7 @@
 #define OPEN_FILES_WANTED (1 << 17)
 
 static Child child;
-static bool has_master;
+static bool has_master, is_charged;
 static volatile sig_atomic_t stop_seen, reopen_seen;
 static int wake_pipe[2] = {-1, -1};
 
@@ -121,12 +121,18 @@ void child_ready(void)
 void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t oldest, const char *holding)
 {
     char line[256];
-    int length = g_snprintf(
-        line, sizeof line,
-        "beat progress=%" PRIu64 " done=%" PRIu64 " backlog=%" PRIu64 " oldest=%" PRId64 ".%06" PRId64 " holding=%s\n",
-        progress, done, backlog, oldest / CLOCK_SECOND, oldest % CLOCK_SECOND, holding ? holding : "-");
+    int length = g_snprintf(line, sizeof line,
+                            "beat progress=%" PRIu64 " done=%" PRIu64 " backlog=%" PRIu64 " oldest=%" PRId64
+                            ".%06" PRId64 " holding=%s%s\n",
+                            progress, done, backlog, oldest / CLOCK_SECOND, oldest % CLOCK_SECOND,
+                            holding ? holding : "-", is_charged ? " charged=1" : "");
     if (length > 0 && (size_t)length < sizeof line)
         say(line, (size_t)length);
+}
+
+void child_set_charged(bool charged)
+{
+    is_charged = charged;
 }
 
 bool child_stopping(void)

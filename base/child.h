@@ -30,6 +30,8 @@ const Child *child_init(const char *fallback, GError **error);
 void child_ready(void);
 /* holding may be NULL. A beat never blocks: one that does not fit is dropped. */
 void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t oldest, const char *holding);
+/* Whether the beats from now on say that the entry held is charged with a crash. At first they do not. */
+void child_set_charged(bool charged);
 
 /* True once SIGTERM or SIGINT came, the status pipe broke, or child_stop() was called. */
 bool child_stopping(void);

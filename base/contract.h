@@ -35,6 +35,10 @@
  *       the number of ready entries waiting or held; T is the due time of the
  *       oldest, "seconds.microseconds", or 0; NAME is the entry held
  *       longest, or -.
+ *   beat ... charged=1\n
+ *       the same of a child that is at work on one entry: if it is killed by
+ *       a signal (a crash), that entry is charged with it, and set aside
+ *       after a few such deaths. So it may be started again soon.
  *   fault TEXT\n
  *       optional, before leaving with anything but CHILD_EXIT_OK: why, for
  *       the log and for `listrunner status`.

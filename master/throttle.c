@@ -4,10 +4,12 @@
 
 #include <glib.h>
 
-int64_t throttle_died(Throttle *throttle, const ThrottleLimits *limits, int64_t lived)
+int64_t throttle_died(Throttle *throttle, const ThrottleLimits *limits, int64_t lived, ThrottleDeath death)
 {
-    if (lived >= limits->quiet)
+    if (death == DEATH_AT_WORK || lived >= limits->quiet)
         throttle->streak = 0;
+    else if (death == DEATH_CHARGED)
+        throttle->streak = MIN(throttle->streak, 1);
     unsigned before = throttle->streak;
     if (throttle->streak < G_MAXUINT)
         throttle->streak++;

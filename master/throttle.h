@@ -4,7 +4,10 @@
 /*
  * How long to wait before a dead child is started again. The first death is
  * answered at once; then the delay doubles from min to max as long as the
- * child keeps dying before it has lived `quiet`. All times in microseconds. Pure.
+ * child keeps dying before it has lived `quiet`. Deaths that an entry is
+ * charged with (base/contract.h) are few for each entry, and others wait
+ * behind it: those are answered at once when something got done before, else
+ * after min. All times in microseconds. Pure.
  */
 #include <stdint.h>
 
@@ -13,8 +16,14 @@ typedef struct ThrottleLimits {
 } ThrottleLimits;
 
 typedef struct Throttle {
-    unsigned streak; /* deaths since the last quiet life */
+    unsigned streak; /* deaths since the last life that was good */
 } Throttle;
 
+typedef enum ThrottleDeath {
+    DEATH_OTHER,
+    DEATH_CHARGED, /* to an entry, before anything was done */
+    DEATH_AT_WORK, /* to an entry, after others were done */
+} ThrottleDeath;
+
 /* Counts a death after a life of `lived` and returns the delay. */
-int64_t throttle_died(Throttle *throttle, const ThrottleLimits *limits, int64_t lived);
+int64_t throttle_died(Throttle *throttle, const ThrottleLimits *limits, int64_t lived, ThrottleDeath death);

@@ -18,6 +18,7 @@ typedef struct Beat {
     uint64_t progress, done, backlog;
     int64_t oldest; /* due time of the oldest entry, microseconds; 0: none */
     char holding[160]; /* empty: none */
+    bool charged;      /* that entry is charged with a crash */
 } Beat;
 
 typedef enum WatchLine { WATCH_READY, WATCH_BEAT, WATCH_FAULT, WATCH_GARBAGE } WatchLine;

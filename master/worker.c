@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/auto.h"
@@ -212,8 +213,9 @@ static void action_delay(Worker *worker, bool most)
 {
     const ThrottleLimits *limits = &limits_of(worker)->throttle;
     int64_t lived = worker->started ? clock_monotonic() - worker->started : 0;
-    int64_t delay = throttle_died(&worker->throttle, limits, lived);
+    int64_t delay = throttle_died(&worker->throttle, limits, lived, worker->death);
     worker->started = 0;
+    worker->death = DEATH_OTHER; /* it counts once: no process may come of this start */
     if (most)
         delay = limits->max;
     if (delay > 0)
@@ -302,6 +304,9 @@ void worker_died(Worker *worker, int status)
                   holding[0] ? holding : "-", worker->last_exit);
     drop_pipe(worker);
     worker->pid = 0;
+    const Beat *beat = &worker->watch.beat;
+    if (WIFSIGNALED(status) && beat->charged)
+        worker->death = beat->done > 0 ? DEATH_AT_WORK : DEATH_CHARGED;
     worker_step(worker, reap_is_config(status) ? EVENT_DIED_CONFIG : EVENT_DIED);
 }
 

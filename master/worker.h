@@ -30,6 +30,7 @@ typedef struct Worker {
     int64_t retry_at; /* monotonic, in a state without process */
     unsigned starts;
     char *last_exit;  /* NULL: never ended */
+    ThrottleDeath death; /* of the last process */
     bool settled;     /* has become ready, or failed, once */
     bool complained;  /* about garbage, an orphan, or standing still: once in each */
 } Worker;

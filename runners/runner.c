@@ -13,8 +13,8 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "runners/runner_internal.h"
 #include "runners/sweep.h"
-#include "switchboard/claim.h"
 #include "switchboard/fault.h"
 
 #define SHUNT_QUEUE "shunt"
@@ -25,44 +25,11 @@
 #define SETTLE_DELAY (CLOCK_SECOND / 10)
 /* Of the descriptors, entries get one part in so many: what a runner makes of an entry may cost it several more. */
 #define ENTRIES_PART 16
+/* A process takes small batches at first, each twice the one before: should it crash soon, as one did just now, what
+ * was done by then stands. */
+#define BATCH_FIRST 16
 /* Entries whose delays are remembered; beyond that each waits BACKOFF_MAX. */
 #define DELAYS_MAX 100000
-
-/* What becomes of one entry of the batch, beyond its Outcome. */
-typedef struct Fate {
-    int64_t wait;   /* not 0: it is put back, due then */
-    Outcome *taker; /* not NULL: taken by the outcome of another */
-    bool freed;     /* that was not committed */
-} Fate;
-
-/* An entry beyond the batch that handle() asked for. */
-typedef struct Found {
-    EntryName name;
-    Outcome *taker;
-} Found;
-
-struct Runner {
-    const RunnerSpec *spec;
-    const Child *child;
-    Slice slice;
-    Config *config;
-    Spool *spool;
-    Inbox *inbox;
-    Hop *hop;
-    void *data;
-    GHashTable *delays; /* hash of an entry put back -> its last delay, us */
-    size_t batch_limit;
-    int64_t heartbeat_us, beat_at, sweep_at, intake_at, settle_at;
-    uint64_t progress, done;
-    const char *holding;
-    Outcome **batch; /* in hand; NULL: none */
-    Fate *fates;
-    GArray *found;   /* of Found: claimed beyond the batch, not settled yet */
-    Entry *looked_at; /* the last of them */
-    size_t in_batch;
-    size_t backlog; /* as counted at counted_at */
-    int64_t oldest, counted_at;
-};
 
 const char *runner_name(const Runner *runner)
 {
@@ -124,81 +91,6 @@ void runner_progress(Runner *runner)
         beat(runner);
 }
 
-/* The place of an entry in the batch; -1 when it is not there. */
-static gssize place_of(const Runner *runner, const uint8_t hash[HASH_SIZE])
-{
-    for (size_t i = 0; i < runner->in_batch; i++)
-        if (runner->batch[i]->parent && memcmp(entry_name(runner->batch[i]->parent)->hash, hash, HASH_SIZE) == 0)
-            return (gssize)i;
-    return -1;
-}
-
-static Found *found_of(const Runner *runner, const uint8_t hash[HASH_SIZE])
-{
-    for (guint i = runner->found->len; i > 0; i--) {
-        Found *found = &g_array_index(runner->found, Found, i - 1);
-        if (memcmp(found->name.hash, hash, HASH_SIZE) == 0)
-            return found;
-    }
-    return NULL;
-}
-
-void runner_wait(Runner *runner, Outcome *outcome, int64_t due)
-{
-    gssize place = place_of(runner, entry_name(outcome->parent)->hash);
-    runner->fates[place].wait = due;
-}
-
-bool runner_find(Runner *runner, const uint8_t hash[HASH_SIZE], int64_t due, Entry **entry, GError **error)
-{
-    gssize place = place_of(runner, hash);
-    *entry = place >= 0 ? runner->batch[place]->parent : NULL;
-    if (place >= 0 && (runner->fates[place].taker || runner->batch[place]->error))
-        return fail(error, FAIL_LATER, "%s is in other hands", entry_text(*entry));
-    if (place >= 0)
-        return true;
-    g_clear_pointer(&runner->looked_at, entry_free);
-    g_autoptr(GError) fault = NULL;
-    runner->looked_at = inbox_claim_hash(runner->inbox, hash, due, &fault);
-    if (fault) {
-        g_propagate_error(error, g_steal_pointer(&fault));
-        return false;
-    }
-    *entry = runner->looked_at;
-    if (*entry) {
-        Found found = {.name = *entry_name(*entry)};
-        g_array_append_val(runner->found, found);
-    }
-    return true;
-}
-
-void runner_take(Runner *runner, Outcome *outcome, const uint8_t hash[HASH_SIZE])
-{
-    gssize place = place_of(runner, hash);
-    Found *found = place < 0 ? found_of(runner, hash) : NULL;
-    if (place >= 0)
-        runner->fates[place].taker = outcome;
-    else if (found)
-        found->taker = outcome;
-    outcome_take(outcome, place >= 0 ? entry_name(runner->batch[place]->parent) : &found->name);
-}
-
-bool runner_leave(Runner *runner, const uint8_t hash[HASH_SIZE], int64_t due, GError **error)
-{
-    gssize place = place_of(runner, hash);
-    if (place >= 0) {
-        if (due > 0 && runner->fates[place].wait > 0)
-            runner->fates[place].wait = due;
-        return true;
-    }
-    Found *found = found_of(runner, hash);
-    g_clear_pointer(&runner->looked_at, entry_free);
-    if (!found || !inbox_release_name(runner->inbox, &found->name, due, error))
-        return found == NULL;
-    g_array_remove_index_fast(runner->found, (guint)(found - (Found *)(void *)runner->found->data));
-    return true;
-}
-
 /* The delay before an entry is tried again: doubles each time. */
 static int64_t next_delay(Runner *runner, const Entry *entry)
 {
@@ -223,9 +115,7 @@ static void forget_delay(Runner *runner, const Entry *entry)
     g_hash_table_remove(runner->delays, digits);
 }
 
-/* The name is the process's worst news: what is on the disk is not what we
- * think. Recovery at the next start settles it. */
-static void die(const char *doing, GError *error)
+void runner_die(const char *doing, GError *error)
 {
     log_fatal(CHILD_EXIT_LATER, "%s: %s", doing, error->message);
 }
@@ -238,7 +128,7 @@ static void put_back(Runner *runner, Outcome *outcome)
               outcome->error->message);
     g_autoptr(GError) error = NULL;
     if (!inbox_release(runner->inbox, g_steal_pointer(&outcome->parent), clock_now() + delay, &error))
-        die("put an entry back", error);
+        runner_die("put an entry back", error);
 }
 
 /* Turns the outcome into one child in shunt that tells why. When even that
@@ -257,13 +147,13 @@ static void shunt(Runner *runner, Outcome *outcome)
     g_clear_error(&outcome->error);
     g_autoptr(GError) error = NULL;
     if (!hop_commit(runner->hop, &outcome, 1, &error))
-        die("commit", error);
+        runner_die("commit", error);
     if (!outcome->error)
         return;
     log_error("%s queue=%s cannot be shunted (%s); it is preserved there", entry_trace(entry), from,
               outcome->error->message);
     if (!inbox_preserve(runner->inbox, g_steal_pointer(&outcome->parent), &error))
-        die("preserve an entry", error);
+        runner_die("preserve an entry", error);
 }
 
 /* Gives an entry whose outcome has an error its place. */
@@ -274,20 +164,6 @@ static void settle_failure(Runner *runner, Outcome *outcome)
     } else {
         forget_delay(runner, outcome->parent);
         shunt(runner, outcome);
-    }
-}
-
-/* What a failed outcome took is free again. */
-static void untake(Runner *runner, Outcome *outcome)
-{
-    g_clear_pointer(&outcome->taken, g_array_unref);
-    for (size_t i = 0; i < runner->in_batch; i++)
-        if (runner->fates[i].taker == outcome)
-            runner->fates[i].taker = NULL;
-    for (guint i = 0; i < runner->found->len; i++) {
-        Found *found = &g_array_index(runner->found, Found, i);
-        if (found->taker == outcome)
-            found->taker = NULL;
     }
 }
 
@@ -304,7 +180,7 @@ static void handle_one(Runner *runner, Outcome *outcome)
         g_autoptr(GError) fault = NULL;
         if (!entry_end_work(entry, &fault)) /* it is charged a crash that was none */
             log_warn("%s queue=%s %s", entry_trace(entry), queue_name(entry_queue(entry)), fault->message);
-        untake(runner, outcome);
+        take_undo(runner, outcome);
     }
     runner_progress(runner);
 }
@@ -340,21 +216,8 @@ static void handle_batch(Runner *runner, Outcome **batch, size_t count)
             continue;
         g_autoptr(GError) fault = NULL;
         if (!inbox_release(runner->inbox, g_steal_pointer(&batch[i]->parent), 0, &fault))
-            die("put an entry back", fault);
+            runner_die("put an entry back", fault);
     }
-}
-
-/* Entries beyond the batch: those whose taker was committed are the hop's, the others wait as before. */
-static void settle_found(Runner *runner)
-{
-    g_clear_pointer(&runner->looked_at, entry_free);
-    for (guint i = 0; i < runner->found->len; i++) {
-        const Found *found = &g_array_index(runner->found, Found, i);
-        g_autoptr(GError) error = NULL;
-        if ((!found->taker || found->taker->error) && !inbox_release_name(runner->inbox, &found->name, 0, &error))
-            die("put an entry back", error);
-    }
-    g_array_set_size(runner->found, 0);
 }
 
 /* One of the batch after the commit. */
@@ -369,7 +232,7 @@ static void settle_one(Runner *runner, Outcome *outcome, const Fate *fate)
     if (fate->wait == 0 && !fate->freed)
         runner->done++;
     else if (!fate->taker && !inbox_release(runner->inbox, g_steal_pointer(&outcome->parent), fate->wait, &error))
-        die("put an entry back", error);
+        runner_die("put an entry back", error);
 }
 
 /* Those without fault move together in one commit; the others go one by one. */
@@ -386,9 +249,9 @@ static void commit_batch(Runner *runner, Outcome **batch, size_t count)
     }
     g_autoptr(GError) error = NULL;
     if (used + waiting > 0 && !hop_commit(runner->hop, sound, used, &error))
-        die("commit", error);
+        runner_die("commit", error);
     runner->holding = NULL; /* it may be freed now */
-    settle_found(runner);
+    take_settle(runner);
     for (size_t i = 0; i < count; i++) {
         Fate *fate = &runner->fates[i];
         fate->freed = fate->taker && fate->taker->error;
@@ -402,29 +265,55 @@ static void commit_batch(Runner *runner, Outcome **batch, size_t count)
         runner->spec->committed(runner);
 }
 
+/* Handles and commits the next count entries of what was claimed. */
+static void work_on(Runner *runner, size_t count)
+{
+    runner->holding = entry_text(runner->batch[0]->parent);
+    child_set_charged(true);
+    beat(runner);
+    handle_batch(runner, runner->batch, count);
+    commit_batch(runner, runner->batch, count);
+    runner->batch += count;
+    runner->fates += count;
+    runner->in_batch -= count;
+    runner->progress++;
+}
+
+/* Appends to batch those of the claimed entries that crashed a runner, or those that did not; returns how many. */
+static size_t pick(const GPtrArray *entries, bool crashed, GPtrArray *batch)
+{
+    guint before = batch->len;
+    for (guint i = 0; i < entries->len; i++)
+        if ((entry_crashes(entries->pdata[i]) > 0) == crashed)
+            g_ptr_array_add(batch, outcome_new(entries->pdata[i]));
+    return batch->len - before;
+}
+
+/* An entry that crashed a runner is handled alone, when the others are committed: should it do so again, it takes
+ * nobody's work with it. */
 static void work(Runner *runner)
 {
     g_autoptr(GPtrArray) entries = g_ptr_array_new();
     g_autoptr(GError) error = NULL;
-    if (!inbox_claim(runner->inbox, runner->batch_limit, runner->spec->durable_claim, entries, &error))
-        die("claim", error);
+    if (!inbox_claim(runner->inbox, runner->batch_size, runner->spec->durable_claim, entries, &error))
+        runner_die("claim", error);
     if (entries->len == 0)
         return;
     g_autoptr(GPtrArray) batch = g_ptr_array_new_with_free_func((GDestroyNotify)outcome_free);
-    for (guint i = 0; i < entries->len; i++)
-        g_ptr_array_add(batch, outcome_new(entries->pdata[i]));
+    size_t together = pick(entries, false, batch);
+    pick(entries, true, batch);
     g_autofree Fate *fates = g_new0(Fate, batch->len);
     runner->in_batch = batch->len;
     runner->batch = (Outcome **)batch->pdata;
     runner->fates = fates;
-    runner->holding = entry_text(entries->pdata[0]);
-    beat(runner);
-    handle_batch(runner, (Outcome **)batch->pdata, batch->len);
-    commit_batch(runner, (Outcome **)batch->pdata, batch->len);
-    runner->in_batch = 0;
+    if (together > 0)
+        work_on(runner, together);
+    while (runner->in_batch > 0)
+        work_on(runner, 1);
     runner->batch = NULL;
     runner->fates = NULL;
-    runner->progress++;
+    child_set_charged(false);
+    runner->batch_size = MIN(2 * runner->batch_size, runner->batch_limit);
     runner->settle_at = clock_monotonic() + SETTLE_DELAY;
     runner->beat_at = MIN(runner->beat_at, runner->settle_at);
 }
@@ -478,7 +367,7 @@ static void loop(Runner *runner)
     g_autoptr(GError) error = NULL;
     while (!child_stopping()) {
         if (!inbox_refresh(runner->inbox, &error))
-            die("list the queue", error);
+            runner_die("list the queue", error);
         if (inbox_wait(runner->inbox, clock_now()) == 0) {
             work(runner);
             continue;
@@ -486,7 +375,7 @@ static void loop(Runner *runner)
         bool sweeps = clock_monotonic() >= runner->sweep_at; /* it finds nothing half done */
         if (hop_owes(runner->hop) && (sweeps || clock_monotonic() >= runner->settle_at)) {
             if (!hop_settle(runner->hop, &error))
-                die("settle", error);
+                runner_die("settle", error);
             continue;
         }
         if (sweeps)
@@ -497,7 +386,7 @@ static void loop(Runner *runner)
     }
     beat(runner);
     if (!hop_settle(runner->hop, &error))
-        die("settle", error);
+        runner_die("settle", error);
 }
 
 /* An entry that is claimed has its file open. */
@@ -527,6 +416,7 @@ static bool set_up(Runner *runner, GError **error)
     fs_use_syncfs(g_strcmp0(config_string(runner->config, "spool", "sync"), "syncfs") == 0);
     runner->slice = (Slice){runner->child->instance, runner->child->instances};
     runner->batch_limit = entries_allowed(runner->config);
+    runner->batch_size = MIN(BATCH_FIRST, runner->batch_limit);
     runner->heartbeat_us = config_duration(runner->config, "master", "heartbeat_interval");
     runner->spool = spool_open(config_string(runner->config, "spool", "directory"), error);
     if (!runner->spool)

@@ -256,6 +256,12 @@ static bool put_back(Recovery *recovery, const Parent *parent, GError **error)
                                               : g_strdup_printf("crashed its runner %u times", parent->crashes);
         return recover_set_aside(recovery->queue, recovery->report, name, claimed, why, error);
     }
+    if (parent->crashes > 0) {
+        int64_t delay = RECOVER_CRASH_DELAY << (parent->crashes - 1);
+        name.due = MAX(name.due, clock_now() + delay);
+        log_warn("queue %s: %s crashed its runner %u times; tried again in %" G_GINT64_FORMAT " s, after others",
+                 queue_name(recovery->queue), claimed, parent->crashes, delay / CLOCK_SECOND);
+    }
     if (!suffix_publish(recovery->queue, &name, claimed, error))
         return false;
     recovery->report->rolled_back++;

@@ -13,8 +13,10 @@
 #include "switchboard/slice.h"
 #include "switchboard/spool.h"
 
-/* Crashes after which an entry is set aside as .psv. */
+/* Crashes after which an entry is set aside as .psv. Before that it waits, so that others go before it: after the
+ * first crash for RECOVER_CRASH_DELAY microseconds, after the second for twice as long. */
 #define RECOVER_CRASHES_LIMIT 3
+#define RECOVER_CRASH_DELAY CLOCK_SECOND
 
 /* How often a runner that is idle calls recover_intake(), and the age that it says: intake is not
  * at one file for so long. */

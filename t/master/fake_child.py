@@ -97,6 +97,11 @@ def main():
         beat(1, 3, options.get("holding", "1700000000.000001+" + "ab" * 20))
         while True:
             time.sleep(60)
+    if "crash" in modes:  # at work
+        done = int(options.get("done", 1))
+        say(f"beat progress=1 done={done} backlog=3 oldest=0 holding=x charged=1\n")
+        time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGSEGV)
     if "leak" in modes:  # ignores the broken pipe: an orphan that only a signal ends
         while not stopping:
             time.sleep(0.05)

@@ -90,6 +90,26 @@ def test_first_death_at_once(site):
     assert child["restarts"] == 1 and "signal 11" in child["last_exit"], child
 
 
+def test_crashes_at_work(site):
+    """A child that gets something done between its crashes is started at once each time."""
+    site.master.update(restart_delay_min="30s", restart_delay_max="60s")
+    site.configure()
+    site.modes({"in": "crash"})
+    site.start(wait=False)
+    until(lambda: len(site.journal(event="start")) >= 6, "six starts", 10)
+
+
+def test_crashes_charged(site):
+    """One that gets nothing done waits, but not longer each time."""
+    site.master.update(restart_delay_min="100ms", restart_delay_max="60s")
+    site.configure()
+    site.modes({"in": "crash done=0"})
+    site.start(wait=False)
+    until(lambda: len(site.journal(event="start")) >= 12, "twelve starts", 10)  # doubled: 51 s
+    starts = [row[0] for row in site.journal(event="start")]
+    assert all(b - a >= 0.1 for a, b in zip(starts[1:], starts[2:])), starts
+
+
 def test_config_exit(site):
     site.master.update(restart_delay_min="100ms", restart_delay_max="60s")
     site.configure()

@@ -158,6 +158,13 @@ static int stop(Test *test, int number)
     return status;
 }
 
+/* Moves the wall clock of the runner and our own forward, for good. */
+static void set_clock(int seconds)
+{
+    g_autofree char *text = g_strdup_printf("%d", seconds);
+    g_assert_true(g_file_set_contents(g_getenv("LISTRUNNER_CLOCK_FILE"), text, -1, NULL));
+}
+
 /* What the runner ends with of itself. */
 static int end_of(Test *test)
 {
@@ -188,6 +195,7 @@ static void set_up(Test *test, gconstpointer data)
 static void tear_down(Test *test, gconstpointer data)
 {
     unlink(test->config);
+    unlink(g_getenv("LISTRUNNER_CLOCK_FILE"));
     g_free(test->config);
     fixture_tear_down(&test->fixture, NULL);
 }
@@ -270,23 +278,51 @@ static void test_cannot_be_written(Test *test, gconstpointer data)
     g_assert_cmpuint(fixture_count(&test->fixture, "target", ""), ==, 2);
 }
 
-/* Poison kills its runner three times and is set aside; its neighbours of
- * the same batch are not charged and go on. */
+static void crash(Test *test)
+{
+    start(test);
+    int status = end_of(test);
+    g_assert_true(WIFSIGNALED(status));
+}
+
+/* Poison kills its runner three times and is set aside. Its neighbours of the same batch are not charged: after the
+ * first time they go before it. */
 static void test_poison(Test *test, gconstpointer data)
 {
-    g_free(fixture_store(&test->fixture, "in", "go"));
     g_free(fixture_store(&test->fixture, "in", "crash"));
-    g_free(fixture_store(&test->fixture, "in", "go"));
-    for (int i = 0; i < 3; i++) {
-        start(test);
-        int status = end_of(test);
-        g_assert_true(WIFSIGNALED(status));
-    }
+    for (int i = 0; i < 5; i++)
+        g_free(fixture_store(&test->fixture, "in", "go"));
+    crash(test);
+    g_assert_cmpuint(fixture_count(&test->fixture, "target", ""), ==, 0);
+    start(test);
+    wait_for(test, "target", ".msg", 5);
+    set_clock(2); /* its time has come, while the runner lives */
+    g_free(fixture_store(&test->fixture, "in", "go")); /* wakes it */
+    int status = end_of(test);
+    g_assert_true(WIFSIGNALED(status));
+    g_assert_cmpuint(fixture_count(&test->fixture, "target", ".msg"), ==, 6);
+    set_clock(10);
+    crash(test);
     start(test);
     wait_for(test, "in", ".psv", 1);
-    wait_for(test, "target", ".msg", 2);
     stop(test, SIGTERM);
     g_assert_cmpuint(fixture_count(&test->fixture, "in", ""), ==, 1);
+}
+
+/* An entry that has crashed its runner is handled alone, after what was claimed with it is committed. */
+static void test_poison_alone(Test *test, gconstpointer data)
+{
+    g_free(fixture_store(&test->fixture, "in", "crash"));
+    g_free(fixture_store(&test->fixture, "in", "crash"));
+    crash(test);
+    set_clock(2);
+    for (int i = 0; i < 5; i++)
+        g_free(fixture_store(&test->fixture, "in", "go"));
+    crash(test); /* the second, for the first time */
+    g_assert_cmpuint(fixture_count(&test->fixture, "target", ""), ==, 0);
+    set_clock(4);
+    crash(test); /* the first or the second, for the second time */
+    g_assert_cmpuint(fixture_count(&test->fixture, "target", ".msg"), ==, 5);
 }
 
 static void test_database_down(Test *test, gconstpointer data)
@@ -556,6 +592,8 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     fs_set_hook(let_through, NULL); /* in this process */
     valgrind = g_getenv("LISTRUNNER_VALGRIND") != NULL;
+    g_autofree char *clock = g_strdup_printf("%s/listrunner-clock-%d", g_get_tmp_dir(), (int)getpid());
+    g_setenv("LISTRUNNER_CLOCK_FILE", clock, TRUE);
     ADD("/runner/moves", NULL, test_moves);
     ADD("/runner/moves, polling", "wakeup = poll\npoll_interval = 20ms", test_moves);
     ADD("/runner/moves, small batches", "batch_limit = 3", test_moves);
@@ -564,6 +602,7 @@ int main(int argc, char **argv)
     ADD("/runner/never", NULL, test_never);
     ADD("/runner/cannot be written", NULL, test_cannot_be_written);
     ADD("/runner/poison", NULL, test_poison);
+    ADD("/runner/poison, alone", NULL, test_poison_alone);
     ADD("/runner/database down", NULL, test_database_down);
     ADD("/runner/big", NULL, test_big);
     ADD("/runner/slow", NULL, test_slow);

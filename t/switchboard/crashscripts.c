@@ -423,9 +423,13 @@ void crashscript_poison(CrashWorld *world)
     store(world, 4, -1);
     crashlog_begin(world->log);
     for (int i = 0; i < RECOVER_CRASHES_LIMIT; i++) {
+        if (i > 0) /* it is put back, and waits */
+            inbox_free(crashworld_inbox(world, "in", HALF_0));
+        crash_clock = i * CRASH_ROUND_S;
         crashlog_die_at(world->log, "rename in .bak .psv", 0);
         work_until(world, "in", HALF_0, true);
     }
+    crash_clock = 0;
     g_autoptr(Inbox) inbox = crashworld_inbox(world, "in", HALF_0);
     crashlog_note(world->log, (CrashNotes){.preserved = 1 << 4});
 }

@@ -18,6 +18,13 @@
 #define CRASH_MESSAGES 19
 #define CRASH_RECIPIENTS 26
 
+/* The wall clock, in seconds. It stands where it is told to, so that names, and with them all that is chosen by the
+ * hash of a state, are the same in each run; 0: it goes. A drain moves it ahead of that, a step each round, because
+ * what crashed its runner waits. */
+extern int64_t crash_clock_stands, crash_clock;
+#define CRASH_ROUND_S 10
+#define CRASH_SCRIPT_S 100 /* no script takes so long */
+
 typedef struct CrashResult CrashResult;
 
 typedef struct CrashWorld {

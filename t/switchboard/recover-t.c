@@ -476,16 +476,21 @@ static int see_preserved(const FsEvent *event, void *data)
     return 0;
 }
 
+/* After each crash it waits for longer, so that others go before it. */
 static void test_preserves(Fixture *fixture, gconstpointer data)
 {
-    g_free(fixture_store(fixture, "in", "m"));
+    g_autofree char *stored = fixture_store(fixture, "in", "m");
+    EntryName name;
+    g_assert_true(name_parse(stored, &name, NULL));
     for (unsigned crash = 1; crash <= RECOVER_CRASHES_LIMIT; crash++) {
+        int64_t before = clock_now();
         g_autoptr(Inbox) inbox = fixture_inbox(fixture, "in");
-        g_autoptr(GPtrArray) entries = fixture_claim(inbox);
-        g_assert_cmpuint(entries->len, ==, 1);
-        g_assert_cmpuint(entry_crashes(entries->pdata[0]), ==, crash - 1);
-        g_assert_true(entry_begin_work(entries->pdata[0], NULL));
-        entry_free(entries->pdata[0]); /* died with it in hand */
+        g_autoptr(Entry) entry = inbox_claim_hash(inbox, name.hash, 0, NULL);
+        g_assert_cmpuint(entry_crashes(entry), ==, crash - 1);
+        int64_t wait = entry_name(entry)->due - before;
+        g_assert_cmpint(wait, >=, crash == 1 ? -60 * CLOCK_SECOND : RECOVER_CRASH_DELAY << (crash - 2));
+        g_assert_cmpint(wait, <=, crash == 1 ? 0 : 60 * CLOCK_SECOND);
+        g_assert_true(entry_begin_work(entry, NULL)); /* and died with it in hand */
     }
     bool durable = false;
     fs_set_hook(see_preserved, &durable);

@@ -264,6 +264,10 @@ bool crashmailbox_run(CrashWorld *world, Slice slice, unsigned *worked)
     own(world, false);
     for (unsigned count = 1; sound && count > 0; *worked += count)
         sound = work(world, inbox, hop, &count);
+    int64_t oldest;
+    /* What crashed its runner is due in the next round. */
+    *worked += sound && inbox_backlog(inbox, clock_now() + CRASH_ROUND_S * CLOCK_SECOND, &oldest) >
+                            inbox_backlog(inbox, clock_now(), &oldest);
     sound = sound && hop_settle(hop, NULL);
     own(world, true);
     archive->stop(&runner);
@@ -372,12 +376,14 @@ static CrashResult *drain(CrashWorld *world, const CrashState *state)
         result->moved |= (uint64_t)(before.archived[post] == 2) << post;
     for (unsigned round = 0; worked > 0 && !result->fault; round++) {
         worked = 0;
+        crash_clock = CRASH_SCRIPT_S + round * CRASH_ROUND_S;
         for (unsigned i = 0; i < slices; i++)
             if (!crashmailbox_run(world, (Slice){(i + (unsigned)(state->hash >> 8)) % slices, slices}, &worked))
                 set_fault(result, g_strdup("the runner ended"));
         if (round > ROUNDS_MAX)
             set_fault(result, g_strdup("it does not end"));
     }
+    crash_clock = 0;
     for (int i = 0; crash_queues[i]; i++)
         each_file(world, result, crash_queues[i], look_queue, NULL);
     look(world, result, result->archived);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What runner.c (the loop, batches, failures) and runner_take.c (entries beyond the
+ * one in hand) share.
+ */
+#include "base/child.h"
+#include "runners/runner.h"
+#include "switchboard/claim.h"
+
+/* What becomes of one entry of the batch, beyond its Outcome. */
+typedef struct Fate {
+    int64_t wait;   /* not 0: it is put back, due then */
+    Outcome *taker; /* not NULL: taken by the outcome of another */
+    bool freed;     /* that was not committed */
+} Fate;
+
+/* An entry beyond the batch that handle() asked for. */
+typedef struct Found {
+    EntryName name;
+    Outcome *taker;
+} Found;
+
+struct Runner {
+    const RunnerSpec *spec;
+    const Child *child;
+    Slice slice;
+    Config *config;
+    Spool *spool;
+    Inbox *inbox;
+    Hop *hop;
+    void *data;
+    GHashTable *delays; /* hash of an entry put back -> its last delay, us */
+    size_t batch_limit, batch_size; /* of entries: at most; as many as are taken next */
+    int64_t heartbeat_us, beat_at, sweep_at, intake_at, settle_at;
+    uint64_t progress, done;
+    const char *holding;
+    Outcome **batch; /* in hand; NULL: none */
+    Fate *fates;
+    GArray *found;   /* of Found: claimed beyond the batch, not settled yet */
+    Entry *looked_at; /* the last of them */
+    size_t in_batch;
+    size_t backlog; /* as counted at counted_at */
+    int64_t oldest, counted_at;
+};
+
+/* Ends the process: what is on the disk is not what we think. Recovery at the next start settles it. */
+void runner_die(const char *doing, GError *error) G_GNUC_NORETURN;
+
+/* runner_take.c: what a failed outcome took is free again. */
+void take_undo(Runner *runner, Outcome *outcome);
+/* After a commit, entries beyond the batch: those whose taker was committed are the hop's, the others wait as
+ * before. */
+void take_settle(Runner *runner);
