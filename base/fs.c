@@ -489,6 +489,15 @@ void fs_close_gone(int fd)
         g_thread_pool_push(pool, GINT_TO_POINTER(fd + 1), NULL);
 }
 
+bool fs_unlink_gone(int dir_fd, const char *name, GError **error)
+{
+    int fd = fs_hook ? -1 : openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC); /* without it, it is freed here */
+    bool unlinked = fs_unlink(dir_fd, name, error);
+    if (fd >= 0)
+        fs_close_gone(fd);
+    return unlinked;
+}
+
 size_t fs_files_allowed(size_t wanted, unsigned part)
 {
     struct rlimit files;

@@ -82,6 +82,9 @@ void fs_use_syncfs(bool use);
  * thread takes that upon itself, unless too many wait for it already. */
 void fs_close_gone(int fd);
 
+/* fs_unlink() of a file that nobody needs any more, closed as by fs_close_gone() if this was its last name. */
+bool fs_unlink_gone(int dir_fd, const char *name, GError **error);
+
 /* How many files to hold open at a time: as many as wanted, but no more than one part-th of what the system allows this
  * process. At least one. */
 size_t fs_files_allowed(size_t wanted, unsigned part);

@@ -376,6 +376,7 @@ static void loop(Runner *runner)
         if (hop_owes(runner->hop) && (sweeps || clock_monotonic() >= runner->settle_at)) {
             if (!hop_settle(runner->hop, &error))
                 runner_die("settle", error);
+            runner_progress(runner); /* it may take many turns */
             continue;
         }
         if (sweeps)
@@ -385,7 +386,7 @@ static void loop(Runner *runner)
         wait(runner);
     }
     beat(runner);
-    if (!hop_settle(runner->hop, &error))
+    if (!hop_settle_all(runner->hop, &error))
         runner_die("settle", error);
 }
 

@@ -29,7 +29,8 @@ typedef struct Owed {
 struct Hop {
     Spool *spool;
     const Hand *hand;
-    GArray *owed;         /* of Owed: parents in S4, and those taken, to be unlinked */
+    GArray *owed;         /* of Owed: parents in S4, to be unlinked */
+    GArray *spent;        /* of Owed: entries that were taken, and after them the parent that took them */
     GPtrArray *owed_dirs; /* of Queue: publications to be synced first */
     int along;            /* hop_sync_along() */
     size_t open_files_max;
@@ -58,6 +59,7 @@ static Hop *new_by(Spool *spool, const Hand *hand)
     hop->spool = spool;
     hop->hand = hand;
     hop->owed = g_array_new(FALSE, FALSE, sizeof(Owed));
+    hop->spent = g_array_new(FALSE, FALSE, sizeof(Owed));
     hop->owed_dirs = g_ptr_array_new();
     hop->along = -1;
     hop->open_files_max = fs_files_allowed(OPEN_FILES_MAX, OPEN_FILES_PART);
@@ -84,6 +86,7 @@ void hop_free(Hop *hop)
     if (!hop)
         return;
     g_array_unref(hop->owed);
+    g_array_unref(hop->spent);
     g_ptr_array_unref(hop->owed_dirs);
     g_free(hop);
 }
@@ -320,21 +323,32 @@ static bool sync_children(Hop *hop, const Batch *batch, GError **error)
     return true;
 }
 
-/* The publications of the batches before are durable: their parents go (T8). */
-static bool unlink_owed(Hop *hop, GError **error)
+typedef bool Unlink(int dir_fd, const char *name, GError **error);
+
+static bool unlink_first(GArray *owed, guint count, Unlink *how, GError **error)
 {
-    for (guint i = 0; i < hop->owed->len; i++) {
-        const Owed *owed = &g_array_index(hop->owed, Owed, i);
+    for (guint i = 0; i < count; i++) {
+        const Owed *one = &g_array_index(owed, Owed, i);
         char file[FILE_NAME_SIZE];
-        suffix_file(&owed->parent, owed->suffix, file);
-        if (!fs_unlink(queue_fd(owed->queue), file, error)) {
-            g_prefix_error(error, "queue %s: ", queue_name(owed->queue));
+        suffix_file(&one->parent, one->suffix, file);
+        if (!how(queue_fd(one->queue), file, error)) {
+            g_prefix_error(error, "queue %s: ", queue_name(one->queue));
             return false;
         }
     }
-    g_array_set_size(hop->owed, 0);
-    g_ptr_array_set_size(hop->owed_dirs, 0);
+    if (count > 0)
+        g_array_remove_range(owed, 0, count);
     return true;
+}
+
+/* The publications of the batches before are durable: their parents go (T8), and of those taken some (T8a). A file
+ * system may need milliseconds to free each file: for those taken, which may be thousands, a thread waits. */
+static bool unlink_owed(Hop *hop, GError **error)
+{
+    guint portion = MIN(hop->spent->len, MAX(HOP_PORTION, hop->spent->len / HOP_PORTION));
+    g_ptr_array_set_size(hop->owed_dirs, 0);
+    return unlink_first(hop->owed, hop->owed->len, fs_unlink, error) &&
+           unlink_first(hop->spent, portion, fs_unlink_gone, error);
 }
 
 /* A parent without children just ends: nothing hangs on it any more. */
@@ -393,14 +407,15 @@ static bool commit_in_directory(const Hop *hop, const Batch *batch, GError **err
 /* Those taken go first: while their taker is there, nobody needs to know that they are spent. */
 static void owe(Hop *hop, const Outcome *outcome, bool in_head)
 {
+    GArray *list = outcome->taken ? hop->spent : hop->owed;
     Owed owed = {.queue = entry_queue(outcome->parent), .suffix = hop->hand->claimed};
     for (guint i = 0; outcome->taken && i < outcome->taken->len; i++) {
         owed.parent = g_array_index(outcome->taken, EntryName, i);
-        g_array_append_val(hop->owed, owed);
+        g_array_append_val(list, owed);
     }
     owed.parent = *entry_name(outcome->parent);
     owed.suffix = in_head ? hop->hand->claimed : hop->hand->decided;
-    g_array_append_val(hop->owed, owed);
+    g_array_append_val(list, owed);
 }
 
 static bool publish_children(const Batch *batch, GError **error)
@@ -446,7 +461,16 @@ bool hop_settle(Hop *hop, GError **error)
     return fs_sync_group(syncs, hop->owed_dirs->len, error) && unlink_owed(hop, error);
 }
 
+bool hop_settle_all(Hop *hop, GError **error)
+{
+    do {
+        if (!hop_settle(hop, error))
+            return false;
+    } while (hop_owes(hop));
+    return true;
+}
+
 bool hop_owes(const Hop *hop)
 {
-    return hop->owed->len > 0;
+    return hop->owed->len > 0 || hop->spent->len > 0;
 }

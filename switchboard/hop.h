@@ -67,6 +67,13 @@ bool hop_commit(Hop *hop, Outcome **batch, size_t count, GError **error);
 void hop_sync_along(Hop *hop, int fd);
 
 /* Pays what is owed: syncs the target directories of the last batch, unlinks
- * its parents. Called when there is nothing else to do. */
+ * its parents. Called when there is nothing else to do. Of entries that were
+ * taken, some may be left, so that others need not wait for a set of many:
+ * again while hop_owes() says so, or hop_settle_all(). */
 bool hop_settle(Hop *hop, GError **error);
+bool hop_settle_all(Hop *hop, GError **error);
 bool hop_owes(const Hop *hop);
+
+/* How many taken entries are unlinked in one go, or one part in so many of those owed, if that is more. Their parent
+ * goes after them. */
+#define HOP_PORTION 64

@@ -191,7 +191,7 @@ bool operate_flush(Operate *operate, GError **error)
         return true;
     /* An entry that just ends is unlinked without a sync: to be deleted it has to be gone for good before we say so. */
     if (!hop_commit(operate->hop, (Outcome **)operate->outcomes->pdata, operate->outcomes->len, error) ||
-        !hop_settle(operate->hop, error) || !fs_sync_dir(queue_fd(operate->queue), error))
+        !hop_settle_all(operate->hop, error) || !fs_sync_dir(queue_fd(operate->queue), error))
         return false;
     return settle_batch(operate, error);
 }

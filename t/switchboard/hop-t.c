@@ -466,6 +466,36 @@ static void test_takes(Fixture *fixture, gconstpointer data)
     g_assert_cmpuint(fixture_count(fixture, "out", ".msg"), ==, 1);
 }
 
+/* Of many that were taken a portion goes at a time, the one that took them last. */
+static void test_takes_many(Fixture *fixture, gconstpointer data)
+{
+    enum { TAKEN = 3 * HOP_PORTION };
+    for (int i = 0; i <= TAKEN; i++)
+        g_free(fixture_store(fixture, "pipeline", "m"));
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, "pipeline");
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_assert_cmpuint(entries->len, ==, TAKEN + 1);
+    g_autoptr(Outcome) outcome = outcome_new(entries->pdata[0]);
+    g_autofree char *taker = g_strconcat(entry_text(outcome->parent), ".bak", NULL);
+    g_autofree char *path = fixture_file_path(fixture, "pipeline", taker);
+    for (int i = 1; i <= TAKEN; i++) {
+        outcome_take(outcome, entry_name(entries->pdata[i]));
+        entry_free(entries->pdata[i]);
+    }
+    outcome_add(outcome, draft_from_entry("out", outcome->parent));
+    g_autoptr(Hop) hop = hop_new(fixture->spool);
+    g_assert_true(hop_commit(hop, &outcome, 1, NULL));
+    for (unsigned left = TAKEN + 1; left > 0;) {
+        g_assert_cmpint(access(path, F_OK), ==, 0);
+        g_assert_true(hop_owes(hop));
+        g_assert_true(hop_settle(hop, NULL));
+        unsigned now = fixture_count(fixture, "pipeline", "");
+        g_assert_cmpuint(now, ==, left > HOP_PORTION ? left - HOP_PORTION : 0);
+        left = now;
+    }
+    g_assert_false(hop_owes(hop));
+}
+
 static void test_takes_and_dies(Fixture *fixture, gconstpointer data)
 {
     for (int i = 0; i < 3; i++)
@@ -493,6 +523,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     ADD("/hop/takes", test_takes);
+    ADD("/hop/takes many", test_takes_many);
     ADD("/hop/takes and dies", test_takes_and_dies);
     ADD("/hop/fans out", test_fans_out);
     ADD("/hop/settles", test_settles);

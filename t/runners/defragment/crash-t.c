@@ -170,6 +170,34 @@ static void test_orders(gconstpointer data)
     bench_tear_down(&bench);
 }
 
+/* A set of so many parts that its entries go in several portions, killed here and there while they do. */
+static void test_many(void)
+{
+    enum { MANY = 3 * HOP_PORTION, STEP = 29 };
+    Bench bench;
+    Sender *sender = mmap(NULL, sizeof(Sender), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    g_assert_true(sender != MAP_FAILED);
+    bench_set_up(&bench, "");
+    Trial trial = {.bench = &bench, .sender = sender};
+    unsigned kills = 0, last = 0;
+    for (unsigned kill_at = 0; kill_at <= last; kill_at = kill_at == 0 ? last - MANY : kill_at + STEP) {
+        for (int i = 1; i <= MANY; i++)
+            bench_send(&bench, "many@example.org", i, MANY, i == 1 ? WHOLE : "");
+        BenchRun run = {.kill_at = kill_at, .moments = &sender->moments};
+        bool whole = bench_run(&bench, &run);
+        last = MAX(last, sender->moments);
+        kills += !whole;
+        if (!whole)
+            bench_work(&bench);
+        check(&trial);
+        clean(&trial);
+    }
+    g_test_message("%u kills, the last of %u moments", kills, last);
+    g_assert_cmpuint(kills, >=, MANY / STEP);
+    bench_tear_down(&bench);
+    munmap(sender, sizeof(Sender));
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -178,5 +206,6 @@ int main(int argc, char **argv)
     g_test_add_data_func("/defragment/crash/batch", GUINT_TO_POINTER(WAY_BATCH), test_orders);
     g_test_add_data_func("/defragment/crash/single", GUINT_TO_POINTER(WAY_SINGLE), test_orders);
     g_test_add_data_func("/defragment/crash/rescale", GUINT_TO_POINTER(WAY_RESCALE), test_orders);
+    g_test_add_func("/defragment/crash/many", test_many);
     return g_test_run();
 }
