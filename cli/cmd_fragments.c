@@ -8,9 +8,8 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "cli/command.h"
+#include "cli/fragment_wake.h"
 #include "cli/listing.h"
-#include "runners/keys.h"
-#include "switchboard/intake.h"
 
 #define KEY_SHOWN 16 /* digits of a set's key that ls shows */
 #define MISSING_SHOWN 20
@@ -112,21 +111,6 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
 
 /* ---- release, drop ---- */
 
-/* Tells the runner that has the set; the entry has no mail (KEY_WAKE). */
-static bool wake(Spool *spool, const FragmentSet *set, GError **error)
-{
-    json_t *meta = json_object();
-    meta_set_string(meta, META_LIST, set->list_id);
-    meta_set_string(meta, META_SHARD, set->key);
-    meta_set_string(meta, KEY_WAKE, set->key);
-    g_autoptr(Draft) draft = draft_new("defragment", meta);
-    Intake intake = {.draft = draft};
-    if (intake_store(spool, &intake, 1, false))
-        return true;
-    g_propagate_error(error, intake.error);
-    return false;
-}
-
 /* In a transaction. The entry is stored before the commit: should that fail, the runner is woken for nothing. */
 static bool end_set(Site *site, Store *store, const char *name, FragmentState state, char **key, GError **error)
 {
@@ -141,7 +125,7 @@ static bool end_set(Site *site, Store *store, const char *name, FragmentState st
     if (set->state != FRAGMENT_OPEN && set->state != FRAGMENT_QUARANTINED)
         return fail(error, FAIL_RACE, "it is %s already", fragment_state_text(set->state));
     return fragment_end(store, set->key, &(FragmentEnd){.state = state, .time = clock_now()}, error) &&
-           wake(spool, set, error);
+           fragment_wake(spool, set, error);
 }
 
 static int decide(Site *site, char **argv, FragmentState state, GError **error)

@@ -3,10 +3,12 @@
 /* listrunner list remove */
 #include "cli/list_remove.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/fragment_wake.h"
 #include "cli/progress.h"
 
 /* From so many members on the database has become large by them. */
@@ -49,16 +51,47 @@ static bool remove_all(Store *store, const List *list, int64_t members, GError *
     return sound && list_remove(store, list->list_id, error);
 }
 
+/* Parts of messages that wait for it: the runner that has them is told when the list is gone. */
+typedef struct Waiting {
+    GPtrArray *drafts;
+    int64_t sets, parts;
+} Waiting;
+
+static bool find_waiting(Site *site, Store *store, const List *list, Waiting *waiting, GError **error)
+{
+    const Config *config = site_config(site, error);
+    waiting->drafts = config ? fragment_wake_prepare(store, list->list_id, config_string(config, "site", "hostname"),
+                                                     &waiting->sets, &waiting->parts, error)
+                             : NULL;
+    return waiting->drafts != NULL;
+}
+
+static bool tell_of_waiting(Site *site, const Waiting *waiting, GError **error)
+{
+    if (waiting->sets == 0)
+        return true;
+    printf("%" PRId64 " part%s of %" PRId64 " incomplete message%s for it go to shunt\n", waiting->parts,
+           waiting->parts == 1 ? "" : "s", waiting->sets, waiting->sets == 1 ? "" : "s");
+    Spool *spool = site_spool(site, error);
+    return spool && fragment_wake_store(spool, waiting->drafts, error);
+}
+
 static int run_remove(Site *site, int argc, char **argv, GError **error)
 {
     int64_t members = 0;
     int code = TOOL_LATER;
     Store *store = site_store(site, false, error);
     g_autoptr(List) list = store ? list_find(store, argv[0], error) : NULL;
+    Waiting waiting = {0};
     if (!list || !member_count(store, list->list_id, ROLE_MEMBER, &members, error) ||
-        !is_meant(list, members, &code, error) || !remove_all(store, list, members, error))
+        !is_meant(list, members, &code, error) || !find_waiting(site, store, list, &waiting, error))
         return code;
+    g_autoptr(GPtrArray) drafts = waiting.drafts;
+    if (!remove_all(store, list, members, error))
+        return TOOL_LATER;
     printf("list %s removed\n", list->posting_address);
+    if (!tell_of_waiting(site, &waiting, error))
+        return TOOL_LATER;
     if (members >= MANY)
         puts("The file of the database stays as large as it is; what is written next takes the room.");
     return TOOL_OK;

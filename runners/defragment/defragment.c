@@ -76,7 +76,7 @@ static bool begin(Runner *runner, GError **error)
 {
     Defragment *own = runner_data(runner);
     list_cache_refresh(own->lists);
-    own->counted = false;
+    own->counted = own->looked = false;
     if (!store_begin(own->store, error))
         return false;
     if (settle_joins(own, error))
@@ -91,7 +91,7 @@ static bool wake(Defragment *own, Entry *entry, const char *key, GError **error)
     g_autoptr(GError) fault = NULL;
     g_autoptr(FragmentSet) set = fragment_find(own->store, key, &fault);
     if (!set && g_error_matches(fault, FAIL, FAIL_MISSING))
-        return true;
+        return settle_unknown(own, error); /* its list was removed, or it was forgotten */
     if (!set) {
         g_propagate_error(error, g_steal_pointer(&fault));
         return false;
@@ -152,15 +152,19 @@ static int64_t idle(Runner *runner)
     g_autoptr(GError) error = NULL;
     if (!settle_now(own, &error))
         log_warn("the index of parts: %s", error->message);
-    if (runner_slice(runner).index != 0)
-        return -1;
-    if (now >= own->forget_at) {
+    if (now < own->forget_at)
+        return own->forget_at - now;
+    own->looked = own->forget_at == 0; /* at the start already */
+    g_clear_error(&error);
+    if (!settle_unknown(own, &error))
+        log_warn("parts that wait for a list that is gone: %s", error->message);
+    if (runner_slice(runner).index == 0) {
         g_clear_error(&error);
         if (!fragment_forget(own->store, clock_now() - own->notices * DAY / 2, &error))
             log_warn("old sets stay in the index of parts: %s", error->message);
-        own->forget_at = now + FORGET_INTERVAL;
     }
-    return own->forget_at - now;
+    own->forget_at = now + FORGET_INTERVAL;
+    return FORGET_INTERVAL;
 }
 
 const RunnerSpec defragment_spec = {

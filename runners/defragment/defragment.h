@@ -29,6 +29,7 @@ typedef struct Defragment {
     int64_t notices; /* days */
     FragmentCount waiting; /* of this host, for this batch */
     bool counted;
+    bool looked; /* for parts that the index does not know, in this batch */
     GPtrArray *joins; /* of Join: made in this batch, or committed and not settled yet */
     Hosts *hosts;
     int64_t forget_at; /* monotonic */
@@ -71,5 +72,8 @@ bool join_set(Part *part, const FragmentSet *set, bool *done, GError **error);
 void settle_batch(Defragment *own);
 bool settle_joins(Defragment *own, GError **error);
 bool settle_start(Defragment *own, GError **error);
+/* Parts that wait and that the index does not know, as those of a list that was removed, are handled now. Once a
+ * batch: own->looked. */
+bool settle_unknown(Defragment *own, GError **error);
 /* All parts of the set that wait are handled now. */
 bool settle_wake(Defragment *own, const FragmentSet *set, GError **error);

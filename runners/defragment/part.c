@@ -343,7 +343,8 @@ static bool read_part(Part *part, GError **error)
     part->list = list_cache_get(own->lists, entry_list(entry), &fault);
     if (!part->list) {
         if (g_error_matches(fault, FAIL, FAIL_MISSING))
-            return fail(error, FAIL_NEVER, "there is no list %s", entry_list(entry));
+            return fail(error, FAIL_NEVER, "there is no list %s any more; this is a part of a message that waited for "
+                        "the others", entry_list(entry));
         g_propagate_error(error, g_steal_pointer(&fault));
         return false;
     }

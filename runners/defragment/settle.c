@@ -225,6 +225,14 @@ static bool check_queue(Defragment *own, GError **error)
     return true;
 }
 
+bool settle_unknown(Defragment *own, GError **error)
+{
+    if (own->looked)
+        return true;
+    own->looked = true;
+    return check_queue(own, error);
+}
+
 bool settle_start(Defragment *own, GError **error)
 {
     g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func((GDestroyNotify)fragment_set_free);

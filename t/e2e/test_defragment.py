@@ -463,3 +463,18 @@ def test_flood(instances, sink, tmp_path, monkeypatch):
     wait_until(lambda: settled(instance), 60, lambda: f"{len(defragmenting(instance))} left")
     assert len(instance.cli("held", "ls", "--names").splitlines()) == 50
     assert index(instance) == []
+
+
+def test_list_removed_while_parts_wait(instances, sink):
+    """Its parts come to shunt at once, and say why."""
+    instance = set_up(instances, sink)
+    for number in (1, 2):
+        instance.lmtp_send(make_part("gone@x", number, 3, b"x\r\n", "p@x.example", instance.address), instance.address)
+    wait_until(lambda: [row["parts"] for row in index(instance)] == [2], 10, "both parts in the index")
+    said = instance.cli("list", "remove", "--yes", instance.address)
+    assert "2 parts of 1 incomplete message for it" in said
+    wait_until(lambda: len(instance.files("shunt")["shunt"]) == 2, 10, "the parts in shunt")
+    wait_until(lambda: settled(instance), 10, "the queue to be empty")
+    rows = [json.loads(line) for line in instance.cli("shunt", "ls", "--json").splitlines()]
+    list_id = instance.address.replace("@", ".")
+    assert len(rows) == 2 and all(f"no list {list_id}" in row["reason"] for row in rows), rows

@@ -320,6 +320,40 @@ static void test_entry_lost(Bench *bench, gconstpointer data)
     bench_assert_joined(bench, "one\r\ntwo\r\n");
 }
 
+/* While the runner works, the list is removed, and it is told as the command line does. */
+static bool remove_list(void *data)
+{
+    Bench *bench = data;
+    g_autoptr(Store) store = bench_store(bench);
+    g_autoptr(GError) error = NULL;
+    if (!list_remove(store, BENCH_LIST, &error))
+        return false; /* it is gone */
+    json_t *meta = json_object();
+    meta_set_string(meta, KEY_WAKE, "of a set that went with its list");
+    g_autoptr(Draft) draft = draft_new("defragment", meta);
+    Intake intake = {.draft = draft};
+    g_autoptr(Spool) spool = spool_open(bench->fixture.path, NULL);
+    g_assert_true(intake_store(spool, &intake, 1, false));
+    return true;
+}
+
+static void test_list_removed(Bench *bench, gconstpointer data)
+{
+    bench_send(bench, "i", 1, 3, ONE);
+    bench_send(bench, "i", 2, 3, TWO);
+    bench_work(bench);
+    bench_assert_waiting(bench, 2, DAY, 2 * DAY);
+    BenchRun run = {.feed = remove_list, .data = bench};
+    g_assert_true(bench_run(bench, &run));
+    g_assert_cmpuint(bench_count(bench, "defragment"), ==, 0);
+    g_assert_cmpuint(bench_count(bench, "shunt"), ==, 2);
+    g_autofree char *files = fixture_files(&bench->fixture, "shunt", ".msg");
+    g_auto(GStrv) names = g_strsplit(files, ",", -1);
+    g_autoptr(Entry) entry = entry_open(spool_queue(bench->fixture.spool, "shunt", NULL), names[0], NULL);
+    const char *reason = meta_string(json_object_get(entry_meta(entry), META_FAULT), "reason", "");
+    g_assert_nonnull(strstr(reason, "no list " BENCH_LIST));
+}
+
 /* A part that is sent again in place of one that was lost is no repeat. */
 static void test_lost_and_sent_again(Bench *bench, gconstpointer data)
 {
@@ -482,6 +516,7 @@ static void add_all(void)
     ADD("limit/list", "[defragment]\nsets_per_list = 1\n", test_limits);
     ADD("limit/host", "[defragment]\nsets_per_host = 1\n", test_limits);
     ADD("index-lost", NULL, test_index_lost);
+    ADD("list-removed", NULL, test_list_removed);
     ADD("entry-lost", NULL, test_entry_lost);
     ADD("lost-and-sent-again", NULL, test_lost_and_sent_again);
     ADD("entry-damaged", NULL, test_entry_damaged);
