@@ -388,8 +388,7 @@ static int exit_code(const GError *error)
 int listener_main(const ListenerSpec *spec, int argc, char **argv)
 {
     if (argc > 1) {
-        g_printerr("usage: %s\nThis program is started by listrunner-master(8); see listrunner-%s(8).\n", argv[0],
-                   spec->name);
+        g_printerr("usage: %s\nThis program is started by listrunner-master(8); see listrunner.conf(5).\n", argv[0]);
         return CHILD_EXIT_USAGE;
     }
     log_open(spec->name, LOG_TARGET_STDERR);

@@ -453,8 +453,7 @@ int runner_main(const RunnerSpec *spec, int argc, char **argv)
 {
     log_open(spec->name, LOG_TARGET_STDERR);
     if (argc > 1) {
-        g_printerr("usage: %s\nThis program is started by listrunner-master(8); see listrunner-%s(8).\n", argv[0],
-                   spec->name);
+        g_printerr("usage: %s\nThis program is started by listrunner-master(8); see listrunner.conf(5).\n", argv[0]);
         return CHILD_EXIT_USAGE;
     }
     Runner runner = {.spec = spec};

@@ -11,7 +11,7 @@
  * handle(), commits the outcomes (hop.h), beats, and sleeps until inotify or
  * a due time wakes it. It knows no mail and no database. Installed with the switchboard's
  * headers, so that a runner can be written outside this tree; see
- * runners/README.md.
+ * listrunner-runner(7).
  *
  * All callbacks run in one thread. Failure of handle(): FAIL_LATER puts the
  * entry back, due again after a back-off that doubles with each try (1 s to 5 min); any other

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""doc/example-runner: built by pkg-config only, fed by copy_to, supervised, rescaled; its counts are exact."""
+"""Runners outside the tree, built by pkg-config only, fed by copy_to: the installed example, supervised and rescaled,
+its counts exact; those of the documents; one that reads headers, settings and members."""
+import json
 import os
+import re
 import shutil
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from support.corpus import TOP
 from support.instance import HOST, let_through, prefix, wait_until
 from support.load import Load
+from support.outside import WARNINGS, compile_runner, environment, link_flags
 from support.corpus import Mail
 from support.post import post
 
@@ -19,21 +23,14 @@ MEMBERS = ["m@members.example.org"]
 
 @pytest.fixture
 def program(tmp_path_factory):
-    """The example, built in a copy of its folder against the installed tree and nothing else."""
-    if not shutil.which("pkg-config"):
-        pytest.skip("pkg-config is not installed")
+    """The example, built in a copy of its installed folder against the installed tree and nothing else."""
     place = tmp_path_factory.mktemp("example")
     let_through(place)
-    for name in ("count.c", "Makefile"):
-        shutil.copy(TOP / "doc" / "example-runner" / name, place)
-    env = {**os.environ, "PKG_CONFIG_PATH": str(prefix() / "lib" / "pkgconfig")}
-    flags = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"]
-    # Archives built with sanitizers need their run time in whatever links them.
-    symbols = subprocess.run(["nm", prefix() / "lib" / "liblistrunner.a"], stdout=subprocess.PIPE,
-                             stderr=subprocess.DEVNULL, text=True)
-    link = "-fsanitize=address,undefined" if "__asan_" in symbols.stdout else ""
-    done = subprocess.run(["make", "-C", place, f"CFLAGS=-O1 -g {' '.join(flags)}", f"LDFLAGS={link}"], env=env,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    for path in (prefix() / "share" / "listrunner" / "examples" / "runner").iterdir():
+        shutil.copy(path, place)
+    done = subprocess.run(["make", "-C", place, f"CFLAGS=-O1 -g {' '.join(WARNINGS)}",
+                           f"LDFLAGS={' '.join(link_flags())}"], env=environment(), stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout
     return place / "count"
 
@@ -89,3 +86,50 @@ def test_a_setting_that_is_missing_is_named(instances, sink, program):
     wait_until(lambda: "x_directory" in instance.log_text(), 10, "the log to name the key")
     wait_until(lambda: instance.status().get("healthy") is False, 10, "the status to say so")
     assert instance.run("status").returncode != 0
+
+
+def fed(instances, sink, program, name, **keys):
+    """A running site whose posts go to the program, too."""
+    return instances(sink.port, settings={"pipeline": {"copy_to": name},
+                                          f"runner.{name}": {"command": program, **keys}}).start()
+
+
+def documented(pattern, text):
+    """The C file in an installed document, as a reader would copy it."""
+    return re.search(pattern, text, re.S)[1]
+
+
+def test_the_runner_of_the_manual_page(instances, sink, tmp_path):
+    page = (prefix() / "share" / "man" / "man7" / "listrunner-runner.7").read_text()
+    source = tmp_path / "senders.c"
+    source.write_text(documented(r"\.Bd[^\n]*\n(#include.*?)\.Ed", page).replace("\\e", "\\"))
+    instance = fed(instances, sink, compile_runner(source, tmp_path), "senders")
+    instance.lmtp_send(post(sender="anne@example.org"), instance.create_list("test", MEMBERS))
+    wait_until(lambda: f"list=test.{HOST} from=anne@example.org" in instance.log_text(), 10, "its line in the log")
+
+
+def test_the_runner_of_the_readme(instances, sink, tmp_path):
+    text = (prefix() / "share" / "listrunner" / "doc" / "runners" / "README.md").read_text()
+    source = tmp_path / "count.c"
+    source.write_text(documented(r"```c\n(.*?)```", text))
+    instance = fed(instances, sink, compile_runner(source, tmp_path), "count")
+    address = instance.create_list("test", MEMBERS)
+    for _ in range(2):
+        instance.lmtp_send(post(), address)
+    wait_until(lambda: f"list=test.{HOST}: post 2 since the start" in instance.log_text(), 10, "its line in the log")
+
+
+def test_one_that_reads_headers_settings_and_members(instances, sink, tmp_path):
+    source = Path(__file__).parent / "support" / "strangers.c"
+    (tmp_path / "strangers.c").write_bytes(source.read_bytes())
+    instance = fed(instances, sink, compile_runner(tmp_path / "strangers.c", tmp_path, "listrunner-store"), "strangers",
+                   x_queue="strange")
+    address = instance.create_list("test", MEMBERS, owner="owner@example.org", settings=["description=Rain and sun"])
+    for sender in (MEMBERS[0], "stranger@example.net"):
+        instance.lmtp_send(post(sender=f'"A, B" <{sender}>'), address, sender)
+    wait_until(lambda: len(instance.files("strange")["strange"]) == 1, 10, "the stranger's post in its queue")
+    instance.wait_idle()
+    name, = instance.files("strange")["strange"]
+    entry = json.loads(instance.cli("queue", "cat", "--json", name.removesuffix(".msg")))
+    assert entry["meta"]["strange"] == {"from": "stranger@example.net", "list": address, "members": 1,
+                                        "description": "Rain and sun", "owner": "owner@example.org"}
