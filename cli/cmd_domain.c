@@ -12,7 +12,7 @@ static gboolean json, names;
 
 static int run_create(Site *site, int argc, char **argv, GError **error)
 {
-    Store *store = site_store(site, true, error);
+    Store *store = site_store(site, false, error);
     if (!store || !domain_create(store, argv[0], description, error))
         return TOOL_LATER;
     printf("domain %s created\n", argv[0]);

@@ -55,7 +55,7 @@ static List *create_all(Store *store, const char *address, char delimiter, GErro
 
 static int run_create(Site *site, int argc, char **argv, GError **error)
 {
-    Store *store = site_store(site, true, error);
+    Store *store = site_store(site, false, error);
     if (!store || !store_begin(store, error))
         return TOOL_LATER;
     char delimiter = *config_string(site_config(site, error), "lmtp", "verp_delimiter");

@@ -43,7 +43,7 @@ extern const Command cmd_fragments;
 
 extern const Command cmd_bounce, cmd_config, cmd_domain, cmd_held, cmd_inject, cmd_list, cmd_member, cmd_queue;
 
-extern const Command cmd_dest, cmd_metrics;
+extern const Command cmd_dest, cmd_metrics, cmd_store;
 extern const Command cmd_reload, cmd_rescale, cmd_restart, cmd_shunt, cmd_spool, cmd_start, cmd_status, cmd_stop;
 
 /* Sets *error to a usage error (the tool adds where help is to be found) and returns

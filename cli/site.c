@@ -71,8 +71,6 @@ Store *site_store(Site *site, bool create, GError **error)
         return NULL;
     const char *path = config_string(site->config, "store", "path");
     site->store = store_open(config_string(site->config, "store", "driver"), path, create, error);
-    if (!site->store && !create && error && g_error_matches(*error, FAIL, FAIL_MISSING))
-        g_prefix_error(error, "nothing was created yet (listrunner list create): ");
     return site->store;
 }
 

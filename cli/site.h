@@ -30,7 +30,7 @@ const char *site_config_path(const Site *site);
  * better by who needs it. */
 const Config *site_config(Site *site, GError **error);
 
-/* With create a missing database is made, else it is FAIL_MISSING. */
+/* With create a missing database is made, which only `store create` may do; else it is FAIL_MISSING. */
 Store *site_store(Site *site, bool create, GError **error);
 Spool *site_spool(Site *site, GError **error);
 

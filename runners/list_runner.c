@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "runners/keys.h"
@@ -29,7 +30,7 @@ bool list_runner_start(Runner *runner, GError **error)
 {
     const Config *config = runner_config(runner);
     const char *path = config_string(config, "store", "path");
-    Store *store = store_open(config_string(config, "store", "driver"), path, true, error);
+    Store *store = store_open(config_string(config, "store", "driver"), path, false, error);
     if (!store)
         return false;
     int log = -1;
@@ -70,6 +71,9 @@ void list_runner_stop(Runner *runner)
 bool list_runner_begin(Runner *runner, GError **error)
 {
     ListRunner *own = runner_data(runner);
+    g_autoptr(GError) gone = NULL;
+    if (!store_present(own->store, &gone)) /* the one that is there is opened at the next start */
+        log_fatal(CHILD_EXIT_LATER, "%s", gone->message);
     list_cache_refresh(own->lists);
     if (own->keys && clock_monotonic() >= own->keys_until)
         g_clear_pointer(&own->keys, verp_keys_free);

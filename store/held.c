@@ -127,3 +127,14 @@ bool held_each(Store *store, const char *list_id, HeldEach *each, void *data, GE
     }
     return step == STEP_DONE;
 }
+
+bool held_count(Store *store, int64_t *count, int64_t *oldest, GError **error)
+{
+    g_autoptr(Query) query = query_start(store, error, "SELECT count(*), COALESCE((SELECT held_at FROM held "
+                                         "ORDER BY number LIMIT 1), 0) FROM held", NULL, 0);
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *count = query_integer(query, 0);
+    *oldest = query_integer(query, 1);
+    return true;
+}

@@ -31,5 +31,7 @@ Held *held_find(Store *store, int64_t number, GError **error);
  * look for what another left outside the store. A number that is not held is passed over. */
 bool held_attempt(Store *store, int64_t number, GError **error);
 bool held_remove(Store *store, int64_t number, GError **error);
+/* How many are held on all lists, and since when the oldest (0: none). */
+bool held_count(Store *store, int64_t *count, int64_t *oldest, GError **error);
 typedef bool HeldEach(const Held *held, void *data);
 bool held_each(Store *store, const char *list_id, HeldEach *each, void *data, GError **error); /* list_id NULL: all */

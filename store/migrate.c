@@ -68,6 +68,14 @@ static bool apply_whole(const StoreDriver *driver, void *connection, const Migra
     return false;
 }
 
+static int64_t newest_of(const Migration *table)
+{
+    int64_t newest = 0;
+    for (; table->number; table++)
+        newest = table->number;
+    return newest;
+}
+
 bool migrate_to(const StoreDriver *driver, void *connection, const char *where, const Migration *table, GError **error)
 {
     int64_t number = 0;
@@ -75,9 +83,7 @@ bool migrate_to(const StoreDriver *driver, void *connection, const char *where, 
         g_prefix_error(error, "%s: ", where);
         return false;
     }
-    int64_t newest = 0;
-    for (const Migration *migration = table; migration->number; migration++)
-        newest = migration->number;
+    const int64_t newest = newest_of(table);
     if (number > newest)
         return fail(error, FAIL_CONFIG,
                     "%s has schema %" G_GINT64_FORMAT ", but this program knows only up to %" G_GINT64_FORMAT
@@ -91,7 +97,16 @@ bool migrate_to(const StoreDriver *driver, void *connection, const char *where, 
     return true;
 }
 
-bool migrate(const StoreDriver *driver, void *connection, const char *where, GError **error)
+bool migrate_version(const StoreDriver *driver, void *connection, int64_t *number, int64_t *newest, GError **error)
 {
+    *newest = newest_of(migrations);
+    return current(driver, connection, number, error);
+}
+
+bool migrate(const StoreDriver *driver, void *connection, const char *where, bool create, GError **error)
+{
+    int64_t number = 0;
+    if (!create && current(driver, connection, &number, NULL) && number == 0)
+        return store_fail_missing(where, "is empty", error);
     return migrate_to(driver, connection, where, migrations, error);
 }

@@ -20,7 +20,11 @@ typedef struct Migration {
 
 extern const Migration migrations[]; /* made by the build; ended by number 0 */
 
-bool migrate(const StoreDriver *driver, void *connection, const char *where, GError **error);
+/* An empty database is filled only with create, else it is FAIL_MISSING. */
+bool migrate(const StoreDriver *driver, void *connection, const char *where, bool create, GError **error);
+
+/* The number of the last migration that was applied (0: none), and of the last one that this program knows. */
+bool migrate_version(const StoreDriver *driver, void *connection, int64_t *number, int64_t *newest, GError **error);
 
 /* With a table of one's own, for tests. */
 bool migrate_to(const StoreDriver *driver, void *connection, const char *where, const Migration *table, GError **error);

@@ -33,20 +33,41 @@ struct Query {
     void *statement;
 };
 
+const StoreDriver *store_driver_find(const char *name, GError **error)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(drivers); i++)
+        if (strcmp(drivers[i]->name, name) == 0)
+            return drivers[i];
+    fail(error, FAIL_CONFIG, "there is no store driver \"%s\"; the one there is: sqlite", name);
+    return NULL;
+}
+
+bool store_fail_missing(const char *where, const char *what, GError **error)
+{
+    return fail(error, FAIL_MISSING, "the database %s %s: mount or restore it if there was one; "
+                "\"listrunner store create\" makes a new one", where, what);
+}
+
+bool store_find(const char *driver, const char *where, GError **error)
+{
+    const StoreDriver *found = store_driver_find(driver, error);
+    return found && found->find(where, error);
+}
+
+bool store_present(Store *store, GError **error)
+{
+    return store->driver->present(store->connection, error);
+}
+
 Store *store_open(const char *driver, const char *where, bool create, GError **error)
 {
-    const StoreDriver *found = NULL;
-    for (size_t i = 0; i < G_N_ELEMENTS(drivers); i++)
-        if (strcmp(drivers[i]->name, driver) == 0)
-            found = drivers[i];
-    if (!found) {
-        fail(error, FAIL_CONFIG, "there is no store driver \"%s\"; the one there is: sqlite", driver);
+    const StoreDriver *found = store_driver_find(driver, error);
+    if (!found || (!create && !found->find(where, error)))
         return NULL;
-    }
     void *connection = found->open(where, create, error);
     if (!connection)
         return NULL;
-    if (!migrate(found, connection, where, error)) {
+    if (!migrate(found, connection, where, create, error)) {
         found->close(connection);
         return NULL;
     }

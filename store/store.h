@@ -30,10 +30,19 @@
 
 /* Opens the database of driver ("sqlite") at where (a path) and brings its
  * schema up to date (numbered migrations, each in a transaction). With create
- * false a missing database is FAIL_MISSING. FAIL_CONFIG: it is of a newer
- * program, not a database, or not ours. */
+ * false a database that is missing or empty is FAIL_MISSING, and the message
+ * says how one is made: only a person may decide that a new one is wanted.
+ * FAIL_CONFIG: it is of a newer program, not a database, or not ours. */
 Store *store_open(const char *driver, const char *where, bool create, GError **error);
 void store_free(Store *store);
+
+/* Look whether there is a database at where without opening it, which might
+ * leave files of the caller's beside it. FAIL_MISSING as from store_open(). */
+bool store_find(const char *driver, const char *where, GError **error);
+
+/* Look whether the database is still the one that was opened. FAIL_LATER: its file was removed or replaced meanwhile,
+ * or its file system is gone. Then this connection reads old data and its writes are lost, so open a new one. */
+bool store_present(Store *store, GError **error);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Store, store_free)
 
 /* Transactions nest by counting. A write outside a transaction is one of its

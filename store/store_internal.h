@@ -43,6 +43,12 @@ typedef struct StoreDriver {
     const char *name;
     void *(*open)(const char *where, bool create, GError **error);
     void (*close)(void *connection);
+    bool (*find)(const char *where, GError **error);         /* store_find() */
+    bool (*present)(void *connection, GError **error);       /* store_present() */
+    /* Appends a sentence (owned) for each fault that reading all of the database finds. */
+    bool (*verify)(void *connection, GPtrArray *faults, GError **error);
+    bool (*backup)(void *connection, const char *to, GError **error); /* store_backup() */
+    bool (*compact)(void *connection, GError **error);                /* store_compact() */
     bool (*script)(void *connection, const char *sql, GError **error); /* statements without parameters or results */
     void *(*prepare)(void *connection, const char *sql, GError **error);
     void (*finalize)(void *statement);
@@ -65,6 +71,12 @@ typedef struct StoreDriver {
 } StoreDriver;
 
 extern const StoreDriver store_sqlite;
+
+/* NULL with FAIL_CONFIG for a name that is not known. */
+const StoreDriver *store_driver_find(const char *name, GError **error);
+
+/* FAIL_MISSING, with what a person can do about it. Returns false. */
+bool store_fail_missing(const char *where, const char *what, GError **error);
 
 typedef struct Query Query;
 

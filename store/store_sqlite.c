@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/auto.h"
@@ -24,6 +25,8 @@ typedef struct Connection {
     sqlite3 *database;
     sqlite3_stmt *version; /* kept prepared: it is asked often */
     int log;               /* the write-ahead log, where its sync is left to the caller; else -1 */
+    dev_t device;          /* of the file that was opened */
+    ino_t file;
 } Connection;
 
 static FailCode code_of(int result)
@@ -112,20 +115,49 @@ static bool use_wal(sqlite3 *database, GError **error)
     }
 }
 
+static bool sqlite_find(const char *where, GError **error)
+{
+    struct stat status;
+    if (stat(where, &status) == 0)
+        return status.st_size > 0 || store_fail_missing(where, "is empty", error);
+    if (errno == ENOENT)
+        return store_fail_missing(where, "is not there", error);
+    g_autofree char *denied = errno == EACCES ? store_access_denied(where) : NULL;
+    return denied ? fail(error, FAIL_LATER, "%s: %s", where, denied) : fail_errno(error, FAIL_LATER, "%s", where);
+}
+
+/* The file is not opened here: closing it would end the locks that another connection of this process may have on it. */
+static bool look_at_file(Connection *self, const char *where, GError **error)
+{
+    struct stat status;
+    if (stat(where, &status) != 0)
+        return fail_errno(error, FAIL_LATER, "%s", where);
+    self->device = status.st_dev;
+    self->file = status.st_ino;
+    return true;
+}
+
+static bool sqlite_present(void *connection, GError **error)
+{
+    const Connection *self = connection;
+    struct stat status;
+    const char *where = sqlite3_db_filename(self->database, "main");
+    if (stat(where, &status) != 0)
+        return fail_errno(error, FAIL_LATER, "the database %s is gone", where);
+    return (status.st_dev == self->device && status.st_ino == self->file) ||
+           fail(error, FAIL_LATER, "the database %s was replaced by another file", where);
+}
+
 static void *sqlite_open(const char *where, bool create, GError **error)
 {
     if (create && !create_file(where, error))
         return NULL;
-    if (!create && access(where, F_OK) != 0) {
-        g_autofree char *denied = errno == EACCES ? store_access_denied(where) : NULL;
-        if (denied)
-            fail(error, FAIL_LATER, "%s: %s", where, denied);
-        else
-            fail_errno(error, errno == ENOENT ? FAIL_MISSING : FAIL_LATER, "%s", where);
-        return NULL;
-    }
     Connection *self = g_new0(Connection, 1);
     self->log = -1;
+    if (!look_at_file(self, where, error)) {
+        sqlite_close(self);
+        return NULL;
+    }
     int result = sqlite3_open_v2(where, &self->database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     bool ok = result == SQLITE_OK;
     if (!ok && self->database)
@@ -346,6 +378,73 @@ static bool sqlite_inspect(void *connection, bool *has_schema, GError **error)
     return true;
 }
 
+static bool add_rows(sqlite3 *database, const char *sql, GPtrArray *faults, GError **error)
+{
+    sqlite3_stmt *statement = NULL;
+    int result = sqlite3_prepare_v2(database, sql, -1, &statement, NULL);
+    while (result == SQLITE_OK || result == SQLITE_ROW) {
+        result = sqlite3_step(statement);
+        if (result == SQLITE_ROW)
+            g_ptr_array_add(faults, g_strdup((const char *)sqlite3_column_text(statement, 0)));
+    }
+    if ((result & 0xff) == SQLITE_CORRUPT) { /* too bad to be read further, which is what was asked */
+        g_ptr_array_add(faults, g_strdup(sqlite3_errmsg(database)));
+        result = SQLITE_DONE;
+    }
+    if (result != SQLITE_DONE)
+        failed(database, result, error);
+    sqlite3_finalize(statement);
+    return result == SQLITE_DONE;
+}
+
+static bool sqlite_verify(void *connection, GPtrArray *faults, GError **error)
+{
+    sqlite3 *database = ((Connection *)connection)->database;
+    return add_rows(database, "SELECT * FROM pragma_integrity_check WHERE integrity_check <> 'ok'", faults, error) &&
+           add_rows(database, "SELECT 'a row of ' || \"table\" || ' refers to a row of ' || parent || "
+                    "' that is not there' FROM pragma_foreign_key_check", faults, error);
+}
+
+/* One step for all pages: a single read transaction, so what is copied is one moment, and writers go on. */
+static bool copy_pages(sqlite3 *from, sqlite3 *to, GError **error)
+{
+    sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
+    if (!backup)
+        return failed(to, sqlite3_errcode(to), error);
+    sqlite3_backup_step(backup, -1);
+    int result = sqlite3_backup_finish(backup);
+    return result == SQLITE_OK || failed(to, result, error);
+}
+
+static bool fill_backup(sqlite3 *from, const char *to, GError **error)
+{
+    sqlite3 *copy = NULL;
+    int result = sqlite3_open_v2(to, &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    bool done = result == SQLITE_OK ? copy_pages(from, copy, error) : failed(copy, result, error);
+    sqlite3_close_v2(copy);
+    auto_fd file = done ? open(to, O_RDWR | O_CLOEXEC) : -1;
+    return done && (file >= 0 || fail_errno(error, FAIL_LATER, "open %s", to)) && fs_sync_file(file, error);
+}
+
+static bool sqlite_backup(void *connection, const char *to, GError **error)
+{
+    auto_fd file = open(to, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+    if (file < 0)
+        return fail_errno(error, errno == EEXIST ? FAIL_RACE : FAIL_LATER, "make %s", to);
+    g_autofree char *above = g_path_get_dirname(to);
+    auto_fd directory = fs_open_dir(AT_FDCWD, above, false, error);
+    if (directory >= 0 && fill_backup(((Connection *)connection)->database, to, error) && fs_sync_dir(directory, error))
+        return true;
+    unlink(to);
+    return false;
+}
+
+static bool sqlite_compact(void *connection, GError **error)
+{
+    sqlite3 *database = ((Connection *)connection)->database;
+    return script_once(database, "VACUUM", error) && script_once(database, "PRAGMA wal_checkpoint(TRUNCATE)", error);
+}
+
 static const char *const words[] = {
     "@integer@",   "INTEGER",
     "@text@",      "TEXT",
@@ -361,6 +460,11 @@ const StoreDriver store_sqlite = {
     .name = "sqlite",
     .open = sqlite_open,
     .close = sqlite_close,
+    .find = sqlite_find,
+    .present = sqlite_present,
+    .verify = sqlite_verify,
+    .backup = sqlite_backup,
+    .compact = sqlite_compact,
     .script = sqlite_script,
     .prepare = sqlite_prepare,
     .finalize = sqlite_finalize,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "runners/defragment/hand_over.h"
@@ -53,7 +54,7 @@ static bool start(Runner *runner, GError **error)
 {
     const Config *config = runner_config(runner);
     g_autoptr(Store) store = store_open(config_string(config, "store", "driver"),
-                                        config_string(config, "store", "path"), true, error);
+                                        config_string(config, "store", "path"), false, error);
     int log = -1;
     if (!store || !store_leave_sync(store, &log, error))
         return false;
@@ -75,6 +76,9 @@ static bool start(Runner *runner, GError **error)
 static bool begin(Runner *runner, GError **error)
 {
     Defragment *own = runner_data(runner);
+    g_autoptr(GError) gone = NULL;
+    if (!store_present(own->store, &gone)) /* the one that is there is opened at the next start */
+        log_fatal(CHILD_EXIT_LATER, "%s", gone->message);
     list_cache_refresh(own->lists);
     own->counted = own->looked = false;
     if (!store_begin(own->store, error))

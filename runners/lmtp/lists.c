@@ -61,14 +61,18 @@ static bool open_store(Lists *lists, GError **error)
     return lists->store || fail(error, FAIL_LATER, "%s", why->message);
 }
 
-/* Forgets what may be stale. */
-static void refresh(Lists *lists)
+/* Forgets what may be stale. False: the database that is open is no longer the site's. An address that is not in it may
+ * well be a list's, so nobody is to be refused for good. */
+static bool refresh(Lists *lists, GError **error)
 {
+    if (!store_present(lists->store, error))
+        return false;
     int64_t version = store_version(lists->store);
     if (version != lists->version || g_hash_table_size(lists->known) >= CACHE_LIMIT)
         g_hash_table_remove_all(lists->known);
     lists->version = version;
     lists->looked_at = clock_monotonic();
+    return true;
 }
 
 static bool answer(const char *known, bool *exists, char **list_id)
@@ -86,7 +90,8 @@ static bool exists_cached(const char *local, const char *domain, bool *exists, c
     const char *known = g_hash_table_lookup(lists->known, address);
     if (known && *known && clock_monotonic() - lists->looked_at < TRUST_US)
         return answer(known, exists, list_id);
-    refresh(lists);
+    if (!refresh(lists, error))
+        return false;
     known = g_hash_table_lookup(lists->known, address);
     if (known)
         return answer(known, exists, list_id);

@@ -152,7 +152,9 @@ def test_rotate(site):
 
 
 def test_refusals(site):
-    site.run("bounce", "ls", code=MISSING, says="nothing was created yet")
+    site.database.rename(site.path / "aside")
+    site.run("bounce", "ls", code=MISSING, says="listrunner store create")
+    (site.path / "aside").rename(site.database)
     fill(site)
     site.run("bounce", "ls", "none@lists.example.com", code=MISSING, says="none@lists.example.com")
     site.run("bounce", "ls", "--reason=because", code=USAGE, says="user-unknown, mailbox-full")

@@ -21,7 +21,7 @@ LIST = "test@example.com"
 
 def fill(site, digit="a", host=None, state=0, total=4, numbers=(1, 3)):
     """A set whose key is the digit 64 times."""
-    if not site.database.exists():
+    if not site.run("list", "ls", "--names").out:
         site.run("list", "create", LIST)
     host = host or site.run("config", "show", "--defaults").out.split("hostname = ")[1].split()[0]
     now = int(time.time() * 1e6)

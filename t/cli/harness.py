@@ -37,7 +37,7 @@ class Result:
 
 
 class Site:
-    """A configuration, an empty spool and no database yet."""
+    """A configuration, an empty spool and an empty database."""
 
     def __init__(self):
         self.path = pathlib.Path(tempfile.mkdtemp(prefix="listrunner-cli-"))
@@ -49,6 +49,8 @@ class Site:
             f"[site]\nhostname = lists.example.com\nuser = {user_name()}\n"
             f"[spool]\ndirectory = {self.spool}\n[store]\npath = {self.database}\n"
         )
+
+        self.run("store", "create")
 
     def run(self, *words, data=b"", code=OK, says=None):
         """Runs a verb; the exit code must be `code`, and standard error hold `says`."""

@@ -82,7 +82,7 @@ def test_missing_and_surplus_arguments(site):
 
 
 def test_double_dash_ends_options(site):
-    site.run("list", "show", "--", "--json", code=66, says="nothing was created yet")
+    site.run("list", "show", "--", "--json", code=66, says="there is no list --json")
 
 
 def test_configuration_option_after_the_verb(site):

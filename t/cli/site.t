@@ -4,6 +4,7 @@
 """Domains, lists, their settings, members, the configuration."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -11,7 +12,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import stat  # noqa: E402
 
-from harness import CONFIG, MISSING, NOT_RUNNING, NOT_SO, TOOL, USAGE, Skip, main, on_terminal  # noqa: E402
+from harness import CONFIG, LATER, MISSING, NOT_RUNNING, NOT_SO, TOOL, USAGE, Skip, main, on_terminal  # noqa: E402
 
 LIST = "test@example.com"
 
@@ -42,9 +43,62 @@ def test_a_wrong_configuration_stops_every_verb(site):
     site.run("queue", "stat", code=CONFIG, says=str(site.config))
 
 
-def test_nothing_was_created_yet(site):
-    site.run("list", "ls", code=MISSING, says=str(site.database))
-    assert not site.database.exists()
+def test_only_store_create_makes_a_database(site):
+    for path in site.path.glob("listrunner.db*"):
+        path.unlink()
+    for words in (["list", "ls"], ["list", "create", LIST], ["domain", "create", "example.com"], ["store", "check"],
+                  ["store", "compact"], ["store", "backup", site.path / "copy"]):
+        err = site.run(*words, code=MISSING, says=str(site.database)).err
+        assert "listrunner store create" in err, err
+        assert not site.database.exists()
+    site.database.touch()
+    site.run("list", "create", LIST, code=MISSING, says="is empty")
+    assert site.database.stat().st_size == 0
+    assert str(site.database) in site.run("store", "create").out
+    site.run("list", "create", LIST)
+    site.run("store", "create", code=NOT_SO, says="already")
+    assert site.run("list", "ls", "--names").out == LIST + "\n"
+
+
+def test_a_database_is_checked(site):
+    out = site.run("store", "check").out
+    assert re.search(r"is sound, schema [1-9][0-9]*\.$", out.strip()), out
+    site.run("list", "create", LIST)
+    site.run("member", "import", LIST, data=b"".join(b"member%d@example.org\n" % i for i in range(3000)))
+    site.run("store", "compact")
+    octets = bytearray(site.database.read_bytes())
+    octets[-20 * 4096:] = bytes(20 * 4096)
+    site.database.write_bytes(octets)
+    site.run("store", "check", code=NOT_SO, says="is damaged: stop Listrunner")
+    assert "can be opened" in site.run("store", "check", "--quick").out
+    site.database.write_bytes(b"x" * 8192)
+    site.run("store", "check", "--quick", code=CONFIG, says="not a database")
+
+
+def test_a_backup_is_a_database(site):
+    copy = site.path / "copy.db"
+    site.run("list", "create", LIST)
+    site.run("member", "add", LIST, "anne@example.com")
+    site.run("store", "backup", copy)
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o640
+    site.run("store", "backup", copy, code=NOT_SO, says=str(copy))
+    site.run("member", "remove", LIST, "anne@example.com")
+    for path in site.path.glob("listrunner.db*"):
+        path.unlink()
+    copy.rename(site.database)
+    assert site.run("member", "ls", LIST, "--names").out == "anne@example.com\n"
+    site.run("store", "check")
+    site.run("store", "backup", site.path / "none" / "copy.db", code=LATER, says="none")
+    assert not (site.path / "none").exists()
+
+
+def test_compacting_gives_room_back(site):
+    site.run("list", "create", LIST)
+    site.run("member", "import", LIST, data=b"".join(b"member%d@example.org\n" % i for i in range(5000)))
+    site.run("list", "remove", LIST)
+    before = site.database.stat().st_size
+    site.run("store", "compact")
+    assert site.database.stat().st_size < before / 2
 
 
 def test_domains(site):
@@ -336,8 +390,10 @@ def test_root_leaves_no_files_of_its_own(site):
 
     nobody = pwd.getpwnam("nobody")
     site.config.write_text(site.config.read_text().replace("user = root", "user = nobody"))
-    for path in (site.path, site.spool):
+    site.database.unlink()
+    for path in (site.path, *site.path.iterdir()):
         os.chown(path, nobody.pw_uid, nobody.pw_gid)
+    site.run("store", "create")
     site.run("list", "create", LIST, "--owner", "anne@example.com")
     secret = site.path / "only-root"
     secret.write_text("Subject: hello\n\nbody\n")

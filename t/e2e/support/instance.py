@@ -112,6 +112,7 @@ class Instance:
         self.spool = Path(spool or self.directory / "spool")
         self.archive = self.directory / "archive"
         self.process = None
+        self.has_store = False
         self.wrapper = []  # words before the master's, of a program that becomes it
         for path in (self.spool, self.directory / "lib", self.directory / "run", self.archive):
             path.mkdir(exist_ok=True)
@@ -165,9 +166,17 @@ class Instance:
             f"listrunner {' '.join(map(str, words))}: code {done.returncode}: {done.stderr}{done.stdout}"
         return done.stdout
 
+    def create_store(self):
+        """The database, once in the life of the instance: never anew when it has gone. One may be there from before."""
+        if not self.has_store:
+            done = self.run("store", "create")
+            assert done.returncode in (0, 1), f"listrunner store create: code {done.returncode}: {done.stderr}"
+            self.has_store = True
+
     def create_list(self, name="test", members=(), owner=None, settings=()):
         """name@HOST; anybody may post unless settings (NAME=VALUE) say otherwise. Returns its address."""
         address = f"{name}@{HOST}"
+        self.create_store()
         self.cli("list", "create", address, *(["--owner", owner] if owner else []))
         self.cli("list", "set", address, "default_nonmember_action=accept", "default_member_action=accept",
                  "require_explicit_destination=false", "max_message_size=0", "max_num_recipients=0",
@@ -194,6 +203,7 @@ class Instance:
 
     def start(self, wait=True):
         program = prefix() / "sbin" / "listrunner-master"
+        self.create_store()
         self.log = open(self.log_path, "ab")
         self.process = subprocess.Popen([*self.wrapper, program, "-c", self.config], stdin=subprocess.DEVNULL,
                                         stdout=self.log, stderr=self.log, start_new_session=True, cwd="/")

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/maintain.h"
+
+#include "store/migrate.h"
+#include "store/store_internal.h"
+
+void store_report_clear(StoreReport *report)
+{
+    g_clear_pointer(&report->faults, g_ptr_array_unref);
+}
+
+bool store_check(const char *driver, const char *where, bool deep, StoreReport *report, GError **error)
+{
+    *report = (StoreReport){.faults = g_ptr_array_new_with_free_func(g_free)};
+    const StoreDriver *found = store_driver_find(driver, error);
+    void *connection = found && found->find(where, error) ? found->open(where, false, error) : NULL;
+    if (!connection)
+        return false;
+    bool read = migrate_version(found, connection, &report->schema, &report->newest, error);
+    if (!read)
+        g_prefix_error(error, "%s: ", where);
+    else if (report->schema == 0)
+        read = store_fail_missing(where, "is empty", error);
+    else if (deep)
+        read = found->verify(connection, report->faults, error);
+    found->close(connection);
+    return read;
+}
+
+bool store_backup(Store *store, const char *to, GError **error)
+{
+    return store_driver(store)->backup(store_connection(store), to, error);
+}
+
+bool store_compact(Store *store, GError **error)
+{
+    return store_driver(store)->compact(store_connection(store), error);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Looking after a database as a whole: is it sound, a copy of it, its size.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store_type.h"
+
+typedef struct StoreReport {
+    int64_t schema, newest; /* the schema that it has, and the newest that this program knows */
+    GPtrArray *faults;      /* of char *, owned: sentences; empty when it is sound */
+} StoreReport;
+
+void store_report_clear(StoreReport *report);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(StoreReport, store_report_clear)
+
+/* Reads the schema's number and, with deep, all of the database (minutes for a large one). Changes nothing: an older
+ * schema stays as it is. False when it cannot be opened or read at all, with the codes of store_open(). */
+bool store_check(const char *driver, const char *where, bool deep, StoreReport *report, GError **error);
+
+/* Writes a copy of this moment to the file to, which must not be there yet (FAIL_RACE), and makes it durable. Runners
+ * may be at work meanwhile. A copy that fails is removed. */
+bool store_backup(Store *store, const char *to, GError **error);
+
+/* Gives the room of what was removed back to the file system. Whoever writes waits meanwhile, so some runners may fail
+ * with FAIL_LATER on a large database and try again. */
+bool store_compact(Store *store, GError **error);

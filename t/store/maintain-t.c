@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* Whether a database is there, the one that was opened, and sound; copies of it. */
+#include "store/maintain.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "t/store/fixture.h"
+
+/* What is there but holds nothing is as good as missing: only the one who asks for a new database gets one. */
+static void test_open_empty(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    struct stat status;
+    g_autofree char *path = g_build_filename(fixture->directory, "empty.db", NULL);
+    g_assert_true(g_file_set_contents(path, "", 0, NULL));
+    g_assert_null(store_open("sqlite", path, false, &error));
+    g_assert_nonnull(strstr(error->message, "listrunner store create"));
+    assert_failed(FAIL_MISSING, error);
+    g_assert_false(store_find("sqlite", path, &error));
+    assert_failed(FAIL_MISSING, error);
+    g_assert_cmpint(stat(path, &status), ==, 0);
+    g_assert_cmpint(status.st_size, ==, 0);
+    g_autoptr(Store) store = store_open("sqlite", path, true, &error);
+    g_assert_no_error(error);
+}
+
+static void test_present(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autofree char *aside = g_build_filename(fixture->directory, "aside.db", NULL);
+    assert_ok(store_present(fixture->store, &error), error);
+    g_assert_cmpint(rename(fixture->path, aside), ==, 0);
+    g_assert_false(store_present(fixture->store, &error));
+    assert_failed(FAIL_LATER, error);
+    g_assert_true(g_file_set_contents(fixture->path, "another", -1, NULL));
+    g_assert_false(store_present(fixture->store, &error));
+    assert_failed(FAIL_LATER, error);
+    g_assert_cmpint(rename(aside, fixture->path), ==, 0);
+    assert_ok(store_present(fixture->store, &error), error);
+}
+
+static void test_check(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_auto(StoreReport) sound = {0}, damaged = {0};
+    for (int i = 0; i < 500; i++) {
+        g_autofree char *name = g_strdup_printf("domain%d.example.com", i);
+        assert_ok(store_begin(fixture->store, &error), error);
+        assert_ok(domain_create(fixture->store, name, NULL, &error), error);
+        assert_ok(store_commit(fixture->store, &error), error);
+    }
+    g_clear_pointer(&fixture->store, store_free); /* the last one out empties the log */
+    assert_ok(store_check("sqlite", fixture->path, true, &sound, &error), error);
+    g_assert_cmpuint(sound.faults->len, ==, 0);
+    g_assert_cmpint(sound.schema, >, 0);
+    g_assert_cmpint(sound.schema, ==, sound.newest);
+
+    g_autofree char *octets = NULL;
+    size_t length;
+    g_assert_true(g_file_get_contents(fixture->path, &octets, &length, NULL));
+    memset(octets + length - 4096, 0xa5, 4096);
+    g_assert_true(g_file_set_contents(fixture->path, octets, (gssize)length, NULL));
+    assert_ok(store_check("sqlite", fixture->path, true, &damaged, &error), error);
+    g_assert_cmpuint(damaged.faults->len, >, 0);
+}
+
+static void test_backup(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autofree char *path = g_build_filename(fixture->directory, "copy.db", NULL);
+    g_autofree char *nowhere = g_build_filename(fixture->directory, "none", "copy.db", NULL);
+    assert_ok(domain_create(fixture->store, "example.com", NULL, &error), error);
+    assert_ok(store_backup(fixture->store, path, &error), error);
+    g_assert_false(store_backup(fixture->store, path, &error));
+    assert_failed(FAIL_RACE, error);
+    g_assert_false(store_backup(fixture->store, nowhere, &error));
+    assert_failed(FAIL_LATER, error);
+    g_autoptr(Store) copy = store_open("sqlite", path, false, &error);
+    g_assert_no_error(error);
+    g_autoptr(GPtrArray) domains = domain_all(copy, &error);
+    g_assert_cmpuint(domains->len, ==, 1);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    TEST("/maintain/empty", test_open_empty);
+    TEST("/maintain/present", test_present);
+    TEST("/maintain/check", test_check);
+    TEST("/maintain/backup", test_backup);
+    return g_test_run();
+}
