@@ -12,9 +12,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/contract.h"
 #include "base/clock.h"
+#include "base/contract.h"
 #include "base/fail.h"
+#include "base/log.h"
 
 #define OPEN_FILES_WANTED (1 << 17)
 
@@ -70,6 +71,39 @@ static void raise_limits(void)
     }
 }
 
+static void say(const char *line, size_t length)
+{
+    if (!has_master)
+        return;
+    ssize_t written;
+    do
+        written = write(CHILD_STATUS_FD, line, length);
+    while (written < 0 && errno == EINTR);
+    if (written < 0 && errno == EPIPE) /* the master died */
+        stop_seen = 1;
+}
+
+/* One line, however many the text has, and not longer than the master reads. */
+static void tell_fault(const char *text)
+{
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    g_autofree char *whole = g_strdup_printf("fault %s", g_strdelimit(valid, "\r\n", ' '));
+    size_t length = MIN(strlen(whole), CHILD_LINE_MAX - 1);
+    if (whole[length])
+        length = (size_t)(g_utf8_find_prev_char(whole, whole + length) - whole);
+    whole[length] = '\n';
+    say(whole, length + 1);
+}
+
+/* The file that the master opened; a runner that is to write somewhere else opens that itself. */
+static void follow_log(void)
+{
+    const char *path = g_getenv(CHILD_ENV_LOG_FILE);
+    g_autoptr(GError) error = NULL;
+    if (path && has_master && !log_to_file(path, &error))
+        log_warn("%s; the log goes on where it was", error->message);
+}
+
 const Child *child_init(const char *fallback, GError **error)
 {
     const char *runner = g_getenv(CHILD_ENV_RUNNER);
@@ -98,19 +132,9 @@ const Child *child_init(const char *fallback, GError **error)
         fcntl(CHILD_STATUS_FD, F_SETFD, FD_CLOEXEC);
         fcntl(CHILD_STATUS_FD, F_SETFL, fcntl(CHILD_STATUS_FD, F_GETFL) | O_NONBLOCK);
     }
+    log_on_end(tell_fault);
+    follow_log();
     return &child;
-}
-
-static void say(const char *line, size_t length)
-{
-    if (!has_master)
-        return;
-    ssize_t written;
-    do
-        written = write(CHILD_STATUS_FD, line, length);
-    while (written < 0 && errno == EINTR);
-    if (written < 0 && errno == EPIPE) /* the master died */
-        stop_seen = 1;
 }
 
 void child_ready(void)
@@ -135,6 +159,18 @@ void child_set_charged(bool charged)
     is_charged = charged;
 }
 
+int child_exit_code(const GError *error)
+{
+    return g_error_matches(error, FAIL, FAIL_CONFIG) ? CHILD_EXIT_CONFIG : CHILD_EXIT_LATER;
+}
+
+int child_cannot_start(const GError *error)
+{
+    log_error("cannot start: %s", error->message);
+    tell_fault(error->message);
+    return child_exit_code(error);
+}
+
 bool child_stopping(void)
 {
     return stop_seen != 0;
@@ -151,8 +187,10 @@ bool child_reopen(void)
     while (read(wake_pipe[0], drained, sizeof drained) > 0)
         continue;
     bool seen = reopen_seen != 0;
-    if (seen) /* one that comes only now is for the next call */
+    if (seen) { /* one that comes only now is for the next call */
         reopen_seen = 0;
+        log_reopen();
+    }
     if (stop_seen) { /* stopping stays readable */
         ssize_t ignored = write(wake_pipe[1], "", 1);
         (void)ignored;

@@ -33,9 +33,15 @@ void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t olde
 /* Whether the beats from now on say that the entry held is charged with a crash. At first they do not. */
 void child_set_charged(bool charged);
 
+/* The exit code for an error that the process cannot go on with: CHILD_EXIT_CONFIG or CHILD_EXIT_LATER. */
+int child_exit_code(const GError *error);
+/* Tell the log and the master why this process cannot begin its work, and return the exit code for it. The texts of
+ * log_fatal() and log_panic() come to the master without this. */
+int child_cannot_start(const GError *error);
+
 /* True once SIGTERM or SIGINT came, the status pipe broke, or child_stop() was called. */
 bool child_stopping(void);
 /* For who saw POLLERR on status_fd. */
 void child_stop(void);
-/* True once per SIGHUP. Drains wake_fd as child_stopping() does not. */
+/* True once per SIGHUP; the log's file is opened anew then. Drains wake_fd as child_stopping() does not. */
 bool child_reopen(void);

@@ -17,6 +17,8 @@
  *                          order of the runner's `listen` setting
  *   LISTRUNNER_LOCK_FD     number of the descriptor that holds the lock on
  *                          this instance's slice
+ *   LISTRUNNER_LOG_FILE    path of the file that standard error goes to;
+ *                          absent when the log is not a file of ours
  *
  * Descriptors: 0 is /dev/null, 1 and 2 are the master's standard error,
  * 3 is the status pipe, 4 and up are listening sockets (non-blocking,
@@ -45,7 +47,8 @@
  *
  * Signals to a child: SIGTERM: finish the entry in hand (a listener: the
  * transactions in progress), put back the rest, leave with CHILD_EXIT_OK. SIGHUP: reopen
- * what is kept open by name. SIGKILL may come at any time.
+ * what is kept open by name, and LISTRUNNER_LOG_FILE as 1 and 2 (it may have
+ * been rotated). SIGKILL may come at any time.
  *
  * A child whose status pipe breaks (the master died) leaves as on SIGTERM.
  */
@@ -59,6 +62,10 @@
 #define CHILD_ENV_INSTANCES "LISTRUNNER_INSTANCES"
 #define CHILD_ENV_LISTEN_FDS "LISTRUNNER_LISTEN_FDS"
 #define CHILD_ENV_LOCK_FD "LISTRUNNER_LOCK_FD"
+#define CHILD_ENV_LOG_FILE "LISTRUNNER_LOG_FILE"
+
+/* A longer line on the status pipe is passed over. */
+#define CHILD_LINE_MAX 1024
 
 /* Exit codes (the numbers are those of sysexits.h). The master starts every
  * child again; the code decides how it is reported, and CHILD_EXIT_CONFIG

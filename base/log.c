@@ -2,6 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/log.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -11,11 +13,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/auto.h"
+#include "base/fail.h"
+
 #define STAMP_SIZE 40
 
 static char *log_program;
 static LogTarget log_target = LOG_TARGET_STDERR;
 static bool log_verbose;
+static void (*log_tell)(const char *text);
+static char *log_path; /* of standard error; NULL: the file is somebody else's matter */
 static bool gathering;
 static char gathered[PIPE_BUF]; /* what a pipe takes whole */
 static size_t gathered_length;
@@ -105,6 +112,8 @@ static void emit(int priority, const char *grade, const char *format, va_list ar
 {
     g_autofree char *text = g_strdup_vprintf(format, arguments);
     neutralise(text);
+    if (priority == LOG_CRIT && log_tell)
+        log_tell(text);
     if (log_target == LOG_TARGET_SYSLOG)
         syslog(priority, "%s%s", grade, text);
     else
@@ -137,6 +146,34 @@ void log_open(const char *program, LogTarget target)
     if (!routed) /* GLib allows it once */
         g_log_set_writer_func(glib_writer, NULL, NULL);
     routed = true;
+}
+
+void log_on_end(void (*tell)(const char *text))
+{
+    log_tell = tell;
+}
+
+static bool open_log(const char *path, GError **error)
+{
+    auto_fd file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0640);
+    return (file >= 0 && dup2(file, STDERR_FILENO) >= 0 && dup2(file, STDOUT_FILENO) >= 0) ||
+           fail_errno(error, FAIL_LATER, "open the log %s", path);
+}
+
+bool log_to_file(const char *path, GError **error)
+{
+    if (!open_log(path, error))
+        return false;
+    g_free(log_path);
+    log_path = g_strdup(path);
+    return true;
+}
+
+void log_reopen(void)
+{
+    g_autoptr(GError) error = NULL;
+    if (log_path && !open_log(log_path, &error))
+        log_warn("%s; the log goes on where it was", error->message);
 }
 
 void log_set_verbose(bool verbose)

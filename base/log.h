@@ -24,6 +24,16 @@ typedef enum LogTarget { LOG_TARGET_STDERR, LOG_TARGET_SYSLOG } LogTarget;
  * strings are copied. Before it, lines go to standard error unnamed. */
 void log_open(const char *program, LogTarget target);
 
+/* Have tell called with the text that log_fatal() or log_panic() ends the process with; NULL ends that. */
+void log_on_end(void (*tell)(const char *text));
+
+/* Append standard output and standard error to the file at path from now on; it is made with mode 0640 when it is
+ * missing. Processes that are started later write there as well. On failure (FAIL_LATER) all stays as it was. */
+bool log_to_file(const char *path, GError **error);
+/* Open the file of log_to_file() anew: the one that is open may have been renamed. Without such a file nothing happens.
+ * When it cannot be opened, the log goes on in the old file and says so. */
+void log_reopen(void);
+
 /* Debug lines (log_debug) are dropped unless asked for. */
 void log_set_verbose(bool verbose);
 

@@ -20,7 +20,7 @@ static const char *meaning(int code)
     case CHILD_EXIT_LATER:
         return "the system's fault, may pass";
     case CHILD_EXIT_CONFIG:
-        return "the configuration must be mended";
+        return "a person must mend something first";
     default:
         return NULL;
     }

@@ -12,7 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WATCH_LINE_MAX 1024
+#include "base/contract.h"
+
+#define WATCH_LINE_MAX CHILD_LINE_MAX
 
 typedef struct Beat {
     uint64_t progress, done, backlog;

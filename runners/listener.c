@@ -380,11 +380,6 @@ static void serve(Listener *listener)
     beat(listener);
 }
 
-static int exit_code(const GError *error)
-{
-    return g_error_matches(error, FAIL, FAIL_LATER) ? CHILD_EXIT_LATER : CHILD_EXIT_CONFIG;
-}
-
 int listener_main(const ListenerSpec *spec, int argc, char **argv)
 {
     if (argc > 1) {
@@ -395,10 +390,10 @@ int listener_main(const ListenerSpec *spec, int argc, char **argv)
     g_autoptr(GError) error = NULL;
     Listener listener = {.spec = spec, .child = child_init(spec->name, &error)};
     if (!listener.child || !configure(&listener, &error))
-        log_fatal(exit_code(error), "%s", error->message);
+        return child_cannot_start(error);
     make_loop(&listener);
     if (!take_sockets(&listener, &error) || !spec->start(&listener, &error))
-        log_fatal(exit_code(error), "%s", error->message);
+        return child_cannot_start(error);
     serve(&listener);
     spec->stop(&listener);
     clear(&listener);

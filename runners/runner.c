@@ -464,8 +464,7 @@ int runner_main(const RunnerSpec *spec, int argc, char **argv)
         beat(&runner);
         loop(&runner);
     } else {
-        log_error("cannot start: %s", error->message);
-        code = g_error_matches(error, FAIL, FAIL_CONFIG) ? CHILD_EXIT_CONFIG : CHILD_EXIT_LATER;
+        code = child_cannot_start(error);
     }
     tear_down(&runner);
     return code;

@@ -576,8 +576,7 @@ int main(int argc, char **argv)
         work(&out);
         leave(&out);
     } else {
-        log_error("cannot start: %s", error->message);
-        code = g_error_matches(error, FAIL, FAIL_CONFIG) ? CHILD_EXIT_CONFIG : CHILD_EXIT_LATER;
+        code = child_cannot_start(error);
     }
     console_free(out.console);
     memory_clear(&out.memory);

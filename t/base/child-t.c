@@ -3,12 +3,16 @@
 #include "base/child.h"
 
 #include <glib/gstdio.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/contract.h"
 #include "base/fail.h"
 #include "base/fs.h"
+#include "base/log.h"
 
 /* A file that may not grow is a fault like a full disk, not the end: the entry would be blamed for the deaths. */
 static void test_file_size(void)
@@ -29,9 +33,66 @@ static void test_file_size(void)
     g_assert_cmpint(g_unlink(path), ==, 0);
 }
 
+/* What a child says on its status pipe when it cannot go on: one line, no longer than the master reads. */
+static char *heard_from_child(void (*speak)(void))
+{
+    int ends[2];
+    g_assert_cmpint(pipe(ends), ==, 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(ends[1], CHILD_STATUS_FD);
+        g_setenv(CHILD_ENV_RUNNER, "test", TRUE);
+        g_assert_nonnull(child_init("test", NULL));
+        speak();
+        _exit(0);
+    }
+    close(ends[1]);
+    char text[4 * CHILD_LINE_MAX] = "";
+    size_t length = 0;
+    for (ssize_t got; (got = read(ends[0], text + length, sizeof text - length - 1)) > 0;)
+        length += (size_t)got;
+    close(ends[0]);
+    g_assert_cmpint(waitpid(pid, NULL, 0), ==, pid);
+    return g_strdup(text);
+}
+
+static void speak_config(void)
+{
+    g_autoptr(GError) error = g_error_new(FAIL, FAIL_CONFIG, "one fault\nanother\n");
+    g_assert_cmpint(child_cannot_start(error), ==, CHILD_EXIT_CONFIG);
+}
+
+static void speak_long(void)
+{
+    g_autofree char *text = g_strnfill(3000, 'x');
+    memcpy(text + CHILD_LINE_MAX - 10, "\303\274\303\274\303\274", 6);
+    g_autoptr(GError) error = g_error_new(FAIL, FAIL_MISSING, "a%s", text);
+    g_assert_cmpint(child_cannot_start(error), ==, CHILD_EXIT_LATER);
+}
+
+static void speak_fatal(void)
+{
+    log_fatal(CHILD_EXIT_LATER, "commit: %s", "no space");
+}
+
+static void test_fault(void)
+{
+    g_autofree char *config = heard_from_child(speak_config);
+    g_assert_cmpstr(config, ==, "fault one fault another \n");
+    g_autofree char *fatal = heard_from_child(speak_fatal);
+    g_assert_cmpstr(fatal, ==, "fault commit: no space\n");
+    g_autofree char *cut = heard_from_child(speak_long);
+    g_assert_true(g_str_has_prefix(cut, "fault ax"));
+    g_assert_true(g_str_has_suffix(cut, "\n"));
+    g_assert_cmpuint(strlen(cut), <=, CHILD_LINE_MAX);
+    g_assert_cmpuint(strlen(cut), >, CHILD_LINE_MAX - 4);
+    g_assert_true(g_utf8_validate(cut, -1, NULL));
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/child/file-size", test_file_size);
+    g_test_add_func("/child/fault", test_fault);
     return g_test_run();
 }

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/log.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -130,6 +131,49 @@ static void test_ends(void)
     g_assert_nonnull(strstr(panic, " x: panic: bug\n"));
 }
 
+static char *log_place; /* a directory */
+
+static void speak_to_files(void)
+{
+    g_autofree char *path = g_build_filename(log_place, "l.log", NULL);
+    g_autofree char *rotated = g_build_filename(log_place, "l.log.1", NULL);
+    g_autofree char *nowhere = g_build_filename(log_place, "none", "l.log", NULL);
+    g_autoptr(GError) error = NULL;
+    log_open("p", LOG_TARGET_STDERR);
+    log_reopen(); /* there is none yet */
+    g_assert_false(log_to_file(nowhere, &error));
+    log_info("to the pipe");
+    g_assert_true(log_to_file(path, NULL));
+    log_info("first");
+    g_rename(path, rotated);
+    log_info("second");
+    log_reopen();
+    log_info("third");
+    g_remove(path);
+    g_mkdir(path, 0700); /* it cannot be opened: the log goes on where it was */
+    log_reopen();
+    g_rmdir(path);
+}
+
+static void test_file(void)
+{
+    int status;
+    log_place = g_dir_make_tmp("log-XXXXXX", NULL);
+    g_autofree char *text = heard(speak_to_files, &status);
+    g_assert_cmpint(status, ==, 0);
+    g_assert_nonnull(strstr(text, "to the pipe"));
+    g_assert_null(strstr(text, "first"));
+    g_autofree char *path = g_build_filename(log_place, "l.log.1", NULL);
+    g_autofree char *rotated = NULL;
+    g_assert_true(g_file_get_contents(path, &rotated, NULL, NULL));
+    g_assert_nonnull(strstr(rotated, "first"));
+    g_assert_nonnull(strstr(rotated, "second"));
+    g_assert_null(strstr(rotated, "third"));
+    g_remove(path);
+    g_rmdir(log_place);
+    g_free(log_place);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -138,5 +182,6 @@ int main(int argc, char **argv)
     g_test_add_func("/log/long", test_long);
     g_test_add_func("/log/glib", test_glib);
     g_test_add_func("/log/ends", test_ends);
+    g_test_add_func("/log/file", test_file);
     return g_test_run();
 }
