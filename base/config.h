@@ -47,6 +47,10 @@ typedef struct ConfigKey {
 /* The whole schema, ended by an element without section. */
 extern const ConfigKey config_schema[];
 
+/* With the value "yes" this environment variable lets [site] user be root: for tests in a place that no other user can
+ * enter. */
+#define CONFIG_ENV_ALLOW_ROOT "LISTRUNNER_ALLOW_ROOT"
+
 typedef struct Config Config;
 
 /* Reads and checks path. On failure (FAIL_CONFIG) the message holds one line

@@ -421,9 +421,16 @@ static void check_user(const ConfigCheck *check)
 {
     const ConfigValue *user = config_usable(check, "site", "user");
     /* Who is not root stays who he is: only a name that he wrote can be wrong. */
-    if (user && (user->line > 0 || geteuid() == 0) && !getpwnam(user->text))
+    if (!user || (user->line == 0 && geteuid() != 0))
+        return;
+    const struct passwd *account = getpwnam(user->text);
+    if (!account)
         COMPLAIN(check, "site", user, "found \"%s\", which does not exist; allowed is a user of this system "
                  "(adduser --system --group %s)", user->text, user->text);
+    else if (account->pw_uid == 0 && g_strcmp0(g_getenv(CONFIG_ENV_ALLOW_ROOT), "yes") != 0)
+        COMPLAIN(check, "site", user, "found \"%s\", who may do everything on this system, and so might whoever "
+                 "breaks into a runner; allowed is a user of its own (adduser --system --group listrunner)",
+                 user->text);
 }
 
 bool config_check_directory(const ConfigCheck *check, const char *section, const ConfigValue *value, const char *path)

@@ -44,8 +44,8 @@ const ConfigKeyword config_keywords[] = {
 /* clang-format off */
 const ConfigKey config_schema[] = {
 {"site", "user", STRING("listrunner"),
- "The system user that every part runs as. A master started as root changes to it; started as anybody else it "
- "stays who it is."},
+ "The system user that every part runs as, not root. A master started as root changes to it; started as anybody else "
+ "it stays who it is."},
 {"site", "hostname", STRING(CONFIG_TOKEN_SYSTEM),
  "The name of this host in greetings, message ids and trace fields."},
 {"site", "site_owner", STRING("postmaster@" CONFIG_TOKEN_HOSTNAME),
@@ -89,6 +89,9 @@ const ConfigKey config_schema[] = {
 {"master", "runtime_directory", PATH(RUNSTATEDIR "/listrunner"),
  "Where the control sockets and the configuration in force are; made for the user at the start if it is missing. One "
  "that is there must be the user's to write in."},
+{"master", "log_file", PATH(LOCALSTATEDIR "/log/listrunner/listrunner.log"),
+ "Where the log of a master goes that listrunner start has started, unless it goes to syslog. The directory is made "
+ "for the user if it is missing. The file is opened anew at each reload, after it was rotated."},
 {"master", "heartbeat_interval", DURATION("10s", SECOND / 10, HOUR),
  "How often a runner reports to the master at least."},
 {"master", "stall_timeout", DURATION("5m", SECOND, DAY),

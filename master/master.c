@@ -141,6 +141,13 @@ static bool ends_here(void)
     return told;
 }
 
+/* Root is given up: what is opened here is opened again as the user at each reload. */
+static bool follow_log(GError **error)
+{
+    const char *path = g_getenv(CHILD_ENV_LOG_FILE);
+    return !path || log_to_file(path, error);
+}
+
 static bool run(const char *path, Plan **plan, const char *text, GError **error)
 {
     g_autoptr(Account) account = NULL;
@@ -156,7 +163,7 @@ static bool run(const char *path, Plan **plan, const char *text, GError **error)
     { /* all that lives on the loop ends before it */
         g_autoptr(Master) master = supervisor_new(base, path, plan, state_dir);
         g_autoptr(Control) control = NULL;
-        good = take_over(master, account, error) && reload_keep(master, text, error) &&
+        good = take_over(master, account, error) && follow_log(error) && reload_keep(master, text, error) &&
                (control = control_new(master, error)) != NULL;
         if (good && !ends_here())
             loop(master);
@@ -232,6 +239,8 @@ int main(int argc, char **argv)
     }
     notify_init();
     privileges_raise_files();
+    if (geteuid() == 0 && g_strcmp0(g_getenv(CONFIG_ENV_ALLOW_ROOT), "yes") == 0)
+        log_warn(CONFIG_ENV_ALLOW_ROOT "=yes: [site] user may be root, which is for tests only");
     log_info("listrunner-master %s starts, pid=%ld config=%s", PACKAGE_VERSION, (long)getpid(), path);
     if (!run(path, &plan, text, &error))
         code = complain(error);

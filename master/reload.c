@@ -131,8 +131,19 @@ static bool read_and_apply(Master *master, GError **error)
     return true;
 }
 
+/* The log may have been rotated, whatever the new configuration is like. */
+static void reopen_logs(const Master *master)
+{
+    for (guint i = 0; i < master->groups->len; i++) {
+        const Group *group = g_ptr_array_index(master->groups, i);
+        for (guint j = 0; j < group->workers->len; j++)
+            worker_reopen(g_ptr_array_index(group->workers, j));
+    }
+}
+
 bool reload_apply(Master *master, GError **error)
 {
+    log_reopen();
     if (master->stopping)
         return fail(error, FAIL_LATER, "the master is stopping");
     g_autoptr(GError) fault = NULL;
@@ -144,6 +155,7 @@ bool reload_apply(Master *master, GError **error)
         notify_ready("configuration read again");
         return true;
     }
+    reopen_logs(master);
     master->reload_fault = g_strdup(fault->message);
     g_auto(GStrv) lines = g_strsplit(fault->message, "\n", -1);
     for (char **line = lines; *line; line++)

@@ -408,6 +408,24 @@ static void test_system(void)
                     "FILE:6: [store] path: found /no: no such directory; allowed is a directory that exists");
 }
 
+/* Root is refused whatever it is called, unless the tests' variable says otherwise. */
+static void test_root(void)
+{
+    g_autofree char *before = g_strdup(g_getenv(CONFIG_ENV_ALLOW_ROOT));
+    g_autofree char *faults = NULL, *none = NULL;
+    g_autofree char *text =
+        g_strdup_printf("[site]\nuser = root\n[spool]\ndirectory = %s\n[store]\npath = %s/x\n", place, place);
+    g_unsetenv(CONFIG_ENV_ALLOW_ROOT);
+    g_autoptr(Config) refused = load(text, false, &faults);
+    g_assert_true(g_str_has_prefix(faults, "FILE:2: [site] user: found \"root\", who may do everything"));
+    g_setenv(CONFIG_ENV_ALLOW_ROOT, "yes", TRUE);
+    g_autoptr(Config) allowed = load(text, false, &none);
+    g_assert_null(none);
+    g_unsetenv(CONFIG_ENV_ALLOW_ROOT);
+    if (before)
+        g_setenv(CONFIG_ENV_ALLOW_ROOT, before, TRUE);
+}
+
 static void test_other_file_system(void)
 {
     struct stat here, there;
@@ -504,6 +522,7 @@ static void test_print_long_list(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    g_setenv(CONFIG_ENV_ALLOW_ROOT, "yes", TRUE); /* whoever runs the tests */
     place = g_dir_make_tmp("config-XXXXXX", NULL);
     g_test_add_func("/config/defaults", test_defaults);
     g_test_add_func("/config/keywords", test_keywords);
@@ -516,6 +535,7 @@ int main(int argc, char **argv)
     g_test_add_func("/config/long-line/wrong", test_long_wrong_line);
     g_test_add_func("/config/no-file", test_no_file);
     g_test_add_func("/config/system", test_system);
+    g_test_add_func("/config/root", test_root);
     g_test_add_func("/config/other-file-system", test_other_file_system);
     g_test_add_func("/config/default-path", test_default_path);
     g_test_add_func("/config/misspelt", test_misspelt);

@@ -352,11 +352,13 @@ def test_idle(site):
 
 
 def test_check_only(site):
-    good = subprocess.run([MASTER, "-t", "-c", site.path("l.conf")], capture_output=True, text=True, timeout=PATIENCE)
+    good = subprocess.run([MASTER, "-t", "-c", site.path("l.conf")], capture_output=True, text=True, timeout=PATIENCE,
+                         env=site.environment())
     assert good.returncode == 0 and "is good" in good.stdout, good
     site.runners["in"]["instances"] = 3
     site.configure()
-    bad = subprocess.run([MASTER, "-t", "-c", site.path("l.conf")], capture_output=True, text=True, timeout=PATIENCE)
+    bad = subprocess.run([MASTER, "-t", "-c", site.path("l.conf")], capture_output=True, text=True, timeout=PATIENCE,
+                         env=site.environment())
     assert bad.returncode == 78 and "instances" in bad.stderr and "l.conf:" in bad.stderr, bad
     assert not os.path.exists(site.path("run"))
     assert subprocess.run([MASTER, "-x"], capture_output=True, timeout=PATIENCE).returncode == 64

@@ -106,6 +106,8 @@ class Instance:
         self.directory = Path(directory or tempfile.mkdtemp(prefix="listrunner-"))
         self.directory.mkdir(parents=True, exist_ok=True)
         self.user = service_user()
+        if self.user == "root":
+            os.environ["LISTRUNNER_ALLOW_ROOT"] = "yes"
         self.port = free_port()
         self.config = self.directory / "listrunner.conf"
         self.log_path = self.directory / "log"
