@@ -3,8 +3,10 @@
 #pragma once
 /*
  * The contract between the master and who commands it: a UNIX stream socket
- * CONTROL_SOCKET in [master] runtime_directory, mode 0660. Each request is
- * one JSON object on one line, each reply another, in order:
+ * CONTROL_SOCKET in [master] runtime_directory, mode 0660. The group may ask
+ * for status and metrics; the other verbs are for root and the user that the
+ * master runs as (control_may_command()). Each request is one JSON object on
+ * one line, each reply another, in order:
  *
  *   {"verb":"status"}
  *   {"verb":"metrics"}
@@ -14,15 +16,21 @@
  *   {"verb":"stop"}   the connection closes when the master has ended
  *
  * A reply has "ok": true, or false with "error" (several faults: one a
- * line). The reply to status has besides
+ * line) and, when the asker may not do that, "forbidden": true. The reply to status has besides
  *
  *   pid, version, since ("2026-11-20T13:20:00Z"), config, state ("running" or "stopping"),
- *   healthy (bool), fault (why the last reload was refused, or null),
+ *   healthy (bool: every process is well), fault (why the last reload was refused, or null),
  *   runners: [{runner, queue, state ("running", "changing", "removing", "stopping"),
  *     instances, wanted, children: [{instance, pid (or null), state, healthy, stalled,
- *       restarts, last_exit (or null), retry_in (seconds or null), age (seconds since its
+ *       stalled_for (seconds or null), down_for (seconds since it was ready, or null), restarts,
+ *       last_exit (or null), retry_in (seconds or null), age (seconds since its
  *       start, or null), progress, done, backlog, oldest ("seconds.microseconds" or null),
- *       holding (or null), beat_age (seconds or null)}]}]
+ *       holding (or null), beat_age (seconds or null)}]}],
+ *   waiting (what waits in queues for a person): [{kind ("shunt", "hold", "corrupt", "preserved",
+ *     "unworked": no runner works that queue), queue, count, since (of the oldest, or null), age (seconds)}],
+ *   pending (queues that nobody has counted yet, so the list may not be whole),
+ *   troubles (destinations that are dead or suspended): [{name, transport, instance, state, ...}] as
+ *     the runner out describes them, troubles_fault (who did not answer within a second, or null)
  *
  * and the reply to metrics
  *
@@ -35,7 +43,14 @@
  * restart", "throttled", "failed config", "waiting for orphan".
  */
 
+#include <glib.h>
+#include <stdbool.h>
+
 #define CONTROL_SOCKET "control.sock"
+
+/* Tell whether the process at the other end of fd may change anything: only root's and those of our own user may. On
+ * false the error is FAIL_NEVER and fit for a reply. */
+bool control_may_command(int fd, GError **error);
 
 /* A runner may have a control socket of its own beside it, RUNNER-INSTANCE.sock, for what only it knows; requests
  * and replies have the same form. The runner out has one (runners/out/console.h). */

@@ -7,23 +7,31 @@
 #include "cli/command.h"
 #include "cli/control_client.h"
 
-/* What waits for parts on this host. */
-static bool print_fragments(Site *site, GError **error)
+static double age_of(int64_t time)
+{
+    return time ? (double)MAX(clock_now() - time, 0) / CLOCK_SECOND : 0;
+}
+
+/* What the database knows: posts that wait for moderators, and what waits for parts on this host. */
+static bool print_of_store(Site *site, GError **error)
 {
     FragmentCount count;
+    int64_t held, held_since;
     Store *store = site_store(site, false, error);
-    if (!store || !fragment_count(store, config_string(site_config(site, NULL), "site", "hostname"), &count, error))
+    if (!store || !held_count(store, &held, &held_since, error) ||
+        !fragment_count(store, config_string(site_config(site, NULL), "site", "hostname"), &count, error))
         return false;
-    const int64_t age = count.oldest ? MAX(clock_now() - count.oldest, 0) : 0;
     const struct {
         const char *name, *help;
         double value;
     } gauges[] = {
+        {"held_posts", "Posts that wait for a moderator.", (double)held},
+        {"held_oldest_seconds", "How long the oldest of them has waited; 0: there is none.", age_of(held_since)},
         {"fragment_open_sets", "Messages that wait for parts.", (double)count.sets},
         {"fragment_parts", "Their parts that are there.", (double)count.parts},
         {"fragment_octets", "Octets of these.", (double)count.octets},
         {"fragment_oldest_seconds", "How long the oldest of them has waited; 0: there is none.",
-         (double)age / CLOCK_SECOND},
+         age_of(count.oldest)},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(gauges); i++) {
         const char *name = gauges[i].name;
@@ -49,16 +57,16 @@ static int run(Site *site, int argc, char **argv, GError **error)
         fprintf(stderr, "not all figures of destinations: %s\n", fault);
     const bool whole = fault == NULL;
     json_decref(reply);
-    bool counted = print_fragments(site, &absent);
+    bool counted = print_of_store(site, &absent);
     if (!counted)
-        fprintf(stderr, "no figures of parts: %s\n", absent->message);
+        fprintf(stderr, "no figures of held posts and of parts: %s\n", absent->message);
     return whole && counted ? TOOL_OK : TOOL_NOT_SO;
 }
 
 const Command cmd_metrics = {
     .name = "metrics",
     .arguments = "",
-    .summary = "Print figures of processes, destinations and waiting parts for Prometheus",
+    .summary = "Print figures of processes, destinations and what waits, for Prometheus",
     .details = "The text format, version 0.0.4. Of each instance of out the 1000 destinations with most waiting are\n"
                "shown. Exit codes: 1 out does not answer, or the database\n"
                "cannot be read; 3 not running.",

@@ -173,7 +173,7 @@ json_t *control_client_ask(ControlClient *client, json_t *request, GError **erro
     if (silent)
         fail(error, FAIL_LATER, "the process that listens does not answer within %d s", ANSWER_SECONDS);
     else
-        fail(error, reply ? FAIL_NEVER : FAIL_LATER, "%s",
+        fail(error, reply && !json_is_true(json_object_get(reply, "forbidden")) ? FAIL_NEVER : FAIL_LATER, "%s",
              words ? words : "the master hung up without a sensible answer");
     json_decref(reply);
     return NULL;

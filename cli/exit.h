@@ -8,6 +8,7 @@
 enum ToolExit {
     TOOL_OK = 0,
     TOOL_NOT_SO = 1,      /* done in part, or the answer is no: exists already, lines were bad */
+    TOOL_WAITING = 2,     /* status: the processes are well, and something waits for a person */
     TOOL_NOT_RUNNING = 3, /* start, stop, status and the like: no master runs */
     TOOL_USAGE = 64,      /* called wrongly: an unknown verb or option, an argument that can never be right */
     TOOL_MISSING = 66,    /* the list, member, entry, file asked for does not exist */

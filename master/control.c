@@ -20,6 +20,7 @@
 #include "master/metrics.h"
 #include "master/reload.h"
 #include "master/status.h"
+#include "master/survey.h"
 
 #define CLIENTS_MAX 64
 #define CLIENT_TIMEOUT 60 /* seconds */
@@ -29,14 +30,20 @@ struct Control {
     Master *master;
     struct evconnlistener *listener;
     struct event *pause; /* until it accepts again */
+    Survey *survey;
     GPtrArray *clients; /* of Client, owned */
     char *path;
 };
 
 typedef struct Client {
     Control *control;
-    struct bufferevent *stream; /* not read while gather is under way: replies come in order */
-    Gather *gather;             /* figures for it; NULL: none */
+    struct bufferevent *stream; /* not read while something is asked for it: replies come in order */
+    GatherWhat asked;           /* figures for metrics, troubles for status */
+    Gather *gather;             /* NULL: it has answered, or nothing is asked */
+    SurveyWish *wish;           /* the same */
+    json_t *destinations, *waiting; /* what came */
+    char *fault;                /* of gather */
+    unsigned pending;           /* of the survey */
     char *scrape;               /* the request line of HTTP whose header is being read; NULL: JSON lines */
     bool ending;                /* hang up when all is written */
 } Client;
@@ -44,11 +51,6 @@ typedef struct Client {
 /* Carries out one request. The reply is a new reference; NULL means
  * {"ok":true}, or the fault when error is set. */
 typedef json_t *Verb(Master *master, const json_t *request, GError **error);
-
-static json_t *verb_status(Master *master, const json_t *request, GError **error)
-{
-    return status_json(master);
-}
 
 static json_t *verb_reload(Master *master, const json_t *request, GError **error)
 {
@@ -116,9 +118,9 @@ static json_t *verb_restart(Master *master, const json_t *request, GError **erro
 static const struct {
     const char *name;
     Verb *run; /* NULL: its reply comes later */
-    bool while_stopping, quiet;
+    bool while_stopping, looks; /* looks: changes nothing */
 } verbs[] = {
-    {"status", verb_status, true, true},      {"metrics", NULL, true, true},
+    {"status", NULL, true, true},             {"metrics", NULL, true, true},
     {"reload", verb_reload, false, false},    {"rescale", verb_rescale, false, false},
     {"restart", verb_restart, false, false},  {"stop", verb_stop, true, false},
 };
@@ -126,6 +128,11 @@ static const struct {
 static void client_free(Client *client)
 {
     g_clear_pointer(&client->gather, gather_cancel);
+    if (client->wish)
+        survey_forget(client->control->survey, client->wish);
+    json_decref(client->destinations);
+    json_decref(client->waiting);
+    g_free(client->fault);
     bufferevent_free(client->stream);
     g_free(client->scrape);
     g_free(client);
@@ -162,28 +169,65 @@ static void send_page(Client *client, const char *status, const char *body)
 
 static void read_lines(Client *client);
 
-static void on_gathered(void *data, const json_t *destinations, const char *fault)
+static void send_metrics(Client *client, const json_t *status)
 {
-    Client *client = data;
-    client->gather = NULL;
-    json_t *status = status_json(client->control->master);
-    g_autoptr(GString) text = metrics_text(status, destinations);
-    json_decref(status);
-    if (client->scrape) {
-        if (fault)
-            g_string_append_printf(text, "# %s\n", fault);
-        send_page(client, "200 OK", text->str);
+    g_autoptr(GString) text = metrics_text(status, client->destinations);
+    if (!client->scrape) {
+        send_reply(client, json_pack("{s:b,s:s,s:s?}", "ok", 1, "metrics", text->str, "fault", client->fault));
         return;
     }
-    send_reply(client, json_pack("{s:b,s:s,s:s?}", "ok", 1, "metrics", text->str, "fault", fault));
+    if (client->fault)
+        g_string_append_printf(text, "# %s\n", client->fault);
+    send_page(client, "200 OK", text->str);
+}
+
+/* When both the queues and the runners have been asked. */
+static void answer_asked(Client *client)
+{
+    if (client->gather || client->wish)
+        return;
+    json_t *status = status_json(client->control->master);
+    json_object_set_new(status, "waiting", g_steal_pointer(&client->waiting));
+    json_object_set_new(status, "pending", json_integer(client->pending));
+    if (client->asked == GATHER_FIGURES) {
+        send_metrics(client, status);
+        json_decref(status);
+    } else {
+        json_object_set(status, "troubles", client->destinations);
+        json_object_set_new(status, "troubles_fault", client->fault ? json_string(client->fault) : json_null());
+        send_reply(client, status);
+    }
+    g_clear_pointer(&client->destinations, json_decref);
+    g_clear_pointer(&client->fault, g_free);
     bufferevent_enable(client->stream, EV_READ);
     read_lines(client);
 }
 
-static void gather(Client *client)
+static void on_gathered(void *data, const json_t *destinations, const char *fault)
 {
+    Client *client = data;
+    client->gather = NULL;
+    client->destinations = json_deep_copy(destinations);
+    client->fault = g_strdup(fault);
+    answer_asked(client);
+}
+
+static void on_surveyed(void *data, json_t *waiting, unsigned pending)
+{
+    Client *client = data;
+    client->wish = NULL;
+    client->waiting = waiting;
+    client->pending = pending;
+    answer_asked(client);
+}
+
+static void ask(Client *client, GatherWhat what)
+{
+    const Control *control = client->control;
     bufferevent_disable(client->stream, EV_READ);
-    client->gather = gather_destinations(client->control->master, on_gathered, client);
+    client->asked = what;
+    client->gather = gather_destinations(control->master, what, on_gathered, client);
+    client->wish = survey_ask(control->survey, on_surveyed, client);
 }
 
 static void answer(Client *client, const char *line)
@@ -193,6 +237,7 @@ static void answer(Client *client, const char *line)
     json_error_t where;
     json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, &where), *reply = NULL;
     const char *name = json_string_value(json_object_get(request, "verb"));
+    bool forbidden = false;
     size_t i = 0;
     while (i < G_N_ELEMENTS(verbs) && g_strcmp0(name, verbs[i].name) != 0)
         i++;
@@ -201,17 +246,19 @@ static void answer(Client *client, const char *line)
         fail(&error, FAIL_CONFIG, "no JSON object: %s", where.text);
     else if (!known)
         fail(&error, FAIL_CONFIG, "\"verb\" must be status, metrics, reload, rescale, restart or stop");
+    else if (!verbs[i].looks && !control_may_command(bufferevent_getfd(client->stream), &error))
+        forbidden = true;
     else if (master->stopping && !verbs[i].while_stopping)
         fail(&error, FAIL_LATER, "the master is stopping");
     else if (verbs[i].run)
         reply = verbs[i].run(master, request, &error);
-    if (known && !verbs[i].quiet)
-        log_info("command: %s", line);
+    if (known && !verbs[i].looks)
+        log_info("command%s: %s", forbidden ? " refused, its sender may not give it" : "", line);
     json_decref(request);
     if (error)
-        reply = json_pack("{s:b,s:s}", "ok", 0, "error", error->message);
+        reply = json_pack("{s:b,s:b,s:s}", "ok", 0, "forbidden", (int)forbidden, "error", error->message);
     if (known && !verbs[i].run && !error)
-        gather(client);
+        ask(client, strcmp(verbs[i].name, "metrics") == 0 ? GATHER_FIGURES : GATHER_TROUBLES);
     else
         send_reply(client, reply);
 }
@@ -221,7 +268,7 @@ static void answer_scrape(Client *client)
 {
     g_auto(GStrv) words = g_strsplit(client->scrape, " ", 3);
     if (g_strcmp0(words[1], "/metrics") == 0)
-        gather(client);
+        ask(client, GATHER_FIGURES);
     else
         send_page(client, "404 Not Found", "There is only /metrics.\n");
 }
@@ -249,7 +296,7 @@ static void on_written(struct bufferevent *stream, void *data)
 static void read_lines(Client *client)
 {
     struct evbuffer *input = bufferevent_get_input(client->stream);
-    while (!client->gather && !client->ending) {
+    while (!client->gather && !client->wish && !client->ending) {
         char *line = evbuffer_readln(input, NULL, client->scrape ? EVBUFFER_EOL_CRLF : EVBUFFER_EOL_LF);
         if (!line)
             break;
@@ -319,6 +366,8 @@ Control *control_new(Master *master, GError **error)
                                            LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
     evconnlistener_set_error_cb(control->listener, on_accept_fault);
     control->pause = evtimer_new(master->base, on_pause_over, control);
+    control->survey = survey_new(master);
+    survey_ask(control->survey, NULL, NULL); /* so that the first who asks is answered from more than half a second */
     return control;
 }
 
@@ -339,6 +388,7 @@ void control_free(Control *control)
     event_free(control->pause);
     evconnlistener_free(control->listener);
     g_ptr_array_unref(control->clients);
+    survey_free(control->survey);
     unlink(control->path);
     g_free(control->path);
     g_free(control);

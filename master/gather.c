@@ -12,7 +12,13 @@
 #include "base/control.h"
 #include "master/group.h"
 
-#define REQUEST "{\"verb\":\"destinations\"}\n"
+static const struct {
+    const char *request;
+    int seconds;
+} asks[] = {
+    [GATHER_FIGURES] = {"{\"verb\":\"destinations\"}\n", 5},
+    [GATHER_TROUBLES] = {"{\"verb\":\"destinations\",\"trouble\":true,\"limit\":100}\n", 1},
+};
 /* A thousand destinations are less than one. */
 #define REPLY_MAX ((size_t)16 << 20)
 
@@ -25,6 +31,7 @@ typedef struct Ask {
 } Ask;
 
 struct Gather {
+    GatherWhat what;
     GPtrArray *asks; /* of Ask, owned */
     guint open;
     json_t *destinations;
@@ -129,22 +136,23 @@ static void ask_child(Gather *gather, const Master *master, const Worker *worker
     ask->stream = bufferevent_socket_new(master->base, -1, BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
     bufferevent_setcb(ask->stream, on_read, NULL, on_event, ask);
     bufferevent_enable(ask->stream, EV_READ | EV_WRITE);
-    bufferevent_write(ask->stream, REQUEST, strlen(REQUEST));
+    bufferevent_write(ask->stream, asks[gather->what].request, strlen(asks[gather->what].request));
     if (bufferevent_socket_connect(ask->stream, (struct sockaddr *)&address, sizeof address) != 0)
         ask_over(ask, "cannot be reached");
 }
 
-Gather *gather_destinations(const Master *master, GatherDone *done, void *data)
+Gather *gather_destinations(const Master *master, GatherWhat what, GatherDone *done, void *data)
 {
     Gather *gather = g_new0(Gather, 1);
-    *gather = (Gather){.asks = g_ptr_array_new_with_free_func((GDestroyNotify)ask_free),
+    *gather = (Gather){.what = what,
+                       .asks = g_ptr_array_new_with_free_func((GDestroyNotify)ask_free),
                        .open = 1, /* ourselves, so that it does not end while we ask */
                        .destinations = json_array(),
                        .fault = g_string_new(NULL),
                        .done = done,
                        .data = data};
     gather->deadline = evtimer_new(master->base, on_deadline, gather);
-    struct timeval wait = {GATHER_SECONDS, 0};
+    struct timeval wait = {asks[what].seconds, 0};
     evtimer_add(gather->deadline, &wait);
     for (guint i = 0; i < master->groups->len; i++) {
         const Group *group = g_ptr_array_index(master->groups, i);

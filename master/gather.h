@@ -15,9 +15,12 @@ typedef struct Gather Gather;
  * when all did. */
 typedef void GatherDone(void *data, const json_t *destinations, const char *fault);
 
-/* done is called once, from the loop, within GATHER_SECONDS; then the object is gone. */
-#define GATHER_SECONDS 5
-Gather *gather_destinations(const Master *master, GatherDone *done, void *data);
+/* GATHER_FIGURES asks for all that is known of the destinations with most waiting, GATHER_TROUBLES only for those that
+ * are dead or suspended. */
+typedef enum GatherWhat { GATHER_FIGURES, GATHER_TROUBLES } GatherWhat;
+
+/* done is called once, from the loop, within 5 seconds (figures) or one (troubles); then the object is gone. */
+Gather *gather_destinations(const Master *master, GatherWhat what, GatherDone *done, void *data);
 
 /* done will not be called. */
 void gather_cancel(Gather *gather);

@@ -85,6 +85,29 @@ static void add_children(GString *text, const json_t *status)
     }
 }
 
+static void add_waiting(GString *text, const json_t *status)
+{
+    static const struct {
+        const char *name, *help;
+    } gauges[] = {
+        {"waiting_entries", "Entries that wait for a person: shunt, hold, corrupt, preserved; unworked: in a queue "
+                            "that no runner works."},
+        {"waiting_oldest_seconds", "How long the oldest of them has waited."},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(gauges); i++) {
+        size_t at;
+        json_t *one;
+        add_head(text, gauges[i].name, "gauge", gauges[i].help);
+        json_array_foreach(json_object_get(status, "waiting"), at, one) {
+            g_string_append_printf(text, "listrunner_%s{", gauges[i].name);
+            add_label(text, "kind", json_object_get(one, "kind"), false);
+            add_label(text, "queue", json_object_get(one, "queue"), true);
+            g_string_append(text, "} ");
+            add_value(text, json_object_get(one, i == 0 ? "count" : "age"));
+        }
+    }
+}
+
 static void add_destination_labels(GString *text, const json_t *destination, bool last)
 {
     add_label(text, "transport", json_object_get(destination, "transport"), false);
@@ -116,6 +139,25 @@ static void add_times(GString *text, const char *name, const json_t *destination
     }
 }
 
+/* One gauge a state in which mail waits: 1 for the destinations that are in it. */
+static void add_states(GString *text, const json_t *destinations)
+{
+    static const char *const states[] = {"dead", "suspended"};
+    for (size_t i = 0; i < G_N_ELEMENTS(states); i++) {
+        size_t at;
+        json_t *destination;
+        g_autofree char *name = g_strconcat("destination_", states[i], NULL);
+        g_autofree char *help = g_strdup_printf("1 when it is %s.", states[i]);
+        add_head(text, name, "gauge", help);
+        json_array_foreach(destinations, at, destination) {
+            const char *state = json_string_value(json_object_get(destination, "state"));
+            g_string_append_printf(text, "listrunner_%s{", name);
+            add_destination_labels(text, destination, true);
+            g_string_append_printf(text, "} %d\n", g_strcmp0(state, states[i]) == 0);
+        }
+    }
+}
+
 static void add_destinations(GString *text, const json_t *destinations)
 {
     static const char times[] = "destination_transaction_seconds";
@@ -140,6 +182,8 @@ GString *metrics_text(const json_t *status, const json_t *destinations)
 {
     GString *text = g_string_new(NULL);
     add_children(text, status);
+    add_waiting(text, status);
     add_destinations(text, destinations);
+    add_states(text, destinations);
     return text;
 }

@@ -26,17 +26,24 @@ void supervisor_close_unwanted(Master *master)
 static void announce(Master *master)
 {
     unsigned children = 0, healthy = 0;
+    g_autoptr(GString) status = g_string_new(NULL);
     for (guint i = 0; i < master->groups->len; i++) {
         const Group *group = g_ptr_array_index(master->groups, i);
         if (!group_settled(group))
             return;
         children += group->workers->len;
-        for (guint j = 0; j < group->workers->len; j++)
-            healthy += worker_healthy(g_ptr_array_index(group->workers, j));
+        for (guint j = 0; j < group->workers->len; j++) {
+            const Worker *worker = g_ptr_array_index(group->workers, j);
+            healthy += worker_healthy(worker);
+            if (!worker_healthy(worker))
+                g_string_append_printf(status, "; %s[%u] is not ready: %s", group->plan->name, worker->instance,
+                                       worker->last_exit ? worker->last_exit : worker_state_text(worker));
+        }
     }
-    g_autofree char *status = g_strdup_printf("%u of %u children are well", healthy, children);
-    notify_ready(status);
-    log_info("running, pid=%ld: %s", (long)getpid(), status);
+    g_autofree char *count = g_strdup_printf("%u of %u children are well", healthy, children);
+    g_string_prepend(status, count);
+    notify_ready(status->str);
+    log_info("running, pid=%ld: %s", (long)getpid(), status->str);
     master->announced = true;
 }
 

@@ -115,6 +115,7 @@ Worker *worker_new(struct Group *group, unsigned instance)
     worker->group = group;
     worker->instance = instance;
     worker->status_fd = -1;
+    worker->down = clock_monotonic();
     worker->timer = evtimer_new(group->master->base, on_timer, worker);
     return worker;
 }
@@ -238,6 +239,7 @@ static void action_signal(Worker *worker, int number)
 static void action_welcome(Worker *worker)
 {
     worker->settled = true;
+    worker->down = 0;
     log_info("%s[%u]: ready, pid=%ld", name_of(worker), worker->instance, (long)worker->pid);
     supervisor_sweep_soon(worker->group->master);
 }
@@ -307,6 +309,8 @@ void worker_died(Worker *worker, int status)
     const Beat *beat = &worker->watch.beat;
     if (WIFSIGNALED(status) && beat->charged)
         worker->death = beat->done > 0 ? DEATH_AT_WORK : DEATH_CHARGED;
+    if (worker->down == 0)
+        worker->down = clock_monotonic();
     worker_step(worker, reap_is_config(status) ? EVENT_DIED_CONFIG : EVENT_DIED);
 }
 

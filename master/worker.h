@@ -28,6 +28,7 @@ typedef struct Worker {
     Throttle throttle;
     int64_t started;  /* monotonic, of the process */
     int64_t retry_at; /* monotonic, in a state without process */
+    int64_t down;     /* monotonic: not ready since then; 0: ready */
     unsigned starts;
     char *last_exit;  /* NULL: never ended */
     ThrottleDeath death; /* of the last process */

@@ -36,12 +36,16 @@ static void serve(Console *console, struct bufferevent *client, const char *line
     json_error_t where;
     json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, &where);
     json_t *reply = NULL;
-    if (!json_is_object(request))
+    bool looks = g_strcmp0(json_string_value(json_object_get(request, "verb")), "destinations") == 0;
+    bool allowed = looks || control_may_command(bufferevent_getfd(client), &error);
+    if (!json_is_object(request)) {
+        g_clear_error(&error);
         fail(&error, FAIL_CONFIG, "no JSON object: %s", request ? "another value" : where.text);
-    else
+    } else if (allowed)
         reply = console->owner->answer(console->data, request, &error);
     if (!reply)
-        reply = json_pack("{s:b,s:s}", "ok", 0, "error", error ? error->message : "no answer");
+        reply = json_pack("{s:b,s:b,s:s}", "ok", 0, "forbidden", !allowed, "error",
+                          error ? error->message : "no answer");
     json_decref(request);
     char *text = reply ? json_dumps(reply, JSON_COMPACT) : NULL;
     json_decref(reply);

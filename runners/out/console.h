@@ -11,6 +11,7 @@
  *   {"verb":"resume","name":...}                    also ends its death
  *   {"verb":"rate","name":...,"rate":"30/m"}        "none": no limit; "default": that of the transport again
  *
+ * "trouble":true asks for those only that are dead or suspended. All but destinations is for root and our own user.
  * Each may name a "transport"; without, suspend, resume and rate apply to every transport that knows the name, or to
  * the default one. The reply has "ok", and "instance", "total" (destinations there are) and "destinations": objects
  * whose members the command line prints. Orders hold across restarts (memory.h).

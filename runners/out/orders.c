@@ -70,6 +70,17 @@ static int compare_found(const void *a, const void *b)
     return strcmp(one->name, other->name);
 }
 
+static void keep_troubled(GArray *found)
+{
+    guint kept = 0;
+    for (guint i = 0; i < found->len; i++) {
+        const Found *one = &g_array_index(found, Found, i);
+        if (one->destination->suspended || one->destination->deaths > 0)
+            g_array_index(found, Found, kept++) = *one;
+    }
+    g_array_set_size(found, kept);
+}
+
 /* Of the transport named, or of all; by name, or all. */
 static GArray *find(const Out *out, const char *transport, const char *name)
 {
@@ -188,6 +199,8 @@ json_t *orders_answer(Out *out, const json_t *request, bool *changed, GError **e
         const char *name = json_string_value(json_object_get(request, "name"));
         g_autofree char *lower = name ? g_ascii_strdown(name, -1) : NULL;
         g_autoptr(GArray) found = find(out, json_string_value(json_object_get(request, "transport")), lower);
+        if (json_is_true(json_object_get(request, "trouble")))
+            keep_troubled(found);
         return list(out, found, json_is_integer(limit) ? (size_t)MAX(json_integer_value(limit), 0) : LIMIT);
     }
     const char *const orders[] = {"suspend", "resume", "rate", NULL};

@@ -188,6 +188,7 @@ def test_stop_with_nobody_left(site):
 def test_command_line(site):
     for verb in ("status", "stop", "reload", "restart"):
         assert tool(site, verb).returncode == 3, verb
+    assert tool(site, "store", "create").returncode == 0
     started = tool(site, "start", "--program", MASTER)
     assert started.returncode == 0, started
     try:

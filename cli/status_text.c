@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "cli/status_text.h"
+
+#include <glib.h>
+
+#include "base/clock.h"
+#include "cli/plain.h"
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+static json_int_t number_of(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+/* "3s", "12m", "5h", "8d": the largest unit of which there are two. */
+static const char *span(char *text, size_t size, double seconds)
+{
+    static const struct {
+        double length;
+        char unit;
+    } units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}};
+    for (size_t i = 0; i < G_N_ELEMENTS(units); i++)
+        if (seconds >= 2 * units[i].length) {
+            g_snprintf(text, size, "%.0f%c", seconds / units[i].length, units[i].unit);
+            return text;
+        }
+    g_snprintf(text, size, "%.0fs", MAX(seconds, 0));
+    return text;
+}
+
+static const char *span_or_dash(char *text, size_t size, const json_t *seconds)
+{
+    return json_is_number(seconds) ? span(text, size, json_number_value(seconds)) : "-";
+}
+
+/* How long the oldest entry has been due. */
+static const char *oldest(char *text, size_t size, const json_t *child)
+{
+    const char *due = text_of(child, "oldest");
+    if (!due)
+        return "-";
+    return span(text, size, (double)clock_now() / (double)CLOCK_SECOND - g_ascii_strtod(due, NULL));
+}
+
+/* A state in one short word. */
+static const char *state_word(const json_t *child)
+{
+    static const struct {
+        const char *state, *word;
+    } words[] = {
+        {"waiting to restart", "waiting"}, {"failed config", "failed"}, {"waiting for orphan", "orphan"}};
+    const char *state = text_of(child, "state");
+    if (json_is_true(json_object_get(child, "stalled")))
+        return "STALLED";
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+        if (g_strcmp0(words[i].state, state) == 0)
+            return words[i].word;
+    return state;
+}
+
+/* What is wrong with a child that is not well, as the end of a sentence that begins with its name. */
+static void print_unwell(FILE *out, const json_t *child)
+{
+    char text[16];
+    const char *last = text_of(child, "last_exit"), *holding = text_of(child, "holding");
+    const json_t *stalled = json_object_get(child, "stalled_for"), *retry = json_object_get(child, "retry_in");
+    if (json_is_number(stalled))
+        fprintf(out, "no progress for %s", span(text, sizeof text, json_number_value(stalled)));
+    else
+        fprintf(out, "not ready for %s", span_or_dash(text, sizeof text, json_object_get(child, "down_for")));
+    if (g_strcmp0(text_of(child, "state"), "waiting for orphan") == 0)
+        fputs(", because a process of an earlier master still works its slice", out);
+    if (holding)
+        fprintf(out, ", holds %s", holding);
+    if (json_is_number(retry))
+        fprintf(out, ", next try in %s", span(text, sizeof text, json_number_value(retry)));
+    g_autofree char *shown = last ? plain_text(last) : NULL;
+    if (shown)
+        fprintf(out, "; the last one ended with %s", shown);
+    fputc('\n', out);
+}
+
+static void print_child(FILE *out, const char *runner, const json_t *child)
+{
+    char pid[16] = "-", age[16], beat[16], due[16];
+    if (json_is_integer(json_object_get(child, "pid")))
+        g_snprintf(pid, sizeof pid, "%" JSON_INTEGER_FORMAT, number_of(child, "pid"));
+    fprintf(out, "%-11s %4" JSON_INTEGER_FORMAT " %7s %4s %-9s %8" JSON_INTEGER_FORMAT " %9" JSON_INTEGER_FORMAT
+            " %8" JSON_INTEGER_FORMAT " %6s %4s\n",
+            runner, number_of(child, "instance"), pid, span_or_dash(age, sizeof age, json_object_get(child, "age")),
+            state_word(child), number_of(child, "restarts"), number_of(child, "done"), number_of(child, "backlog"),
+            oldest(due, sizeof due, child), span_or_dash(beat, sizeof beat, json_object_get(child, "beat_age")));
+    if (!json_is_true(json_object_get(child, "healthy"))) {
+        fputs("            ", out);
+        print_unwell(out, child);
+    }
+}
+
+static void print_table(FILE *out, const json_t *status)
+{
+    size_t i, j;
+    json_t *group, *child;
+    fprintf(out, "%-11s %4s %7s %4s %-9s %8s %9s %8s %6s %4s\n", "RUNNER", "INST", "PID", "AGE", "STATE", "RESTARTS",
+            "DONE", "BACKLOG", "OLDEST", "BEAT");
+    json_array_foreach(json_object_get(status, "runners"), i, group) {
+        const char *name = text_of(group, "runner"), *state = text_of(group, "state");
+        if (g_strcmp0(state, "running") != 0 && g_strcmp0(state, "stopping") != 0)
+            fprintf(out, "%-11s is %s: %" JSON_INTEGER_FORMAT " instances now, %" JSON_INTEGER_FORMAT " wanted\n", name,
+                    state, number_of(group, "instances"), number_of(group, "wanted"));
+        json_array_foreach(json_object_get(group, "children"), j, child)
+            print_child(out, name, child);
+    }
+}
+
+unsigned status_unwell(FILE *out, const json_t *status)
+{
+    size_t i, j;
+    json_t *group, *child;
+    unsigned count = 0;
+    json_array_foreach(json_object_get(status, "runners"), i, group)
+        json_array_foreach(json_object_get(group, "children"), j, child) {
+            if (json_is_true(json_object_get(child, "healthy")) && !json_is_number(json_object_get(child, "down_for")))
+                continue;
+            fprintf(out, "  %s[%" JSON_INTEGER_FORMAT "]: ", text_of(group, "runner"), number_of(child, "instance"));
+            print_unwell(out, child);
+            count++;
+        }
+    return count;
+}
+
+/* ---- what waits for a person ---- */
+
+static void print_since(FILE *out, json_int_t count, const char *since)
+{
+    if (since)
+        fprintf(out, ", %ssince %s", count == 1 ? "" : "the oldest ", since);
+    fputs(":\n", out);
+}
+
+static void print_waiting(FILE *out, const json_t *one)
+{
+    static const struct {
+        const char *kind, *single, *many, *help;
+    } words[] = {
+        {"shunt", "entry failed and was set aside", "entries failed and were set aside", "listrunner shunt ls"},
+        {"hold", "entry is on hold", "entries are on hold", "listrunner queue ls hold; listrunner queue release"},
+        {"corrupt", "damaged file was set aside", "damaged files were set aside", "listrunner queue ls corrupt"},
+        {"preserved", "entry was preserved after crashes", "entries were preserved after crashes",
+         "listrunner shunt ls"},
+    };
+    const char *kind = text_of(one, "kind"), *queue = text_of(one, "queue");
+    json_int_t count = number_of(one, "count");
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+        if (g_strcmp0(words[i].kind, kind) == 0) {
+            fprintf(out, "  %" JSON_INTEGER_FORMAT " %s", count, count == 1 ? words[i].single : words[i].many);
+            if (g_strcmp0(kind, "preserved") == 0)
+                fprintf(out, " in %s", queue);
+            print_since(out, count, text_of(one, "since"));
+            fprintf(out, "      %s\n", words[i].help);
+            return;
+        }
+    fprintf(out, "  %" JSON_INTEGER_FORMAT " %s in %s, a queue that no runner works", count,
+            count == 1 ? "entry is" : "entries are", queue);
+    print_since(out, count, text_of(one, "since"));
+    fprintf(out, "      listrunner queue ls %s; start its [runner.NAME], or listrunner queue delete\n", queue);
+}
+
+/* Each instance of out has its own idea of a destination; most agree. */
+static bool was_told(const json_t *troubles, size_t place)
+{
+    static const char *const keys[] = {"transport", "name", "state"};
+    const json_t *one = json_array_get(troubles, place);
+    for (size_t i = 0; i < place; i++) {
+        unsigned same = 0;
+        for (size_t k = 0; k < G_N_ELEMENTS(keys); k++)
+            same += json_equal(json_object_get(json_array_get(troubles, i), keys[k]), json_object_get(one, keys[k]));
+        if (same == G_N_ELEMENTS(keys))
+            return true;
+    }
+    return false;
+}
+
+static void print_trouble(FILE *out, const json_t *one)
+{
+    const char *name = text_of(one, "name"), *reason = text_of(one, "reason");
+    bool suspended = g_strcmp0(text_of(one, "state"), "suspended") == 0;
+    bool dead = g_strcmp0(text_of(one, "state"), "dead") == 0;
+    g_autofree char *shown = reason && !suspended ? plain_text(reason) : NULL;
+    const char *state = suspended ? "suspended" : dead ? "dead" : "being tried again after it was dead";
+    fprintf(out, "  Mail for the destination %s (transport %s) waits, it is %s", name, text_of(one, "transport"), state);
+    if (text_of(one, "away_since"))
+        fprintf(out, " since %s", text_of(one, "away_since"));
+    fprintf(out, "%s%s:\n      listrunner dest %s %s\n", shown ? ", because of: " : "", shown ? shown : "",
+            suspended ? "resume" : "show", name);
+}
+
+static void print_unknown(FILE *out, const json_t *status)
+{
+    const char *store = text_of(status, "store_fault"), *troubles = text_of(status, "troubles_fault");
+    json_int_t pending = number_of(status, "pending");
+    if (store)
+        fprintf(out, "  Held posts could not be counted: %s\n", store);
+    if (troubles)
+        fprintf(out, "  Not all destinations are known: %s\n", troubles);
+    if (pending > 0)
+        fprintf(out, "  The files of %" JSON_INTEGER_FORMAT " queues are still being counted; ask again.\n", pending);
+}
+
+bool status_waits(const json_t *status)
+{
+    return json_array_size(json_object_get(status, "waiting")) > 0 ||
+           json_array_size(json_object_get(status, "troubles")) > 0 || number_of(status, "pending") > 0 ||
+           number_of(json_object_get(status, "held"), "count") > 0 || text_of(status, "store_fault") ||
+           text_of(status, "troubles_fault") || text_of(status, "fault");
+}
+
+static void print_attention(FILE *out, const json_t *status)
+{
+    size_t i;
+    json_t *one;
+    const json_t *held = json_object_get(status, "held");
+    json_int_t count = number_of(held, "count");
+    fputs("\nThis waits for a person:\n", out);
+    if (text_of(status, "fault"))
+        fprintf(out, "  The last reload was refused, and the old configuration is in force:\n%s\n",
+                text_of(status, "fault"));
+    json_array_foreach(json_object_get(status, "waiting"), i, one)
+        print_waiting(out, one);
+    if (count > 0) {
+        fprintf(out, "  %" JSON_INTEGER_FORMAT " %s held for a moderator", count, count == 1 ? "post is" : "posts are");
+        print_since(out, count, text_of(held, "since"));
+        fputs("      listrunner held ls\n", out);
+    }
+    const json_t *troubles = json_object_get(status, "troubles");
+    json_array_foreach(troubles, i, one)
+        if (!was_told(troubles, i))
+            print_trouble(out, one);
+    print_unknown(out, status);
+}
+
+static void print_fragments(FILE *out, const json_t *fragments)
+{
+    if (number_of(fragments, "open_sets") > 0)
+        fprintf(out, "\n%" JSON_INTEGER_FORMAT " messages wait for parts: %" JSON_INTEGER_FORMAT " parts, "
+                "%" JSON_INTEGER_FORMAT " octets, the oldest since %s.\n",
+                number_of(fragments, "open_sets"), number_of(fragments, "parts"), number_of(fragments, "octets"),
+                text_of(fragments, "oldest"));
+}
+
+void status_text(FILE *out, const json_t *status)
+{
+    bool healthy = json_is_true(json_object_get(status, "healthy"));
+    fprintf(out, "Listrunner %s, master pid %" JSON_INTEGER_FORMAT ", %s since %s\nConfiguration: %s\n\n",
+            text_of(status, "version"), number_of(status, "pid"), text_of(status, "state"), text_of(status, "since"),
+            text_of(status, "config"));
+    print_table(out, status);
+    print_fragments(out, json_object_get(status, "fragments"));
+    if (status_waits(status))
+        print_attention(out, status);
+    fprintf(out, "\n%s\n", !healthy ? "NOT ALL IS WELL: see above."
+                           : status_waits(status) ? "All processes are well, but something waits: see above."
+                                                  : "All is well.");
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* The master's reply to status (base/control.h), with what the command line found out besides, for people. */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Besides the master's members, status has "held" ({count, since} of the posts that wait for a moderator) and
+ * "fragments", each null when the database could not be asked, and then "store_fault" says why. */
+void status_text(FILE *out, const json_t *status);
+
+/* Something waits for a person, or it could not be found out whether. */
+bool status_waits(const json_t *status);
+
+/* One line for each child that is not well: which, since when, what comes next, and why. Returns how many there are. */
+unsigned status_unwell(FILE *out, const json_t *status);
