@@ -337,10 +337,11 @@ const ConfigKey config_schema[] = {
 
 {"reply.*", "match", REGEX(NULL),
  "A regular expression (PCRE, case is ignored) over temporary refusals such as \"450 4.7.1 Too fast\"."},
-{"reply.*", "scope", CHOICE("group", "site|group|recipient|message|session"),
+{"reply.*", "scope", CHOICE("group", "site|group|recipient|message|session|transaction|connections"),
  "What such a refusal is about. site: the server is in trouble, as when a connection is lost. group: we are too fast "
- "for the server and all domains that it serves; fewer and slower from now on. recipient, message: only these wait. "
- "session: a new connection is made at once."},
+ "for the server and all domains that it serves; slower from now on (toward a relay, at the connection alone). "
+ "recipient, message: only these wait. session: a new connection is made at once. transaction: it has as many "
+ "recipients as it may. connections: there are as many as there may be."},
 
 {"bounces", "probes", BOOL("yes"),
  "Whether a member whose bounce score reaches the list's threshold gets a probe first, and no more mail only when that "

@@ -156,6 +156,9 @@ static SmtpResult fate_of(const SmtpClient *client, const SmtpResult *why)
 {
     SmtpResult fate = *why;
     bool silent = why->code == 0;
+    bool ahead = client->pipelining && client->turn.active && client->turn.next_rcpt == 0 && !client->turn.behind;
+    if (silent && why->connection && ahead && client->phase == SMTP_RCPT && !client->turn.bdat_ahead)
+        fate.fallback = SMTP_FALLBACK_PIPELINING;
     bool in_one = client->turn.bdat_ahead && client->phase >= SMTP_MAIL && smtp_transaction_sent(client);
     fate.in_doubt = silent && (client->phase == SMTP_DOT || in_one);
     fate.unstarted = client->phase == SMTP_MAIL && client->turn.number > 1 && why->connection && !fate.in_doubt;
@@ -226,6 +229,8 @@ static void take_reply(SmtpClient *client)
         smtp_client_end_orderly(client); /* unasked for, it can only be a farewell */
     else if (client->reply.code == 421)
         smtp_client_end_by_reply(client);
+    else if (smtp_reply_class(&client->reply) == 1 && client->phase != SMTP_RCPT)
+        smtp_client_end_confused(client);
     else if (client->turn.refusal)
         smtp_client_end_confused(client); /* we have said nothing yet, and will not */
     else if (client->phase < SMTP_IDLE || client->phase == SMTP_RSET)
@@ -242,7 +247,9 @@ static bool take_octets(SmtpClient *client, const char *octets, size_t length)
         size_t used;
         SmtpReplyState state = smtp_reply_feed(&client->reply, octets + taken, length - taken, &used);
         taken += used;
-        if (state == SMTP_REPLY_BROKEN)
+        if (state == SMTP_REPLY_BROKEN && smtp_transaction_odd_line(client))
+            smtp_reply_init(&client->reply);
+        else if (state == SMTP_REPLY_BROKEN)
             smtp_client_end_confused(client);
         else if (state == SMTP_REPLY_DONE)
             take_reply(client);
@@ -300,6 +307,17 @@ static void hear_out(SmtpClient *client)
         take_octets(client, octets, (size_t)length);
 }
 
+static void end_lost(SmtpClient *client)
+{
+    bool over_ehlo = client->phase == SMTP_HELO && !client->helo_tried &&
+                     client->settings->protocol == SMTP_PROTOCOL_SMTP;
+    g_autofree char *text = g_strdup_printf("lost connection with %s while %s", client->peer,
+                                            smtp_phase_name(client->phase));
+    smtp_client_end(client, &(SmtpResult){.verdict = SMTP_LATER, .phase = client->phase, .status = "4.4.2",
+                                          .text = text, .reply = text, .connection = true,
+                                          .fallback = over_ehlo ? SMTP_FALLBACK_EHLO : SMTP_FALLBACK_NONE});
+}
+
 static void lost(SmtpClient *client, short what)
 {
     if (what & BEV_EVENT_WRITING)
@@ -311,8 +329,7 @@ static void lost(SmtpClient *client, short what)
     else if (client->phase == SMTP_TLS)
         smtp_session_tls_failed(client, smtp_handshake_problem(client));
     else
-        smtp_client_end_by_us(client, "4.4.2", g_strdup_printf("lost connection with %s while %s", client->peer,
-                                                               smtp_phase_name(client->phase)));
+        end_lost(client);
 }
 
 static void on_event(struct bufferevent *connection, short what, void *data)

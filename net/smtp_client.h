@@ -82,6 +82,7 @@ typedef struct SmtpSettings {
     SmtpProtocol protocol;
     bool chunking;         /* BDAT instead of DATA where the server offers it */
     bool no_pipelining;    /* not even where the server offers it */
+    bool helo;             /* HELO at once, without EHLO before */
     SmtpTlsLevel tls;
     bool tls_at_once;      /* TLS before the greeting (port 465), not by STARTTLS */
     const SmtpTls *tls_context; /* wanted unless tls is SMTP_TLS_NONE */
@@ -98,6 +99,13 @@ typedef enum SmtpVerdict {
     SMTP_NEVER, /* 5xx for this recipient or message */
 } SmtpVerdict;
 
+/* What a server turned out not to bear although it seemed to: to be done without from now on (SmtpSettings). */
+typedef enum SmtpFallback {
+    SMTP_FALLBACK_NONE,
+    SMTP_FALLBACK_CHUNKING,   /* it refused BDAT */
+    SMTP_FALLBACK_PIPELINING, /* it said no more after the first of several commands */
+    SMTP_FALLBACK_EHLO,       /* it closed the connection over EHLO */
+} SmtpFallback;
 typedef struct SmtpResult {
     SmtpVerdict verdict;
     SmtpPhase phase;    /* where it was decided */
@@ -108,6 +116,8 @@ typedef struct SmtpResult {
     bool connection;    /* the connection is to blame, not the recipient or the message */
     bool in_doubt;      /* lost after the end of data: it may have been delivered */
     bool unstarted;     /* a kept connection turned out to be closed: nothing was tried, may be sent at once again */
+    size_t accepted;    /* recipients of the transaction that the server had accepted before, at RCPT */
+    SmtpFallback fallback; /* the mail was not judged, and may be sent at once without what this names */
     bool behind;        /* it suffers from having been sent behind another, and says nothing of the server's health */
 } SmtpResult;
 
@@ -166,6 +176,7 @@ typedef struct SmtpTransaction {
     /* The delimiters with which a server that knows XVERP (Postfix) makes a sender for each recipient; NULL: not
      * wanted. */
     const char *xverp;
+    bool careful; /* the message goes out when RCPT was answered, and by DATA, however small it is */
     SmtpRet ret;
     const char *envid; /* as it was given, not xtext; NULL: none */
     unsigned notify;   /* of SmtpNotify, for all recipients; 0: unset */

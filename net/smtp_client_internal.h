@@ -53,10 +53,12 @@ typedef struct SmtpTurn {
     GByteArray *fates;
     size_t next_rcpt;    /* whose reply is awaited */
     size_t awaited;      /* RCPT replies still to come after MAIL was refused */
-    size_t accepted;
+    size_t accepted;     /* and not yet told of */
+    size_t taken_rcpt;   /* accepted at RCPT */
     size_t next_dot;     /* LMTP: whose reply to the end of data is awaited */
     bool mail_accepted;
     bool bdat_ahead;     /* the whole message was sent with the commands */
+    bool data_unsaid;    /* DATA comes after all, instead of BDAT */
     bool bdat_failed;    /* RSET is needed */
     bool behind;         /* it was written behind another */
     bool taken;          /* the last reply to its message was 2xx */
@@ -154,6 +156,8 @@ SSL *smtp_tls_session(const SmtpTls *tls);
 char *smtp_tls_problem(unsigned long code); /* what OpenSSL means; g_free() */
 
 /* smtp_transaction.c */
+/* A line that is no reply has come; false: it cannot be put down to one recipient. */
+bool smtp_transaction_odd_line(SmtpClient *client);
 void smtp_transaction_reply(SmtpClient *client);
 void smtp_transaction_drained(SmtpClient *client);
 void smtp_transaction_refuse(SmtpClient *client);  /* acts on client->refusal */

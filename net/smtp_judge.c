@@ -49,6 +49,15 @@ static void judge_flight(const SmtpClient *client, SmtpResult *result)
     result->unstarted = result->behind && client->phase != SMTP_RCPT;
 }
 
+/* A server that offers CHUNKING and does not know BDAT, or its argument. */
+static bool knows_no_bdat(const SmtpClient *client)
+{
+    unsigned code = client->reply.code;
+    bool protocol = !client->reply.has_status || g_str_has_prefix(client->reply.status, "5.5.");
+    bool answer = client->phase == SMTP_BODY || client->phase == SMTP_DOT;
+    return client->turn.cursor.chunk && !client->turn.behind && answer && code >= 500 && code <= 504 && protocol;
+}
+
 /* "552" to RCPT without better knowledge means too many recipients
  * (RFC 5321, 4.5.3.1.10). */
 static bool means_later(const SmtpClient *client)
@@ -56,7 +65,7 @@ static bool means_later(const SmtpClient *client)
     const SmtpReply *reply = &client->reply;
     if (smtp_reply_class(reply) == 4)
         return true;
-    if (client->phase < SMTP_MAIL || lost_in_flight(client))
+    if (client->phase < SMTP_MAIL || lost_in_flight(client) || knows_no_bdat(client))
         return true; /* the server refuses us, not the message */
     return client->phase == SMTP_RCPT && reply->code == 552 &&
            (!reply->has_status || strcmp(reply->status, "5.5.3") == 0);
@@ -77,6 +86,8 @@ void smtp_client_judge(SmtpClient *client, SmtpVerdictText *judged)
         judged->result.verdict = later ? SMTP_LATER : SMTP_NEVER;
         judged->result.connection = reply->code == 421 || client->phase < SMTP_MAIL;
         judged->status[0] = later ? '4' : '5';
+        if (knows_no_bdat(client))
+            judged->result.fallback = SMTP_FALLBACK_CHUNKING;
         judge_flight(client, &judged->result);
         const char *command = phases[client->phase].command;
         judged->text = g_strdup_printf("%s said: %s%s%s%s", client->peer, judged->reply,

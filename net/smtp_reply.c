@@ -95,7 +95,7 @@ static SmtpReplyState take_line(SmtpReply *reply, const char *line, size_t lengt
 {
     if (length > 0 && line[length - 1] == '\r')
         length--;
-    if (length < 3 || line[0] < '2' || line[0] > '5' || !g_ascii_isdigit(line[1]) || !g_ascii_isdigit(line[2]))
+    if (length < 3 || line[0] < '1' || line[0] > '5' || !g_ascii_isdigit(line[1]) || !g_ascii_isdigit(line[2]))
         return SMTP_REPLY_BROKEN;
     if (length > 3 && line[3] != '-' && line[3] != ' ')
         return SMTP_REPLY_BROKEN;

@@ -165,7 +165,9 @@ void smtp_session_greet(SmtpClient *client)
     client->extensions = 0;
     client->mechanisms = 0;
     client->size_limit = 0;
-    say_hello(client, client->settings->protocol == SMTP_PROTOCOL_LMTP ? "LHLO" : "EHLO");
+    bool lmtp = client->settings->protocol == SMTP_PROTOCOL_LMTP;
+    client->helo_tried = client->settings->helo && !lmtp;
+    say_hello(client, lmtp ? "LHLO" : client->helo_tried ? "HELO" : "EHLO");
 }
 
 /* The server has introduced itself: what comes before it is of use. */

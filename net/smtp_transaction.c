@@ -22,8 +22,10 @@ static const SmtpRefusal refuse_address_utf8 = {"5.6.7", "the address is interna
 
 static void report(SmtpClient *client, size_t index, const SmtpResult *result)
 {
+    SmtpResult told = *result;
+    told.accepted = client->turn.taken_rcpt;
     client->turn.fates->data[index] = FATE_REPORTED;
-    client->handler->result(client, index, result, client->data);
+    client->handler->result(client, index, &told, client->data);
 }
 
 static void report_refusal(SmtpClient *client, size_t index, const SmtpRefusal *refusal)
@@ -86,7 +88,8 @@ static void write_ahead(SmtpClient *client)
         for (size_t i = 0; i < client->turn.transaction.count; i++)
             if (client->turn.fates->data[i] == FATE_OPEN)
                 smtp_envelope_rcpt(client, i);
-    if (client->pipelining && !uses_bdat(client))
+    client->turn.data_unsaid = client->turn.transaction.careful;
+    if (client->pipelining && !uses_bdat(client) && !client->turn.data_unsaid)
         g_string_append(client->scratch, "DATA\r\n");
     flush(client);
     if (!client->turn.bdat_ahead)
@@ -110,7 +113,8 @@ static void take_turn(SmtpClient *client, const SmtpTransaction *transaction)
         .number = client->transactions + 1,
         .active = true,
         .transaction = *transaction,
-        .cursor = {.chunk = client->settings->chunking && (client->extensions & SMTP_EXT_CHUNKING)},
+        .cursor = {.chunk = client->settings->chunking && (client->extensions & SMTP_EXT_CHUNKING) &&
+                            !transaction->careful},
         .fates = g_byte_array_set_size(g_byte_array_new(), (guint)transaction->count)};
     client->turn.transaction.body = smtp_body_ref(transaction->body);
     memset(client->turn.fates->data, FATE_OPEN, transaction->count);
@@ -225,7 +229,7 @@ static void start_body(SmtpClient *client)
         await_end(client);
     } else if (!uses_bdat(client)) {
         smtp_client_phase(client, SMTP_DATA);
-        if (!client->pipelining)
+        if (!client->pipelining || client->turn.data_unsaid)
             smtp_client_write(client, "DATA\r\n", 6);
     } else {
         smtp_client_phase(client, SMTP_BODY);
@@ -236,7 +240,8 @@ static void start_body(SmtpClient *client)
 /* All recipients have their reply: what comes next. What was said ahead has replies to come in any case. */
 static void after_recipients(SmtpClient *client)
 {
-    bool ahead = client->turn.bdat_ahead || (client->pipelining && !uses_bdat(client));
+    bool ahead = client->turn.bdat_ahead ||
+                 (client->pipelining && !uses_bdat(client) && !client->turn.data_unsaid);
     bool any = client->turn.accepted > 0;
     if (!any)
         smtp_transaction_end(client, NULL); /* all were reported one by one */
@@ -287,12 +292,40 @@ static void mail_reply(SmtpClient *client)
         client->turn.mail_accepted = true;
         next_recipient(client);
         break;
+    case 1:
     case 3:
         smtp_client_end_confused(client);
         break;
     default:
         refuse_all(client);
     }
+}
+
+/* SMTP knows no such answer to RCPT. It concerns that recipient, as long as nothing can be taken for something else:
+ * the message has not gone out, and goes by DATA, whose answer no answer to RCPT resembles. */
+static void odd_rcpt_reply(SmtpClient *client)
+{
+    if (client->turn.bdat_ahead) {
+        smtp_client_end_confused(client);
+        return;
+    }
+    if (uses_bdat(client)) {
+        client->turn.cursor.chunk = false;
+        client->turn.data_unsaid = true;
+    }
+    g_autofree char *text = g_strdup_printf("%s gave no answer that SMTP knows (in reply to RCPT TO)", client->peer);
+    report(client, client->turn.next_rcpt, &(SmtpResult){.verdict = SMTP_LATER, .phase = SMTP_RCPT, .status = "4.5.0",
+                                                         .text = text, .reply = text});
+    client->turn.next_rcpt++;
+    next_recipient(client);
+}
+
+bool smtp_transaction_odd_line(SmtpClient *client)
+{
+    if (client->phase != SMTP_RCPT || !client->turn.active || client->turn.bdat_ahead)
+        return false;
+    odd_rcpt_reply(client);
+    return true;
 }
 
 static void rcpt_reply(SmtpClient *client)
@@ -308,9 +341,11 @@ static void rcpt_reply(SmtpClient *client)
     case 2:
         client->turn.fates->data[client->turn.next_rcpt] = FATE_ACCEPTED;
         client->turn.accepted++;
+        client->turn.taken_rcpt++;
         break;
+    case 1:
     case 3:
-        smtp_client_end_confused(client);
+        odd_rcpt_reply(client);
         return;
     default: {
         g_auto(SmtpVerdictText) judged = {0};
@@ -376,7 +411,7 @@ static void dot_reply(SmtpClient *client)
 {
     unsigned class = smtp_reply_class(&client->reply);
     bool unasked = class == 2 && !client->turn.active && uses_bdat(client); /* taken, for nobody */
-    if (class == 3 || unasked) {
+    if (class == 1 || class == 3 || unasked) {
         smtp_client_end_confused(client);
         return;
     }

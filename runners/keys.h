@@ -54,6 +54,7 @@
 
 /* Written by out into retry. */
 #define KEY_ATTEMPTS "attempts"     /* integer: deliveries tried so far */
+#define KEY_DOUBTS "doubts"        /* integer: attempts after which nobody knew whether it was delivered */
 #define KEY_WARNED "warned"         /* bool: the delay was reported */
 #define KEY_LAST_REPLY "last_reply" /* string: the last temporary refusal */
 #define KEY_EXPIRE "expire"         /* bool, by queue expire: the next attempt is the last */

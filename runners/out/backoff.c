@@ -6,8 +6,6 @@
 
 #include "base/clock.h"
 
-#define RECONNECT_MAX (60 * CLOCK_SECOND)
-
 /* Waits that were shorter by chance count as whole ones. */
 static int64_t step(const Backoff *backoff, int64_t age_us)
 {
@@ -31,11 +29,4 @@ int64_t backoff_delay(const Backoff *backoff, int64_t age_us, double chance)
 bool backoff_expired(const Backoff *backoff, int64_t age_us)
 {
     return age_us >= backoff->lifetime_us;
-}
-
-int64_t backoff_reconnect(unsigned failures)
-{
-    if (failures > 6)
-        return RECONNECT_MAX;
-    return MIN(CLOCK_SECOND << (failures - 1), RECONNECT_MAX);
 }

@@ -22,7 +22,3 @@ typedef struct Backoff {
 /* chance is a random number, 0 <= chance < 1. */
 int64_t backoff_delay(const Backoff *backoff, int64_t age_us, double chance);
 bool backoff_expired(const Backoff *backoff, int64_t age_us);
-
-/* The wait before a connection is tried again after failures in a row
- * (1 or more): 1 s, doubling, at most a minute. */
-int64_t backoff_reconnect(unsigned failures);

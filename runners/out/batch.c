@@ -28,6 +28,7 @@ static void forget_fates(Batch *batch)
     if (batch->fates)
         g_array_set_size(batch->fates, 0);
     g_clear_pointer(&batch->relay, g_free);
+    g_clear_pointer(&batch->host, g_free);
 }
 
 void batch_free(Batch *batch)
@@ -40,6 +41,7 @@ void batch_free(Batch *batch)
     g_free(batch->fate_of);
     g_free(batch->recipients);
     g_free(batch->sender);
+    g_free(batch->avoid);
     smtp_body_unref(batch->body);
     g_free(batch);
 }
@@ -54,6 +56,7 @@ void batch_begin(Batch *batch)
     memset(batch->fate_of, 0xff, batch->count * sizeof(uint32_t));
     batch->unstarted = false;
     batch->behind = false;
+    batch->other_host = false;
     batch->connect_us = 0;
     batch->conn_use = 0;
 }
@@ -73,6 +76,9 @@ void batch_set_fate(Batch *batch, size_t index, const SmtpResult *result)
                      .text = g_strdup(result->text),
                      .reply = g_strdup(result->reply),
                      .code = result->code,
+                     .phase = result->phase,
+                     .accepted = result->accepted,
+                     .fallback = result->fallback,
                      .in_doubt = result->in_doubt,
                      .connection = result->connection};
         g_array_append_val(batch->fates, fate);
@@ -89,6 +95,49 @@ void batch_set_rest(Batch *batch, const SmtpResult *result)
     for (size_t i = 0; i < batch->count; i++)
         if (batch->fate_of[i] == NO_FATE)
             batch_set_fate(batch, i, result);
+}
+
+static Batch *another(const Batch *batch, size_t room)
+{
+    Batch *rest = batch_new(batch->delivery, batch->nexthop, room);
+    rest->job = batch->job;
+    rest->careful = batch->careful;
+    rest->tries = batch->tries;
+    rest->avoid = g_strdup(batch->avoid);
+    return rest;
+}
+
+Batch *batch_cut(Batch *batch, size_t most)
+{
+    g_assert(most > 0 && most < batch->count);
+    Batch *rest = another(batch, batch->count - most);
+    for (size_t i = most; i < batch->count; i++)
+        batch_add(rest, &batch->recipients[i]);
+    batch->count = batch->room = most;
+    return rest;
+}
+
+Batch *batch_split(Batch *batch)
+{
+    size_t count = 0, kept = 0;
+    for (size_t i = 0; i < batch->count; i++)
+        count += batch_fate(batch, i)->again;
+    if (count == 0)
+        return NULL;
+    Batch *rest = another(batch, count);
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch_fate(batch, i)->again) {
+            batch_add(rest, &batch->recipients[i]);
+            continue;
+        }
+        batch->recipients[kept] = batch->recipients[i];
+        batch->fate_of[kept++] = batch->fate_of[i];
+    }
+    for (guint i = 0; i < batch->fates->len; i++)
+        if (g_array_index(batch->fates, Fate, i).again)
+            g_array_index(batch->fates, Fate, i).count = 0;
+    batch->count = batch->room = kept;
+    return rest;
 }
 
 const Fate *batch_fate(const Batch *batch, size_t index)

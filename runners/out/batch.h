@@ -20,8 +20,13 @@ typedef struct Fate {
     char *reply;
     size_t count;
     unsigned code;
+    SmtpPhase phase;
+    size_t accepted; /* recipients of the transaction that had been accepted before */
+    SmtpFallback fallback;
     bool in_doubt;
     bool connection; /* the connection is to blame */
+    bool again;      /* not about these recipients: they go at once (judge.h) */
+    bool waits;      /* not about them either: they wait for the destination */
 } Fate;
 
 typedef struct Batch {
@@ -37,7 +42,11 @@ typedef struct Batch {
     bool behind;             /* it suffers from where it stood in its flight (SmtpResult) */
     char *sender;            /* of a copy (content.h); NULL: the delivery's */
     SmtpBody *body;
-    unsigned tries;          /* of a connection, in vain */
+    bool careful;            /* it may have been delivered before: alone, and step by step */
+    unsigned tries;          /* in a row that settled nothing, and yet it goes again at once */
+    char *avoid;             /* the mail host that has deferred it in this attempt; NULL: none has */
+    char *host;              /* where it went */
+    bool other_host;         /* it could be tried at another one */
     char *relay;             /* where it went, for the log */
     unsigned conn_use;
     int64_t begun, connect_us, finished; /* monotonic; how long the connection took */
@@ -56,4 +65,8 @@ void batch_begin(Batch *batch);
 void batch_set_fate(Batch *batch, size_t index, const SmtpResult *result);
 /* The same fate for all that have none. */
 void batch_set_rest(Batch *batch, const SmtpResult *result);
+/* Leaves the first `most` recipients; the others become another batch. */
+Batch *batch_cut(Batch *batch, size_t most);
+/* Takes those out that go again, into another batch; NULL: there are none. What is left may be empty. */
+Batch *batch_split(Batch *batch);
 const Fate *batch_fate(const Batch *batch, size_t index);

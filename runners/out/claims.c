@@ -95,6 +95,12 @@ size_t claims_pick(Claims *claims, Inbox *inbox, unsigned source, size_t limit)
     return inbox_pick(inbox, limit, claims->picked[source]);
 }
 
+void claims_recall(Claims *claims, Inbox *inbox, unsigned source, const EntryName *name)
+{
+    Claim claim = {.queue = inbox_queue(inbox), .name = *name};
+    g_array_append_val(claims->picked[source], claim);
+}
+
 /* What the system gives no thread for stays with the pool, which finds it done when it gets one. */
 void claims_begin(Claims *claims, bool aside)
 {
@@ -121,16 +127,16 @@ bool claims_ready(Claims *claims)
     return ready;
 }
 
-void claims_collect(Claims *claims, Inbox *const inboxes[SOURCES], GPtrArray *const entries[SOURCES])
+bool claims_collect(Claims *claims, Inbox *const inboxes[SOURCES], GPtrArray *const entries[SOURCES], GError **error)
 {
+    bool sound = true;
     wait_ready(claims);
     for (int source = 0; source < SOURCES; source++) {
         for (guint i = 0; i < claims->picked[source]->len; i++) {
-            g_autoptr(GError) error = NULL;
             Claim *claim = &g_array_index(claims->picked[source], Claim, i);
-            if (!inbox_take(inboxes[source], claim, entries[source], &error))
-                log_error("claim: %s", error->message);
+            sound &= inbox_take(inboxes[source], claim, entries[source], sound ? error : NULL);
         }
         g_array_set_size(claims->picked[source], 0);
     }
+    return sound;
 }

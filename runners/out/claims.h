@@ -40,6 +40,8 @@ void claims_woken(Claims *claims);
 
 /* How many were found. */
 size_t claims_pick(Claims *claims, Inbox *inbox, unsigned source, size_t limit);
+/* One by its name, due or not; it may be gone. */
+void claims_recall(Claims *claims, Inbox *inbox, unsigned source, const EntryName *name);
 void claims_begin(Claims *claims, bool aside);
 
 /* How many are picked and not yet collected. */
@@ -47,5 +49,5 @@ size_t claims_count(const Claims *claims);
 bool claims_ready(Claims *claims);
 
 /* Waits for them if it must. inboxes and entries: one for each source; the entries are appended, and are the
- * caller's. */
-void claims_collect(Claims *claims, Inbox *const inboxes[SOURCES], GPtrArray *const entries[SOURCES]);
+ * caller's. False when the system failed (inbox_take()), after all were looked at. */
+bool claims_collect(Claims *claims, Inbox *const inboxes[SOURCES], GPtrArray *const entries[SOURCES], GError **error);

@@ -46,13 +46,57 @@ Delivery *delivery_new(Entry *entry, unsigned source, GError **error)
     delivery->claimed = clock_now();
     delivery->held.data = delivery;
     delivery->jobs = g_ptr_array_new_with_free_func(g_free);
+    delivery->doubts = (unsigned)CLAMP(meta_integer(entry_meta(entry), KEY_DOUBTS, 0), 0, DOUBTS_MAX);
     return delivery;
+}
+
+void delivery_wait_for(Delivery *delivery, Destination *destination, int64_t due, bool tried)
+{
+    if (!delivery->places)
+        delivery->places = g_array_new(FALSE, FALSE, sizeof(Place));
+    for (guint i = 0; i < delivery->places->len; i++) {
+        Place *place = &g_array_index(delivery->places, Place, i);
+        if (place->destination != destination)
+            continue;
+        place->due = MAX(place->due, due);
+        place->tried |= tried;
+        return;
+    }
+    Place place = {destination, due, tried};
+    g_array_append_val(delivery->places, place);
+    destination->holders++;
+}
+
+const Place *delivery_place(const Delivery *delivery, const Destination *destination)
+{
+    for (guint i = 0; delivery->places && i < delivery->places->len; i++) {
+        const Place *place = &g_array_index(delivery->places, Place, i);
+        if (place->destination == destination)
+            return place;
+    }
+    return NULL;
+}
+
+void delivery_doubt(Delivery *delivery, size_t offset)
+{
+    if (!delivery->doubtful)
+        delivery->doubtful = g_hash_table_new(NULL, NULL);
+    g_hash_table_add(delivery->doubtful, GSIZE_TO_POINTER(offset));
+}
+
+static void leave_places(Delivery *delivery)
+{
+    for (guint i = 0; delivery->places && i < delivery->places->len; i++)
+        g_array_index(delivery->places, Place, i).destination->holders--;
+    g_clear_pointer(&delivery->places, g_array_unref);
 }
 
 void delivery_free(Delivery *delivery)
 {
     if (!delivery)
         return;
+    leave_places(delivery);
+    g_clear_pointer(&delivery->doubtful, g_hash_table_unref);
     g_ptr_array_unref(delivery->jobs);
     content_clear(&delivery->content);
     entry_free(delivery->entry);

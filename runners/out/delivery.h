@@ -19,6 +19,9 @@
 
 typedef struct Transport Transport;
 
+/* After so many attempts that left doubt a recipient counts as refused: no server makes us send more copies. */
+#define DOUBTS_MAX 3
+
 typedef struct Delivery {
     Entry *entry;
     unsigned source;    /* index of the inbox it came from */
@@ -36,12 +39,29 @@ typedef struct Delivery {
     int64_t last_read;  /* wall clock */
     GList reading, hunger; /* in the reader */
     bool listed, hungry;
-    size_t sent, refused, deferred;
+    size_t sent, refused, deferred, parked;
+    unsigned doubts;    /* attempts before this one after which nobody knew whether it was delivered */
+    GHashTable *doubtful; /* set of offsets of recipients of whom nobody knows this time; NULL: none */
+    GArray *places;     /* of Place: destinations for which recipients wait */
     bool dirty;         /* marks were written since the last sync */
     char *last_reply;   /* of the last deferral */
     int64_t claimed;    /* wall clock */
     GList held;         /* in the list of all deliveries, in the order of claiming */
 } Delivery;
+
+/* A destination for which recipients wait, and when to look again (wall clock). */
+typedef struct Place {
+    Destination *destination;
+    int64_t due;
+    bool tried; /* some were refused for the destination's sake */
+} Place;
+
+/* Some of its recipients wait for the destination; the later time counts. */
+void delivery_wait_for(Delivery *delivery, Destination *destination, int64_t due, bool tried);
+const Place *delivery_place(const Delivery *delivery, const Destination *destination);
+
+/* Nobody knows whether these got it. */
+void delivery_doubt(Delivery *delivery, size_t offset);
 
 /* Consumes entry. Fails (FAIL_NEVER) when it is nothing that could be delivered; the entry
  * stays the caller's then. */

@@ -10,6 +10,18 @@
 /* A learnt or saved value that is older says nothing any more. */
 #define WINDOW_MEMORY (3600 * CLOCK_SECOND)
 #define DEATHS_MAX 30
+/* How soon, and how late, an entry that waits for it is looked at again. */
+#define RETURN_MIN CLOCK_SECOND
+#define RETURN_MAX (900 * CLOCK_SECOND)
+/* A further connection is tried after 1 s, 2 s, up to 64 s. */
+#define FULL_DOUBLINGS 6u
+/* Entries that are called back. */
+#define PARKED_MAX 20000
+/* Seconds for which there may be mail in memory; some batches may in any case. */
+#define IN_MEMORY 120
+#define IN_MEMORY_LEAST 5
+/* Seconds of a learnt pace that may go at once: the loop does not come round for each recipient. */
+#define PACED_BURST 0.1
 
 const double destination_bounds[DESTINATION_HISTOGRAM] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
                                                           0.5,   1,    2.5,   10,   60,  300};
@@ -32,6 +44,7 @@ void destination_free(Destination *destination)
     if (!destination)
         return;
     g_clear_pointer(&destination->peers, g_sequence_free);
+    g_clear_pointer(&destination->parked, g_array_unref);
     g_free(destination->name);
     g_free(destination->reason);
     g_free(destination->status);
@@ -74,6 +87,29 @@ void destination_inherit(Destination *destination, Destination *from, int64_t no
     from->ordered.per_second = -1;
 }
 
+/* The learnt pace, and not the operator's word, is what limits. */
+static bool paced(Destination *destination, int64_t now)
+{
+    double learnt = pace_rate(&destination->pace, now).per_second;
+    return learnt > 0 && destination_rate(destination, now).per_second >= learnt;
+}
+
+/* Whether its rates allow one more batch. */
+static bool rate_allows(Destination *destination, int64_t now, int64_t *wake_at)
+{
+    Rate rate = destination_rate(destination, now);
+    double burst = paced(destination, now) ? MAX(rate.per_second * PACED_BURST, 1) : destination->limits->burst;
+    int64_t until = now + bucket_wait(&destination->bucket, rate, burst, now);
+    if (pace_rests(&destination->pace)) {
+        if (destination->busy > 0)
+            return false; /* its answer comes */
+        until = MAX(until, destination->pace.rests_until);
+    }
+    if (until > now)
+        *wake_at = until;
+    return until <= now;
+}
+
 bool destination_room(Destination *destination, int64_t now, int64_t *wake_at)
 {
     *wake_at = 0;
@@ -83,17 +119,13 @@ bool destination_room(Destination *destination, int64_t now, int64_t *wake_at)
         *wake_at = destination->dead_until;
         return false;
     }
-    if (destination->busy >= destination->window.size)
+    unsigned most = destination_probing(destination) ? 1 : destination->window.size;
+    if (destination->busy >= most || !rate_allows(destination, now, wake_at))
         return false;
-    int64_t wait = bucket_wait(&destination->bucket, destination_rate(destination, now), destination->limits->burst,
-                               now);
-    if (wait > 0) {
-        *wake_at = now + wait;
-        return false;
-    }
-    if (destination->refusals == 0 || !g_queue_is_empty(&destination->idle))
+    bool known = destination->connections > 0;
+    if (!known || destination->sessions < destination->connections || !g_queue_is_empty(&destination->idle))
         return true;
-    /* It takes no further connection: another one is tried from time to time, alone. */
+    /* Another one is tried from time to time, alone. */
     if (destination->full_until > now)
         *wake_at = destination->full_until;
     return destination->full_until <= now && destination->sessions == destination->established;
@@ -104,6 +136,68 @@ bool destination_crowded(Destination *destination, int64_t now)
     size_t room = destination->window.size - MIN(destination->busy, destination->window.size);
     return destination->waiting > room && destination_rate(destination, now).per_second <= 0 &&
            destination->deaths == 0 && !destination->suspended;
+}
+
+size_t destination_most(Destination *destination, size_t allowed, int64_t now)
+{
+    const SizeLimits *sizes = &destination->sizes;
+    double pace = pace_rate(&destination->pace, now).per_second;
+    if (pace_rests(&destination->pace))
+        return 1;
+    if (sizes->recipients > 0 && now < sizes->recipients_until)
+        allowed = MIN(allowed, sizes->recipients);
+    if (pace > 0 && pace < (double)allowed)
+        allowed = MAX((size_t)pace, 1);
+    return allowed;
+}
+
+unsigned destination_most_transactions(const Destination *destination, unsigned allowed, int64_t now)
+{
+    const SizeLimits *sizes = &destination->sizes;
+    bool known = sizes->transactions > 0 && now < sizes->transactions_until;
+    return known && (allowed == 0 || sizes->transactions < allowed) ? sizes->transactions : allowed;
+}
+
+bool destination_learn_recipients(Destination *destination, unsigned taken, int64_t now)
+{
+    SizeLimits *sizes = &destination->sizes;
+    if (taken == 0 || (sizes->recipients > 0 && now < sizes->recipients_until && taken >= sizes->recipients))
+        return false;
+    sizes->recipients = taken;
+    sizes->recipients_until = now + SIZE_MEMORY;
+    return true;
+}
+
+static int64_t full_time(const Destination *destination)
+{
+    return CLOCK_SECOND << MIN(MAX(destination->refusals, 1) - 1, FULL_DOUBLINGS);
+}
+
+void destination_learn_connections(Destination *destination, unsigned others, int64_t now)
+{
+    if (destination->full_until <= now) { /* else it was told of together with another */
+        destination->refusals++;
+        destination->full_until = now + full_time(destination);
+    }
+    if (destination->connections == 0 || others < destination->connections)
+        destination->connections = MAX(others, 1);
+}
+
+void destination_connected(Destination *destination, int64_t now)
+{
+    unsigned limit = destination->limits->window.limit;
+    if (destination->connections == 0 || destination->established <= destination->connections)
+        return;
+    destination->connections = destination->established;
+    destination->full_until = now + full_time(destination);
+    if (limit > 0 && destination->connections >= limit)
+        destination->connections = destination->refusals = 0;
+}
+
+void destination_learn_transactions(Destination *destination, unsigned taken, int64_t now)
+{
+    destination->sizes.transactions = MAX(taken, 1);
+    destination->sizes.transactions_until = now + SIZE_MEMORY;
 }
 
 void destination_begin(Destination *destination, size_t recipients)
@@ -136,36 +230,57 @@ static int64_t dead_time(const Destination *destination, double chance)
     return time + (int64_t)((double)time * 0.1 * chance);
 }
 
-void destination_kill(Destination *destination, int64_t now, double chance)
+void destination_kill(Destination *destination, int64_t now, bool replied, double chance)
 {
     destination->window.size = 0;
     destination->deaths = MIN(destination->deaths + 1, DEATHS_MAX);
     destination->counts.deaths++;
-    destination->dead_until = now + dead_time(destination, chance);
+    int64_t time = dead_time(destination, chance);
+    if (replied && destination->limits->asks_often)
+        time = MIN(time, MIN(CLOCK_SECOND << (destination->deaths - 1), PACE_REST_MAX));
+    destination->dead_until = now + time;
+    if (destination->away_since == 0)
+        destination->away_since = now;
 }
 
-static void live(Destination *destination)
+/* Nothing keeps mail from it any more. */
+static void well(Destination *destination, int64_t now)
 {
-    destination->dead_until = 0;
-    destination->deaths = 0;
+    if (destination->suspended || destination->deaths > 0 || pace_rate(&destination->pace, now).per_second > 0)
+        return;
+    destination->away_since = 0;
     g_clear_pointer(&destination->reason, g_free);
     g_clear_pointer(&destination->status, g_free);
 }
 
-bool destination_tell(Destination *destination, SiteNews news, size_t recipients, int64_t now, double chance)
+static void throttled(Destination *destination, const SiteReport *report, int64_t now)
+{
+    bool known = pace_rests(&destination->pace);
+    destination->counts.throttled++;
+    pace_refused(&destination->pace, report->refused, now);
+    if (paced(destination, now)) /* what is refused costs nothing, and no debt outlasts it */
+        bucket_init(&destination->bucket, 1, now);
+    if (!known)
+        window_shrink(&destination->window, &destination->limits->window);
+    if (destination->away_since == 0)
+        destination->away_since = now;
+}
+
+bool destination_tell(Destination *destination, const SiteReport *report, int64_t now, double chance)
 {
     const WindowLimits *limits = &destination->limits->window;
     destination->last_used = now;
-    switch (news) {
+    if (report->taken > 0)
+        pace_taken(&destination->pace, report->taken, now);
+    switch (report->news) {
     case SITE_GOOD:
         window_success(&destination->window, limits, destination->busy);
-        pace_success(&destination->pace, (unsigned)recipients, now);
-        live(destination);
+        destination->dead_until = 0;
+        destination->deaths = 0;
+        well(destination, now);
         return false;
     case SITE_THROTTLED:
-        destination->counts.throttled++;
-        pace_refused(&destination->pace, now);
-        window_shrink(&destination->window, limits);
+        throttled(destination, report, now);
         return false;
     case SITE_FAILED:
         if (destination_dead(destination))
@@ -173,11 +288,21 @@ bool destination_tell(Destination *destination, SiteNews news, size_t recipients
         if (!window_failure(&destination->window, limits) &&
             (limits->cohorts == 0 || !destination_probing(destination)))
             return false;
-        destination_kill(destination, now, chance);
+        destination_kill(destination, now, report->replied, chance);
         return true;
     default:
         return false;
     }
+}
+
+void destination_resume(Destination *destination, int64_t now)
+{
+    destination->suspended = false;
+    pace_clear(&destination->pace);
+    bucket_init(&destination->bucket, destination->limits->burst, now);
+    if (destination_dead(destination))
+        destination_revive(destination);
+    well(destination, now);
 }
 
 void destination_revive(Destination *destination)
@@ -187,13 +312,58 @@ void destination_revive(Destination *destination)
     window_revive(&destination->window, &destination->limits->window, destination->busy);
 }
 
-void destination_observe(Destination *destination, double seconds)
+void destination_park(Destination *destination, const Parked *parked)
+{
+    if (!destination->parked)
+        destination->parked = g_array_new(FALSE, FALSE, sizeof(Parked));
+    if (destination->parked->len >= PARKED_MAX)
+        g_array_remove_range(destination->parked, 0, PARKED_MAX / 2);
+    g_array_append_val(destination->parked, *parked);
+}
+
+/* A fifth of what it has lasted, within reason. */
+int64_t destination_fifth(int64_t lasted)
+{
+    return CLAMP(lasted / 5, RETURN_MIN, RETURN_MAX);
+}
+
+int64_t destination_return_time(Destination *destination, int64_t now, double chance)
+{
+    int64_t trial = destination->dead_until;
+    if (trial > now && destination->tried_at <= now && !destination->suspended) {
+        destination->tried_at = trial;
+        return trial;
+    }
+    int64_t lasted = destination->away_since > 0 ? now - destination->away_since : 0;
+    int64_t wait = destination_fifth(lasted);
+    return MAX(trial, now) + wait + (int64_t)((double)wait * 0.2 * chance);
+}
+
+int64_t destination_full_until(Destination *destination, int64_t now)
+{
+    double rate = destination_rate(destination, now).per_second;
+    if (destination->waiting == 0)
+        return 0;
+    double seconds = 0;
+    if (rate > 0)
+        seconds = (double)destination->waiting_recipients / rate;
+    if (destination->took > 0 && destination->window.size > 0)
+        seconds = MAX(seconds, (double)destination->waiting * destination->took / destination->window.size);
+    bool stands = destination->waited_since > 0 && now - destination->waited_since > IN_MEMORY * CLOCK_SECOND;
+    if (stands || (seconds > IN_MEMORY && destination->waiting >= IN_MEMORY_LEAST))
+        return now + CLAMP((int64_t)(seconds * CLOCK_SECOND), RETURN_MIN, RETURN_MAX);
+    return 0;
+}
+
+void destination_observe(Destination *destination, double seconds, int64_t now)
 {
     unsigned slot = 0;
     while (slot < DESTINATION_HISTOGRAM && seconds > destination_bounds[slot])
         slot++;
     destination->counts.seconds[slot]++;
     destination->counts.seconds_sum += seconds;
+    destination->took += (seconds - destination->took) * (destination->took > 0 ? 0.1 : 1);
+    destination->waited_since = now;
     destination->counts.transactions++;
 }
 
@@ -215,19 +385,39 @@ const char *destination_state(Destination *destination, int64_t now)
 bool destination_memorable(Destination *destination, int64_t now)
 {
     return destination->suspended || destination->ordered.per_second >= 0 || destination->deaths > 0 ||
-           pace_rate(&destination->pace, now).per_second > 0 ||
+           pace_rate(&destination->pace, now).per_second > 0 || destination->sizes.recipients_until > now ||
+           destination->sizes.transactions_until > now ||
            (now - destination->last_used < WINDOW_MEMORY && destination->counts.transactions > 0);
+}
+
+/* A pace is saved for all processes that divide it: another number of them has the same together. */
+static void save_pace(Destination *destination, json_t *saved, int64_t now)
+{
+    const SizeLimits *sizes = &destination->sizes;
+    double pace = pace_rate(&destination->pace, now).per_second;
+    unsigned share = MAX(destination->limits->share, 1);
+    if (pace > 0) {
+        json_object_set_new(saved, "pace", json_real(pace * share));
+        json_object_set_new(saved, "refused_at", json_real(destination->pace.refused_at * share));
+        json_object_set_new(saved, "pace_since", json_integer(destination->pace.since));
+    }
+    if (sizes->recipients > 0)
+        json_object_set_new(saved, "transaction_recipients", json_integer(sizes->recipients));
+    if (sizes->transactions > 0)
+        json_object_set_new(saved, "connection_transactions", json_integer(sizes->transactions));
+    json_object_set_new(saved, "recipients_until", json_integer(sizes->recipients_until));
+    json_object_set_new(saved, "transactions_until", json_integer(sizes->transactions_until));
 }
 
 json_t *destination_save(Destination *destination, int64_t now)
 {
-    json_t *saved = json_pack("{s:I,s:I,s:b,s:I,s:I,s:f,s:I,s:f,s:I}", "used", (json_int_t)destination->last_used,
+    json_t *saved = json_pack("{s:I,s:I,s:b,s:I,s:I,s:f,s:I,s:I,s:I}", "used", (json_int_t)destination->last_used,
                               "window", (json_int_t)destination->window.size, "suspended", destination->suspended,
                               "deaths", (json_int_t)destination->deaths, "dead_until",
                               (json_int_t)destination->dead_until, "tokens", destination->bucket.tokens, "filled",
-                              (json_int_t)destination->bucket.filled, "pace",
-                              pace_rate(&destination->pace, now).per_second, "refused",
-                              (json_int_t)destination->pace.refused);
+                              (json_int_t)destination->bucket.filled, "away_since",
+                              (json_int_t)destination->away_since, "refused", (json_int_t)destination->pace.refused);
+    save_pace(destination, saved, now);
     if (destination->flights.pause_until > now)
         json_object_set_new(saved, "flights_pause", json_integer(destination->flights.pause_until));
     if (destination->ordered.per_second >= 0)
@@ -271,12 +461,37 @@ static void load_death(Destination *destination, const json_t *saved, int64_t no
     }
 }
 
+static unsigned size_of(const json_t *saved, const char *key)
+{
+    return (unsigned)CLAMP(json_integer_value(json_object_get(saved, key)), 0, 1000000);
+}
+
+static void load_pace(Destination *destination, const json_t *saved, int64_t now)
+{
+    Pace *pace = &destination->pace;
+    unsigned share = MAX(destination->limits->share, 1);
+    double rate = real_of(saved, "pace") / share;
+    double refused_at = real_of(saved, "refused_at") / share;
+    int64_t refused = time_of(saved, "refused");
+    pace_clear(pace);
+    if (isfinite(rate) && isfinite(refused_at) && rate > 0 && refused_at > 0 && refused <= now) {
+        pace->rate.per_second = MAX(rate, PACE_LEAST);
+        pace->refused_at = refused_at;
+        pace->refused = refused;
+        pace->since = MIN(time_of(saved, "pace_since"), now);
+    }
+    SizeLimits *sizes = &destination->sizes;
+    sizes->recipients = size_of(saved, "transaction_recipients");
+    sizes->transactions = size_of(saved, "connection_transactions");
+    sizes->recipients_until = MIN(time_of(saved, "recipients_until"), now + SIZE_MEMORY);
+    sizes->transactions_until = MIN(time_of(saved, "transactions_until"), now + SIZE_MEMORY);
+}
+
 bool destination_load(Destination *destination, const json_t *saved, int64_t now)
 {
     int64_t used = time_of(saved, "used");
     double tokens = real_of(saved, "tokens");
-    double pace = real_of(saved, "pace");
-    if (!json_is_object(saved) || used <= 0 || used > now + CLOCK_SECOND || !isfinite(tokens) || !isfinite(pace))
+    if (!json_is_object(saved) || used <= 0 || used > now + CLOCK_SECOND || !isfinite(tokens))
         return false;
     const WindowLimits *limits = &destination->limits->window;
     int64_t window = time_of(saved, "window");
@@ -288,11 +503,12 @@ bool destination_load(Destination *destination, const json_t *saved, int64_t now
     destination->last_used = used;
     g_free(destination->last_reply);
     destination->last_reply = text_of(saved, "last_reply");
-    destination->pace.rate.per_second = MAX(pace, 0);
-    destination->pace.refused = time_of(saved, "refused");
+    load_pace(destination, saved, now);
     int64_t filled = time_of(saved, "filled");
     if (filled > 0 && filled <= now)
         destination->bucket = (Bucket){MIN(tokens, destination->limits->burst), filled};
+    int64_t away = time_of(saved, "away_since");
+    destination->away_since = away <= now ? away : 0;
     int64_t pause = time_of(saved, "flights_pause");
     destination->flights.pause_until = pause - now <= FLIGHTS_PAUSE ? pause : 0;
     load_death(destination, saved, now);

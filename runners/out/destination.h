@@ -10,8 +10,10 @@
  *   alive      room while busy < window, a token is there and connections are not refused
  *   dead       after `cohorts` full windows of failures in a row; mail for it is put off without
  *              trying. The time doubles with each death from dead_min to dead_max, until a success
- *   probing    alive after having been dead, nothing has succeeded yet: one failure is death again
- *   suspended  by the operator; mail for it waits in memory as far as the limits go, else in the queue
+ *   probing    alive after having been dead, nothing has succeeded yet: one batch at a time, and one failure is death
+ *              again
+ *   throttled  it has a pace (pace.h)
+ *   suspended  by the operator
  */
 #include <glib.h>
 #include <jansson.h>
@@ -31,6 +33,7 @@ typedef struct DestinationLimits {
     Rate rate;                  /* 0: none */
     double burst;               /* tokens */
     int64_t dead_min, dead_max; /* us */
+    bool asks_often;            /* one that refused, rather than be silent, is tried within PACE_REST_MAX */
     unsigned share;             /* processes that divide rates among them; at least 1 */
 } DestinationLimits;
 
@@ -45,6 +48,23 @@ typedef struct DestinationCounts {
 /* Upper bounds of the histogram, seconds. */
 extern const double destination_bounds[DESTINATION_HISTOGRAM];
 
+/* What its servers were found to take at a time, each until (wall clock) it is tried out again. 0: unknown. */
+typedef struct SizeLimits {
+    unsigned recipients;   /* of a transaction */
+    int64_t recipients_until;
+    unsigned transactions; /* of a connection */
+    int64_t transactions_until;
+} SizeLimits;
+
+#define SIZE_MEMORY (INT64_C(24) * 3600 * 1000000)
+
+/* An entry that is due later because it waits for the destination. */
+typedef struct Parked {
+    unsigned source;
+    uint8_t hash[20];
+    int64_t due;
+} Parked;
+
 typedef struct Destination {
     char *name;
     const DestinationLimits *limits; /* the transport's */
@@ -57,12 +77,18 @@ typedef struct Destination {
     bool suspended;
     bool unresolved;       /* its servers are not known yet */
     unsigned deaths;       /* in a row */
+    int64_t away_since;    /* wall clock: dead, suspended or slow since then; 0: well */
     int64_t dead_until;    /* wall clock; 0: alive */
     char *reason, *status; /* of the last failure */
-    unsigned refusals;     /* of further connections, in a row, while others stand */
-    int64_t full_until;    /* wall clock: no further connection before */
+    SizeLimits sizes;
+    unsigned connections;  /* so many it bears at a time, as far as is known; 0: no such limit was met */
+    unsigned refusals;     /* of further ones, in a row */
+    int64_t full_until;    /* wall clock: no further one is tried before */
     char *last_reply;      /* the last that was no success */
     int64_t last_used;
+    int64_t tried_at;      /* when the entry comes that was put off to be the next trial; 0: none was */
+    double took;           /* seconds a transaction takes, lately */
+    int64_t waited_since;  /* wall clock: something waits and nothing has come back since then; 0: not so */
     int64_t clog_told;     /* monotonic */
     DestinationCounts counts;
 
@@ -78,6 +104,8 @@ typedef struct Destination {
     GQueue idle;           /* of Session: connected and without work */
     unsigned sessions, established;
     unsigned nexthops;     /* that have their batches here */
+    unsigned holders;      /* deliveries of which recipients wait for it */
+    GArray *parked;        /* of Parked: entries that wait for it alone, oldest first; NULL: none */
     void *transport;
 } Destination;
 
@@ -93,31 +121,56 @@ bool destination_room(Destination *destination, int64_t now, int64_t *wake_at);
  * in the flight of another (smtp_client_send_behind()). */
 bool destination_crowded(Destination *destination, int64_t now);
 
+/* The most recipients of one transaction now, of those that the transport allows: as many as the servers were found
+ * to take, no more than go in a second by the pace, and one alone while it rests. */
+size_t destination_most(Destination *destination, size_t allowed, int64_t now);
+/* The same for the transactions of a connection; 0: no limit. */
+unsigned destination_most_transactions(const Destination *destination, unsigned allowed, int64_t now);
+
+/* It took so many in one transaction, or over one connection, and no more. True when that is news. */
+bool destination_learn_recipients(Destination *destination, unsigned taken, int64_t now);
+/* It refused a connection, or its mail, because there are too many; so many others stand. */
+void destination_learn_connections(Destination *destination, unsigned others, int64_t now);
+/* One more stands. */
+void destination_connected(Destination *destination, int64_t now);
+void destination_learn_transactions(Destination *destination, unsigned taken, int64_t now);
+
 /* A batch of so many recipients leaves for it, or comes back. */
 void destination_begin(Destination *destination, size_t recipients);
 void destination_end(Destination *destination);
 
-/* What the batch that is just coming back (still counted as busy) says of the destination. */
+/* What the batch that is just coming back (still counted as busy) says of the destination; the worst comes last. */
 typedef enum SiteNews {
-    SITE_GOOD,      /* it answered, whatever it said of the mail */
-    SITE_FAILED,    /* it is not there, or in trouble */
-    SITE_THROTTLED, /* it works and wants less */
     SITE_UNKNOWN,   /* nothing was learnt */
+    SITE_GOOD,      /* it answered, whatever it said of the mail */
+    SITE_THROTTLED, /* it works and wants less */
+    SITE_FAILED,    /* it is not there, or in trouble */
 } SiteNews;
 
-/* True when it died of that. reason and status (may be NULL) are kept for those put off. chance: 0 <= chance < 1. */
-bool destination_tell(Destination *destination, SiteNews news, size_t recipients, int64_t now, double chance);
-/* Dead at once. */
-void destination_kill(Destination *destination, int64_t now, double chance);
+typedef struct SiteReport {
+    SiteNews news;
+    unsigned taken;   /* recipients with which it dealt, well or not */
+    unsigned refused; /* those it refused for their number */
+    bool replied;     /* a failure is what it said, not silence: it is tried again within PACE_REST_MAX */
+} SiteReport;
+
+/* True when it died of that. The reason (destination_set_reason()) is kept for those that wait. chance: 0 <= chance <
+ * 1. */
+bool destination_tell(Destination *destination, const SiteReport *report, int64_t now, double chance);
+/* Dead at once. replied: by what it said. */
+void destination_kill(Destination *destination, int64_t now, bool replied, double chance);
 void destination_set_reason(Destination *destination, const char *status, const char *reason);
 
 bool destination_dead(const Destination *destination);
+/* By order: neither suspended, dead nor slow any more. */
+void destination_resume(Destination *destination, int64_t now);
 /* Alive again by time: to be called when dead_until has come. */
 void destination_revive(Destination *destination);
 /* True until something succeeded. */
 bool destination_probing(const Destination *destination);
 
-/* The rate in force: the operator's, else the transport's, else none; or what was learnt, when that is less. */
+/* The rate in force, recipients a second: the operator's, else the transport's, else none; or the pace that was learnt,
+ * when that is less. */
 Rate destination_rate(Destination *destination, int64_t now);
 /* rate < 0 takes the order back. */
 void destination_order_rate(Destination *destination, double per_second, int64_t now);
@@ -125,7 +178,17 @@ void destination_order_rate(Destination *destination, double per_second, int64_t
 /* Orders given under another name hold for it. */
 void destination_inherit(Destination *destination, Destination *from, int64_t now);
 
-void destination_observe(Destination *destination, double seconds);
+/* When an entry that begins to wait for it now is to be looked at again: after a fifth of the time that the destination
+ * has been away, and the first one when it is to be tried. */
+/* Remembers an entry that was put off for it; the oldest of very many are forgotten and come at their time. */
+void destination_park(Destination *destination, const Parked *parked);
+
+int64_t destination_fifth(int64_t lasted);
+/* Until when more would wait in memory for too long; 0: there is room. */
+int64_t destination_full_until(Destination *destination, int64_t now);
+int64_t destination_return_time(Destination *destination, int64_t now, double chance);
+
+void destination_observe(Destination *destination, double seconds, int64_t now);
 
 /* "alive", "dead", "probing", "suspended", "throttled", "resolving". */
 const char *destination_state(Destination *destination, int64_t now);

@@ -36,16 +36,10 @@ void finish_clear(Finish *finish)
     g_free(finish->steps);
 }
 
-static int64_t due_by(const Backoff *backoff, const Delivery *delivery)
-{
-    int64_t now = clock_now();
-    return now + backoff_delay(backoff, now - entry_arrival(delivery->entry), g_random_double());
-}
-
 /* When the system, and no server, is why it waits. */
-static int64_t next_due(Finish *finish, const Delivery *delivery)
+static int64_t next_due(const Finish *finish, const Delivery *delivery)
 {
-    return due_by(&finish->backoff, delivery);
+    return wait_due(&(Wait){.law = &finish->backoff}, delivery, clock_now());
 }
 
 /* The entry waits again in its own queue. Its directory needs no sync: a power cut that undoes this leaves the entry
@@ -75,43 +69,66 @@ static Outcome *end(Finish *finish, Delivery *delivery)
     return outcome;
 }
 
-static Draft *retry_draft(Delivery *delivery, const Backoff *backoff)
+static Draft *retry_draft(Delivery *delivery, const Wait *wait)
 {
     Draft *draft = draft_from_entry(RETRY_QUEUE, delivery->entry);
     json_t *meta = draft_meta(draft);
     meta_set_integer(meta, KEY_ATTEMPTS, meta_integer(meta, KEY_ATTEMPTS, 0) + 1);
-    meta_set_string(meta, KEY_LAST_REPLY, delivery->last_reply);
-    draft_set_due(draft, due_by(backoff, delivery));
+    if (delivery->last_reply)
+        meta_set_string(meta, KEY_LAST_REPLY, delivery->last_reply);
+    if (wait->doubt)
+        meta_set_integer(meta, KEY_DOUBTS, delivery->doubts + 1);
+    draft_set_due(draft, wait_due(wait, delivery, clock_now()));
     return draft;
 }
 
-/* Each back-off gets those that wait by it. A warning and the entries that know of it appear together or not at all. */
-static void end_deferred(Finish *finish, Delivery *delivery, const GPtrArray *waits, bool warned)
+/* Those that wait for one thing get an entry. A warning and the entries that know of it appear together or not at
+ * all. */
+static void end_deferred(Finish *finish, Delivery *delivery, const GArray *waits, bool warned)
 {
     Outcome *outcome = end(finish, delivery);
     for (guint i = 0; i < waits->len; i++) {
-        Draft *retry = retry_draft(delivery, waits->pdata[i]);
+        const Wait *wait = &g_array_index(waits, Wait, i);
+        Draft *retry = retry_draft(delivery, wait);
         if (warned)
             meta_set_bool(draft_meta(retry), KEY_WARNED, true);
         if (waits->len > 1)
-            waits_keep(retry, finish->routes, &finish->backoff, delivery, waits->pdata[i]);
+            waits_keep(retry, &finish->laws, delivery, wait);
         outcome_add(outcome, retry);
     }
     if (warned)
         outcome_add(outcome, warning_draft(&finish->warning, delivery, clock_now()));
 }
 
+/* The destination calls it back when there is room, unless it was refused there. */
+static void note_parked(const Delivery *delivery, const Place *place, int64_t due)
+{
+    Destination *destination = place->destination;
+    const EntryName *name = entry_name(delivery->entry);
+    Parked parked = {.source = delivery->source, .due = due};
+    if (place->tried)
+        return;
+    memcpy(parked.hash, name->hash, sizeof parked.hash);
+    destination_park(destination, &parked);
+}
+
 /* Some are left over, and not for too long. */
 static bool defer(Finish *finish, Delivery *delivery, GError **error)
 {
-    g_autoptr(GPtrArray) waits = waits_of(finish->routes, &finish->backoff, delivery);
+    g_autoptr(GArray) waits = waits_of(&finish->laws, delivery);
+    const Wait *first = &g_array_index(waits, Wait, 0);
     bool warned = warning_due(&finish->warning, delivery, clock_now());
-    if (warned || delivery->source != SOURCE_RETRY || waits->len > 1) {
+    bool untried = first->place && delivery->deferred == 0;
+    if (warned || waits->len > 1 || first->doubt || (delivery->source != SOURCE_RETRY && !untried)) {
         end_deferred(finish, delivery, waits, warned);
         return true;
     }
-    report_end(delivery, RETRY_QUEUE, "deferred");
-    return wait_again(finish, delivery, due_by(waits->pdata[0], delivery), error);
+    int64_t due = wait_due(first, delivery, clock_now());
+    if (untried)
+        note_parked(delivery, first->place, due);
+    else
+        report_end(delivery, RETRY_QUEUE, "deferred");
+    return wait_again(finish, delivery, due, error);
 }
 
 /* Bounces from the recipient at *offset on, at most a group of them; *offset
@@ -143,7 +160,7 @@ static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset)
 static bool expire(Finish *finish, Delivery *delivery, GError **error)
 {
     report_end(delivery, BOUNCES_QUEUE, "expired");
-    delivery->deferred = 0; /* counts those again that cannot be stored */
+    delivery->deferred = delivery->parked = 0; /* counts those again that cannot be stored */
     size_t offset = 0;
     bool left = true;
     while (left && !(child_stopping() && offset > 0)) {
@@ -160,7 +177,7 @@ static bool expire(Finish *finish, Delivery *delivery, GError **error)
 
 static bool end_attempt(Finish *finish, Delivery *delivery, GError **error)
 {
-    if (delivery->deferred == 0) {
+    if (delivery->deferred == 0 && delivery->parked == 0) {
         end(finish, delivery);
         return true;
     }
@@ -229,7 +246,7 @@ bool finish_over(Finish *finish, GQueue *over, GError **error)
         return false;
     Delivery *delivery;
     while ((delivery = g_queue_pop_head(over)) != NULL) {
-        bool back = delivery->withdrawn && delivery->deferred == 0;
+        bool back = delivery->withdrawn && delivery->deferred == 0 && delivery->parked == 0;
         if (back ? !finish_put_back(finish, delivery, error) : !end_attempt(finish, delivery, error))
             return false;
     }

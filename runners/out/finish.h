@@ -3,8 +3,9 @@
 #pragma once
 /*
  * The end of an entry's attempt. Every recipient delivered or bounced: the entry ends. Recipients left over: an entry
- * of out becomes one of retry with only those (or several, when they wait by different laws: waits.h); one of retry
- * waits again where it is. Too old: those left over are bounced. What can never be delivered is set aside.
+ * of out becomes one of retry with only those (or several, when they wait for different things: waits.h); one of retry,
+ * and one whose recipients all wait for one destination untried, waits again where it is. Too old: those left over are
+ * bounced. What can never be delivered is set aside.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -13,6 +14,7 @@
 #include "runners/out/delivery.h"
 #include "runners/out/marks.h"
 #include "runners/out/routes.h"
+#include "runners/out/waits.h"
 #include "runners/out/warning.h"
 #include "switchboard/claim.h"
 #include "switchboard/hop.h"
@@ -28,7 +30,7 @@ typedef struct Finish {
     Marks *marks;            /* borrowed */
     Backoff backoff;         /* of transports that have no other */
     int64_t *steps;          /* of backoff */
-    const Routes *routes;    /* borrowed; NULL: backoff is everybody's */
+    Laws laws;
     Warning warning;
     GPtrArray *outcomes[SOURCES]; /* of Outcome: committed together, by source */
     GPtrArray *deliveries[SOURCES];     /* of Delivery, without their entries: for the log */

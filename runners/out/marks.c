@@ -38,6 +38,13 @@ static void add_bounce(Marks *marks, Bounce *bounce)
         g_ptr_array_add(marks->bounces, bounce);
 }
 
+static void defer(Delivery *delivery, const Recipient *recipient, const Fate *fate)
+{
+    delivery->deferred++;
+    if (fate->in_doubt)
+        delivery_doubt(delivery, recipient->offset);
+}
+
 bool marks_batch(Marks *marks, const Batch *batch, GError **error)
 {
     Delivery *delivery = batch->delivery;
@@ -51,8 +58,12 @@ bool marks_batch(Marks *marks, const Batch *batch, GError **error)
         else if (fate->verdict == SMTP_NEVER)
             add_bounce(marks, bounce_maker_add(maker, recipient,
                                                &(Failure){fate->status, fate->reply, batch->relay}));
+        else if (fate->in_doubt && delivery->doubts + 1 >= DOUBTS_MAX)
+            add_bounce(marks, bounce_maker_add(maker, recipient,
+                                               &(Failure){"4.4.2", "no answer came to the message, several times; it "
+                                                          "may have been delivered", batch->relay}));
         else
-            delivery->deferred++;
+            defer(delivery, recipient, fate);
     }
     add_bounce(marks, bounce_maker_end(maker));
     delivery->sent += sent->len;

@@ -57,23 +57,23 @@ void nexthop_refuse(Nexthop *nexthop, const MxAnswer *answer, int64_t until)
     nexthop->refused_until = until;
 }
 
-/* A host that was bad before still is. */
-static int64_t known_bad(const GArray *hosts, const struct sockaddr_storage *address, socklen_t length)
+/* What was known of a host by its address still is. */
+static void keep_known(const GArray *hosts, Host *found)
 {
     for (guint i = 0; i < hosts->len; i++) {
         const Host *host = &g_array_index(hosts, Host, i);
-        if (host->length == length && memcmp(&host->address, address, length) == 0)
-            return host->bad_until;
+        if (host->length != found->length || memcmp(&host->address, &found->address, found->length) != 0)
+            continue;
+        found->bad_until = host->bad_until;
+        memcpy(found->without, host->without, sizeof found->without);
+        return;
     }
-    return 0;
 }
 
 static void replace_hosts(Nexthop *nexthop, GArray *hosts, int64_t expires)
 {
-    for (guint i = 0; i < hosts->len; i++) {
-        Host *host = &g_array_index(hosts, Host, i);
-        host->bad_until = known_bad(nexthop->hosts, &host->address, host->length);
-    }
+    for (guint i = 0; i < hosts->len; i++)
+        keep_known(nexthop->hosts, &g_array_index(hosts, Host, i));
     g_array_unref(nexthop->hosts);
     nexthop->hosts = hosts;
     nexthop->expires = expires;
@@ -138,7 +138,7 @@ static int compare_choices(const void *a, const void *b)
     return one->chance < other->chance ? -1 : one->chance > other->chance;
 }
 
-unsigned *nexthop_order(const Nexthop *nexthop, int64_t monotonic, unsigned *count)
+unsigned *nexthop_order(const Nexthop *nexthop, int64_t monotonic, const char *avoid, unsigned *count)
 {
     *count = nexthop->hosts->len;
     if (*count == 0)
@@ -146,7 +146,8 @@ unsigned *nexthop_order(const Nexthop *nexthop, int64_t monotonic, unsigned *cou
     g_autofree Choice *choices = g_new(Choice, *count);
     for (unsigned i = 0; i < *count; i++) {
         const Host *host = &g_array_index(nexthop->hosts, Host, i);
-        choices[i] = (Choice){i, host->preference, g_random_int(), host->bad_until > monotonic};
+        bool last = host->bad_until > monotonic || g_strcmp0(host->name, avoid) == 0;
+        choices[i] = (Choice){i, host->preference, g_random_int(), last};
     }
     qsort(choices, *count, sizeof(Choice), compare_choices);
     unsigned *order = g_new(unsigned, *count);

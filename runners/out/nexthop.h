@@ -13,6 +13,7 @@
 
 #include "net/mx.h"
 #include "net/resolve.h"
+#include "net/smtp_client.h"
 #include "runners/out/destination.h"
 
 typedef struct Host {
@@ -21,6 +22,7 @@ typedef struct Host {
     struct sockaddr_storage address;
     socklen_t length;
     int64_t bad_until; /* monotonic: others are tried first */
+    int64_t without[SMTP_FALLBACK_EHLO + 1]; /* monotonic: what of SmtpFallback it is spared until then */
 } Host;
 
 typedef struct Nexthop {
@@ -55,4 +57,5 @@ void nexthop_take_path(Nexthop *nexthop, const char *path);
 
 /* Indices of its hosts in the order in which one connection tries them: by preference, those that
  * failed lately last, equal ones in an order of chance. g_free(); NULL when there are none. */
-unsigned *nexthop_order(const Nexthop *nexthop, int64_t monotonic, unsigned *count);
+/* The one of avoid (a name) comes last; NULL: none does. */
+unsigned *nexthop_order(const Nexthop *nexthop, int64_t monotonic, const char *avoid, unsigned *count);

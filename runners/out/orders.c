@@ -32,13 +32,29 @@ static json_t *histogram_json(const DestinationCounts *counts)
                      (json_int_t)counts->transactions);
 }
 
+/* Entries that wait for it and are not due yet. */
+static size_t parked_now(const Destination *destination, int64_t now)
+{
+    size_t count = 0;
+    for (guint i = 0; destination->parked && i < destination->parked->len; i++)
+        count += g_array_index(destination->parked, Parked, i).due > now;
+    return count;
+}
+
+static json_t *time_or_null(int64_t time)
+{
+    g_autofree char *text = time > 0 ? clock_text(time) : NULL;
+    return text ? json_string(text) : json_null();
+}
+
 static json_t *destination_json(Transport *transport, Destination *destination)
 {
-    int64_t now = clock_now();
+    int64_t now = clock_now(), wake;
     const DestinationCounts *counts = &destination->counts;
     g_autofree char *rate = rate_print(destination_rate(destination, now));
     double dead_for = destination_dead(destination) ? (double)(destination->dead_until - now) / CLOCK_SECOND : 0;
-    return json_pack(
+    destination_room(destination, now, &wake);
+    json_t *shown = json_pack(
         "{s:s,s:o,s:s,s:i,s:i,s:i,s:I,s:I,s:s,s:f,s:i,s:f,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o}",
         "transport", transport_name(transport), "name", text_or_null(destination->name), "state",
         destination_state(destination, now), "window", (int)destination->window.size, "busy", (int)destination->busy,
@@ -51,6 +67,13 @@ static json_t *destination_json(Transport *transport, Destination *destination)
         (json_int_t)counts->connections, "refused_connections", (json_int_t)counts->refused_connections,
         "died", (json_int_t)counts->deaths, "throttled",
         (json_int_t)counts->throttled, "seconds", histogram_json(counts));
+    json_object_set_new(shown, "parked", json_integer((json_int_t)parked_now(destination, now)));
+    json_object_set_new(shown, "away_since", time_or_null(destination->away_since));
+    json_object_set_new(shown, "next_attempt", time_or_null(wake));
+    json_object_set_new(shown, "transaction_recipients",
+                        json_integer((json_int_t)destination_most(destination, transport_per_transaction(transport),
+                                                                  now)));
+    return shown;
 }
 
 typedef struct Found {
@@ -152,11 +175,11 @@ static bool parse_rate(const char *text, double *per_second, GError **error)
     return true;
 }
 
-static void resume(Destination *destination)
+static void suspend(Destination *destination)
 {
-    destination->suspended = false;
-    if (destination_dead(destination))
-        destination_revive(destination);
+    destination->suspended = true;
+    if (destination->away_since == 0)
+        destination->away_since = clock_now();
 }
 
 static json_t *order(Out *out, const char *verb, const json_t *request, GError **error)
@@ -180,9 +203,9 @@ static json_t *order(Out *out, const char *verb, const json_t *request, GError *
         if (strcmp(verb, "rate") == 0)
             destination_order_rate(one->destination, per_second, clock_now());
         else if (strcmp(verb, "suspend") == 0)
-            one->destination->suspended = true;
+            suspend(one->destination);
         else
-            resume(one->destination);
+            destination_resume(one->destination, clock_now());
         transport_look(one->transport, one->destination);
         log_info("transport %s: destination %s: %s %s by order", transport_name(one->transport),
                  one->destination->name, verb, json_string_value(json_object_get(request, "rate")) ?: "");

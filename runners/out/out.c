@@ -23,22 +23,6 @@
 #include "runners/out/transport.h"
 #include "runners/sweep.h"
 
-/* Entries claimed in one turn: sessions wait while they are read. */
-#define CLAIM_MAX 64
-/* With so many at hand, and so many for each that is under way, there is enough to choose from: then as many are
- * claimed as end, so that a backlog leaves at the same rate from its beginning to its end, and what was claimed is
- * still in the processor's caches when its turn comes; and more only when few have ended for a while, because what is
- * at hand is large or waits for slow servers. Of what waits for one relay that takes more than four thousand a second
- * no more than twice as many are kept: the rest, claimed while the disk stood still, would only fill memory. */
-#define AT_HAND 96
-#define AT_HAND_EACH 4
-#define CLAIM_PAUSE (CLOCK_SECOND / 500)
-/* Fewer are claimed sooner than a thread begins to. Of few at hand no more than that are claimed besides those once
- * more: what is sent first does not wait for a backlog. */
-#define ASIDE_MIN 8
-/* Of those claimed in one turn, mail of our own leaves one in so many to other mail, which leaves it as large a part of
- * the places. */
-#define SHARE 5
 /* The longest wait for further results, us. */
 #define GATHER_MAX (CLOCK_SECOND / 500)
 /* Beats are no more frequent than this. */
@@ -88,6 +72,7 @@ static void delivery_ends(void *data, Delivery *delivery)
 
 /* Before an entry is tried again that the system would not let us work on. */
 #define UNREADABLE_DELAY (60 * CLOCK_SECOND)
+#define END_WORK_TRIES 3
 
 static void refuse_entry(Out *out, Entry *entry, unsigned source, const GError *error)
 {
@@ -101,12 +86,25 @@ static void refuse_entry(Out *out, Entry *entry, unsigned source, const GError *
         die("set an entry aside", fault);
 }
 
+/* An entry whose crash count stays raised would be charged with what befalls this process later. */
+static bool end_work(Entry *entry, GError **error)
+{
+    for (int tries = 1; tries < END_WORK_TRIES; tries++)
+        if (entry_end_work(entry, NULL))
+            return true;
+    return entry_end_work(entry, error);
+}
+
 /* Makes a delivery of a claimed entry. The crash count covers what looks into the octets. */
 static void adopt(Out *out, Entry *entry, unsigned source)
 {
     g_autoptr(GError) error = NULL;
-    Delivery *delivery = entry_begin_work(entry, &error) ? delivery_new(entry, source, &error) : NULL;
-    entry_end_work(entry, NULL);
+    bool begun = entry_begin_work(entry, &error);
+    Delivery *delivery = begun ? delivery_new(entry, source, &error) : NULL;
+    if (begun && !end_work(entry, error ? NULL : &error) && delivery) {
+        delivery->entry = NULL; /* it waits, and is not in the hands of a process that may die of the same disk */
+        g_clear_pointer(&delivery, delivery_free);
+    }
     if (!delivery) {
         refuse_entry(out, entry, source, error);
         return;
@@ -126,7 +124,7 @@ static void keep_last_reply(Delivery *delivery, const Batch *batch)
 {
     for (guint i = 0; i < batch->fates->len; i++) {
         const Fate *fate = &g_array_index(batch->fates, Fate, i);
-        if (fate->verdict != SMTP_LATER)
+        if (fate->verdict != SMTP_LATER || fate->count == 0)
             continue;
         g_free(delivery->last_reply);
         delivery->last_reply = g_strdup(fate->text);
@@ -142,16 +140,53 @@ static void end_batch(Out *out, Batch *batch)
         delivery_ends(out, delivery);
 }
 
+/* Those that were refused for the destination's sake wait for it, but not for as long as one that was not tried. */
+static void let_wait(const Batch *batch)
+{
+    const Delivery *delivery = batch->delivery;
+    Destination *destination = batch->nexthop->destination;
+    bool any = false;
+    for (guint i = 0; i < batch->fates->len; i++) {
+        const Fate *fate = &g_array_index(batch->fates, Fate, i);
+        any |= fate->waits && fate->count > 0;
+    }
+    if (!any)
+        return;
+    int64_t now = clock_now();
+    int64_t due = now + transport_wait_time(batch->nexthop->transport, now - entry_arrival(delivery->entry));
+    if (destination_dead(destination))
+        due = MAX(due, destination_return_time(destination, now, g_random_double()));
+    delivery_wait_for(batch->delivery, destination, due, true);
+}
+
 static void on_finished(void *data, Batch *batch)
 {
     Out *out = data;
     g_autoptr(GError) error = NULL;
     out->progress++;
+    let_wait(batch);
     if (!marks_batch(&out->marks, batch, &error))
         die("mark recipients", error);
     keep_last_reply(batch->delivery, batch);
     report_batch(batch, out->every_recipient);
     end_batch(out, batch);
+}
+
+/* There is no room for it now. */
+static void on_parked(void *data, Batch *batch, int64_t due)
+{
+    Delivery *delivery = batch->delivery;
+    delivery_wait_for(delivery, batch->nexthop->destination, due, false);
+    delivery->parked += batch->count;
+    end_batch(data, batch);
+}
+
+/* Those that were put off for the destination's sake are claimed before others. */
+static void on_recalled(void *data, Destination *destination)
+{
+    Out *out = data;
+    g_array_append_vals(out->recalled, destination->parked->data, destination->parked->len);
+    g_clear_pointer(&destination->parked, g_array_unref);
 }
 
 /* What it holds goes back as it was, when what is out has come back. */
@@ -163,114 +198,9 @@ static void on_withdrawn(void *data, Batch *batch)
     end_batch(out, batch);
 }
 
-static const TransportOwner transport_owner = {on_finished, on_withdrawn};
+static const TransportOwner transport_owner = {on_finished, on_parked, on_withdrawn, on_recalled};
 
 /* --- the turn ----------------------------------------------------------- */
-
-/* The default transport is a relay, and no other one has anything to do with what is claimed. */
-static bool alone(const Out *out)
-{
-    if (!transport_is_relay(out->standard))
-        return false;
-    for (guint i = 0; i < out->transports->len; i++)
-        if (out->transports->pdata[i] != out->standard && transport_used(out->transports->pdata[i]))
-            return false;
-    return true;
-}
-
-static size_t busy(const Out *out)
-{
-    size_t count = 0;
-    for (guint i = 0; i < out->transports->len; i++)
-        count += transport_busy(out->transports->pdata[i]);
-    return count;
-}
-
-static size_t at_hand_wanted(const Out *out)
-{
-    size_t wanted = 0;
-    for (guint i = 0; i < out->transports->len; i++)
-        wanted += AT_HAND_EACH * transport_in_flight(out->transports->pdata[i]);
-    return MAX(wanted, AT_HAND);
-}
-
-/* More than need wait for the one relay. */
-static bool spare_at_hand(const Out *out)
-{
-    return alone(out) && out->held.length > 2 * at_hand_wanted(out);
-}
-
-static bool enough_at_hand(const Out *out)
-{
-    return out->held.length >= at_hand_wanted(out);
-}
-
-/* How many entries may be claimed now. While the relay that takes nearly everything has not answered, one at a time,
- * and none while it is dead: what waits for a server that is away is best left where it is. */
-static size_t claim_quota(const Out *out)
-{
-    if (out->stopping || out->held.length >= out->entries_max)
-        return 0;
-    bool one_relay = alone(out);
-    size_t room = MAX(spare_at_hand(out) ? out->ended / 2 : out->ended, ASIDE_MIN);
-    if (!enough_at_hand(out))
-        room = out->held.length + ASIDE_MIN;
-    room = MIN(room, MIN(out->entries_max - out->held.length, CLAIM_MAX));
-    if (one_relay && transport_closed(out->standard))
-        return 0;
-    if (!one_relay || !transport_unproven(out->standard))
-        return room;
-    bool trying = transport_busy(out->standard) > 0 || transport_scheduler(out->standard)->waiting > 0;
-    return trying ? 0 : 1;
-}
-
-/* Microseconds until it is time for that. */
-static int64_t claim_pause(const Out *out)
-{
-    if (!enough_at_hand(out) || out->ended >= (spare_at_hand(out) ? 2 * ASIDE_MIN : ASIDE_MIN))
-        return 0;
-    int64_t left = out->claimed_at + CLAIM_PAUSE - clock_monotonic(); /* MAX would look at the clock twice */
-    return MAX(left, 0);
-}
-
-/* The same for one source: however much there is of one kind of mail, places are kept for the other. */
-static size_t source_quota(const Out *out, unsigned source)
-{
-    bool notice = source == SOURCE_NOTICE;
-    size_t held = notice ? out->notices : out->held.length - out->notices;
-    size_t most = out->entries_max - out->entries_max / (notice ? 2 : SHARE);
-    return held < most ? MIN(claim_quota(out), most - held) : 0;
-}
-
-/* There is something else to do than to claim: something is under way, or can be sent. */
-static bool engaged(const Out *out)
-{
-    size_t waiting = 0;
-    for (guint i = 0; i < out->transports->len; i++)
-        waiting += transport_scheduler(out->transports->pdata[i])->waiting;
-    return waiting > 0 || marks_syncing(&out->marks) || busy(out) > 0;
-}
-
-static size_t pick(Out *out, unsigned source, size_t limit)
-{
-    return claims_pick(&out->claims, out->inboxes[source], source, limit);
-}
-
-/* Our own mail first, with most of what may be claimed. Then out and retry each get half, and what the other does not
- * need. They take turns. */
-static void pick_all(Out *out)
-{
-    size_t quota = source_quota(out, SOURCE_NOTICE);
-    size_t own = pick(out, SOURCE_NOTICE, quota - quota / SHARE);
-    quota = source_quota(out, SOURCE_OUT);
-    quota -= MIN(own, quota);
-    unsigned one = out->first;
-    unsigned other = 1 - one;
-    quota -= pick(out, one, (quota + 1) / 2);
-    quota -= pick(out, other, quota);
-    pick(out, one, quota);
-    out->first = other;
-}
 
 static void adopt_all(Out *out, GPtrArray *claimed[SOURCES])
 {
@@ -304,11 +234,14 @@ static void feed(Out *out)
     out->turns++;
 }
 
+/* Where a claim fails, nobody knows what the directory says: INTERNALS.md has the process end. */
 static void collect(Out *out, GPtrArray *claimed[SOURCES])
 {
+    g_autoptr(GError) error = NULL;
     for (unsigned source = 0; source < SOURCES; source++)
         claimed[source] = g_ptr_array_new();
-    claims_collect(&out->claims, out->inboxes, claimed);
+    if (!claims_collect(&out->claims, out->inboxes, claimed, &error))
+        die("claim", error);
 }
 
 static void adopt_claimed(Out *out)
@@ -325,14 +258,14 @@ static void claim(Out *out)
 {
     if (claims_ready(&out->claims))
         adopt_claimed(out);
-    if (out->stopping || claims_count(&out->claims) > 0 || claim_pause(out) > 0)
+    if (out->stopping || claims_count(&out->claims) > 0 || out_claim_pause(out) > 0)
         return;
-    pick_all(out);
+    out_pick_all(out);
     if (claims_count(&out->claims) == 0)
         return;
     out->ended = 0;
     out->claimed_at = clock_monotonic();
-    claims_begin(&out->claims, engaged(out) && claims_count(&out->claims) >= ASIDE_MIN);
+    claims_begin(&out->claims, out_engaged(out) && claims_count(&out->claims) >= OUT_ASIDE_MIN);
     if (claims_ready(&out->claims))
         adopt_claimed(out);
 }
@@ -346,13 +279,12 @@ static void turn(Out *out)
         if (!inbox_refresh(out->inboxes[i], &error))
             die("list the queue", error);
     marks_sync_begin(&out->marks);
-    transport_set_withdraws(out->standard, alone(out));
     claim(out); /* meanwhile: it is felt by nobody yet */
     if (!marks_sync_end(&out->marks, &error))
         die("sync", error);
     reader_refill(&out->reader, delivery_ends, out);
     feed(out);
-    if (!alone(out)) /* else everything waits for one */
+    if (!out->shared.alone) /* else everything waits for one */
         clog_look(&out->clog, out->transports, out->held.length);
     int64_t now = clock_monotonic();
     if (now >= out->beat_at || (moved && now >= out->beaten + BEAT_MIN))
@@ -415,9 +347,11 @@ static int64_t next_wake(const Out *out)
     int64_t more = reader_wait(&out->reader);
     if (more >= 0 && !out->stopping)
         wait = MIN(wait, more);
-    int64_t pause = claim_pause(out);
+    int64_t pause = out_claim_pause(out);
+    if (out->recalled->len > 0 && claims_count(&out->claims) == 0 && out_claim_quota(out) > 1)
+        wait = MIN(wait, pause);
     for (int i = 0; i < SOURCES; i++) {
-        if (claims_count(&out->claims) > 0 || source_quota(out, (unsigned)i) == 0)
+        if (claims_count(&out->claims) > 0 || out_source_quota(out, (unsigned)i) == 0)
             continue;
         int64_t due = inbox_wait(out->inboxes[i], clock_now());
         if (due >= 0)
@@ -433,7 +367,7 @@ static int64_t next_wake(const Out *out)
 static void gather(Out *out)
 {
     int64_t until = clock_monotonic() + MIN(out->marks.took, GATHER_MAX);
-    for (int64_t left; out->marks.dirty->len > 0 && busy(out) > 0 && (left = until - clock_monotonic()) > 0;) {
+    for (int64_t left; out->marks.dirty->len > 0 && out_busy(out) > 0 && (left = until - clock_monotonic()) > 0;) {
         struct timeval wait = {.tv_usec = left};
         event_add(out->timer, &wait);
         event_base_loop(out->base, EVLOOP_ONCE);
@@ -531,12 +465,12 @@ static void leave(Out *out)
     for (guint i = 0; i < out->transports->len; i++)
         transport_stop(out->transports->pdata[i]);
     while (connections(out) > 0 && clock_monotonic() < out->stop_at) {
-        if (busy(out) == 0)
+        if (out_busy(out) == 0)
             out->stop_at = MIN(out->stop_at, clock_monotonic() + FAREWELL);
         one_round(out);
     }
-    if (connections(out) > 0 && busy(out) > 0)
-        log_warn("stopping: what is under way over %zu connections is broken off", busy(out));
+    if (connections(out) > 0 && out_busy(out) > 0)
+        log_warn("stopping: what is under way over %zu connections is broken off", out_busy(out));
     memory_save(&out->memory, out->transports);
     for (guint i = 0; i < out->transports->len; i++)
         transport_drop(out->transports->pdata[i]);
@@ -560,7 +494,7 @@ int main(int argc, char **argv)
         g_printerr("usage: %s\nThis program is started by listrunner-master(8); see listrunner-out(8).\n", argv[0]);
         return CHILD_EXIT_USAGE;
     }
-    Out out = {.base = event_base_new()};
+    Out out = {.base = event_base_new(), .recalled = g_array_new(FALSE, FALSE, sizeof(Parked))};
     g_autoptr(GError) error = NULL;
     int code = CHILD_EXIT_OK;
     marks_init(&out.marks);
@@ -580,6 +514,7 @@ int main(int argc, char **argv)
     }
     console_free(out.console);
     memory_clear(&out.memory);
+    g_array_unref(out.recalled);
     out_tear_down(&out);
     return code;
 }

@@ -44,6 +44,7 @@ typedef struct Out {
     GQueue over;        /* of Delivery: to be finished in the next turn */
     size_t entries_max; /* held at a time */
     Claims claims;
+    GArray *recalled;   /* of Parked: to be claimed before they are due */
     size_t ended;       /* since the last claims began */
     int64_t claimed_at; /* monotonic: when they did */
     size_t notices;     /* held, of SOURCE_NOTICE */
@@ -65,3 +66,16 @@ bool out_set_up(Out *out, const TransportOwner *owner, GError **error);
 void out_tear_down(Out *out);
 
 Transport *out_find_transport(const Out *out, const char *name);
+
+/* choose.c: what to claim next. */
+/* Fewer are claimed sooner than a thread begins to. Of few at hand no more than that are claimed besides those once
+ * more: what is sent first does not wait for a backlog. */
+#define OUT_ASIDE_MIN 8
+size_t out_busy(const Out *out); /* connections with mail under way */
+/* How many entries may be claimed now, of all kinds, or of one; and how long until it is time for that (us). */
+size_t out_claim_quota(const Out *out);
+size_t out_source_quota(const Out *out, unsigned source);
+int64_t out_claim_pause(const Out *out);
+/* There is something else to do than to claim: something is under way, or can be sent. */
+bool out_engaged(const Out *out);
+void out_pick_all(Out *out);

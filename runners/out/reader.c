@@ -96,7 +96,8 @@ static void gather(Reader *reader, Delivery *delivery, size_t most)
 /* The most recipients of one transaction. */
 static size_t most_together(const Delivery *delivery, const Transport *transport)
 {
-    return content_single(&delivery->content) ? 1 : transport_per_transaction(transport);
+    bool alone = content_single(&delivery->content) || delivery->doubts > 0;
+    return alone ? 1 : transport_per_transaction(transport);
 }
 
 static Job *job_for(Delivery *delivery, Transport *transport)
@@ -141,6 +142,7 @@ static void make_batches(Reader *reader, Delivery *delivery, const Sorted *first
         size_t part = MIN(count, most);
         batch = batch_new(delivery, nexthop, delivery->exhausted ? part : most);
         batch->job = job;
+        batch->careful = delivery->doubts > 0;
         for (size_t i = 0; i < part; i++)
             batch_add(batch, &first[i].recipient);
         delivery->batches++;

@@ -15,7 +15,8 @@ typedef struct Rule {
 
 static const char *const scopes[] = {
     [REPLY_MESSAGE] = "message", [REPLY_RECIPIENT] = "recipient", [REPLY_SITE] = "site",
-    [REPLY_GROUP] = "group",     [REPLY_SESSION] = "session",
+    [REPLY_GROUP] = "group",     [REPLY_SESSION] = "session", [REPLY_TRANSACTION] = "transaction",
+    [REPLY_CONNECTIONS] = "connections",
 };
 
 static const struct {
@@ -23,22 +24,32 @@ static const struct {
     ReplyScope scope;
 } built_in[] = {
     /* The connection's share, to be had again. */
-    {"too many (messages|mails|recipients|transactions)[^.]* (this|one|per|a|the|in) (session|connection)",
+    {"too many (messages|mails|recipients|transactions|errors|invalid|bad|unknown|failed|failures)[^.]* "
+     "(this|one|per|a|the|in|on) (session|connection)",
+     REPLY_SESSION},
+    {"too many (smtp |protocol |command |invalid |unknown |bad |syntax |consecutive )*(errors|commands|failures)",
+     REPLY_SESSION},
+    {"max(imum)?[a-z ]* (messages|mails|transactions) (per|in|for) (this |one |a |the )?(session|connection)",
      REPLY_SESSION},
     /* One mailbox gets too much, or has no room. */
     {"^4\\d\\d[ -]4\\.2\\.1\\b", REPLY_RECIPIENT},
     {"^4\\d\\d[ -]4\\.2\\.2\\b", REPLY_RECIPIENT},
-    {"^452[ -]4\\.5\\.3\\b", REPLY_MESSAGE},
-    {"gr[ae]y-?list", REPLY_MESSAGE},
+    {"gr[ae]y-?list", REPLY_RECIPIENT},
+    /* As many as it takes. */
+    {"too many (simultaneous |concurrent )?(smtp |tcp )?(connections|sessions)", REPLY_CONNECTIONS},
+    {"(connection|session)s? (limit|count|rate) (exceeded|reached)|concurrent connections?", REPLY_CONNECTIONS},
+    {"^[45]52[ -][45]\\.5\\.3\\b", REPLY_TRANSACTION},
+    {"too many recipients|(maximum|limit)[a-z ]* recipients|recipients? (limit|count) (exceeded|reached)",
+     REPLY_TRANSACTION},
     /* Throttling. */
-    {"^4\\d\\d[ -]4\\.7\\.(0|28|29|650|651|652|500)\\b", REPLY_GROUP},
-    {"too many (concurrent |simultaneous )?(smtp )?(connections|sessions)", REPLY_GROUP},
-    {"(unusual|excessive) (rate|volume|amount)", REPLY_GROUP},
-    {"rate[ -]?limit|throttl|too (fast|quickly)|try(ing)? (again )?(more )?slow", REPLY_GROUP},
-    {"too many (messages|mails|recipients|requests)", REPLY_GROUP},
-    {"temporarily deferred|temporarily rate|resources temporarily unavailable|server busy", REPLY_GROUP},
+    {"^4\\d\\d[ -]4\\.7\\.(28|650|651|652|500)\\b", REPLY_GROUP},
+    {"(unusual|unexpected|excessive) (rate|volume|amount)", REPLY_GROUP},
+    {"rate[ -]?limit|throttl|too (fast|quickly)|slow(er)? down|more slowly|sending rate", REPLY_GROUP},
+    {"too many (messages|mails|e-?mails|requests)", REPLY_GROUP},
+    {"temporarily (deferred|rate)|server busy", REPLY_GROUP},
     /* The server's own trouble. */
     {"^421\\b", REPLY_SITE},
+    {"resources temporarily unavailable", REPLY_SITE},
     {"^4\\d\\d[ -]4\\.3\\.[025]\\b", REPLY_SITE},
     {"^4\\d\\d[ -]4\\.4\\.\\d+\\b", REPLY_SITE},
 };

@@ -67,7 +67,7 @@ static void report_sums(Line *line, const Batch *batch, const char *delays)
 {
     for (guint i = 0; i < batch->fates->len; i++) {
         const Fate *fate = &g_array_index(batch->fates, Fate, i);
-        if (fate->count == 1)
+        if (fate->count <= 1)
             continue;
         line_begin(line, batch, delays, fate);
         g_string_append_printf(line->text, "nrcpt=%zu", fate->count);

@@ -372,7 +372,8 @@ void scheduler_add_batch(Job *job, Destination *destination, Batch *batch, bool 
         g_queue_push_head_link(&peer->batches, &batch->link);
     }
     job->scheduler->waiting++;
-    destination->waiting++;
+    if (destination->waiting++ == 0)
+        destination->waited_since = now;
     destination->waiting_recipients += batch->count;
     if (made)
         scheduler_look(job->scheduler, destination, now);
@@ -408,10 +409,28 @@ static Batch *detach(Peer *peer, GList *link)
     return batch;
 }
 
+/* The rest of a batch that is too large waits in its place. */
+static void cut_first(Peer *peer, int64_t now)
+{
+    Batch *batch = peer->batches.head->data;
+    size_t most = destination_most(peer->destination, batch->count, now);
+    if (batch->count <= most)
+        return;
+    Batch *rest = batch_cut(batch, most);
+    rest->job = peer->job;
+    g_queue_insert_after_link(&peer->batches, &batch->link, &rest->link);
+    peer->job->read++;
+    peer->job->scheduler->waiting++;
+    peer->destination->waiting++;
+    if (peer->job->scheduler->was_cut)
+        peer->job->scheduler->was_cut(rest);
+}
+
 /* The peer's first batch goes; it earns its job a slot. */
-static Batch *select_batch(Peer *peer)
+static Batch *select_batch(Peer *peer, int64_t now)
 {
     Job *job = peer->job;
+    cut_first(peer, now);
     job->selected++;
     job->available++;
     job->used++;
@@ -452,7 +471,7 @@ Batch *scheduler_next(Scheduler *scheduler, Destination *from, Destination **des
     Job *job = preempt(peer->job, now);
     peer = ready_peer(job, peer);
     *destination = peer->destination;
-    Batch *batch = select_batch(peer);
+    Batch *batch = select_batch(peer, now);
     (*destination)->turn = ++scheduler->turns;
     destination_begin(*destination, batch->count);
     scheduler_look(scheduler, *destination, now);
@@ -463,14 +482,15 @@ Batch *scheduler_behind(Destination *destination, int64_t now)
 {
     if (!destination->peers || g_sequence_is_empty(destination->peers) || !destination_crowded(destination, now))
         return NULL;
-    return first_peer(destination)->batches.head->data;
+    Batch *batch = first_peer(destination)->batches.head->data;
+    return batch->count <= destination_most(destination, batch->count, now) ? batch : NULL;
 }
 
 void scheduler_take_behind(Scheduler *scheduler, Destination *destination, Batch *batch, int64_t now)
 {
     Peer *peer = first_peer(destination);
     g_assert(peer->batches.head->data == batch);
-    select_batch(peer);
+    select_batch(peer, now);
     scheduler_look(scheduler, destination, now);
 }
 

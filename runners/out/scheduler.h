@@ -43,6 +43,7 @@ typedef struct Scheduler {
     GHashTable *alive;  /* set of Job: for candidates that were remembered */
     uint64_t turns;
     size_t waiting;     /* batches */
+    void (*was_cut)(Batch *rest); /* told of what was cut off a batch and waits in its place; NULL: nobody is */
 } Scheduler;
 
 typedef struct Job {
@@ -100,7 +101,8 @@ Destination *scheduler_front(const Scheduler *scheduler);
 /* Whether the other one may as well be served before it: what waits there first is of the same job. */
 bool scheduler_equals(const Destination *front, const Destination *other);
 
-/* The next batch to go, NULL when nothing can. from: the front (or NULL), or one that equals it. The batch counts as
+/* The next batch to go, NULL when nothing can; one with more recipients than the destination takes at a time is cut.
+ * from: the front (or NULL), or one that equals it. The batch counts as
  * busy at its destination, which is another one when the job is overtaken. */
 Batch *scheduler_next(Scheduler *scheduler, Destination *from, Destination **destination, int64_t now);
 

@@ -5,11 +5,16 @@
  * batch's next hop one after another until one lets it in, sends, and then waits a moment for
  * another batch for the same host. Feeding it is the transport's: what was just delivered is made safe first.
  */
+#include <string.h>
+
 #include "base/clock.h"
+#include "base/log.h"
 #include "runners/out/transport_internal.h"
 
 /* A host that could not be reached is tried after the others for so long. */
 #define BAD_HOST_TIME (60 * CLOCK_SECOND)
+/* What a host seemed to offer and did not bear is tried again after that. */
+#define WITHOUT_TIME (24 * 3600 * CLOCK_SECOND)
 
 /* While there are no further connections to be had, one gives way to another destination after so many transactions. */
 #define GOES_ON_MAX 20
@@ -100,10 +105,19 @@ static const char *recipient_of(void *data, size_t index, size_t *length)
 
 static void describe(const Session *session, Batch *batch, SmtpTransaction *transaction)
 {
-    *transaction = (SmtpTransaction){.count = batch->count, .recipient = recipient_of, .data = batch};
+    *transaction = (SmtpTransaction){.count = batch->count, .recipient = recipient_of, .data = batch,
+                                     .careful = batch->careful};
     content_describe(batch, transaction);
     if (session->transport->asks_reports)
         content_ask_reports(batch, transaction);
+}
+
+static bool other_host(const Nexthop *nexthop, const char *name)
+{
+    for (guint i = 0; i < nexthop->hosts->len; i++)
+        if (g_strcmp0(g_array_index(nexthop->hosts, Host, i).name, name) != 0)
+            return true;
+    return false;
 }
 
 static void note_sent(Session *session, Batch *batch)
@@ -113,14 +127,16 @@ static void note_sent(Session *session, Batch *batch)
     session->connect_us = 0;
     batch->conn_use = smtp_client_transactions(session->client);
     batch->relay = g_strdup(smtp_client_peer(session->client));
+    batch->host = g_strdup(session->host);
+    batch->other_host = !batch->avoid && session->transport->mx && other_host(batch->nexthop, session->host);
 }
 
 static bool worn_out(const Session *session)
 {
     const Transport *transport = session->transport;
     unsigned used = smtp_client_transactions(session->client);
-    return transport->stopping || session->spent ||
-           (transport->per_connection > 0 && used >= transport->per_connection) ||
+    unsigned most = destination_most_transactions(session->destination, transport->per_connection, clock_now());
+    return transport->stopping || session->spent || (most > 0 && used >= most) ||
            (transport->reuse_time > 0 && clock_monotonic() - session->connected >= transport->reuse_time) ||
            session->destination->suspended;
 }
@@ -176,7 +192,7 @@ static void welcome(Session *session)
 {
     session->established = true;
     session->destination->established++;
-    session->destination->refusals = 0;
+    destination_connected(session->destination, clock_now());
     session->destination->counts.connections++;
     session->connected = clock_monotonic();
     session->connect_us = session->connected - session->opened;
@@ -197,10 +213,35 @@ static void on_ready(SmtpClient *client, void *data)
     }
 }
 
+/* The host that the session is with, if it is still one of the next hop's. */
+static Host *host_of(const Session *session)
+{
+    GArray *hosts = session->nexthop->hosts;
+    unsigned index = session->next > 0 ? session->order[session->next - 1] : 0;
+    return index < hosts->len ? &g_array_index(hosts, Host, index) : NULL;
+}
+
+/* This host is spared it for a day. nexthop: of a batch that is still there. */
+static void do_without(const Session *session, SmtpFallback what)
+{
+    static const char *const names[] = {[SMTP_FALLBACK_CHUNKING] = "BDAT", [SMTP_FALLBACK_PIPELINING] = "PIPELINING",
+                                        [SMTP_FALLBACK_EHLO] = "EHLO"};
+    Host *host = what ? host_of(session) : NULL;
+    int64_t now = clock_monotonic();
+    if (host && host->without[what] <= now)
+        log_info("transport %s: %s does not bear %s; it is done without", session->transport->name,
+                 smtp_client_peer(session->client), names[what]);
+    if (host)
+        host->without[what] = now + WITHOUT_TIME;
+}
+
 static void on_result(SmtpClient *client, size_t index, const SmtpResult *result, void *data)
 {
     (void)client;
-    batch_set_fate(((Session *)data)->batch, index, result);
+    Session *session = data;
+    if (session->nexthop == session->batch->nexthop)
+        do_without(session, result->fallback);
+    batch_set_fate(session->batch, index, result);
 }
 
 static void on_done(SmtpClient *client, void *data)
@@ -218,6 +259,7 @@ static void on_done(SmtpClient *client, void *data)
 static bool connect_next(Session *session)
 {
     const GArray *hosts = session->nexthop->hosts;
+    const SmtpSettings *settings = &session->transport->settings;
     while (session->next < session->hosts) {
         unsigned index = session->order[session->next++];
         if (index >= hosts->len) /* they were looked up again meanwhile */
@@ -226,6 +268,10 @@ static bool connect_next(Session *session)
         g_free(session->host);
         session->host = g_strdup(host->name);
         session->settings.server = session->host;
+        int64_t now = clock_monotonic();
+        session->settings.chunking = settings->chunking && host->without[SMTP_FALLBACK_CHUNKING] <= now;
+        session->settings.no_pipelining = settings->no_pipelining || host->without[SMTP_FALLBACK_PIPELINING] > now;
+        session->settings.helo = host->without[SMTP_FALLBACK_EHLO] > now;
         session->client = smtp_client_new(session->transport->shared->base, (const struct sockaddr *)&host->address,
                                           host->length, &session->settings, &handler, session);
         return true;
@@ -235,10 +281,9 @@ static bool connect_next(Session *session)
 
 static void remember_bad_host(const Session *session)
 {
-    unsigned index = session->order[session->next - 1];
-    const GArray *hosts = session->nexthop->hosts;
-    if (index < hosts->len && hosts->len > 1)
-        g_array_index(hosts, Host, index).bad_until = clock_monotonic() + BAD_HOST_TIME;
+    Host *host = host_of(session);
+    if (host && session->nexthop->hosts->len > 1)
+        host->bad_until = clock_monotonic() + BAD_HOST_TIME;
 }
 
 static void on_closed(SmtpClient *client, const SmtpResult *why, void *data)
@@ -247,9 +292,14 @@ static void on_closed(SmtpClient *client, const SmtpResult *why, void *data)
     Transport *transport = session->transport;
     Destination *destination = session->destination;
     bool failed = !session->established && why->verdict != SMTP_SENT;
+    if (failed && session->batch)
+        do_without(session, why->fallback);
     session->client = NULL; /* it frees itself */
     if (failed && session->batch) {
-        remember_bad_host(session);
+        if (why->fallback)
+            session->next--; /* the same host, without */
+        else
+            remember_bad_host(session);
         if (!transport->stopping && connect_next(session))
             return;
     }
@@ -281,7 +331,7 @@ static void open_session(Transport *transport, Destination *destination, Batch *
     session->opened = clock_monotonic();
     session->idle.data = session;
     session->idle_all.data = session;
-    session->order = nexthop_order(batch->nexthop, session->opened, &session->hosts);
+    session->order = nexthop_order(batch->nexthop, session->opened, batch->avoid, &session->hosts);
     destination->sessions++;
     g_ptr_array_add(transport->sessions, session);
     connect_next(session); /* a batch waits only while hosts are known */
@@ -289,13 +339,15 @@ static void open_session(Transport *transport, Destination *destination, Batch *
 
 /* A connection that waits for work, NULL when there is none. One that has rested too long may be saying goodbye
  * already. */
-static Session *find_idle(Destination *destination)
+static Session *find_idle(Destination *destination, const char *avoid)
 {
-    while (destination->idle.head) {
-        Session *session = destination->idle.head->data;
-        if (!smtp_client_busy(session->client))
+    for (GList *link = destination->idle.head, *next; link; link = next) {
+        Session *session = link->data;
+        next = link->next;
+        if (smtp_client_busy(session->client))
+            set_idle(session, false);
+        else if (!avoid || strcmp(session->host, avoid) != 0)
             return session;
-        set_idle(session, false);
     }
     return NULL;
 }
@@ -328,7 +380,7 @@ static void make_room(Transport *transport)
 
 void session_send(Transport *transport, Destination *destination, Batch *batch)
 {
-    Session *session = find_idle(destination);
+    Session *session = find_idle(destination, batch->avoid);
     transport->busy++;
     batch_begin(batch);
     if (session) {

@@ -142,7 +142,7 @@ static bool open_transports(Out *out, GError **error)
     if (!out->resolver)
         return false;
     out->shared = (TransportShared){out->base, out->config, out->replies, out->resolver, out->slice.count,
-                                    &out->finish.backoff, out->shared.owner, out};
+                                    &out->finish.backoff, false, out->shared.owner, out};
     for (; *names; names++) {
         Transport *transport = transport_new(&out->shared, *names, error);
         if (!transport)
@@ -153,7 +153,8 @@ static bool open_transports(Out *out, GError **error)
     out->standard = out_find_transport(out, config_string(out->config, "out", "default_transport"));
     out->routes = routes_new(out->config, find_route, out);
     out->reader.routes = out->routes;
-    out->finish.routes = varied ? out->routes : NULL;
+    out->finish.laws = (Laws){out->routes, &out->finish.backoff, varied};
+    out->shared.alone = out->transports->len == 1 && transport_is_relay(out->standard);
     return true;
 }
 

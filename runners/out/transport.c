@@ -11,8 +11,6 @@
 
 /* How long an address that was looked up is used without asking again. */
 #define ADDRESS_LIFETIME (60 * CLOCK_SECOND)
-/* How often a batch that found no connection is tried again at once, while others work. */
-#define TRIES_MAX 5
 
 Destination *transport_destination(Transport *transport, const char *name)
 {
@@ -46,6 +44,7 @@ Transport *transport_new(const TransportShared *shared, const char *name, GError
     g_queue_init(&transport->idle);
     bool good = transport_read_settings(transport, error);
     scheduler_init(&transport->scheduler, &transport->scheduling);
+    transport->scheduler.was_cut = transport_was_cut;
     if (!good) {
         transport_free(transport);
         return NULL;
@@ -97,30 +96,6 @@ bool transport_is_relay(const Transport *transport)
     return transport->relay != NULL;
 }
 
-bool transport_used(const Transport *transport)
-{
-    return transport->scheduler.waiting > 0 || transport->sessions->len > 0;
-}
-
-bool transport_unproven(const Transport *transport)
-{
-    if (!transport->relay)
-        return false;
-    const Destination *destination = transport->relay->destination;
-    return destination->deaths > 0 || (destination->counts.connections == 0);
-}
-
-bool transport_closed(const Transport *transport)
-{
-    const Destination *destination = transport->relay ? transport->relay->destination : NULL;
-    return destination && (destination_dead(destination) || destination->suspended);
-}
-
-void transport_set_withdraws(Transport *transport, bool withdraws)
-{
-    transport->withdraws = withdraws;
-}
-
 size_t transport_in_flight(const Transport *transport)
 {
     size_t count = 0;
@@ -137,232 +112,6 @@ size_t transport_busy(const Transport *transport)
 size_t transport_connections(const Transport *transport)
 {
     return transport->sessions->len;
-}
-
-/* --- giving batches back ------------------------------------------------ */
-
-static void give_back(Transport *transport, Batch *batch)
-{
-    batch->nexthop->batches--;
-    transport->shared->owner->finished(transport->shared->data, batch);
-}
-
-/* Without having been tried, all recipients get this fate. */
-static void put_off(Transport *transport, Batch *batch, const SmtpResult *result)
-{
-    batch_begin(batch);
-    batch_set_rest(batch, result);
-    batch->begun = batch->finished = clock_monotonic();
-    give_back(transport, batch);
-}
-
-static void put_off_dead(Transport *transport, Batch *batch)
-{
-    const Destination *destination = batch->nexthop->destination;
-    const char *reason = destination->reason ? destination->reason : "it does not answer";
-    g_autofree char *text = g_strconcat("delivery temporarily suspended: ", reason, NULL);
-    put_off(transport, batch, &(SmtpResult){.verdict = SMTP_LATER,
-                                            .status = destination->status ? destination->status : "4.4.1",
-                                            .text = text, .reply = reason, .connection = true});
-}
-
-static void put_off_refused(Transport *transport, Batch *batch)
-{
-    const Nexthop *nexthop = batch->nexthop;
-    g_autofree char *reply = nexthop->code ? g_strdup_printf("%u %s %s", nexthop->code, nexthop->status, nexthop->text)
-                                           : g_strdup(nexthop->text);
-    put_off(transport, batch, &(SmtpResult){.verdict = nexthop->never ? SMTP_NEVER : SMTP_LATER,
-                                            .code = nexthop->code, .status = nexthop->status, .text = nexthop->text,
-                                            .reply = reply});
-}
-
-static void withdraw(Transport *transport, Batch *batch)
-{
-    batch->nexthop->batches--;
-    transport->shared->owner->withdrawn(transport->shared->data, batch);
-}
-
-/* Everything that waits for a destination that died. */
-static void clear_dead(Transport *transport, Destination *destination)
-{
-    GQueue waiting = G_QUEUE_INIT;
-    scheduler_take(&transport->scheduler, destination, NULL, &waiting, clock_now());
-    for (GList *link; (link = g_queue_pop_head_link(&waiting)) != NULL;) {
-        if (transport->withdraws)
-            withdraw(transport, link->data);
-        else
-            put_off_dead(transport, link->data);
-    }
-}
-
-static void say_dead(const Transport *transport, const Destination *destination)
-{
-    log_warn("transport %s: destination %s is dead for %d s: %s", transport->name, destination->name,
-             (int)((destination->dead_until - clock_now()) / CLOCK_SECOND), destination->reason);
-}
-
-bool transport_refuses(const Nexthop *nexthop)
-{
-    return nexthop_refused(nexthop, clock_monotonic()) || destination_dead(nexthop->destination);
-}
-
-void transport_accept(Transport *transport, Job *job, Batch *batch, bool new)
-{
-    Nexthop *nexthop = batch->nexthop;
-    nexthop->batches++;
-    nexthop->last_used = clock_monotonic();
-    if (nexthop_refused(nexthop, nexthop->last_used))
-        put_off_refused(transport, batch);
-    else if (destination_dead(nexthop->destination) && transport->withdraws)
-        withdraw(transport, batch);
-    else if (destination_dead(nexthop->destination))
-        put_off_dead(transport, batch);
-    else
-        scheduler_add_batch(job, nexthop->destination, batch, new, clock_now());
-}
-
-/* --- what became of batches --------------------------------------------- */
-
-static SiteNews judge_fate(const Transport *transport, Batch *batch, const Fate *fate)
-{
-    if (fate->connection && fate->code == 0)
-        return SITE_FAILED;
-    switch (reply_table_look(transport->shared->replies, fate->reply)) {
-    case REPLY_SITE:
-        return SITE_FAILED;
-    case REPLY_GROUP:
-        return SITE_THROTTLED;
-    case REPLY_SESSION:
-        batch->unstarted |= batch->conn_use > 1 && batch->fates->len == 1;
-        return batch->conn_use > 1 ? SITE_UNKNOWN : SITE_GOOD;
-    default:
-        return SITE_GOOD;
-    }
-}
-
-/* The worst that any of the fates says of the destination. */
-static SiteNews judge(const Transport *transport, Batch *batch, const Fate **worst)
-{
-    SiteNews news = SITE_GOOD;
-    for (guint i = 0; i < batch->fates->len; i++) {
-        const Fate *fate = &g_array_index(batch->fates, Fate, i);
-        SiteNews one = fate->verdict == SMTP_LATER ? judge_fate(transport, batch, fate) : SITE_GOOD;
-        if (one > news || !*worst) {
-            *worst = fate;
-            news = MAX(one, news);
-        }
-    }
-    return news;
-}
-
-static void count(Destination *destination, const Batch *batch)
-{
-    DestinationCounts *counts = &destination->counts;
-    for (guint i = 0; i < batch->fates->len; i++) {
-        const Fate *fate = &g_array_index(batch->fates, Fate, i);
-        uint64_t *sum = fate->verdict == SMTP_SENT    ? &counts->sent
-                        : fate->verdict == SMTP_LATER ? &counts->deferred
-                                                      : &counts->bounced;
-        *sum += fate->count;
-        if (fate->verdict != SMTP_SENT) {
-            g_free(destination->last_reply);
-            destination->last_reply = g_strdup(fate->text);
-        }
-    }
-    destination_observe(destination, (double)(batch->finished - batch->begun) / CLOCK_SECOND);
-}
-
-static void flight_over(Transport *transport, Destination *destination, const Flight *flight)
-{
-    destination_end(destination);
-    transport->busy--;
-    if (flight->sent > 1)
-        flights_end(&destination->flights, !flight->broken, clock_now());
-}
-
-/* Tells the destination, which may die of it. */
-static void tell(Transport *transport, Destination *destination, SiteNews news, const Batch *batch,
-                 const Flight *flight)
-{
-    bool was_down = destination->deaths > 0;
-    bool died = destination_tell(destination, news, batch->count, clock_now(), g_random_double());
-    if (flight->back == flight->sent)
-        flight_over(transport, destination, flight);
-    if (was_down && destination->deaths == 0)
-        log_info("transport %s: destination %s answers again", transport->name, destination->name);
-    if (died) {
-        say_dead(transport, destination);
-        clear_dead(transport, destination);
-    }
-}
-
-/* It was not tried: it goes again, or back as it was. */
-static void again(Transport *transport, Destination *destination, Batch *batch)
-{
-    batch->nexthop->batches--;
-    if (transport->stopping || (destination_dead(destination) && transport->withdraws)) {
-        transport->shared->owner->withdrawn(transport->shared->data, batch);
-        return;
-    }
-    Job *job = batch->job;
-    if (!job->scheduler)
-        scheduler_add_job(&transport->scheduler, job, batch->delivery, batch->delivery->claimed);
-    transport_accept(transport, job, batch, false);
-}
-
-static SiteNews news_of(const Transport *transport, Destination *destination, Batch *batch, Flight *flight)
-{
-    const Fate *worst = NULL;
-    SiteNews news = judge(transport, batch, &worst);
-    if (news == SITE_GOOD)
-        flights_observe(&destination->flights, batch->finished - batch->begun, clock_now());
-    if (news != SITE_FAILED && news != SITE_THROTTLED)
-        return news;
-    if (flight->trouble)
-        return SITE_UNKNOWN;
-    flight->trouble = true;
-    destination_set_reason(destination, worst->status, worst->text);
-    return news;
-}
-
-bool transport_batch_done(Transport *transport, Destination *destination, Batch *batch, Flight *flight)
-{
-    flight->back++;
-    flight->broken |= batch->behind;
-    bool untried = batch->unstarted;
-    SiteNews news = untried || batch->behind ? SITE_UNKNOWN : news_of(transport, destination, batch, flight);
-    if (!untried && !batch->unstarted)
-        count(destination, batch);
-    tell(transport, destination, news, batch, flight);
-    bool goes_again = batch->unstarted;
-    if (goes_again)
-        again(transport, destination, batch);
-    else
-        give_back(transport, batch);
-    scheduler_look(&transport->scheduler, destination, clock_now());
-    return goes_again;
-}
-
-void transport_no_connection(Transport *transport, Destination *destination, Batch *batch, const SmtpResult *why)
-{
-    destination->counts.refused_connections++;
-    bool others = destination->sessions > 0; /* connected or about to be */
-    bool full = destination->established > 0;
-    bool was_dead = destination_dead(destination);
-    destination_set_reason(destination, why->status, why->text);
-    tell(transport, destination, SITE_FAILED, batch, &(Flight){.sent = 1, .back = 1});
-    if (others) /* it is at its limit, not away */
-        destination->full_until = clock_now() + backoff_reconnect(++destination->refusals);
-    bool dead = destination_dead(destination);
-    if ((!dead && (full || (others && batch->tries++ < TRIES_MAX))) || (was_dead && transport->withdraws)) {
-        again(transport, destination, batch);
-    } else {
-        batch_set_rest(batch, why);
-        batch->begun = batch->finished = clock_monotonic();
-        destination->counts.deferred += batch->count;
-        give_back(transport, batch);
-    }
-    scheduler_look(&transport->scheduler, destination, clock_now());
 }
 
 /* --- next hops ---------------------------------------------------------- */
@@ -424,7 +173,7 @@ static void refuse_waiting(Transport *transport, Nexthop *nexthop)
     GQueue waiting = G_QUEUE_INIT;
     scheduler_take(&transport->scheduler, nexthop->destination, nexthop, &waiting, clock_now());
     for (GList *link; (link = g_queue_pop_head_link(&waiting)) != NULL;)
-        put_off_refused(transport, link->data);
+        transport_put_off_refused(transport, link->data);
 }
 
 static void on_mx(const MxAnswer *answer, void *data)
@@ -460,9 +209,9 @@ static void relay_lost(Transport *transport, const char *reason)
 {
     Destination *destination = transport->relay->destination;
     destination_set_reason(destination, "4.4.3", reason);
-    destination_kill(destination, clock_now(), g_random_double());
-    say_dead(transport, destination);
-    clear_dead(transport, destination);
+    destination_kill(destination, clock_now(), true, g_random_double());
+    transport_say_dead(transport, destination);
+    transport_park_all(transport, destination);
     scheduler_look(&transport->scheduler, destination, clock_now());
 }
 
@@ -505,6 +254,24 @@ static void know_hosts(Transport *transport, Nexthop *nexthop)
                                          nexthop);
 }
 
+static void fold(char name[256], const char *domain, size_t length)
+{
+    size_t used = MIN(length, 255);
+    for (size_t i = 0; i < used; i++)
+        name[i] = g_ascii_tolower(domain[i]);
+    name[used] = '\0';
+}
+
+Destination *transport_place(const Transport *transport, const char *domain, size_t length)
+{
+    char name[256];
+    if (transport->relay)
+        return transport->relay->destination;
+    fold(name, domain, length);
+    const Nexthop *nexthop = g_hash_table_lookup(transport->nexthops, name);
+    return nexthop ? nexthop->destination : NULL;
+}
+
 Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t length)
 {
     if (transport->relay) {
@@ -512,10 +279,7 @@ Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t leng
         return transport->relay;
     }
     char name[256];
-    size_t used = MIN(length, sizeof(name) - 1);
-    for (size_t i = 0; i < used; i++)
-        name[i] = g_ascii_tolower(domain[i]);
-    name[used] = '\0';
+    fold(name, domain, length);
     Nexthop *nexthop = g_hash_table_lookup(transport->nexthops, name);
     if (!nexthop) {
         nexthop = nexthop_new(transport, name);
@@ -588,7 +352,7 @@ void transport_drop(Transport *transport)
     while (transport->sessions->len > 0) {
         Session *session = transport->sessions->pdata[transport->sessions->len - 1];
         while ((batch = session_steal_batch(session)) != NULL)
-            withdraw(transport, batch);
+            transport_withdraw(transport, batch);
         g_ptr_array_remove_index_fast(transport->sessions, transport->sessions->len - 1);
     }
 }

@@ -20,8 +20,12 @@
 typedef struct TransportOwner {
     /* A batch comes back with a fate for each recipient; it is the owner's again. */
     void (*finished)(void *data, Batch *batch);
-    /* A batch comes back untried, not to be tried now: its recipients stay as they are. */
+    /* A batch comes back untried because its destination takes nothing now: its recipients wait for it. */
+    void (*parked)(void *data, Batch *batch, int64_t due);
+    /* A batch comes back untried, not to be tried in this life: its recipients stay as they are. */
     void (*withdrawn)(void *data, Batch *batch);
+    /* There is room for what waits for the destination (destination->parked). */
+    void (*recalled)(void *data, Destination *destination);
 } TransportOwner;
 
 typedef struct TransportShared {
@@ -31,6 +35,7 @@ typedef struct TransportShared {
     MxResolver *resolver; /* NULL: no transport needs one */
     unsigned instances;   /* processes that share the limits of a relay */
     const Backoff *backoff; /* of transports that say nothing else */
+    bool alone; /* one relay takes everything: when it is slow, nobody gains by what leaves memory */
     const TransportOwner *owner;
     void *data;
 } TransportShared;
@@ -56,24 +61,16 @@ Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t leng
 /* Gives batch, which waits nowhere yet, its place: with its destination, or straight back to the owner when
  * nothing can be sent there now. new: scheduler_add_batch(). */
 void transport_accept(Transport *transport, Job *job, Batch *batch, bool new);
-/* Whether transport_accept() would give it straight back. */
-bool transport_refuses(const Nexthop *nexthop);
+/* The destination that such a recipient waits for, if its next hop is known; else NULL. */
+Destination *transport_place(const Transport *transport, const char *domain, size_t length);
+/* When a recipient that was refused for the destination's sake is tried again, its mail being so old. */
+int64_t transport_wait_time(const Transport *transport, int64_t age);
 
 /* Starts what can go. Called by the owner when the results so far are safe. True when anything was started. */
 bool transport_feed(Transport *transport);
 
 /* When, by the wall clock, it wants to be fed again though nothing happens; 0: no such time. */
 int64_t transport_wake(Transport *transport);
-
-/* A relay that has not answered yet, or not since it was dead. */
-bool transport_unproven(const Transport *transport);
-/* A relay that is dead, or suspended. */
-bool transport_closed(const Transport *transport);
-/* Whether batches for a dead relay are given back untried (withdrawn) and not put off. */
-void transport_set_withdraws(Transport *transport, bool withdraws);
-
-/* Something went its way lately. */
-bool transport_used(const Transport *transport);
 
 /* Takes no more work and says QUIT where it can. */
 void transport_stop(Transport *transport);
@@ -94,5 +91,5 @@ void transport_tidy(Transport *transport);
 GPtrArray *transport_destinations(Transport *transport);
 /* By name, or by the name of a next hop; NULL. make: made if it is not there. */
 Destination *transport_find(Transport *transport, const char *name, bool make);
-/* Something about it was changed from outside. */
+/* Something about it was changed from outside: what waits for it leaves memory, or is called back. */
 void transport_look(Transport *transport, Destination *destination);

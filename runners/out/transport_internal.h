@@ -52,7 +52,6 @@ struct Transport {
     GPtrArray *sessions;      /* of Session, owned */
     GQueue idle;              /* of Session: that used longest ago first */
     size_t busy;              /* sessions with batches that are out */
-    bool withdraws;
     bool stopping;
 };
 
@@ -85,3 +84,11 @@ Destination *transport_destination(Transport *transport, const char *name);
 bool transport_batch_done(Transport *transport, Destination *destination, Batch *batch, Flight *flight);
 /* No connection came about for batch; why is what the last address said. */
 void transport_no_connection(Transport *transport, Destination *destination, Batch *batch, const SmtpResult *why);
+
+/* transport_results.c */
+void transport_put_off_refused(Transport *transport, Batch *batch);
+void transport_withdraw(Transport *transport, Batch *batch);
+/* Nothing can go there now: what waits leaves memory. */
+void transport_park_all(Transport *transport, Destination *destination);
+void transport_say_dead(const Transport *transport, const Destination *destination);
+void transport_was_cut(Batch *rest);

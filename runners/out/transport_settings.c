@@ -71,6 +71,7 @@ static void read_dead_times(const Section *section, Transport *transport)
     DestinationLimits *limits = &transport->limits;
     limits->dead_min = duration(section, "destination_dead_min");
     limits->dead_max = duration(section, "destination_dead_max");
+    limits->asks_often = limits->dead_min == 0 && limits->dead_max == 0;
     if (limits->dead_min == 0)
         limits->dead_min = transport->mx ? transport->backoff->min_us : CLOCK_SECOND;
     if (limits->dead_max == 0)

@@ -24,7 +24,8 @@ static gboolean forget_destination(gpointer key, gpointer value, gpointer data)
     Destination *destination = value;
     int64_t now = clock_now();
     if (destination->nexthops > 0 || destination->busy > 0 || destination->waiting > 0 ||
-        destination->sessions > 0 || destination_dead(destination) || destination->suspended ||
+        destination->sessions > 0 || destination->holders > 0 || destination_dead(destination) ||
+        destination->suspended ||
         destination->ordered.per_second >= 0 || pace_rate(&destination->pace, now).per_second > 0)
         return FALSE;
     return now - destination->last_used > UNUSED_LIFETIME;
@@ -65,9 +66,4 @@ Destination *transport_find(Transport *transport, const char *name, bool make)
     if (nexthop)
         return nexthop->destination;
     return found || !make ? found : transport_destination(transport, name);
-}
-
-void transport_look(Transport *transport, Destination *destination)
-{
-    scheduler_look(&transport->scheduler, destination, clock_now());
 }

@@ -137,15 +137,20 @@ static void on_ready(SmtpClient *client, void *data)
             g_string_append(owner->report, "alone\n");
 }
 
+static const char *const fallbacks[] = {
+    [SMTP_FALLBACK_NONE] = "", [SMTP_FALLBACK_CHUNKING] = " without chunking",
+    [SMTP_FALLBACK_PIPELINING] = " without pipelining", [SMTP_FALLBACK_EHLO] = " without ehlo"};
+
 static void on_result(SmtpClient *client, size_t index, const SmtpResult *result, void *data)
 {
     (void)client;
     Owner *owner = data;
     g_assert_true(result->status[0] == (result->verdict == SMTP_SENT ? '2' :
                                         result->verdict == SMTP_LATER ? '4' : '5'));
-    g_string_append_printf(owner->report, "%zu %s %s %s%s%s%s%s\n", index, verdicts[result->verdict], result->status,
+    g_string_append_printf(owner->report, "%zu %s %s %s%s%s%s%s%s\n", index, verdicts[result->verdict], result->status,
                            result->reply, result->connection ? " connection" : "", result->in_doubt ? " in doubt" : "",
-                           result->unstarted ? " unstarted" : "", result->behind ? " behind" : "");
+                           result->unstarted ? " unstarted" : "", result->behind ? " behind" : "",
+                           fallbacks[result->fallback]);
 }
 
 static void on_done(SmtpClient *client, void *data)
@@ -159,8 +164,8 @@ static void on_closed(SmtpClient *client, const SmtpResult *why, void *data)
 {
     (void)client;
     Owner *owner = data;
-    g_string_append_printf(owner->report, "closed %s %s\n", verdicts[why->verdict],
-                           why->verdict == SMTP_SENT ? "" : why->text);
+    g_string_append_printf(owner->report, "closed %s %s%s\n", verdicts[why->verdict],
+                           why->verdict == SMTP_SENT ? "" : why->text, fallbacks[why->fallback]);
     owner->client = NULL;
 }
 

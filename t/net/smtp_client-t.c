@@ -76,10 +76,59 @@ static void lost(void)
     expect(SCRIPT(PIPE, GROUP, "> 250 ok", "> 421 4.3.2 down", "close"),
            "0 later 4.3.2 421 4.3.2 down connection\n1 later 4.3.2 421 4.3.2 down connection\n"
            "done\nclosed later peer said: 421 4.3.2 down (in reply to RCPT TO)\n");
-    expect(SCRIPT(PIPE, GROUP, "> 250 ok", "> 354 what", "wait"),
-           "0 later 4.5.0 peer broke the protocol while sending RCPT TO connection\n"
-           "1 later 4.5.0 peer broke the protocol while sending RCPT TO connection\n"
-           "done\nclosed later peer broke the protocol while sending RCPT TO\n");
+}
+
+/* What SMTP does not know as an answer to RCPT concerns that recipient; whose answer is whose is certain when DATA is
+ * answered as it must be. */
+static void odd_answers(void)
+{
+    static const char *const odd[] = {"> 354 what", "> 150 wait", "> who are you?", "> 999 x"};
+    for (size_t i = 0; i < G_N_ELEMENTS(odd); i++)
+        expect(SCRIPT(PIPE, GROUP, "> 250 ok", odd[i], "> 250 ok", "> 354 go", BODY, "> 250 queued", BYE),
+               "0 later 4.5.0 peer gave no answer that SMTP knows (in reply to RCPT TO)\n1 sent 2.0.0 250 queued\n"
+               "done\nclosed sent \n");
+    expect(SCRIPT(PIPE, GROUP, "> 250 ok", "> hello", "> 250 ok", "> 250 ok", "> 354 go", "wait"),
+           "0 later 4.5.0 peer gave no answer that SMTP knows (in reply to RCPT TO)\n"
+           "1 later 4.5.0 peer broke the protocol while sending DATA connection\n"
+           "done\nclosed later peer broke the protocol while sending DATA\n");
+    expect(SCRIPT(PIPE, GROUP, "> 150 wait", "wait"),
+           "0 later 4.5.0 peer broke the protocol while sending MAIL FROM connection\n"
+           "1 later 4.5.0 peer broke the protocol while sending MAIL FROM connection\n"
+           "done\nclosed later peer broke the protocol while sending MAIL FROM\n");
+}
+
+/* What a server does not bear although it offers it is named; the mail may be sent without at once. */
+static void fallbacks(void)
+{
+    expect(SCRIPT(PIPE, GROUP, "> 250 ok", "close"),
+           "0 later 4.4.2 lost connection with peer while sending RCPT TO connection without pipelining\n"
+           "1 later 4.4.2 lost connection with peer while sending RCPT TO connection without pipelining\n"
+           "done\nclosed later lost connection with peer while sending RCPT TO\n");
+    expect(SCRIPT(HELLO, "close"), "closed later lost connection with peer while greeting the server without ehlo\n");
+    g_autoptr(Owner) plain = owner_new("x\r\n.y\r\n");
+    plain->settings.helo = true;
+    owner_run(plain, SCRIPT("> 220 hi", "< HELO me.example", "> 250 peer", "< MAIL FROM:<list@example.com>", "> 250 ok",
+                            "< RCPT TO:<a@example.com>", "> 250 ok", "< RCPT TO:<b@example.com>", "> 250 ok", "< DATA",
+                            "> 354 go", BODY, "> 250 queued", BYE));
+    g_assert_cmpstr(plain->report->str, ==, "0 sent 2.0.0 250 queued\n1 sent 2.0.0 250 queued\ndone\nclosed sent \n");
+    g_autoptr(Owner) careful = owner_new("x\r\n.y\r\n");
+    careful->settings.chunking = true;
+    careful->transaction.careful = true;
+    careful->recipients = (const char *const[]){"a@example.com", NULL};
+    owner_run(careful, SCRIPT(HELLO, "> 250-peer", "> 250-CHUNKING", "> 250 PIPELINING",
+                              "< MAIL FROM:<list@example.com>", "< RCPT TO:<a@example.com>", "> 250 ok", "> 250 ok",
+                              "< DATA", "> 354 go", BODY, "> 250 queued", BYE));
+    g_assert_cmpstr(careful->report->str, ==, "0 sent 2.0.0 250 queued\ndone\nclosed sent \n");
+}
+
+/* Line ends of a server that knows no CR. */
+static void bare_line_feeds(void)
+{
+    expect(SCRIPT("+ 220 hi\n", "< EHLO me.example", "+ 250-peer\n250 PIPELINING\n",
+                  "= MAIL FROM:<list@example.com>\r\n", "< RCPT TO:<a@example.com>", "< RCPT TO:<b@example.com>",
+                  "< DATA", "+ 250 ok\n250 ok\n250 ok\n354 go\n", BODY, "+ 250 queued\n", "< QUIT", "+ 221 bye\n",
+                  "close"),
+           "0 sent 2.0.0 250 queued\n1 sent 2.0.0 250 queued\ndone\nclosed sent \n");
 }
 
 static void reused(void)
@@ -180,8 +229,9 @@ static void silent(void)
     int64_t took = clock_monotonic() - before;
     g_assert_cmpint(took, >=, CLOCK_SECOND / 20);
     g_assert_cmpint(took, <, 10 * CLOCK_SECOND);
-    g_assert_true(
-        g_str_has_prefix(owner->report->str, "0 later 4.4.2 peer timed out while sending RCPT TO connection\n"));
+    g_assert_true(g_str_has_prefix(
+        owner->report->str,
+        "0 later 4.4.2 peer timed out while sending RCPT TO connection without pipelining\n"));
 }
 
 /* More recipients and a larger message than any socket buffer takes, to a
@@ -273,6 +323,9 @@ int main(int argc, char **argv)
     g_test_add_func("/smtp_client/greeting", greeting);
     g_test_add_func("/smtp_client/refusals", refusals);
     g_test_add_func("/smtp_client/lost", lost);
+    g_test_add_func("/smtp_client/odd answers", odd_answers);
+    g_test_add_func("/smtp_client/bare line feeds", bare_line_feeds);
+    g_test_add_func("/smtp_client/fallbacks", fallbacks);
     g_test_add_func("/smtp_client/reused", reused);
     g_test_add_func("/smtp_client/unasked", unasked);
     g_test_add_func("/smtp_client/limits", limits);

@@ -227,7 +227,7 @@ static void behind_not_understood(void)
                  "0 sent 2.0.0 250 1\ndone\n0 later 4.0.0 503 behind\ndone\nclosed sent \n");
     g_autoptr(Owner) alone = flight(1, 0);
     expect_owner(alone, SCRIPT(CHUNKS, ONE, "> 250", "> 250", "> 500 5.5.2 what", "< RSET", "> 250", BYE),
-                 "0 never 5.5.2 500 5.5.2 what\ndone\nclosed sent \n");
+                 "0 later 4.5.2 500 5.5.2 what without chunking\ndone\nclosed sent \n");
 }
 
 /* In LMTP a server may refuse the whole message once or for each recipient: the answer to what is behind would be

@@ -88,7 +88,7 @@ static void status_class(void)
 static void broken(void)
 {
     static const char *const cases[] = {
-        "hello\r\n", "\r\n", "25\r\n", "199 x\r\n", "650 x\r\n", "2x0 x\r\n", "250x\r\n", "250\tx\r\n", "-250 x\r\n",
+        "hello\r\n", "\r\n", "25\r\n", "099 x\r\n", "650 x\r\n", "2x0 x\r\n", "250x\r\n", "250\tx\r\n", "-250 x\r\n",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         SmtpReply reply;

@@ -73,14 +73,6 @@ static void schedule(void)
     g_assert_cmpint(backoff_delay(&backoff, 86400 * CLOCK_SECOND, 0.5), ==, steps[0]);
 }
 
-static void reconnect(void)
-{
-    static const int64_t seconds[] = {1, 2, 4, 8, 16, 32, 60, 60};
-    for (unsigned i = 0; i < G_N_ELEMENTS(seconds); i++)
-        g_assert_cmpint(backoff_reconnect(i + 1), ==, seconds[i] * CLOCK_SECOND);
-    g_assert_cmpint(backoff_reconnect(4000000000u), ==, 60 * CLOCK_SECOND);
-}
-
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -88,6 +80,5 @@ int main(int argc, char **argv)
     g_test_add_func("/backoff/limits", limits);
     g_test_add_func("/backoff/jitter", jitter);
     g_test_add_func("/backoff/schedule", schedule);
-    g_test_add_func("/backoff/reconnect", reconnect);
     return g_test_run();
 }

@@ -51,7 +51,7 @@ static void expect_entries(Site *site, unsigned each)
     GPtrArray *entries[SOURCES];
     for (int source = 0; source < SOURCES; source++)
         entries[source] = g_ptr_array_new_with_free_func((GDestroyNotify)entry_free);
-    claims_collect(&site->claims, site->inboxes, entries);
+    g_assert_true(claims_collect(&site->claims, site->inboxes, entries, NULL));
     for (int source = 0; source < SOURCES; source++) {
         g_assert_cmpuint(entries[source]->len, ==, each);
         for (guint i = 0; i < each; i++)

@@ -271,13 +271,13 @@ static void keeps_away(void)
     for (size_t i = 0; i < 200; i++)
         site_post(site, &(SitePost){.first = i, .count = 1});
     site_start_out(site);
-    site_wait(site, "retry", ".msg", 6);
-    g_assert_cmpuint(site_count(site, "out", ".msg"), ==, 194);
+    while (site_count(site, "retry", ".msg") == 0 || site_count(site, "out", ".bak") > 0)
+        g_usleep(5000);
+    g_assert_cmpuint(site_count(site, "retry", ".msg"), <, 20); /* tried; the others are put off untried */
     site_start_sink(site, NULL);
     site_wait_empty(site);
-    size_t total;
-    g_free(site_received(site, 200, "accepted", &total));
-    g_assert_cmpuint(total, ==, 194);
+    site_wait(site, "retry", "", 0);
+    expect_each(site, 200, "accepted", 1);
 }
 
 /* The server takes fewer connections than we would make: the work is done over
@@ -320,7 +320,7 @@ static void session_limit(void)
         g_usleep(5000);
     unsigned connections;
     g_assert_cmpint(sscanf(text, "{\"connections\":%u", &connections), ==, 1);
-    g_assert_cmpuint(connections, ==, 2);
+    g_assert_cmpuint(connections, ==, 3); /* one message each, from then on */
 }
 
 static void stops(void)

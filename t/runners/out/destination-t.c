@@ -22,7 +22,7 @@ static Destination *new_destination(void)
 static bool fail_once(Destination *destination, int64_t now)
 {
     destination_begin(destination, 1);
-    bool died = destination_tell(destination, SITE_FAILED, 1, now, 0);
+    bool died = destination_tell(destination, &(SiteReport){.news = SITE_FAILED}, now, 0);
     destination_end(destination);
     return died;
 }
@@ -30,7 +30,7 @@ static bool fail_once(Destination *destination, int64_t now)
 static void succeed(Destination *destination, int64_t now)
 {
     destination_begin(destination, 1);
-    destination_tell(destination, SITE_GOOD, 1, now, 0);
+    destination_tell(destination, &(SiteReport){.news = SITE_GOOD, .taken = 1}, now, 0);
     destination_end(destination);
 }
 
@@ -106,53 +106,174 @@ static void bucket(void)
     g_assert_cmpint(bucket_wait(&tokens, (Rate){0}, 1, START), ==, 0);
 }
 
-/* A server that takes `capacity` a minute, each token a recipient, with room for `burst`; two hours of it. */
-typedef struct Throttle {
-    double capacity, burst, tokens;
-    unsigned taken, refused, late_taken, late_refused;
-} Throttle;
+/* --- a server that limits, and mail without end for it --- */
 
-static void run_throttle(Throttle *throttle)
+typedef struct Server {
+    const char *name;
+    double rate, burst;       /* a token bucket of recipients; 0: none */
+    unsigned window;          /* recipients a minute by the clock; 0: no such limit */
+    int64_t closed, opened;   /* seconds between which it refuses all */
+    double sporadic;          /* but this part of them */
+    int64_t back;             /* when it gets as much as before, seconds after it opened; 0: 120 */
+    /* What became of it. */
+    double tokens;
+    int64_t minute;
+    unsigned left;
+    unsigned taken[4 * 3600], tried[4 * 3600]; /* by second */
+} Server;
+
+static unsigned serve(Server *server, unsigned wanted, int64_t now)
 {
-    enum { STEP = 10000, HALF = 3600 };
-    Destination *destination = new_destination();
-    throttle->tokens = throttle->burst;
-    for (int64_t now = START; now < START + 2 * HALF * CLOCK_SECOND; now += STEP) {
-        int64_t wake;
-        throttle->tokens = MIN(throttle->tokens + throttle->capacity / 60 * STEP / CLOCK_SECOND, throttle->burst);
-        if (!destination_room(destination, now, &wake))
-            continue;
-        bool late = now >= START + HALF * CLOCK_SECOND;
-        bool takes = throttle->tokens >= 1;
-        throttle->tokens -= takes;
-        destination_begin(destination, 1);
-        destination_tell(destination, takes ? SITE_GOOD : SITE_THROTTLED, 1, now, 0);
-        destination_end(destination);
-        *(takes ? &throttle->taken : &throttle->refused) += 1;
-        if (late)
-            *(takes ? &throttle->late_taken : &throttle->late_refused) += 1;
+    int64_t second = (now - START) / CLOCK_SECOND;
+    unsigned taken = wanted;
+    if (server->window > 0) {
+        if (second / 60 != server->minute || second == 0)
+            server->left = second == 0 && server->minute == 0 && server->taken[0] ? server->left : server->window;
+        server->minute = second / 60;
+        taken = MIN(taken, server->left);
+        server->left -= taken;
     }
-    g_assert_false(destination_dead(destination));
-    destination_free(destination);
-    double rate = throttle->late_taken / (HALF / 60.0);
-    g_test_message("capacity %g a minute, burst %g: taken %u, refused %u; in the second hour %.1f a minute, %u refused",
-                   throttle->capacity, throttle->burst, throttle->taken, throttle->refused, rate,
-                   throttle->late_refused);
-    g_assert_cmpfloat(rate, >=, throttle->capacity * 0.8);
-    g_assert_cmpfloat(rate, <=, throttle->capacity * 1.2);
-    g_assert_cmpuint(throttle->late_refused * 20, <=, throttle->late_taken);
+    if (server->rate > 0) {
+        taken = MIN(taken, (unsigned)MAX(server->tokens, 0));
+        server->tokens -= taken;
+    }
+    if (second >= server->closed && second < server->opened && g_random_double() >= server->sporadic)
+        taken = 0;
+    server->taken[second] += taken;
+    server->tried[second] += wanted;
+    return taken;
 }
 
-/* What is borne is found within a fifth, and few are refused on the way. */
-static void throttled(void)
+/* Transactions of up to 500 recipients, each of which takes a tenth of a second, for so many seconds. */
+static Destination *run_server(Server *server, int64_t seconds)
 {
-    static const Throttle throttles[] = {{60, 60, 0, 0, 0, 0, 0}, {60, 1, 0, 0, 0, 0, 0},   {10, 10, 0, 0, 0, 0, 0},
-                                         {600, 20, 0, 0, 0, 0, 0}, {1500, 50, 0, 0, 0, 0, 0}};
-    for (size_t i = 0; i < G_N_ELEMENTS(throttles); i++) {
-        Throttle throttle = throttles[i];
-        run_throttle(&throttle);
-        g_assert_cmpuint(throttle.refused, <=, 30 + throttle.taken / 20);
+    enum { STEP = 10000, TOOK = 10 };
+    Destination *destination = new_destination();
+    unsigned under_way[TOOK][20] = {{0}}, count[TOOK] = {0};
+    server->tokens = server->burst;
+    for (int64_t step = 0; step < seconds * CLOCK_SECOND / STEP; step++) {
+        int64_t now = START + step * STEP, wake;
+        unsigned at = (unsigned)(step % TOOK);
+        server->tokens = MIN(server->tokens + server->rate * STEP / CLOCK_SECOND, server->burst);
+        for (; count[at] > 0; count[at]--) {
+            unsigned wanted = under_way[at][count[at] - 1];
+            unsigned taken = serve(server, wanted, now);
+            SiteReport report = {taken < wanted ? SITE_THROTTLED : SITE_GOOD, taken, wanted - taken, true};
+            destination_tell(destination, &report, now, 0);
+            destination_end(destination);
+        }
+        while (destination_room(destination, now, &wake)) {
+            under_way[at][count[at]] = (unsigned)destination_most(destination, 500, now);
+            destination_begin(destination, under_way[at][count[at]++]);
+        }
     }
+    g_assert_false(destination_dead(destination));
+    return destination;
+}
+
+static unsigned sum(const unsigned *seconds, int64_t from, int64_t to)
+{
+    unsigned all = 0;
+    for (int64_t at = from; at < to; at++)
+        all += seconds[at];
+    return all;
+}
+
+/* Five minutes after it began, four fifths of a constant limit are used and one in twenty is refused at most. */
+static void constant_limits(void)
+{
+    static const Server servers[] = {
+        {.name = "1/s", .rate = 1, .burst = 1},         {.name = "1/s, 60 saved", .rate = 1, .burst = 60},
+        {.name = "60 a minute", .window = 60},          {.name = "10 a minute", .rate = 10 / 60.0, .burst = 10},
+        {.name = "10/s", .rate = 10, .burst = 20},      {.name = "600 a minute", .window = 600},
+        {.name = "100/s", .rate = 100, .burst = 100},   {.name = "1000/s", .rate = 1000, .burst = 1000},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(servers); i++) {
+        g_autofree Server *server = g_memdup2(&servers[i], sizeof(Server));
+        Destination *destination = run_server(server, 1500);
+        double allowed = server->window > 0 ? server->window / 60.0 : server->rate;
+        unsigned taken = sum(server->taken, 300, 1500);
+        unsigned refused = sum(server->tried, 300, 1500) - taken;
+        g_test_message("%s: %.0f %% used, %.1f %% refused; pace %g", server->name, taken / allowed / 12,
+                       100.0 * refused / (taken + refused), destination->pace.rate.per_second);
+        g_assert_cmpfloat(taken, >=, 0.8 * allowed * 1200);
+        g_assert_cmpfloat(refused, <=, 3 + 0.05 * (taken + refused)); /* one at a time, where ten a minute are taken */
+        destination_free(destination);
+    }
+}
+
+/* Two minutes after a server takes everything again, so does it get it: nine tenths of what was sent before anybody
+ * refused. */
+static void recovery(void)
+{
+    static const Server servers[] = {
+        {.name = "a minute, from the start", .closed = 0, .opened = 60},
+        {.name = "a minute", .closed = 60, .opened = 120},
+        {.name = "ten minutes, from the start", .closed = 0, .opened = 600},
+        {.name = "ten minutes", .closed = 60, .opened = 660},
+        {.name = "an hour", .closed = 60, .opened = 3660},
+        {.name = "an hour, now and then one is taken", .closed = 60, .opened = 3660, .sporadic = 0.05, .back = 240},
+        {.name = "one refusal", .closed = 0, .opened = 1},
+    };
+    g_random_set_seed(16);
+    for (size_t i = 0; i < G_N_ELEMENTS(servers); i++) {
+        g_autofree Server *server = g_memdup2(&servers[i], sizeof(Server));
+        int64_t back = server->opened + (server->back > 0 ? server->back : 120);
+        Destination *destination = run_server(server, back + 30);
+        enum { FREE = 20 * 500 * 10 }; /* connections, recipients, transactions a second */
+        double reached = sum(server->taken, back, back + 30) / 30.0;
+        int64_t first = server->opened;
+        while (sum(server->taken, first, first + 1) < 0.9 * FREE && first < back + 29)
+            first++;
+        g_test_message("%s: %.0f a second then, back after %d s; pace %g", server->name, reached,
+                       (int)(first - server->opened), destination->pace.rate.per_second);
+        g_assert_cmpfloat(reached, >=, 0.9 * FREE);
+        for (int64_t second = server->closed; second + 63 < server->opened; second++)
+            g_assert_cmpuint(sum(server->tried, second, second + 63), >, 0); /* it is probed each minute */
+        destination_free(destination);
+    }
+}
+
+/* What is refused is not charged: a transaction of 300 that is refused once delays nothing by more than the rest. */
+static void refused_costs_nothing(void)
+{
+    Destination *destination = new_destination();
+    int64_t wake;
+    destination_begin(destination, 300);
+    destination_tell(destination, &(SiteReport){SITE_THROTTLED, 0, 300, true}, START, 0);
+    destination_end(destination);
+    g_assert_false(destination_room(destination, START, &wake));
+    g_assert_cmpint(wake, ==, START + CLOCK_SECOND);
+    g_assert_true(destination_room(destination, wake, &wake));
+    g_assert_cmpuint(destination_most(destination, 500, START + CLOCK_SECOND), ==, 1);
+    destination_resume(destination, START);
+    g_assert_cmpstr(destination_state(destination, START), ==, "alive");
+    g_assert_true(destination_room(destination, START, &wake));
+    destination_free(destination);
+}
+
+static void sizes(void)
+{
+    Destination *destination = new_destination();
+    g_assert_cmpuint(destination_most(destination, 500, START), ==, 500);
+    g_assert_false(destination_learn_recipients(destination, 0, START));
+    g_assert_true(destination_learn_recipients(destination, 100, START));
+    g_assert_false(destination_learn_recipients(destination, 100, START)); /* what was under way says nothing new */
+    g_assert_cmpuint(destination_most(destination, 500, START + SIZE_MEMORY - 1), ==, 100);
+    g_assert_cmpuint(destination_most(destination, 50, START), ==, 50);
+    g_assert_cmpuint(destination_most(destination, 500, START + SIZE_MEMORY), ==, 500);
+    g_assert_cmpuint(destination_most_transactions(destination, 0, START), ==, 0);
+    destination_learn_transactions(destination, 7, START);
+    g_assert_cmpuint(destination_most_transactions(destination, 0, START), ==, 7);
+    g_assert_cmpuint(destination_most_transactions(destination, 5, START), ==, 5);
+    json_t *saved = destination_save(destination, START);
+    Destination *again = new_destination();
+    g_assert_true(destination_load(again, saved, START + CLOCK_SECOND));
+    g_assert_cmpuint(destination_most(again, 500, START + CLOCK_SECOND), ==, 100);
+    g_assert_cmpuint(destination_most_transactions(again, 0, START), ==, 7);
+    json_decref(saved);
+    destination_free(destination);
+    destination_free(again);
 }
 
 /* A pace that nobody has refused for hours is forgotten. */
@@ -160,7 +281,7 @@ static void forgets(void)
 {
     Destination *destination = new_destination();
     destination_begin(destination, 1);
-    destination_tell(destination, SITE_THROTTLED, 1, START, 0);
+    destination_tell(destination, &(SiteReport){.news = SITE_THROTTLED, .refused = 1}, START, 0);
     destination_end(destination);
     g_assert_cmpfloat(destination_rate(destination, START).per_second, >, 0);
     g_assert_cmpstr(destination_state(destination, START), ==, "throttled");
@@ -204,8 +325,8 @@ static void remembers_window(void)
 {
     Destination *destination = new_destination();
     destination->window.size = 17;
-    destination->pace.rate.per_second = 2;
-    destination->pace.refused = START;
+    destination->pace.rate.per_second = destination->pace.refused_at = 2;
+    destination->pace.refused = destination->pace.since = START;
     destination->bucket.tokens = -3;
     json_t *saved = destination_save(destination, START);
     Destination *again = new_destination();
@@ -242,8 +363,9 @@ static void full(void)
     Destination *destination = new_destination();
     int64_t wake;
     destination->sessions = destination->established = 3;
-    destination->refusals = 1;
-    destination->full_until = START + CLOCK_SECOND;
+    destination_learn_connections(destination, 3, START);
+    destination_learn_connections(destination, 4, START); /* at the same time */
+    g_assert_cmpint(destination->full_until, ==, START + CLOCK_SECOND);
     g_assert_false(destination_room(destination, START, &wake));
     g_assert_cmpint(wake, ==, destination->full_until);
     GList link = {0};
@@ -253,6 +375,15 @@ static void full(void)
     g_assert_true(destination_room(destination, destination->full_until, &wake));
     destination->sessions = 4; /* that one is on its way */
     g_assert_false(destination_room(destination, destination->full_until, &wake));
+    destination->established = 4;
+    destination_connected(destination, START + CLOCK_SECOND);
+    g_assert_false(destination_room(destination, START + CLOCK_SECOND, &wake));
+    g_assert_cmpint(wake, ==, START + 2 * CLOCK_SECOND); /* the next */
+    destination->sessions = destination->established = 3;
+    g_assert_true(destination_room(destination, START + CLOCK_SECOND, &wake));
+    destination->sessions = destination->established = 20;
+    destination_connected(destination, START + CLOCK_SECOND);
+    g_assert_cmpuint(destination->connections, ==, 0); /* as many as there are ever to be */
     destination_free(destination);
 }
 
@@ -274,13 +405,13 @@ static void crowded(void)
     destination_order_rate(destination, 100, START);
     g_assert_false(destination_crowded(destination, START)); /* a rate is kept one by one */
     destination_order_rate(destination, -1, START);
-    destination_tell(destination, SITE_THROTTLED, 1, START, 0);
+    destination_tell(destination, &(SiteReport){.news = SITE_THROTTLED, .refused = 1}, START, 0);
     g_assert_false(destination_crowded(destination, START)); /* one that was learnt, too */
     destination_end(destination);
     destination_free(destination);
     destination = new_destination();
     destination->waiting = 100;
-    destination_kill(destination, START, 0);
+    destination_kill(destination, START, false, 0);
     destination_revive(destination);
     g_assert_false(destination_crowded(destination, START)); /* what was dead is tried with little */
     succeed(destination, START);
@@ -315,7 +446,10 @@ int main(int argc, char **argv)
     g_test_add_func("/destination/escalates", escalates);
     g_test_add_func("/destination/rates", rates);
     g_test_add_func("/destination/bucket", bucket);
-    g_test_add_func("/destination/throttled", throttled);
+    g_test_add_func("/destination/constant limits", constant_limits);
+    g_test_add_func("/destination/recovery", recovery);
+    g_test_add_func("/destination/refused costs nothing", refused_costs_nothing);
+    g_test_add_func("/destination/sizes", sizes);
     g_test_add_func("/destination/forgets", forgets);
     g_test_add_func("/destination/remembers", remembers);
     g_test_add_func("/destination/remembers window", remembers_window);

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Nobody's refusal stops anybody else: servers that bear only so much, each in its way."""
+import json
+import socket
+import time
+
+import pytest
+
+from support.dns import Dns
+from support.instance import free_port, wait_until
+from support.limits import LimitedServer, Limits
+from support.post import post
+
+SOON = {"minimal_backoff_time": "1s", "maximal_backoff_time": "2s", "backoff_jitter": "0"}
+DIRECT = {"host": None, "type": "mx", "tls_level": "none"}
+
+
+@pytest.fixture
+def limited():
+    """Makes servers: limited(errors=20); all are ended at the end."""
+    made = []
+
+    def make(host="127.0.0.1", port=0, **limits):
+        made.append(LimitedServer(Limits(**limits), host=host, port=port))
+        return made[-1]
+    yield make
+    for server in made:
+        server.close()
+
+
+@pytest.fixture
+def dns():
+    made = Dns({"x.test": "@ IN MX 10 mx\nmx IN A 127.0.0.1\n",
+                "two.test": "@ IN MX 10 a\n@ IN MX 20 b\na IN A 127.0.0.1\nb IN A 127.0.0.2\n"}).start()
+    yield made
+    made.stop()
+
+
+def send(instance, address, number=0):
+    instance.lmtp_send(post(to=address, message_id=f"<{number}@refusal.example.net>"), address)
+
+
+def destination(instance, name):
+    return json.loads(instance.cli("dest", "show", name, "--json").splitlines()[0])
+
+
+def all_have_one(server, members):
+    return lambda: len(server.copies) == len(members) and set(server.copies.values()) == {1}
+
+
+def test_errors_of_a_session_concern_the_session(instances, limited):
+    """A server that says goodbye after 20 unknown recipients, as Postfix does: the rest goes over another."""
+    server = limited(errors=20)
+    instance = instances(server.port).start()
+    live = [f"m{number}@example.org" for number in range(200)]
+    dead = [f"dead{number}@example.org" for number in range(40)]
+    send(instance, instance.create_list("test", live + dead))
+    wait_until(all_have_one(server, live), 20, lambda: f"200 copies, there are {len(server.copies)}")
+    instance.wait_idle(20)
+    assert instance.log_text().count(" status=bounced ") == 40
+    assert destination(instance, "relay")["state"] == "alive" and " wants less mail" not in instance.log_text()
+
+
+@pytest.mark.parametrize("style", ["452", "552", "close"])
+def test_the_size_of_transactions_is_learnt(instances, limited, style):
+    """A server that takes 100 recipients a transaction gets the rest at once, and never more again."""
+    server = limited(transaction=100, transaction_style=style)
+    instance = instances(server.port).start()
+    members = [f"m{number}@example.org" for number in range(1000)]
+    address = instance.create_list("test", members)
+    send(instance, address)
+    wait_until(all_have_one(server, members), 20, lambda: f"1000 copies, there are {len(server.copies)}")
+    assert destination(instance, "relay")["transaction_recipients"] == 100
+    assert "takes 100 recipients in a transaction" in instance.log_text()
+    instance.stop()
+    instance.start()  # it is remembered
+    server.copies.clear()
+    send(instance, address, 1)
+    wait_until(all_have_one(server, members), 20, lambda: f"1000 copies, there are {len(server.copies)}")
+    assert instance.log_text().count("recipients in a transaction") == 1
+
+
+@pytest.mark.parametrize("stage", ["connect", "mail", "rcpt"])
+def test_few_connections(instances, limited, stage):
+    server = limited(connections=3, connections_at=stage)
+    instance = instances(server.port, settings={"transport.relay": {"recipients_per_transaction": 1}}).start()
+    members = [f"m{number}@example.org" for number in range(150)]
+    send(instance, instance.create_list("test", members))
+    wait_until(all_have_one(server, members), 20, lambda: f"150 copies, there are {len(server.copies)}")
+
+
+def test_one_refusal_of_many(instances, limited, dns):
+    """A transaction of 300 is refused for its rate once: they are there a few seconds later."""
+    server = limited(closed=(0, 0.5))
+    instance = instances(server.port, settings={"transport.relay": {**DIRECT, "port": server.port},
+                                                "out": {"name_servers": dns.server}}).start()
+    members = [f"m{number}@x.test" for number in range(300)]
+    send(instance, instance.create_list("test", members))
+    wait_until(all_have_one(server, members), 20, lambda: f"300 copies, there are {len(server.copies)}")
+
+
+@pytest.mark.parametrize("stage, words", [
+    ("mail", "421 4.7.28 unusual rate of mail"), ("connect", "421 4.7.28 unusual rate of mail"),
+    ("connect", "421 4.3.2 not now"), ("mail", "451 4.3.2 not now")])
+def test_closed_for_a_while(instances, limited, dns, stage, words):
+    """Whatever it says for eight seconds, what waits is there soon after; other mail waits for nobody."""
+    server, well = limited(closed=(0, 8), closed_at=stage, closed_with=words), limited()
+    instance = instances(well.port, settings={
+        "transport.direct": {**DIRECT, "port": server.port},
+        "out": {"name_servers": dns.server, "transport_table": "x.test:direct"}}).start()
+    members = [f"m{number}@x.test" for number in range(40)]
+    send(instance, instance.create_list("both", [*members, "m@example.org"]))
+    wait_until(lambda: well.copies, 5, "the one who can be reached")
+    state = wait_until(lambda: destination(instance, "x.test")["state"] in ("throttled", "dead", "probing"), 5,
+                       "it to be known")
+    assert state
+    send(instance, instance.create_list("other", ["n@example.org"]), 1)
+    wait_until(lambda: len(well.copies) == 2, 5, "another list's mail")
+    wait_until(all_have_one(server, members), 40, lambda: f"40 copies, there are {len(server.copies)}")
+    assert server.now() < 25
+    instance.wait_idle(20)
+
+
+@pytest.mark.parametrize("order", ["dead", "suspended"])
+def test_transports_are_independent(instances, limited, order):
+    """The default relay is dead, or suspended, before this process has seen anything else."""
+    well = limited()
+    instance = instances(free_port(), settings={
+        "transport.well": {"port": well.port}, "out": {"transport_table": "well.example:well"}}).start()
+    if order == "suspended":
+        instance.cli("dest", "suspend", "relay")
+    stuck = instance.create_list("stuck", ["m@example.org"])
+    for number in range(20):
+        send(instance, stuck, number)
+    if order == "dead":
+        wait_until(lambda: destination(instance, "relay")["state"] == "dead", 10, "it to be dead")
+    instance.stop()
+    instance.start()
+    send(instance, instance.create_list("well", ["m@well.example"]), 100)
+    wait_until(lambda: well.copies, 5, "mail by the other transport")
+
+
+def test_an_entry_is_not_hostage(instances, limited):
+    """More posts than may be held have one member behind a suspended relay: all others are reached, the one greylisted
+    meanwhile is tried again, and what waits comes when it may."""
+    well, shut = limited(grey=2), limited()
+    instance = instances(well.port, settings={
+        "transport.shut": {"port": shut.port},
+        "out": {"transport_table": "shut.example:shut", "message_active_limit": "20", **SOON}}).start()
+    send(instance, instance.create_list("first", ["m@shut.example"]))
+    wait_until(lambda: shut.copies, 10, "the way to be known")
+    shut.copies.clear()
+    instance.cli("dest", "suspend", "shut")
+    members = [f"m{number}@example.org" for number in range(10)]
+    address = instance.create_list("test", [*members, "m@shut.example"])
+    for number in range(60):
+        send(instance, address, number)
+    wait_until(lambda: sum(well.copies.values()) == 600, 40,
+               lambda: f"600 copies, there are {sum(well.copies.values())}")
+    assert not shut.copies
+    found = destination(instance, "shut")
+    assert found["state"] == "suspended" and found["waiting"] == 0 and found["away_since"], found
+    wait_until(lambda: destination(instance, "shut")["parked"] >= 50, 20, "what waits to be shown")
+    instance.cli("dest", "resume", "shut")
+    wait_until(lambda: shut.copies.get("m@shut.example") == 60, 10, lambda: f"60 copies, there are {shut.copies}")
+    instance.wait_idle(20)
+
+
+def test_what_waits_ends(instances, limited):
+    well = limited()
+    instance = instances(well.port, settings={"out": {"maximal_queue_lifetime": "4s", **SOON}}).start()
+    instance.cli("dest", "suspend", "relay")
+    send(instance, instance.create_list("test", ["m@example.org"]))
+    wait_until(lambda: "result=expired" in instance.log_text(), 20, "the end of its time")
+    instance.wait_idle(20)
+    assert not well.copies
+
+
+def test_doubt_ends(instances, limited):
+    """A server that keeps every message and never says so gets three of each at most."""
+    server = limited(drop=True)
+    instance = instances(server.port, settings={"out": SOON, "transport.relay": {"destination_dead_max": "1s"}}).start()
+    members = [f"m{number}@example.org" for number in range(5)]
+    send(instance, instance.create_list("test", members))
+    instance.wait_idle(60)
+    assert set(server.copies) == set(members) and max(server.copies.values()) <= 3, server.copies
+    assert instance.log_text().count("doubt=may_have_been_delivered") <= 15
+
+
+@pytest.mark.parametrize("answer", ["354 go on", "150 wait", "who are you?"])
+def test_an_odd_answer_is_one_recipients(instances, sinks, answer):
+    """Its others get their copy once, or twice where the message was under way with the commands."""
+    faults = [f"rcpt match=^odd@ do {answer}"] if answer[:3].isdigit() else ["rcpt match=^odd@ do garbage"]
+    sink = sinks(faults=faults)
+    instance = instances(sink.port, settings={"out": {**SOON, "maximal_queue_lifetime": "8s"}}).start()
+    members = [f"m{number}@example.org" for number in range(5)]
+    send(instance, instance.create_list("test", ["odd@example.org", *members]))
+    instance.wait_idle(60)
+    counts = {to: count for (_, to), count in sink.copies().items()}
+    assert set(members) <= set(counts) and max(counts[member] for member in members) <= 2, counts
+
+
+def test_what_a_server_does_not_bear(instances, limited):
+    """One offers CHUNKING and refuses BDAT, one offers PIPELINING and drops what is behind the first command: they get
+    their mail without, and are asked for it no more."""
+    chunks, pipes = limited(no_bdat=True), limited(drops_pipelined=True)
+    instance = instances(chunks.port, settings={
+        "out": {"transport_table": "pipes.example:pipes", **SOON},
+        "transport.pipes": {"port": pipes.port, "rcpt_timeout": "1s", "mail_timeout": "1s"}}).start()
+    address = instance.create_list("test", ["m@example.org", "n@example.org", "m@pipes.example", "n@pipes.example"])
+    for number in range(3):
+        send(instance, address, number)
+    wait_until(lambda: sum(chunks.copies.values()) == sum(pipes.copies.values()) == 6, 30,
+               lambda: f"12 copies, there are {chunks.copies} {pipes.copies}")
+    log = instance.log_text()
+    assert log.count(" does not bear BDAT") == 1 and log.count(" does not bear PIPELINING") == 1
+    assert "status=bounced" not in log and " doubt=" not in log
+
+
+def test_the_second_mail_host(instances, limited, dns):
+    """The first of two mail hosts says 4xx, the second takes it."""
+    port = free_port()
+    first, second = limited(port=port, grey=1000), limited(host="127.0.0.2", port=port)
+    instance = instances(port, settings={"transport.relay": {**DIRECT, "port": port},
+                                         "out": {"name_servers": dns.server}}).start()
+    members = [f"m{number}@two.test" for number in range(5)]
+    send(instance, instance.create_list("test", members))
+    wait_until(all_have_one(second, members), 10, lambda: f"5 copies, there are {second.copies}")
+    assert not first.copies and len(first.seen) == 5
