@@ -200,7 +200,8 @@ const ConfigKey config_schema[] = {
 {"transport.*", "port", INTEGER("25", 1, 65535, NULL),
  "The relay's port, or that of the MX hosts; LMTP must not be spoken on 25."},
 {"transport.*", "concurrency", INTEGER("20", 1, 65536, "sessions"),
- "The most transactions under way at once to one destination; the instances of out share them with a relay."},
+ "The most transactions under way at once to one destination. The instances of out share them, but each has at least "
+ "one; with group_by_mx = no and type = mx each has all, since a domain is one instance's."},
 {"transport.*", "initial_destination_concurrency", INTEGER("5", 1, 65536, "sessions"),
  "Transactions that may be under way at once to a destination of which nothing is known yet. From there the number "
  "follows what the destination does with them."},
@@ -212,12 +213,13 @@ const ConfigKey config_schema[] = {
  "After so many times the number of transactions in a row have failed, the destination is dead for a time; 0: never."},
 {"transport.*", "destination_dead_min", DURATION("0", 0, 7 * DAY),
  "How long a destination is dead the first time; each further time doubles it. 0: one second for a relay, else "
- "minimal_backoff_time."},
+ "minimal_backoff_time. One that refused, rather than be silent, is tried after 1 s, 2 s, up to a minute, unless this "
+ "or destination_dead_max is set."},
 {"transport.*", "destination_dead_max", DURATION("0", 0, 30 * DAY),
  "The longest time that a destination is dead. 0: one minute for a relay, else maximal_backoff_time."},
 {"transport.*", "destination_rate", RATE("0"),
  "The most recipients that a destination gets in a time: 0.5/s, 30/m, 1000/h, 20000/d; 0: no limit. The instances of "
- "out share that of a relay."},
+ "out share it, unless group_by_mx = no."},
 {"transport.*", "destination_burst", INTEGER("1", 1, 1000000, "recipients"),
  "How many recipients may go at once after a pause, where destination_rate limits them."},
 {"transport.*", "transport_rate", RATE("0"),
@@ -246,8 +248,8 @@ const ConfigKey config_schema[] = {
 {"transport.*", "xverp", BOOL("no"),
  "Whether the relay makes the envelope senders of each recipient (XVERP of Postfix), where it offers to: copies that "
  "do not differ otherwise go out together. Such senders are not signed."},
-{"transport.*", "recipients_per_transaction", INTEGER("500", 1, 100000, "recipients"),
- "The most recipients of one message in one transaction."},
+{"transport.*", "recipients_per_transaction", INTEGER("0", 0, 100000, "recipients"),
+ "The most recipients of one message in one transaction. 0: 500, with type = mx 50."},
 {"transport.*", "transactions_per_connection", INTEGER("100", 0, 1000000, "transactions"),
  "After so many transactions a connection is closed and a new one made; 0: no limit."},
 {"transport.*", "pipelined_transactions", INTEGER("0", 0, 100, "transactions"),

@@ -176,7 +176,7 @@ typedef struct SmtpTransaction {
     /* The delimiters with which a server that knows XVERP (Postfix) makes a sender for each recipient; NULL: not
      * wanted. */
     const char *xverp;
-    bool careful; /* the message goes out when RCPT was answered, and by DATA, however small it is */
+    bool careful; /* the message goes out when every RCPT was answered, however small it is */
     SmtpRet ret;
     const char *envid; /* as it was given, not xtext; NULL: none */
     unsigned notify;   /* of SmtpNotify, for all recipients; 0: unset */

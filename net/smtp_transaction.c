@@ -113,8 +113,7 @@ static void take_turn(SmtpClient *client, const SmtpTransaction *transaction)
         .number = client->transactions + 1,
         .active = true,
         .transaction = *transaction,
-        .cursor = {.chunk = client->settings->chunking && (client->extensions & SMTP_EXT_CHUNKING) &&
-                            !transaction->careful},
+        .cursor = {.chunk = client->settings->chunking && (client->extensions & SMTP_EXT_CHUNKING)},
         .fates = g_byte_array_set_size(g_byte_array_new(), (guint)transaction->count)};
     client->turn.transaction.body = smtp_body_ref(transaction->body);
     memset(client->turn.fates->data, FATE_OPEN, transaction->count);
@@ -134,7 +133,7 @@ void smtp_client_send(SmtpClient *client, const SmtpTransaction *transaction)
         return;
     }
     bool fresh = client->turn.number == 1 || rested < AHEAD_REST;
-    client->turn.bdat_ahead = uses_bdat(client) && client->pipelining && fresh &&
+    client->turn.bdat_ahead = uses_bdat(client) && client->pipelining && fresh && !transaction->careful &&
                          smtp_body_wire_size(client->turn.body) <= AHEAD_MAX;
     smtp_envelope_mail(client);
     write_ahead(client);

@@ -60,7 +60,7 @@
 #define KEY_EXPIRE "expire"         /* bool, by queue expire: the next attempt is the last */
 
 /* Written by out into bounces: one entry a transaction with refused recipients. */
-#define KEY_FAILURES "failures"     /* array of {address, status "5.1.1", reply "550 5.1.1 ...", relay} */
+#define KEY_FAILURES "failures"     /* array of {address, status "5.1.1", reply "550 5.1.1 ...", relay, of_message} */
 #define KEY_OF "of"                 /* string: name hash of the out entry they belong to */
 #define KEY_WRITING "writing"       /* integer: a random number, another one each time out writes the entry; after a
                                        crash it may write one a second time under the same name */

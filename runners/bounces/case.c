@@ -151,6 +151,34 @@ static bool send(Case *given, const Failed *failed, const BounceScore *score, un
     return letters_send(given, &letter, error);
 }
 
+/* An address of no member is of no interest, unless it is an owner's or a moderator's: who does not get what concerns
+ * the list cannot be told, so the owner of the site is. */
+static bool no_member(Case *given, const Failed *failed, const char *effect, bool before, unsigned acts, GError **error)
+{
+    const ListRunner *shared = given->bounces->shared;
+    bool room = false;
+    g_auto(GStrv) all = list_administrators(shared->store, given->list->list_id, error);
+    if (!all)
+        return false;
+    g_autofree char *wanted = address_key(failed->address);
+    bool serves = false;
+    for (char **each = all; *each; each++) {
+        g_autofree char *key = address_key(*each);
+        serves |= strcmp(key, wanted) == 0;
+    }
+    if (serves && !before) {
+        if (!owner_room(given, &room, error))
+            return false;
+        acts = room ? SCORE_TELL_OWNER : 0;
+        if (!store_record_effect(shared->store, effect, tag_of(given->entry) | acts, error))
+            return false;
+    }
+    log_member(given, failed, NULL, 0, serves ? before ? "done-before" : "administrator" : "no-member");
+    if (serves && acts & SCORE_TELL_OWNER)
+        letters_unreachable(given, failed);
+    return true;
+}
+
 bool case_failed(Case *given, const Failed *failed, GError **error)
 {
     g_autoptr(GError) fault = NULL;
@@ -171,10 +199,8 @@ bool case_failed(Case *given, const Failed *failed, GError **error)
         origin.reported = failed->address;
         return case_failed(given, &origin, error);
     }
-    if (!member) {
-        log_member(given, failed, NULL, 0, "no-member");
-        return true;
-    }
+    if (!member)
+        return no_member(given, failed, effect, before, acts, error);
     if (!before && member->effective.delivery_status != DELIVERY_ENABLED) {
         log_member(given, failed, NULL, 0, "disabled-already");
         return true;

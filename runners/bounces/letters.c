@@ -147,3 +147,11 @@ bool letters_forward(Case *given, const char *why, bool last, GError **error)
     send_mail(given, &(Letter){.address = ""}, &mail, &(TemplateValue){"why", note});
     return true;
 }
+
+void letters_unreachable(Case *given, const Failed *failed)
+{
+    const char *site_owner = given->bounces->shared->site_owner;
+    Mail mail = {.template = "bounce_unreachable", .whom = failed->address, .to = g_strdup(site_owner),
+                 .way = {"virgin", "", list_letter_to(site_owner)}, .attached = given->has_mail};
+    send_mail(given, &(Letter){.address = failed->address, .failed = failed}, &mail, NULL);
+}

@@ -21,5 +21,8 @@ typedef struct Letter {
 /* Fails only when the store does; a letter that cannot be made is told in the log. */
 bool letters_send(Case *given, const Letter *letter, GError **error);
 
+/* To the owner of the site: an owner or moderator cannot be reached. */
+void letters_unreachable(Case *given, const Failed *failed);
+
 /* The mail of the entry, with a word why; last: no more of them today. */
 bool letters_forward(Case *given, const char *why, bool last, GError **error);

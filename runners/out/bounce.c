@@ -98,6 +98,8 @@ Bounce *bounce_maker_add(BounceMaker *maker, const Recipient *recipient, const F
     meta_set_string(object, "reply", reply);
     if (failure->relay)
         meta_set_string(object, "relay", failure->relay);
+    if (failure->of_message)
+        meta_set_bool(object, "of_message", true);
     json_array_append_new(maker->failures, object);
     g_checksum_update(maker->names, (const guchar *)address, (gssize)recipient->length + 1);
     g_array_append_val(maker->offsets, recipient->offset);

@@ -8,6 +8,7 @@
  * after a crash is noticed (intake.h, `once`).
  */
 #include <glib.h>
+#include <stdbool.h>
 
 #include "runners/out/delivery.h"
 #include "switchboard/draft.h"
@@ -34,6 +35,7 @@ typedef struct Failure {
     const char *status;
     const char *reply;
     const char *relay;
+    bool of_message; /* what was refused is the mail, or how we speak, whoever the recipient is */
 } Failure;
 
 BounceMaker *bounce_maker_new(Delivery *delivery);

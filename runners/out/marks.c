@@ -38,6 +38,12 @@ static void add_bounce(Marks *marks, Bounce *bounce)
         g_ptr_array_add(marks->bounces, bounce);
 }
 
+/* The protocol (5.5.x) or the contents (5.6.x) were refused, and not in the answer to one recipient. */
+static bool of_message(const Fate *fate)
+{
+    return fate->phase != SMTP_RCPT && (g_str_has_prefix(fate->status, "5.5.") || g_str_has_prefix(fate->status, "5.6."));
+}
+
 static void defer(Delivery *delivery, const Recipient *recipient, const Fate *fate)
 {
     delivery->deferred++;
@@ -57,11 +63,12 @@ bool marks_batch(Marks *marks, const Batch *batch, GError **error)
             g_array_append_val(sent, recipient->offset);
         else if (fate->verdict == SMTP_NEVER)
             add_bounce(marks, bounce_maker_add(maker, recipient,
-                                               &(Failure){fate->status, fate->reply, batch->relay}));
+                                               &(Failure){fate->status, fate->reply, batch->relay,
+                                                          of_message(fate)}));
         else if (fate->in_doubt && delivery->doubts + 1 >= DOUBTS_MAX)
             add_bounce(marks, bounce_maker_add(maker, recipient,
                                                &(Failure){"4.4.2", "no answer came to the message, several times; it "
-                                                          "may have been delivered", batch->relay}));
+                                                          "may have been delivered", batch->relay, false}));
         else
             defer(delivery, recipient, fate);
     }

@@ -363,18 +363,25 @@ Destination *session_goes_on(const Transport *transport, const Destination *fron
     return NULL;
 }
 
-/* One connection fewer: one that only waits for the answer to its QUIT, else one that waits for work. That says QUIT
- * first, and for as long there is one more than there should be. */
-static void make_room(Transport *transport)
+/* Closes one that only waits for the answer to its QUIT; destination NULL: of any. False: there is none. */
+static bool close_leaving(const Transport *transport, const Destination *destination)
 {
     for (guint i = 0; i < transport->sessions->len; i++) {
         const Session *session = transport->sessions->pdata[i];
-        if (!session->batch && smtp_client_leaving(session->client)) {
+        bool ours = !destination || session->destination == destination;
+        if (ours && !session->batch && smtp_client_leaving(session->client)) {
             g_ptr_array_remove_index_fast(transport->sessions, i);
-            return;
+            return true;
         }
     }
-    if (!g_queue_is_empty(&transport->idle))
+    return false;
+}
+
+/* One connection fewer: one that is leaving, else one that waits for work. That says QUIT first, and for as long there
+ * is one more than there should be. */
+static void make_room(Transport *transport)
+{
+    if (!close_leaving(transport, NULL) && !g_queue_is_empty(&transport->idle))
         session_quit(transport->idle.head->data);
 }
 
@@ -389,6 +396,9 @@ void session_send(Transport *transport, Destination *destination, Batch *batch)
         send_batch(session);
         return;
     }
+    unsigned limit = destination->limits->window.limit;
+    if (limit > 0 && destination->sessions >= limit)
+        close_leaving(transport, destination); /* what it bears, it counts by connections */
     if (transport->sessions->len >= transport->sessions_max)
         make_room(transport);
     open_session(transport, destination, batch);

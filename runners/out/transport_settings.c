@@ -6,6 +6,10 @@
 #include "base/clock.h"
 #include "runners/out/transport_internal.h"
 
+/* A relay of the site's own takes many; to mail hosts, which may be slow with each, several transactions go at once. */
+#define PER_TRANSACTION 500
+#define PER_TRANSACTION_MX 50
+
 typedef struct Section {
     const Config *config;
     const char *name;
@@ -78,11 +82,12 @@ static void read_dead_times(const Section *section, Transport *transport)
         limits->dead_max = transport->mx ? transport->backoff->max_us : 60 * CLOCK_SECOND;
 }
 
-/* Instances share one relay; a destination found by MX lives in one of them. */
+/* Instances share one relay, and the mail hosts of many domains. A domain's mail is one instance's, and so are its mail
+ * hosts where they are nobody else's concern (group_by_mx = no). */
 static bool read_limits(const Section *section, Transport *transport, GError **error)
 {
     DestinationLimits *limits = &transport->limits;
-    unsigned share = transport->mx ? 1 : transport->shared->instances;
+    unsigned share = transport->mx && !transport->group_by_mx ? 1 : transport->shared->instances;
     limits->share = share;
     limits->window.limit = MAX(number(section, "concurrency") / share, 1);
     limits->window.initial = number(section, "initial_destination_concurrency");
@@ -108,6 +113,8 @@ static void read_protocol(const Section *section, Transport *transport)
     transport->path = g_str_has_prefix(transport->host, "unix:") && !transport->mx ? transport->host + 5 : NULL;
     g_snprintf(transport->port, sizeof(transport->port), "%u", transport->port_number);
     transport->per_transaction = number(section, "recipients_per_transaction");
+    if (transport->per_transaction == 0)
+        transport->per_transaction = transport->mx ? PER_TRANSACTION_MX : PER_TRANSACTION;
     transport->per_connection = number(section, "transactions_per_connection");
     transport->pipelined = number(section, "pipelined_transactions");
     if (transport->pipelined == 0 && (transport->mx || transport->lmtp))

@@ -53,17 +53,30 @@ static char *delivery_status(const Warning *warning, const Delivery *delivery, c
                                       .count = addresses->len});
 }
 
+/* In the largest unit of which there are two. */
+static char *span(int64_t time)
+{
+    static const struct {
+        int64_t seconds;
+        const char *name;
+    } units[] = {{86400, "days"}, {3600, "hours"}, {60, "minutes"}, {1, "seconds"}};
+    size_t unit = 0;
+    while (unit + 1 < G_N_ELEMENTS(units) && time < 2 * units[unit].seconds * CLOCK_SECOND)
+        unit++;
+    return g_strdup_printf("%" PRId64 " %s", MAX(time, 0) / (units[unit].seconds * CLOCK_SECOND), units[unit].name);
+}
+
 static char *text_for_people(const Warning *warning, const Delivery *delivery, const GPtrArray *addresses, size_t count)
 {
-    int64_t hours = (clock_now() - entry_arrival(delivery->entry)) / (3600 * CLOCK_SECOND);
-    int64_t days = warning->lifetime_us / (24 * 3600 * CLOCK_SECOND);
+    g_autofree char *waited = span(clock_now() - entry_arrival(delivery->entry));
+    g_autofree char *lifetime = span(warning->lifetime_us);
     GString *text = g_string_new(NULL);
     g_string_append_printf(text,
                            "Subject: Delayed: mail of list %s\n\n"
                            "A message of the list %s could not be delivered to %zu of its recipients\n"
-                           "for %" PRId64 " hours. It is tried until it is %" PRId64 " days old; nothing needs to be\n"
+                           "for %s. It is tried until it is %s old; nothing needs to be\n"
                            "done about the message.\n\nThe last answer was:\n  %s\n\nRecipients:\n",
-                           entry_list(delivery->entry), entry_list(delivery->entry), count, hours, days,
+                           entry_list(delivery->entry), entry_list(delivery->entry), count, waited, lifetime,
                            delivery->last_reply ? delivery->last_reply : "none");
     for (guint at = 0; at < addresses->len; at++)
         g_string_append_printf(text, "  %s\n", (const char *)addresses->pdata[at]);

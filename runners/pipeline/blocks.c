@@ -8,7 +8,7 @@
 #include "posting/transport.h"
 #include "switchboard/slice.h"
 
-#define PER_TRANSACTION 500 /* where the list names a transport that is not configured */
+#define PER_TRANSACTION 500 /* as out has it for a relay */
 
 BlockPlan blocks_divide(int64_t count, unsigned instances, int64_t per_transaction, int64_t per_entry)
 {
@@ -39,7 +39,7 @@ BlockPlan blocks_plan(const Config *config, const char *transport, int64_t count
         return blocks_divide_domains(count, instances, per_entry);
     if (single)
         per_transaction = 1;
-    else if (section)
+    else if (section && config_integer(config, section, "recipients_per_transaction") > 0)
         per_transaction = config_integer(config, section, "recipients_per_transaction");
     return blocks_divide(count, instances, per_transaction, per_entry);
 }

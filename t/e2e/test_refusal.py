@@ -228,3 +228,45 @@ def test_the_second_mail_host(instances, limited, dns):
     send(instance, instance.create_list("test", members))
     wait_until(all_have_one(second, members), 10, lambda: f"5 copies, there are {second.copies}")
     assert not first.copies and len(first.seen) == 5
+
+
+@pytest.mark.parametrize("fault", ["mail match=bounces do 555 5.5.4 unsupported parameter",
+                                   "dot do 550 5.6.7 needs SMTPUTF8"])
+def test_what_is_not_the_members(instances, sinks, fault):
+    """The protocol, or the mail itself, was refused: members are not scored for that."""
+    sink = sinks(faults=[fault])
+    instance = instances(sink.port).start()
+    send(instance, instance.create_list("test", ["m@example.org"]))
+    instance.wait_idle(20)
+    log = instance.log_text()
+    assert " result=not-the-member's" in log and " result=scored" not in log
+
+
+def test_an_owner_who_cannot_be_reached(instances, sinks):
+    """Mail to the list's owner is refused for good: the owner of the site hears of it."""
+    sink = sinks(faults=["rcpt match=^boss@ do 550 5.1.1 left long ago"])
+    instance = instances(sink.port).start()
+    address = instance.create_list("test", owner="boss@example.org")
+    instance.lmtp_send(post(to=address), address.replace("test@", "test-owner@"))
+    (told,) = wait_until(sink.transactions, 20, "a word about it")
+    instance.wait_idle(20)
+    assert told.to == ["postmaster@lists.example.com"] and told.sender == ""
+    assert b"boss@example.org cannot be reached" in told.octets and b"left long ago" in told.octets
+
+
+@pytest.mark.parametrize("outs, limit, most", [(1, 3, 3), (4, 8, 8)])
+def test_a_group_of_mail_hosts_has_one_limit(instances, limited, outs, limit, most):
+    """16 domains with one mail host, and one or four processes: no more connections than it is said to bear."""
+    server = limited(delay=0.01)
+    zone = "mx IN A 127.0.0.1\n" + "".join(f"d{number} IN MX 10 mx\n" for number in range(16))
+    names = Dns({"g.test": zone}).start()
+    try:
+        instance = instances(server.port, settings={
+            "transport.relay": {**DIRECT, "port": server.port, "concurrency": limit, "recipients_per_transaction": 1},
+            "out": {"name_servers": names.server}, "runner.out": {"instances": outs}}).start()
+        members = [f"m{number}@d{domain}.g.test" for domain in range(16) for number in range(8)]
+        send(instance, instance.create_list("test", members))
+        wait_until(all_have_one(server, members), 40, lambda: f"128 copies, there are {len(server.copies)}")
+        assert server.most_connections <= most
+    finally:
+        names.stop()

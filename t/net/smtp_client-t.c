@@ -117,7 +117,7 @@ static void fallbacks(void)
     careful->recipients = (const char *const[]){"a@example.com", NULL};
     owner_run(careful, SCRIPT(HELLO, "> 250-peer", "> 250-CHUNKING", "> 250 PIPELINING",
                               "< MAIL FROM:<list@example.com>", "< RCPT TO:<a@example.com>", "> 250 ok", "> 250 ok",
-                              "< DATA", "> 354 go", BODY, "> 250 queued", BYE));
+                              "= BDAT 7 LAST\r\nx\r\n.y\r\n", "> 250 queued", BYE));
     g_assert_cmpstr(careful->report->str, ==, "0 sent 2.0.0 250 queued\ndone\nclosed sent \n");
 }
 
