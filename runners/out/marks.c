@@ -41,7 +41,8 @@ static void add_bounce(Marks *marks, Bounce *bounce)
 /* The protocol (5.5.x) or the contents (5.6.x) were refused, and not in the answer to one recipient. */
 static bool of_message(const Fate *fate)
 {
-    return fate->phase != SMTP_RCPT && (g_str_has_prefix(fate->status, "5.5.") || g_str_has_prefix(fate->status, "5.6."));
+    bool concerns = g_str_has_prefix(fate->status, "5.5.") || g_str_has_prefix(fate->status, "5.6.");
+    return concerns && fate->phase != SMTP_RCPT;
 }
 
 static void defer(Delivery *delivery, const Recipient *recipient, const Fate *fate)

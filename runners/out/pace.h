@@ -12,9 +12,9 @@
  * enough was taken to know. So it falls by steps, and one bad minute ruins nothing. A destination that refused
  * several times in a row begins with a 64th of that, or one a second, and doubles it each second up to there.
  *
- * Near the refused rate the pace grows by 0.2 % with each recipient, 1 % a second at most. When it was a tenth above
- * for a minute, there is no such limit any more: it doubles every two seconds, and is forgotten when it limits nothing. It
- * is never below PACE_LEAST, and forgotten when nothing was refused for PACE_MEMORY.
+ * Near the refused rate the pace grows by 0.2 % with each recipient, 1 % a second at most. When it was a tenth
+ * above for a minute, there is no such limit any more: it doubles every two seconds, and is forgotten when it
+ * limits nothing. It is never below PACE_LEAST, and forgotten when nothing was refused for PACE_MEMORY.
  *
  * Pure: times are passed in (wall clock, microseconds).
  */
