@@ -26,7 +26,8 @@
 
 const char *const config_built_in[] = {
     "runner.lmtp", "runner.in",      "runner.pipeline", "runner.virgin",
-    "runner.out",  "runner.bounces", "runner.archive",  "runner.defragment", "transport.relay", NULL,
+    "runner.out",  "runner.bounces", "runner.archive",  "runner.defragment",
+    "runner.command", "transport.relay", NULL,
 };
 
 const ConfigOverride config_overrides[] = {
@@ -55,6 +56,10 @@ const ConfigKey config_schema[] = {
 {"site", "max_autoresponses_per_day", INTEGER("10", 0, 1000000, "mails"),
  "The most notices (your post is held, was rejected) that one address gets on a day, because senders can be forged; "
  "0 is no limit."},
+{"site", "pending_request_life", DURATION("3d", DAY, 365 * DAY),
+ "How long somebody who asked to join or leave a list may take to confirm it."},
+{"site", "moderator_request_life", DURATION("180d", DAY, 3650 * DAY),
+ "How long a request to join or leave waits for a moderator before it is dropped."},
 {"site", "log", CHOICE("stderr", "stderr|syslog"),
  "Where the log goes: standard error (a service manager keeps it) or syslog, facility mail."},
 {"site", "verbose", BOOL("no"),

@@ -20,6 +20,7 @@ static const struct {
     {"master", "runtime_directory", "out"},
     {"master", "stop_timeout", "out"},
     {"lmtp", "verp_delimiter", "bounces"},
+    {"lmtp", "verp_delimiter", "command"},
     {"lmtp", "verp_delimiter", "pipeline"},
     {"defragment", NULL, "lmtp"},
     {"out", NULL, "pipeline"},

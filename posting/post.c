@@ -123,6 +123,5 @@ bool post_may_answer(Post *post)
 
 char *post_list_address(const List *list, const char *suffix)
 {
-    g_autofree char *local = list_local(list, suffix, LIST_LOCAL_MAX);
-    return g_strconcat(local, "@", list->mail_host, NULL);
+    return list_address(list, suffix);
 }

@@ -34,6 +34,9 @@
 #define LEFT_REFUSED "refused"
 #define LEFT_RELEASED "released"
 
+/* Written into entries that come from the outbox of the store (lists/work.h). */
+#define KEY_OUTBOX "outbox"         /* bool: the first runner records that it was worked on */
+
 /* Written by in. */
 #define KEY_MODERATED "approved"    /* bool: a person or a password let it pass */
 #define KEY_HITS "hits"             /* array of strings: rules that matched */

@@ -158,7 +158,7 @@ void list_runner_post_clear(ListRunnerPost *own)
     g_clear_pointer(&own->message, message_free);
 }
 
-static char *effect_name(const Entry *entry)
+char *list_runner_effect(const Entry *entry)
 {
     char digits[HASH_DIGITS + 1];
     name_hash_format(entry_name(entry)->hash, digits);
@@ -168,14 +168,14 @@ static char *effect_name(const Entry *entry)
 bool list_runner_find_effect(Runner *runner, Entry *entry, bool *before, int64_t *number, GError **error)
 {
     ListRunner *own = runner_data(runner);
-    g_autofree char *name = effect_name(entry);
+    g_autofree char *name = list_runner_effect(entry);
     return store_find_effect(own->store, name, before, number, error);
 }
 
 bool list_runner_record_effect(Runner *runner, Entry *entry, int64_t number, GError **error)
 {
     ListRunner *own = runner_data(runner);
-    g_autofree char *name = effect_name(entry);
+    g_autofree char *name = list_runner_effect(entry);
     return store_record_effect(own->store, name, number, error);
 }
 
@@ -185,6 +185,7 @@ static Draft *draft_without_message(const char *queue, Entry *entry)
     json_object_del(meta, META_ORDINAL);
     json_object_del(meta, META_SHARD);
     json_object_del(meta, META_FAULT);
+    json_object_del(meta, KEY_OUTBOX);
     return draft_new(queue, meta);
 }
 

@@ -54,6 +54,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ListRunnerPost, list_runner_post_clear)
 typedef bool ListRunnerProcess(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error);
 bool list_runner_handle(Runner *runner, Entry *entry, Outcome *outcome, ListRunnerProcess *process, GError **error);
 
+/* The name under which an entry's effect is recorded: "command:4cd1..."; g_free(). */
+char *list_runner_effect(const Entry *entry);
+
 /* Has this entry's effect on the store been made at an earlier try, and with
  * what number? If not, the one that makes it records it. */
 bool list_runner_find_effect(Runner *runner, Entry *entry, bool *before, int64_t *number, GError **error);

@@ -35,6 +35,13 @@ typedef enum ComplaintAction { COMPLAINT_UNSUBSCRIBE, COMPLAINT_DISABLE, COMPLAI
 typedef enum BounceForward { FORWARD_DISCARD, FORWARD_ADMINISTRATORS, FORWARD_SITE_OWNER } BounceForward;
 /* default: as the transport says. */
 typedef enum DefragmentWish { DEFRAGMENT_DEFAULT, DEFRAGMENT_OFF, DEFRAGMENT_ON } DefragmentWish;
+/* What joining and leaving need besides an address that is known to be the person's own (lists/workflow.h). */
+typedef enum SubscriptionPolicy {
+    POLICY_OPEN,
+    POLICY_CONFIRM,
+    POLICY_MODERATE,
+    POLICY_CONFIRM_THEN_MODERATE,
+} SubscriptionPolicy;
 typedef enum PartialAction { PARTIAL_HOLD, PARTIAL_REFUSE, PARTIAL_PASS } PartialAction;
 typedef enum FragmentExpiry { FRAGMENT_EXPIRY_HOLD, FRAGMENT_EXPIRY_PASS } FragmentExpiry;
 
@@ -59,6 +66,7 @@ typedef struct List {
     int archive_policy;                                  /* ArchivePolicy */
     int reply_goes_to_list;                              /* ReplyGoesTo */
     int personalize;                                     /* Personalize */
+    int subscription_policy, unsubscription_policy;      /* SubscriptionPolicy */
     bool advertised, allow_list_posts, anonymous_list, emergency, administrivia;
     bool include_rfc2369_headers, first_strip_reply_to, require_explicit_destination;
     bool respond_to_post_requests, admin_immed_notify, admin_notify_mchanges;
@@ -149,6 +157,9 @@ List *list_find(Store *store, const char *text, GError **error);
  * the list's short name (up to 30 octets, never changing) takes the place of NAME. g_free(). */
 #define LIST_LOCAL_MAX 64 /* octets, RFC 5321 4.5.3.1.1 */
 char *list_local(const List *list, const char *suffix, size_t room);
+
+/* The whole address: list_local() of LIST_LOCAL_MAX and the domain; g_free(). */
+char *list_address(const List *list, const char *suffix);
 
 /* Is there such a list, by its name or its short name? For RCPT: one or two indexed look-ups, nothing loaded. list_id
  * (g_free(), may be NULL) is set when there is. */

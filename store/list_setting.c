@@ -15,6 +15,7 @@
 #define PATTERNS "patterns"
 #define ADDRESS "address"
 #define LANGUAGE "language"
+#define POLICIES "open|confirm|moderate|confirm_then_moderate"
 #define LINE_OCTETS 998 /* RFC 5322, 2.1.1 */
 
 #define SETTING(field, setting_type, value, allowed, text) \
@@ -28,7 +29,8 @@ const ListSetting list_settings[] = {
             "Addresses, or patterns that begin with ^, whose posts are accepted though they are not members."),
     SETTING(acceptable_aliases, SETTING_WORDS, "", PATTERNS,
             "Addresses, or patterns that begin with ^, that count as the list's own in To and Cc."),
-    SETTING(admin_immed_notify, SETTING_BOOL, "yes", NULL, "Tell the owners at once when a post is held."),
+    SETTING(admin_immed_notify, SETTING_BOOL, "yes", NULL,
+            "Tell the owners at once when a post, or a request to join or leave, waits for them."),
     SETTING(admin_notify_mchanges, SETTING_BOOL, "no", NULL, "Tell the owners when somebody joins or leaves."),
     SETTING(administrivia, SETTING_BOOL, "yes", NULL, "Hold posts that look like commands."),
     SETTING(advertised, SETTING_BOOL, "yes", NULL, "Show the list where lists are listed."),
@@ -104,7 +106,13 @@ const ListSetting list_settings[] = {
     SETTING(send_goodbye_message, SETTING_BOOL, "yes", NULL, "Write to members who leave."),
     SETTING(send_welcome_message, SETTING_BOOL, "yes", NULL, "Write to new members."),
     SETTING(subject_prefix, SETTING_LINE, "[$Name] ", NULL, "Put before the Subject of posts; empty: nothing."),
+    SETTING(subscription_policy, SETTING_CHOICE, "confirm", POLICIES,
+            "What joining needs: open, only that the address was confirmed once; confirm, a confirmation by mail each "
+            "time; moderate, a moderator's consent; or both."),
     SETTING(transport, SETTING_LINE, "", NULL, "Name of the transport that delivers; empty: the default one."),
+    SETTING(unsubscription_policy, SETTING_CHOICE, "confirm", POLICIES,
+            "What leaving needs: open, nothing; confirm, a confirmation by mail, which a signed link or address is "
+            "too; moderate, a moderator's consent; or both."),
     {.name = NULL},
 };
 

@@ -42,6 +42,12 @@ char *list_local(const List *list, const char *suffix, size_t room)
     return g_strconcat(brief, dash, ending, NULL);
 }
 
+char *list_address(const List *list, const char *suffix)
+{
+    g_autofree char *local = list_local(list, suffix, LIST_LOCAL_MAX);
+    return g_strconcat(local, "@", list->mail_host, NULL);
+}
+
 /* The key that a short name ends in; false: it is none. Whether the list's own is that name the caller looks. */
 static bool read_key(const char *name, int64_t *key)
 {

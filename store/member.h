@@ -103,6 +103,11 @@ bool user_set_preferences(Store *store, const char *address, const Preferences *
 /* Subscribes the user of address by whatever is preferred; where nothing is yet, by address. */
 bool member_add_user(Store *store, const char *list_id, Role role, const char *address, GError **error);
 
+/* When the address was shown to be the person's own, 0: never, or it is not known. */
+bool address_verified(Store *store, const char *address, int64_t *verified_at, GError **error);
+/* FAIL_MISSING: it is not known. */
+bool address_set_verified(Store *store, const char *address, int64_t verified_at, GError **error);
+
 /* The recipients of a post, in one query, streamed: regular delivery, enabled,
  * each address once, in order of the address's domain, then local part (octets
  * of the lower case). The sender (any address of that user, may be NULL) is

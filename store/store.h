@@ -26,6 +26,8 @@
 #include "store/held.h"
 #include "store/list.h"
 #include "store/member.h"
+#include "store/outbox.h"
+#include "store/pending.h"
 #include "store/store_type.h"
 
 /* Opens the database of driver ("sqlite") at where (a path) and brings its

@@ -50,6 +50,28 @@ bool user_set_preferences(Store *store, const char *address, const Preferences *
            write_end(store, &write, set_preferences(store, address, true, preferences, error), error);
 }
 
+/* ---- whose address it is ---- */
+
+bool address_verified(Store *store, const char *address, int64_t *verified_at, GError **error)
+{
+    *verified_at = 0;
+    g_autofree char *folded = email_folded_checked(address, error);
+    g_autoptr(Query) query =
+        folded ? query_open(store, error, "SELECT verified_at FROM address WHERE folded = $1", TEXT(folded)) : NULL;
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_ROW)
+        *verified_at = query_integer(query, 0);
+    return step != STEP_FAILED;
+}
+
+bool address_set_verified(Store *store, const char *address, int64_t verified_at, GError **error)
+{
+    g_auto(Email) known = {0};
+    return email_find(store, address, &known, error) &&
+           query_run(store, error, NULL, "UPDATE address SET verified_at = $2 WHERE key = $1", INTEGER(known.key),
+                     INTEGER(verified_at));
+}
+
 /* ---- the preferred address ---- */
 
 /* Subscriptions by person go where the person goes. */

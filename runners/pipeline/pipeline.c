@@ -200,11 +200,12 @@ static bool process(Runner *runner, Entry *entry, Post *post, Outcome *outcome, 
     const char *to = meta_string(entry_meta(entry), KEY_TO, TO_POSTING);
     bool owner = strcmp(to, TO_OWNER) == 0;
     bool counted = false;
-    if (!owner && !list_runner_find_effect(runner, entry, &counted, &post->post_id, error))
+    bool record = !owner || meta_bool(entry_meta(entry), KEY_OUTBOX, false);
+    if (record && !list_runner_find_effect(runner, entry, &counted, &post->post_id, error))
         return false;
     if (!pipeline_run(owner ? &pipeline_owner : &pipeline_posting, post, error))
         return false;
-    if (!owner && !counted && !list_runner_record_effect(runner, entry, post->post_id, error))
+    if (record && !counted && !list_runner_record_effect(runner, entry, post->post_id, error))
         return false;
     if (post->to_archive)
         add_archive(entry, post, outcome);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* A person answers a letter of ours. */
+#include "lists/subscription.h"
+#include "lists/work.h"
+
+/* Redeems a token. It proves that the address which it was sent to wants what was asked for that address, and nothing
+ * about anybody else, whoever brings it. It is good once: afterwards the request is done, or waits for a moderator.
+ * list NULL: whichever it belongs to; else a token of another list is BAD_TOKEN. */
+bool confirm_token(Work *work, const List *list, const char *token, Subscription *subscription, GError **error);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/join.h"
+
+#include "base/fail.h"
+#include "lists/subscription_internal.h"
+#include "lists/workflow.h"
+#include "mail/address.h"
+#include "store/email.h"
+
+/* A list that is its own member, or gets its own letters, would write to itself for ever. */
+static bool is_own_address(const List *list, const char *address)
+{
+    static const char *const suffixes[] = {NULL, "owner", "bounces", "join", "leave", "request", "confirm"};
+    for (size_t at = 0; at < G_N_ELEMENTS(suffixes); at++) {
+        g_autofree char *own = list_address(list, suffixes[at]);
+        if (address_same(own, address))
+            return true;
+    }
+    return false;
+}
+
+static bool is_member(Work *work, const List *list, const char *address, bool *member, GError **error)
+{
+    g_autoptr(GError) missing = NULL;
+    g_autoptr(Member) found = member_find(work_store(work), list->list_id, ROLE_MEMBER, address, &missing);
+    *member = found != NULL;
+    if (found || g_error_matches(missing, FAIL, FAIL_MISSING))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&missing));
+    return false;
+}
+
+bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *subscription, GError **error)
+{
+    const char *address = joiner->address;
+    bool member;
+    int64_t verified_at;
+    *subscription = (Subscription){.result = SUBSCRIPTION_BAD_ADDRESS, .kind = PENDING_JOIN};
+    if (!email_is_valid(address) || is_own_address(list, address)) {
+        subscription->address = g_strdup(address);
+        return true;
+    }
+    if (!is_member(work, list, address, &member, error) ||
+        !address_verified(work_store(work), address, &verified_at, error))
+        return false;
+    if (member) {
+        subscription->result = SUBSCRIPTION_NO_CHANGE;
+        subscription->list_id = g_strdup(list->list_id);
+        subscription->address = g_strdup(address);
+        return true;
+    }
+    Pending request = {.kind = PENDING_JOIN, .list_id = list->list_id, .address = (char *)address,
+                       .display_name = (char *)joiner->name,
+                       .facts = joiner->facts | (verified_at != 0 ? FACT_VERIFIED : 0)};
+    return subscription_ask(work, list, &request, subscription, error);
+}

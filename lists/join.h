@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* Asking to join a list. */
+#include "lists/subscription.h"
+#include "lists/work.h"
+
+/* Who is to become a member. */
+typedef struct Joiner {
+    const char *address;
+    const char *name; /* for people; NULL: not known */
+    unsigned facts;   /* of lists/workflow.h: what the caller knows for sure; 0 for a mail, whose From anybody can write */
+} Joiner;
+
+/* Asks for the joiner to become a member of list, as subscription_policy says. That an address was confirmed earlier is
+ * found out here. */
+bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *subscription, GError **error);

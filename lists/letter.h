@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Writes letters: fills a template in the language of the list, adds the fields of RFC 3834 and RFC 5322, and leaves an
+ * entry for the queue virgin (which adds List-Id) in the unit of work. A letter that cannot be made because its
+ * template is missing is told in the log and nothing else: what it is about must not wait for it.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "lists/work.h"
+#include "mail/notice.h"
+#include "mail/template.h"
+#include "store/store.h"
+
+/* Who writes, to whom, about what; all borrowed but recipients. */
+typedef struct ListLetter {
+    const char *template;
+    const TemplateValue *values; /* besides list_name, description, posting_address, owner_address, request_address,
+                                    join_address, leave_address; the last has no name; NULL: none */
+    const char *from_name, *from; /* from NULL: the list's owner address */
+    const char *to;               /* of the header, and the recipient */
+    char **recipients;            /* in place of to; consumed */
+    const char *envelope_sender;  /* NULL: none, so that nobody answers it */
+    const char *queue;            /* NULL: virgin; "notice" is for what must not be changed any more */
+    const char *id;               /* left side of the Message-ID; NULL: a new one */
+    const char *in_reply_to;      /* Message-ID, of what it answers; NULL: it answers nothing */
+    bool personal;                /* without Precedence */
+    NoticeAttach attach;
+    GBytes *about;
+    int64_t date;                 /* 0: now */
+} ListLetter;
+
+/* False only when the store failed. */
+bool work_letter(Work *work, const List *list, const ListLetter *letter, GError **error);
+
+/* May an address that did not prove itself get one more letter today? It is counted. When not, the log says so. */
+bool letter_allowed(Work *work, const List *list, const char *address, bool *allowed, GError **error);
+
+/* The list's owners and moderators; where there are none the site's owner: an array, g_strfreev(). NULL: the store
+ * failed. */
+char **letter_owners(Store *store, const List *list, const char *site_owner, GError **error);
+
+/* A sentence of the template "answers", whose lines are "key: sentence", in the list's language, filled with values
+ * as above; g_free(). The key itself when there is none. */
+char *letter_sentence(const Work *work, const List *list, const char *key, const TemplateValue *values);

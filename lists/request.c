@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/request.h"
+
+#include "base/fail.h"
+#include "lists/letter.h"
+#include "lists/subscription_internal.h"
+#include "lists/workflow.h"
+
+static bool reject(Work *work, const List *list, const Pending *request, const char *reason, GError **error)
+{
+    g_autofree char *none = letter_sentence(work, list, "no_reason", NULL);
+    const TemplateValue values[] = {{"address", request->address}, {"reason", reason && *reason ? reason : none}, {0}};
+    ListLetter letter = {.template = request->kind == PENDING_JOIN ? "join_rejected" : "leave_rejected",
+                         .values = values, .to = request->address};
+    return work_letter(work, list, &letter, error);
+}
+
+static bool defer(Work *work, Pending *request, GError **error)
+{
+    request->expires_at = work_now(work) + work_site(work)->moderator_request_life;
+    return pending_put(work_store(work), request, NULL, error);
+}
+
+bool request_decide(Work *work, int64_t number, RequestVerdict verdict, const char *reason,
+                    Subscription *subscription, GError **error)
+{
+    Store *store = work_store(work);
+    g_autoptr(Pending) request = pending_find(store, number, work_now(work), error);
+    g_autoptr(List) list = request ? list_by_id(store, request->list_id, error) : NULL;
+    if (!list)
+        return false;
+    if (request->waits_for == PENDING_PERSON && verdict != REQUEST_DISCARD)
+        return fail(error, FAIL_NEVER,
+                    "request %" G_GINT64_FORMAT " waits for %s, who was sent a letter; it can only be discarded",
+                    number, request->address);
+    *subscription = (Subscription){.kind = request->kind};
+    if (verdict == REQUEST_ACCEPT) {
+        request->facts |= FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED;
+        return subscription_advance(work, list, request, subscription, error);
+    }
+    subscription->result = verdict == REQUEST_DEFER ? SUBSCRIPTION_KEPT : SUBSCRIPTION_REFUSED;
+    subscription->list_id = g_strdup(list->list_id);
+    subscription->address = g_strdup(request->address);
+    if (verdict == REQUEST_DEFER)
+        return defer(work, request, error);
+    work_log(work, list->list_id, "%s=<%s> by=<%s> result=refused", pending_kind_text(request->kind),
+             request->address, work_actor(work)->address ? work_actor(work)->address : "operator");
+    return pending_remove(store, number, error) &&
+           (verdict == REQUEST_DISCARD || reject(work, list, request, reason, error));
+}

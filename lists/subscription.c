@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/subscription.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "lists/letter.h"
+#include "lists/subscription_internal.h"
+#include "lists/workflow.h"
+
+#define ASK_AGAIN (24 * 3600 * CLOCK_SECOND) /* a letter of this kind to one address and list */
+
+void subscription_clear(Subscription *subscription)
+{
+    g_clear_pointer(&subscription->list_id, g_free);
+    g_clear_pointer(&subscription->address, g_free);
+}
+
+const char *subscription_result_text(SubscriptionResult result)
+{
+    static const char *const texts[] = {
+        [SUBSCRIPTION_DONE] = "done",
+        [SUBSCRIPTION_ASKED_PERSON] = "asked-person",
+        [SUBSCRIPTION_PERSON_WAITS] = "nothing-sent (the person was asked within a day)",
+        [SUBSCRIPTION_ASKED_MODERATOR] = "asked-moderator",
+        [SUBSCRIPTION_MODERATOR_WAITS] = "nothing-sent (it waits for a moderator)",
+        [SUBSCRIPTION_NO_CHANGE] = "no-change",
+        [SUBSCRIPTION_LIMITED] = "nothing-sent (too many letters today)",
+        [SUBSCRIPTION_BAD_ADDRESS] = "bad-address",
+        [SUBSCRIPTION_BAD_TOKEN] = "bad-token",
+        [SUBSCRIPTION_REFUSED] = "refused",
+        [SUBSCRIPTION_KEPT] = "kept",
+    };
+    return texts[result];
+}
+
+/* ---- letters ---- */
+
+static bool tell_owners(Work *work, const List *list, const Pending *request, const char *template, GError **error)
+{
+    g_autofree char *owner = list_address(list, "owner"), *bounces = list_address(list, "bounces");
+    g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, request->number);
+    const TemplateValue values[] = {{"address", request->address}, {"number", number}, {0}};
+    char **all = letter_owners(work_store(work), list, work_site(work)->site_owner, error);
+    ListLetter letter = {.template = template, .values = values, .to = owner, .recipients = all,
+                         .envelope_sender = bounces};
+    return all && work_letter(work, list, &letter, error);
+}
+
+/* The token stands in the address that an answer goes to. A list with a long name has no room for it there
+ * (RFC 5321, 4.5.3.1.1): then it stands in the subject, which an answer repeats. */
+static bool send_token(Work *work, const List *list, const Pending *request, const char *token, GError **error)
+{
+    g_autofree char *local = list_local(list, "confirm", LIST_LOCAL_MAX - 1 - PENDING_TOKEN_CHARS);
+    bool fits = strlen(local) + 1 + PENDING_TOKEN_CHARS <= LIST_LOCAL_MAX;
+    g_autofree char *mark = fits ? g_strdup("") : g_strdup_printf(" (confirm %s)", token);
+    g_autofree char *from = fits ? g_strdup_printf("%s%c%s@%s", local, work_site(work)->delimiter, token,
+                                                   list->mail_host)
+                                 : list_address(list, "request");
+    int64_t days = (request->expires_at - work_now(work)) / (24 * 3600 * CLOCK_SECOND);
+    g_autofree char *left = g_strdup_printf("%" G_GINT64_FORMAT, MAX(days, 1));
+    const TemplateValue values[] = {
+        {"address", request->address}, {"token", token}, {"mark", mark}, {"days", left}, {0}};
+    ListLetter letter = {.template = request->kind == PENDING_JOIN ? "confirm_join" : "confirm_leave",
+                         .values = values, .from_name = list->display_name, .from = from, .to = request->address,
+                         .personal = true};
+    return work_letter(work, list, &letter, error);
+}
+
+/* ---- steps ---- */
+
+static bool ask_person(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
+{
+    char token[PENDING_TOKEN_CHARS + 1];
+    bool allowed;
+    if (!letter_allowed(work, list, request->address, &allowed, error))
+        return false;
+    *result = allowed ? SUBSCRIPTION_ASKED_PERSON : SUBSCRIPTION_LIMITED;
+    if (!allowed)
+        return true;
+    request->waits_for = PENDING_PERSON;
+    request->asked_at = work_now(work);
+    request->expires_at = work_now(work) + work_site(work)->pending_request_life;
+    return pending_token_new(token, error) && pending_put(work_store(work), request, token, error) &&
+           send_token(work, list, request, token, error);
+}
+
+static bool ask_moderator(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
+{
+    *result = SUBSCRIPTION_ASKED_MODERATOR;
+    request->waits_for = PENDING_MODERATOR;
+    request->asked_at = work_now(work);
+    request->expires_at = work_now(work) + work_site(work)->moderator_request_life;
+    return pending_put(work_store(work), request, NULL, error) &&
+           (!list->admin_immed_notify ||
+            tell_owners(work, list, request, request->kind == PENDING_JOIN ? "request_join" : "request_leave", error));
+}
+
+static bool end_request(Work *work, const Pending *request, GError **error)
+{
+    return request->number == 0 || pending_remove(work_store(work), request->number, error);
+}
+
+static bool do_join(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
+{
+    Store *store = work_store(work);
+    g_autoptr(GError) refusal = NULL;
+    *result = SUBSCRIPTION_DONE;
+    if (!member_add(store, list->list_id, ROLE_MEMBER, request->address, request->display_name, NULL, &refusal)) {
+        *result = SUBSCRIPTION_NO_CHANGE;
+        if (g_error_matches(refusal, FAIL, FAIL_RACE))
+            return end_request(work, request, error);
+        g_propagate_error(error, g_steal_pointer(&refusal));
+        return false;
+    }
+    if ((request->facts & FACT_CONFIRMED) &&
+        !address_set_verified(store, request->address, work_now(work), error))
+        return false;
+    const TemplateValue values[] = {{"address", request->address}, {0}};
+    ListLetter welcome = {.template = "welcome", .values = values, .to = request->address};
+    return end_request(work, request, error) &&
+           (!list->send_welcome_message || work_letter(work, list, &welcome, error)) &&
+           (!list->admin_notify_mchanges || tell_owners(work, list, request, "member_joined", error));
+}
+
+static bool do_leave(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
+{
+    g_autoptr(GError) refusal = NULL;
+    *result = SUBSCRIPTION_DONE;
+    if (!member_remove(work_store(work), list->list_id, ROLE_MEMBER, request->address, &refusal)) {
+        *result = SUBSCRIPTION_NO_CHANGE;
+        if (g_error_matches(refusal, FAIL, FAIL_MISSING))
+            return end_request(work, request, error);
+        g_propagate_error(error, g_steal_pointer(&refusal));
+        return false;
+    }
+    const TemplateValue values[] = {{"address", request->address}, {0}};
+    ListLetter goodbye = {.template = "goodbye", .values = values, .to = request->address};
+    return end_request(work, request, error) &&
+           (!list->send_goodbye_message || work_letter(work, list, &goodbye, error)) &&
+           (!list->admin_notify_mchanges || tell_owners(work, list, request, "member_left", error));
+}
+
+static void note(Work *work, const List *list, const Pending *request, Subscription *subscription)
+{
+    subscription->kind = request->kind;
+    subscription->list_id = g_strdup(list->list_id);
+    subscription->address = g_strdup(request->address);
+    work_log(work, list->list_id, "%s=<%s> by=<%s> result=%s", pending_kind_text(request->kind), request->address,
+             work_actor(work)->address ? work_actor(work)->address : "operator",
+             subscription_result_text(subscription->result));
+}
+
+bool subscription_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
+{
+    bool join = request->kind == PENDING_JOIN, done;
+    switch (workflow_next(join ? list->subscription_policy : list->unsubscription_policy, request->facts)) {
+    case WORKFLOW_ASK_PERSON:
+        done = ask_person(work, list, request, &subscription->result, error);
+        break;
+    case WORKFLOW_ASK_MODERATOR:
+        done = ask_moderator(work, list, request, &subscription->result, error);
+        break;
+    default:
+        done = join ? do_join(work, list, request, &subscription->result, error)
+                    : do_leave(work, list, request, &subscription->result, error);
+    }
+    if (done)
+        note(work, list, request, subscription);
+    return done;
+}
+
+/* Does what waits already need nothing more now? */
+static bool waits(Work *work, const List *list, const Pending *there, unsigned facts, SubscriptionResult *result)
+{
+    bool join = there->kind == PENDING_JOIN;
+    WorkflowStep step = workflow_next(join ? list->subscription_policy : list->unsubscription_policy, facts);
+    if (step == WORKFLOW_ASK_PERSON && there->waits_for == PENDING_PERSON &&
+        work_now(work) - there->asked_at < ASK_AGAIN) {
+        *result = SUBSCRIPTION_PERSON_WAITS;
+        return true;
+    }
+    *result = SUBSCRIPTION_MODERATOR_WAITS;
+    return step == WORKFLOW_ASK_MODERATOR && there->waits_for == PENDING_MODERATOR;
+}
+
+bool subscription_ask(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
+{
+    g_autoptr(Pending) there = NULL;
+    if (!pending_find_like(work_store(work), request, work_now(work), &there, error))
+        return false;
+    request->made_at = there ? there->made_at : work_now(work);
+    if (there) {
+        request->number = there->number;
+        request->facts |= there->facts;
+        if (waits(work, list, there, request->facts, &subscription->result)) {
+            note(work, list, request, subscription);
+            return true;
+        }
+    }
+    return subscription_advance(work, list, request, subscription, error);
+}

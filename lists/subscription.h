@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What becomes of a request to join or leave: the answer of join_ask(), leave_ask(), confirm_token() and
+ * request_decide().
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "store/pending.h"
+
+typedef enum SubscriptionResult {
+    SUBSCRIPTION_DONE,            /* joined or left */
+    SUBSCRIPTION_ASKED_PERSON,    /* a letter with a token goes to the address */
+    SUBSCRIPTION_PERSON_WAITS,    /* such a letter was sent within the last day: none goes now */
+    SUBSCRIPTION_ASKED_MODERATOR, /* it waits for a moderator from now on */
+    SUBSCRIPTION_MODERATOR_WAITS, /* it did so already */
+    SUBSCRIPTION_NO_CHANGE,       /* is a member already, or is none: nothing to do */
+    SUBSCRIPTION_LIMITED,         /* the address got too many letters today: nothing was done */
+    SUBSCRIPTION_BAD_ADDRESS,     /* no address that could be a member */
+    SUBSCRIPTION_BAD_TOKEN,       /* not known, expired, or used before: nothing was done */
+    SUBSCRIPTION_REFUSED,         /* a moderator said no */
+    SUBSCRIPTION_KEPT,            /* a moderator will decide later */
+} SubscriptionResult;
+
+/* The result, and whom it is about. */
+typedef struct Subscription {
+    SubscriptionResult result;
+    PendingKind kind;
+    char *list_id, *address; /* NULL with BAD_TOKEN */
+} Subscription;
+
+void subscription_clear(Subscription *subscription);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Subscription, subscription_clear)
+
+/* "done", "asked-person", ...: for the log. */
+const char *subscription_result_text(SubscriptionResult result);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * A unit of work: carries who asks, and gathers what a use case leaves behind besides the rows it writes: entries for
+ * queues. It makes sure that rows and entries come to be together, once. README.md shows the order of the calls.
+ *
+ * A Work belongs to one thread and borrows its store and all strings of site and actor. Errors are those of the store.
+ */
+#include <glib.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/config.h"
+#include "mail/verp.h"
+#include "store/store.h"
+#include "switchboard/draft.h"
+#include "switchboard/spool.h"
+
+/* What letters and requests need to know of the site. */
+typedef struct WorkSite {
+    const char *site_owner, *hostname;
+    const char *templates;          /* the site's folder of templates */
+    char delimiter;                 /* in addresses, before a token */
+    int64_t answers_a_day;          /* letters to an address that did not prove itself; 0: no limit */
+    int64_t pending_request_life;   /* us; until the person answers */
+    int64_t moderator_request_life; /* us; until a moderator does */
+    VerpKeys *keys;                 /* for signed addresses and links; NULL where none is read */
+} WorkSite;
+
+/* Fills all but keys from the configuration, whose strings are borrowed. */
+void work_site_init(WorkSite *site, const Config *config);
+
+typedef enum ActorRole { ACTOR_OPERATOR, ACTOR_OWNER, ACTOR_MODERATOR, ACTOR_MEMBER, ACTOR_ADDRESS } ActorRole;
+typedef enum ActorDoor { DOOR_MAIL, DOOR_REST, DOOR_PAGE, DOOR_SHELL, DOOR_TIMER } ActorDoor;
+
+/* Who asks. */
+typedef struct Actor {
+    ActorRole role;
+    const char *address; /* NULL: none is known */
+    ActorDoor door;
+    const char *from;    /* for the log: the trace of a mail, an address of the network, a user of the system */
+} Actor;
+
+typedef struct Work Work;
+
+Work *work_new(Store *store, const WorkSite *site, const Actor *actor);
+void work_free(Work *work);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Work, work_free)
+
+Store *work_store(const Work *work);
+const WorkSite *work_site(const Work *work);
+const Actor *work_actor(const Work *work);
+int64_t work_now(const Work *work); /* the same for the whole unit */
+
+/* Adds an entry. Takes meta, pieces (of GBytes, the message) and recipients (g_strfreev()). */
+void work_entry(Work *work, const char *queue, json_t *meta, GPtrArray *pieces, char **recipients);
+unsigned work_entries(const Work *work); /* how many there are */
+
+/* Writes a line to the log: from, list and what happened. Never give it a token. */
+void work_log(const Work *work, const char *list_id, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+/* ---- outside of runners ---- */
+
+/* Begins the transaction in which the use cases write. */
+bool work_begin(Work *work, GError **error);
+/* Undoes all since work_begin(). */
+void work_cancel(Work *work);
+/* Commits rows and entries. False: nothing was done. True: everything was; should an entry not reach its queue now, a
+ * line in the log says so, and whoever calls next stores it. */
+bool work_commit(Work *work, Spool *spool, GError **error);
+
+/* Stores the entries that earlier units left in the outbox, and removes their rows. */
+bool work_flush(Store *store, Spool *spool, GError **error);
+
+/* ---- in a runner, with entry ("command:4cd1...", as its effect is recorded) in hand ---- */
+
+/* Keeps what was gathered in the outbox, for entry. Inside the transaction that records the effect. */
+bool work_keep(Work *work, const char *entry, GError **error);
+/* Gathers what an earlier try kept. */
+bool work_recall(Work *work, const char *entry, GError **error);
+/* Hands out the drafts, which the callee owns then. */
+typedef void WorkTake(void *data, Draft *draft);
+void work_into(Work *work, WorkTake *take, void *data);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Says what joining or leaving needs next, from the list's policy and what is known already. One table; nothing else
+ * in the tree decides it.
+ */
+#include "store/list.h"
+
+/* What is known about a request; they are combined with |. */
+typedef enum WorkflowFact {
+    FACT_VERIFIED = 1,  /* the address is the person's own: it was confirmed once */
+    FACT_CONFIRMED = 2, /* the person wants this, now */
+    FACT_APPROVED = 4,  /* somebody who may has consented */
+} WorkflowFact;
+#define WORKFLOW_FACTS 8 /* combinations */
+
+typedef enum WorkflowStep { WORKFLOW_ASK_PERSON, WORKFLOW_ASK_MODERATOR, WORKFLOW_DO } WorkflowStep;
+
+WorkflowStep workflow_next(SubscriptionPolicy policy, unsigned facts);

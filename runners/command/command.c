@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * The command runner: does what mail to -join, -leave, -confirm and -request asks for, through the use cases of
+ * lists/, and answers it. Whatever a mail claims about its sender is not believed: what it asks for somebody is
+ * confirmed by a letter to that address first.
+ *
+ * An entry's rows, letters and the record that it was worked on are committed together. When it comes again, because
+ * the process died before the hop was committed, the same letters are handed out again.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "lists/confirm.h"
+#include "lists/join.h"
+#include "lists/leave.h"
+#include "lists/letter.h"
+#include "mail/address.h"
+#include "mail/answer.h"
+#include "mail/header.h"
+#include "runners/command/parse.h"
+#include "runners/keys.h"
+#include "runners/list_runner.h"
+
+#define CLEAN_INTERVAL (3600 * CLOCK_SECOND)
+#define FLUSH_INTERVAL (60 * CLOCK_SECOND)
+
+/* What the runner has besides the ListRunner. */
+typedef struct Commands {
+    WorkSite site;
+    GPtrArray *done;   /* of char *: entries whose hop is committed, whose rows in the outbox may go */
+    GPtrArray *batch;  /* of char *: those of the batch in hand */
+    int64_t clean_at, flush_at;
+} Commands;
+
+/* One mail in hand. */
+typedef struct Order {
+    Work *work;
+    const List *list;
+    const Entry *entry;
+    const Message *message;
+    char *who, *name;   /* of From, else the envelope's sender; what it asks for is asked for this address */
+    GString *answers;   /* what the answer says */
+    bool worth_telling; /* there is something to say that no letter says already */
+} Order;
+
+/* ---- the answer ---- */
+
+static void say(Order *order, const char *line, const char *key, const char *address)
+{
+    const TemplateValue values[] = {{"address", address}, {0}};
+    g_autofree char *sentence = letter_sentence(order->work, order->list, key, values);
+    g_string_append_printf(order->answers, "%s%s%s    %s\n\n", line ? "> " : "", line ? line : "", line ? "\n" : "",
+                           sentence);
+}
+
+/* What the answer says to a result. */
+typedef struct Telling {
+    const char *join, *leave; /* keys of sentences */
+    bool alone;               /* worth an answer of its own, when the mail asked for nothing else */
+    bool among;               /* worth one as one command of several */
+} Telling;
+
+/* What a letter says already, or said within the day, is worth no answer: nobody is flooded by asking in his name. */
+static Telling telling_for(const Order *order, const Subscription *made)
+{
+    bool join = made->kind == PENDING_JOIN;
+    bool letter = join ? order->list->send_welcome_message : order->list->send_goodbye_message;
+    switch (made->result) {
+    case SUBSCRIPTION_DONE:
+        return (Telling){"join_done", "leave_done", !letter, true};
+    case SUBSCRIPTION_ASKED_PERSON:
+        return (Telling){"join_asked", "leave_asked", false, true};
+    case SUBSCRIPTION_ASKED_MODERATOR:
+        return (Telling){"join_moderator", "leave_moderator", true, true};
+    case SUBSCRIPTION_MODERATOR_WAITS:
+        return (Telling){"join_moderator", "leave_moderator", false, false};
+    case SUBSCRIPTION_NO_CHANGE:
+        return (Telling){"join_member", "leave_no_member", true, true};
+    case SUBSCRIPTION_BAD_ADDRESS:
+        return (Telling){"bad_address", "bad_address", true, true};
+    case SUBSCRIPTION_BAD_TOKEN:
+        return (Telling){"bad_token", "bad_token", true, true};
+    default:
+        return (Telling){"join_asked", "leave_asked", false, false};
+    }
+}
+
+/* line: the command as it was written; NULL: the address that the mail came to was the command. */
+static void tell(Order *order, const char *line, const Subscription *made)
+{
+    bool join = made->kind == PENDING_JOIN;
+    Telling telling = telling_for(order, made);
+    if (made->address && !address_same(made->address, order->who) && made->result != SUBSCRIPTION_BAD_ADDRESS)
+        telling = (Telling){"join_other", "leave_other", true, true}; /* who is a member is not told to others */
+    order->worth_telling = order->worth_telling || (line ? telling.among : telling.alone);
+    say(order, line, join ? telling.join : telling.leave, made->address ? made->address : order->who);
+}
+
+static bool send_answer(Order *order, GError **error)
+{
+    bool allowed;
+    if (!order->worth_telling)
+        return true;
+    if (!letter_allowed(order->work, order->list, order->who, &allowed, error))
+        return false;
+    const TemplateValue values[] = {{"answers", g_strchomp(order->answers->str)}, {0}};
+    ListLetter letter = {.template = "commands", .values = values, .to = order->who,
+                         .in_reply_to = meta_string(entry_meta((Entry *)order->entry), KEY_MESSAGE_ID, NULL)};
+    return !allowed || work_letter(order->work, order->list, &letter, error);
+}
+
+/* ---- commands ---- */
+
+static bool join(Order *order, const char *line, const char *address, GError **error)
+{
+    g_auto(Subscription) made = {0};
+    bool own = !address || address_same(address, order->who);
+    Joiner joiner = {.address = own ? order->who : address, .name = own ? order->name : NULL};
+    if (!join_ask(order->work, order->list, &joiner, &made, error))
+        return false;
+    tell(order, line, &made);
+    return true;
+}
+
+static bool leave(Order *order, const char *line, const char *address, GError **error)
+{
+    g_auto(Subscription) made = {0};
+    if (!leave_ask(order->work, order->list, address ? address : order->who, 0, &made, error))
+        return false;
+    tell(order, line, &made);
+    return true;
+}
+
+static bool confirm(Order *order, const char *line, const char *token, GError **error)
+{
+    g_auto(Subscription) made = {0};
+    if (!confirm_token(order->work, order->list, token, &made, error))
+        return false;
+    if (made.address && !address_same(made.address, order->who)) {
+        order->worth_telling = true;
+        say(order, line, "confirmed", order->who); /* whose token it was is not told to others */
+    } else {
+        tell(order, line, &made);
+    }
+    return true;
+}
+
+static bool run_command(Order *order, const MailCommand *command, GError **error)
+{
+    switch (command->word) {
+    case COMMAND_JOIN:
+        if (command->digest && !g_str_equal(command->digest, "no")) {
+            order->worth_telling = true;
+            say(order, command->line, "no_digest", order->who);
+            return true;
+        }
+        return join(order, command->line, command->argument, error);
+    case COMMAND_LEAVE:
+        return leave(order, command->line, command->argument, error);
+    case COMMAND_CONFIRM:
+        return confirm(order, "confirm", command->argument, error);
+    case COMMAND_HELP:
+        order->worth_telling = true;
+        say(order, command->line, "help", order->who);
+        return true;
+    default:
+        order->worth_telling = true;
+        g_string_append_printf(order->answers, "> %s\n    %s\n\n", command->line, command->argument);
+        return true;
+    }
+}
+
+/* -request: all that the mail says. */
+static bool run_request(Order *order, GBytes *octets, GError **error)
+{
+    g_auto(MailCommands) read = {0};
+    mail_commands_read(&read, octets);
+    for (unsigned at = 0; at < read.commands->len; at++)
+        if (!run_command(order, read.commands->pdata[at], error))
+            return false;
+    if (read.commands->len == 0) {
+        order->worth_telling = true;
+        say(order, NULL, "no_command", order->who);
+        say(order, NULL, "help", order->who);
+    }
+    for (unsigned at = 0; at < read.ignored->len; at++) {
+        if (at == 0)
+            say(order, NULL, "ignored", order->who);
+        g_string_append_printf(order->answers, "> %s\n", (const char *)read.ignored->pdata[at]);
+    }
+    return true;
+}
+
+/* -confirm+TOKEN; without a token the mail itself may have one. */
+static bool run_confirm(Order *order, const char *detail, GBytes *octets, GError **error)
+{
+    if (detail)
+        return confirm(order, NULL, detail, error);
+    g_auto(MailCommands) read = {0};
+    mail_commands_read(&read, octets);
+    for (unsigned at = 0; at < read.commands->len; at++) {
+        const MailCommand *command = read.commands->pdata[at];
+        if (command->word == COMMAND_CONFIRM)
+            return confirm(order, NULL, command->argument, error);
+    }
+    order->worth_telling = true;
+    say(order, NULL, "no_token", order->who);
+    return true;
+}
+
+static bool run_order(Order *order, GBytes *octets, GError **error)
+{
+    const json_t *meta = entry_meta((Entry *)order->entry);
+    const char *to = meta_string(meta, KEY_TO, TO_REQUEST), *detail = meta_string(meta, KEY_DETAIL, NULL);
+    if (g_str_equal(to, TO_JOIN))
+        return join(order, NULL, NULL, error);
+    if (g_str_equal(to, TO_LEAVE))
+        return leave(order, NULL, NULL, error);
+    if (g_str_equal(to, TO_CONFIRM))
+        return run_confirm(order, detail, octets, error);
+    return run_request(order, octets, error);
+}
+
+/* ---- an entry ---- */
+
+/* Who wrote, as From says: false when nobody can be answered. */
+static bool read_writer(Order *order, const char *sender)
+{
+    g_autofree char *from = message_value(order->message, "From");
+    g_autoptr(GPtrArray) list = address_list_new();
+    if (from)
+        address_parse(from, strlen(from), list);
+    const Address *first = list->len > 0 ? list->pdata[0] : NULL;
+    order->who = g_strdup(first ? first->mailbox : sender);
+    order->name = first && *first->display ? header_decode(first->display) : NULL;
+    return answer_allowed(sender, order->message) && answer_allowed(order->who, order->message);
+}
+
+/* Did a program write this because it got a mail? Such a thing must not unsubscribe anybody. */
+static bool is_automatic_reply(const Message *message)
+{
+    g_autofree char *automatic = message_value(message, "Auto-Submitted");
+    g_autofree char *type = message_value(message, "Content-Type");
+    return (automatic && g_ascii_strncasecmp(automatic, "auto-replied", strlen("auto-replied")) == 0) ||
+           (type && g_ascii_strncasecmp(type, "multipart/report", strlen("multipart/report")) == 0);
+}
+
+/* A mail to a signed address list-leave+...: *done when it was one. */
+static bool run_signed_leave(Order *order, bool *done, GError **error)
+{
+    const json_t *meta = entry_meta((Entry *)order->entry);
+    const char *detail = meta_string(meta, KEY_DETAIL, NULL);
+    *done = false;
+    if (!detail || !g_str_equal(meta_string(meta, KEY_TO, ""), TO_LEAVE) || is_automatic_reply(order->message))
+        return true;
+    g_auto(Subscription) made = {0};
+    if (!leave_signed(order->work, order->list, detail, &made, error))
+        return false;
+    *done = made.result != SUBSCRIPTION_BAD_TOKEN;
+    return true;
+}
+
+static bool work_order(Order *order, GBytes *octets, GError **error)
+{
+    const char *sender = meta_string(entry_meta((Entry *)order->entry), KEY_SENDER, "");
+    bool may_answer = read_writer(order, sender), done;
+    if (!run_signed_leave(order, &done, error))
+        return false;
+    if (done)
+        return true;
+    if (!may_answer) {
+        work_log(order->work, order->list->list_id, "from=<%s> result=ignored (a program sent it, or nobody can be "
+                 "answered)", sender);
+        return true;
+    }
+    return run_order(order, octets, error) && send_answer(order, error);
+}
+
+static void take(void *data, Draft *draft)
+{
+    outcome_add(data, draft);
+}
+
+static bool handle_new(Runner *runner, Entry *entry, const List *list, Work *work, const char *key, GError **error)
+{
+    g_autoptr(GBytes) octets = entry_message(entry);
+    g_autoptr(Message) message = message_new(octets);
+    Order order = {.work = work, .list = list, .entry = entry, .message = message, .answers = g_string_new(NULL)};
+    bool done = work_order(&order, octets, error) && list_runner_record_effect(runner, entry, 0, error) &&
+                work_keep(work, key, error);
+    g_free(order.who);
+    g_free(order.name);
+    g_string_free(order.answers, TRUE);
+    return done;
+}
+
+static bool handle_with(Runner *runner, Entry *entry, const List *list, Outcome *outcome, GError **error)
+{
+    ListRunner *shared = runner_data(runner);
+    Commands *commands = shared->more;
+    bool before;
+    int64_t number;
+    commands->site.keys = list_runner_keys(runner, error);
+    if (!commands->site.keys || !list_runner_find_effect(runner, entry, &before, &number, error))
+        return false;
+    Actor actor = {.role = ACTOR_ADDRESS, .door = DOOR_MAIL, .from = entry_trace(entry),
+                   .address = meta_string(entry_meta(entry), KEY_SENDER, "")};
+    g_autoptr(Work) work = work_new(shared->store, &commands->site, &actor);
+    g_autofree char *key = list_runner_effect(entry);
+    if (!(before ? work_recall(work, key, error) : handle_new(runner, entry, list, work, key, error)))
+        return false;
+    list_runner_log(entry, "to=%s from=<%s> message-id=%s letters=%u result=%s",
+                    meta_string(entry_meta(entry), KEY_TO, "-"), actor.address,
+                    meta_string(entry_meta(entry), KEY_MESSAGE_ID, "-"), work_entries(work),
+                    before ? "done (at an earlier try)" : "done");
+    if (work_entries(work) > 0)
+        g_ptr_array_add(commands->batch, g_steal_pointer(&key));
+    work_into(work, take, outcome);
+    return true;
+}
+
+static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+{
+    ListRunner *shared = runner_data(runner);
+    g_autoptr(GError) fault = NULL;
+    const List *list = *entry_list(entry) ? list_cache_get(shared->lists, entry_list(entry), &fault) : NULL;
+    if (!list && (!fault || g_error_matches(fault, FAIL, FAIL_MISSING))) {
+        list_runner_log(entry, "result=discarded (the list is gone)");
+        return true;
+    }
+    if (!list) {
+        g_propagate_error(error, g_steal_pointer(&fault));
+        return false;
+    }
+    if (!store_savepoint(shared->store, error))
+        return false;
+    bool done = handle_with(runner, entry, list, outcome, error);
+    store_savepoint_end(shared->store, done);
+    return done;
+}
+
+/* ---- the runner ---- */
+
+static bool start(Runner *runner, GError **error)
+{
+    if (!list_runner_start(runner, error))
+        return false;
+    ListRunner *shared = runner_data(runner);
+    Commands *commands = g_new0(Commands, 1);
+    shared->more = commands;
+    work_site_init(&commands->site, runner_config(runner));
+    commands->done = g_ptr_array_new_with_free_func(g_free);
+    commands->batch = g_ptr_array_new_with_free_func(g_free);
+    return true;
+}
+
+static void stop(Runner *runner)
+{
+    ListRunner *shared = runner_data(runner);
+    Commands *commands = shared ? shared->more : NULL;
+    if (commands) {
+        g_ptr_array_unref(commands->done);
+        g_ptr_array_unref(commands->batch);
+        g_free(commands);
+    }
+    list_runner_stop(runner);
+}
+
+/* Drops what the outbox keeps for entries that are done. */
+static bool forget(ListRunner *shared, GError **error)
+{
+    Commands *commands = shared->more;
+    for (unsigned at = 0; at < commands->done->len; at++)
+        if (!outbox_remove_of(shared->store, commands->done->pdata[at], error))
+            return false;
+    g_ptr_array_set_size(commands->done, 0);
+    return true;
+}
+
+static bool begin(Runner *runner, GError **error)
+{
+    ListRunner *shared = runner_data(runner);
+    Commands *commands = shared->more;
+    g_ptr_array_set_size(commands->batch, 0);
+    return list_runner_begin(runner, error) && forget(shared, error);
+}
+
+static void committed(Runner *runner)
+{
+    ListRunner *shared = runner_data(runner);
+    Commands *commands = shared->more;
+    for (unsigned at = 0; at < commands->batch->len; at++)
+        g_ptr_array_add(commands->done, g_strdup(commands->batch->pdata[at]));
+    g_ptr_array_set_size(commands->batch, 0);
+}
+
+static void clean(Runner *runner, ListRunner *shared)
+{
+    g_autoptr(GError) error = NULL;
+    int64_t removed = 0, keep = config_duration(runner_config(runner), "store", "remember");
+    if (!pending_expire(shared->store, clock_now(), &removed, &error) ||
+        !outbox_expire(shared->store, clock_now() - keep, &error))
+        log_warn("requests that have expired stay in the store: %s", error->message);
+    else if (removed > 0)
+        log_info("- queue=command result=expired requests=%" G_GINT64_FORMAT, removed);
+}
+
+/* Each instance forgets its own entries; one of them looks after what others left. */
+static int64_t idle(Runner *runner)
+{
+    ListRunner *shared = runner_data(runner);
+    Commands *commands = shared->more;
+    g_autoptr(GError) error = NULL;
+    if (commands->done->len > 0 && !forget(shared, &error))
+        log_warn("rows of mail that was sent stay in the outbox: %s", error->message);
+    if (runner_slice(runner).index != 0)
+        return -1;
+    int64_t now = clock_monotonic();
+    if (now >= commands->clean_at) {
+        clean(runner, shared);
+        commands->clean_at = now + CLEAN_INTERVAL;
+    }
+    if (now >= commands->flush_at) {
+        g_clear_error(&error);
+        if (!work_flush(shared->store, runner_spool(runner), &error))
+            log_warn("mail waits in the outbox: %s", error->message);
+        commands->flush_at = now + FLUSH_INTERVAL;
+    }
+    return MAX(MIN(commands->clean_at, commands->flush_at) - now, 0);
+}
+
+static const RunnerSpec spec = {
+    .name = "command",
+    .start = start,
+    .begin_batch = begin,
+    .handle = handle,
+    .end_batch = list_runner_end,
+    .committed = committed,
+    .idle = idle,
+    .stop = stop,
+};
+
+int main(int argc, char **argv)
+{
+    return runner_main(&spec, argc, argv);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/command/parse.h"
+
+#include <string.h>
+
+#include "mail/header.h"
+#include "mail/mime.h"
+#include "store/pending.h"
+
+#define TEXT_MAX (64 * 1024) /* octets of the text that are looked at */
+#define LINE_MAX_CHARS 200   /* of a line that is repeated in the answer */
+
+/* What clients put before the Subject of an answer. */
+static const char *const reply_words[] = {
+    "re", "aw", "antw", "antwort", "sv", "vs", "ref", "odp", "rif", "r", "res", "ynt", "tr", "fwd", "fw", "wg",
+    "回复", "回覆", "答复", "答覆", "返信", "转发", "轉寄", NULL,
+};
+
+static void command_free(void *data)
+{
+    MailCommand *command = data;
+    g_free(command->line);
+    g_free(command->argument);
+    g_free(command->digest);
+    g_free(command);
+}
+
+void mail_commands_clear(MailCommands *read)
+{
+    g_clear_pointer(&read->commands, g_ptr_array_unref);
+    g_clear_pointer(&read->ignored, g_ptr_array_unref);
+}
+
+/* ---- one line ---- */
+
+/* join and leave: digest=no|mime|plain, address=X, each at most once. */
+static bool read_options(MailCommand *command, char **words)
+{
+    for (; *words; words++) {
+        bool address = g_ascii_strncasecmp(*words, "address=", 8) == 0;
+        bool digest = g_ascii_strncasecmp(*words, "digest=", 7) == 0;
+        char **to = address ? &command->argument : &command->digest;
+        if ((!address && !digest) || *to)
+            return false;
+        *to = address ? g_strdup(*words + 8) : g_ascii_strdown(*words + 7, -1);
+    }
+    return !command->digest || g_str_equal(command->digest, "no") || g_str_equal(command->digest, "mime") ||
+           g_str_equal(command->digest, "plain");
+}
+
+/* Does the line say a command? NULL: no. */
+static MailCommand *read_command(const char *line)
+{
+    g_auto(GStrv) split = g_strsplit_set(line, " \t", -1);
+    g_autoptr(GPtrArray) words = g_ptr_array_new();
+    for (char **word = split; *word; word++)
+        if (**word)
+            g_ptr_array_add(words, *word);
+    if (words->len == 0)
+        return NULL;
+    g_ptr_array_add(words, NULL);
+    char **rest = (char **)words->pdata + 1;
+    g_autofree char *word = g_ascii_strdown(words->pdata[0], -1);
+    MailCommand *command = g_new0(MailCommand, 1);
+    command->line = g_strdup(line);
+    bool good = false;
+    if (g_str_equal(word, "join") || g_str_equal(word, "subscribe")) {
+        command->word = COMMAND_JOIN;
+        good = read_options(command, rest);
+    } else if (g_str_equal(word, "leave") || g_str_equal(word, "unsubscribe")) {
+        command->word = COMMAND_LEAVE;
+        good = read_options(command, rest) && !command->digest;
+    } else if (g_str_equal(word, "confirm")) {
+        command->word = COMMAND_CONFIRM;
+        good = rest[0] && !rest[1] && pending_token_is_one(rest[0]);
+        command->argument = good ? g_strdup(rest[0]) : NULL;
+    } else if (g_str_equal(word, "help")) {
+        command->word = COMMAND_HELP;
+        good = !rest[0];
+    } else if (g_str_equal(word, "echo")) {
+        command->word = COMMAND_ECHO;
+        command->argument = g_strjoinv(" ", rest);
+        good = true;
+    }
+    if (!good)
+        g_clear_pointer(&command, command_free);
+    return command;
+}
+
+static bool is_known(const MailCommands *read, const MailCommand *command)
+{
+    for (unsigned at = 0; at < read->commands->len; at++) {
+        const MailCommand *other = read->commands->pdata[at];
+        if (other->word == command->word && g_strcmp0(other->argument, command->argument) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* True when the line is a command, or ends them. */
+static bool add_line(MailCommands *read, const char *line)
+{
+    if (g_ascii_strcasecmp(line, "end") == 0 || g_ascii_strcasecmp(line, "stop") == 0) {
+        read->stopped = true;
+        return true;
+    }
+    MailCommand *command = read_command(line);
+    if (!command)
+        return false;
+    if (is_known(read, command))
+        command_free(command);
+    else
+        g_ptr_array_add(read->commands, command);
+    return true;
+}
+
+/* ---- the Subject ---- */
+
+/* Behind "Re:", "AW[2]:" and the like, however many. */
+static const char *skip_reply(const char *subject)
+{
+    for (bool found = true; found;) {
+        found = false;
+        while (g_unichar_isspace(g_utf8_get_char(subject)))
+            subject = g_utf8_next_char(subject);
+        for (const char *const *word = reply_words; *word && !found; word++) {
+            size_t length = strlen(*word);
+            if (g_ascii_strncasecmp(subject, *word, length) != 0)
+                continue;
+            const char *at = subject + length;
+            if (*at == '[' || *at == '(') {
+                at++;
+                at += strspn(at, "0123456789");
+                at += *at == ']' || *at == ')';
+            }
+            while (*at == ' ')
+                at++;
+            size_t colon = *at == ':' ? 1 : g_str_has_prefix(at, "：") ? strlen("：") : 0;
+            if (colon > 0) {
+                subject = at + colon;
+                found = true;
+            }
+        }
+    }
+    return subject;
+}
+
+/* A letter to a list with a long name has its token here: "... (confirm TOKEN)". */
+static bool add_mark(MailCommands *read, const char *subject)
+{
+    const char *mark = strstr(subject, "(confirm ");
+    const char *end = mark ? strchr(mark, ')') : NULL;
+    g_autofree char *line = end ? g_strndup(mark + 1, (size_t)(end - mark) - 1) : NULL;
+    return line && add_line(read, line);
+}
+
+static void read_subject(MailCommands *read, const Message *message)
+{
+    g_autofree char *raw = message_value(message, "Subject");
+    if (!raw)
+        return;
+    g_autofree char *subject = header_decode(raw);
+    g_autofree char *line = g_strstrip(g_strdup(skip_reply(subject)));
+    if (*line && !add_line(read, line))
+        add_mark(read, line);
+}
+
+/* ---- the text ---- */
+
+/* The first text/plain of the mail, or, where it has none, its first HTML without tags; NULL: it has no text. */
+static GString *find_text(GBytes *message)
+{
+    size_t length;
+    const char *octets = g_bytes_get_data(message, &length);
+    g_autoptr(GPtrArray) parts = mime_parts(octets, length);
+    const MimePart *html = NULL;
+    for (unsigned at = 0; at < parts->len; at++) {
+        const MimePart *part = parts->pdata[at];
+        if (part->inside)
+            continue;
+        if (g_str_equal(part->type, "text/plain"))
+            return mime_text(part, TEXT_MAX);
+        if (!html && g_str_equal(part->type, "text/html"))
+            html = part;
+    }
+    if (!html)
+        return NULL;
+    GString *raw = mime_text(html, TEXT_MAX), *text = mime_strip_html(raw);
+    g_string_free(raw, TRUE);
+    return text;
+}
+
+static void read_text(MailCommands *read, const char *text)
+{
+    unsigned count = 0;
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (char **at = lines; *at && !read->stopped && count < COMMAND_LINES_MAX; at++) {
+        if (g_str_equal(*at, "-- ") || g_str_equal(*at, "-- \r"))
+            break;
+        g_autofree char *valid = g_utf8_make_valid(*at, -1);
+        char *line = g_strstrip(valid);
+        if (!*line || *line == '>' || *line == '|')
+            continue;
+        count++;
+        if (!add_line(read, line))
+            g_ptr_array_add(read->ignored, g_utf8_substring(line, 0, MIN(g_utf8_strlen(line, -1), LINE_MAX_CHARS)));
+    }
+}
+
+void mail_commands_read(MailCommands *read, GBytes *message)
+{
+    *read = (MailCommands){.commands = g_ptr_array_new_with_free_func(command_free),
+                           .ignored = g_ptr_array_new_with_free_func(g_free)};
+    g_autoptr(Message) parsed = message_new(message);
+    read_subject(read, parsed);
+    GString *text = read->stopped ? NULL : find_text(message);
+    if (text) {
+        read_text(read, text->str);
+        g_string_free(text, TRUE);
+    }
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Reads commands from the Subject and the first lines of a mail, as real people's clients write them: a reply's
+ * localized "Re:", quoted lines, the signature and the HTML alternative are passed over.
+ *
+ * A line is a command only when the whole of it is one ("join", "join address=anne@example.org", "confirm TOKEN"):
+ * prose that begins with such a word is not. Lines that are no commands are kept for the answer, and harm nothing.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "mail/message.h"
+
+typedef enum CommandWord {
+    COMMAND_JOIN,
+    COMMAND_LEAVE,
+    COMMAND_CONFIRM,
+    COMMAND_HELP,
+    COMMAND_ECHO,
+} CommandWord;
+
+typedef struct MailCommand {
+    CommandWord word;
+    char *line;     /* as it was written, in valid UTF-8 */
+    char *argument; /* address=, the token, or what to echo; NULL: none */
+    char *digest;   /* digest=, NULL: not said */
+} MailCommand;
+
+typedef struct MailCommands {
+    GPtrArray *commands; /* of MailCommand, each only once */
+    GPtrArray *ignored;  /* of char *: lines that are no commands */
+    bool stopped;        /* by end or stop */
+} MailCommands;
+
+#define COMMAND_LINES_MAX 10 /* lines of the text that are read; empty and quoted ones do not count */
+
+/* message is the whole mail. */
+void mail_commands_read(MailCommands *read, GBytes *message);
+void mail_commands_clear(MailCommands *read);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(MailCommands, mail_commands_clear)

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/pending.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/fail.h"
+#include "store/email.h"
+#include "store/store_internal.h"
+
+#define COLUMNS \
+    "pending.number, pending.kind, list.list_id, pending.address, pending.display_name, pending.facts, " \
+    "pending.waits_for, pending.made_at, pending.asked_at, pending.expires_at"
+#define FROM " FROM pending JOIN list ON list.key = pending.list "
+
+static const char alphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
+
+const char *pending_kind_text(PendingKind kind)
+{
+    return kind == PENDING_JOIN ? "join" : "leave";
+}
+
+const char *pending_waits_for_text(PendingWaitsFor waits_for)
+{
+    return waits_for == PENDING_PERSON ? "person" : "moderator";
+}
+
+void pending_free(Pending *pending)
+{
+    if (!pending)
+        return;
+    g_free(pending->list_id);
+    g_free(pending->address);
+    g_free(pending->display_name);
+    g_free(pending);
+}
+
+/* 128 bits, five a character; the last one holds three. */
+bool pending_token_new(char token[PENDING_TOKEN_CHARS + 1], GError **error)
+{
+    unsigned char octets[17] = {0};
+    if (getrandom(octets, 16, 0) != 16) /* of this size it is never cut short */
+        return fail_errno(error, FAIL_LATER, "no random octets for a token");
+    for (unsigned at = 0; at < PENDING_TOKEN_CHARS; at++) {
+        unsigned bit = at * 5, pair = (unsigned)octets[bit / 8] << 8 | octets[bit / 8 + 1];
+        token[at] = alphabet[pair >> (11 - bit % 8) & 31];
+    }
+    token[PENDING_TOKEN_CHARS] = '\0';
+    return true;
+}
+
+bool pending_token_is_one(const char *text)
+{
+    g_autofree char *lower = g_ascii_strdown(text, -1);
+    return strlen(lower) == PENDING_TOKEN_CHARS && strspn(lower, alphabet) == PENDING_TOKEN_CHARS;
+}
+
+static char *token_hash(const char *token)
+{
+    g_autofree char *lower = g_ascii_strdown(token, -1);
+    return g_compute_checksum_for_string(G_CHECKSUM_SHA256, lower, -1);
+}
+
+static bool next_number(Store *store, int64_t *number, GError **error)
+{
+    g_autoptr(Query) query = query_start(
+        store, error, "UPDATE counter SET value = value + 1 WHERE name = 'pending' RETURNING value", NULL, 0);
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *number = query_integer(query, 0);
+    return true;
+}
+
+/* Sets *number to that of the row which is there already, or to the next one. */
+static bool find_number(Store *store, const Pending *pending, int64_t list, const char *folded, int64_t *number,
+                        GError **error)
+{
+    Step step;
+    {
+        g_autoptr(Query) query =
+            query_open(store, error, "SELECT number FROM pending WHERE list = $1 AND kind = $2 AND folded = $3",
+                       INTEGER(list), INTEGER(pending->kind), TEXT(folded));
+        step = query ? query_step(query, error) : STEP_FAILED;
+        if (step == STEP_ROW)
+            *number = query_integer(query, 0);
+    }
+    return step == STEP_ROW || (step == STEP_DONE && next_number(store, number, error));
+}
+
+static bool put(Store *store, Pending *pending, const char *token, GError **error)
+{
+    int64_t list, number;
+    g_autofree char *folded = email_folded_checked(pending->address, error);
+    g_autofree char *hash = token ? token_hash(token) : NULL;
+    if (!folded || !list_key(store, pending->list_id, &list, error) ||
+        !find_number(store, pending, list, folded, &number, error) ||
+        !query_run(store, error, NULL,
+                   "INSERT INTO pending (number, kind, list, folded, address, display_name, facts, waits_for, token, "
+                   "made_at, asked_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) "
+                   "ON CONFLICT (number) DO UPDATE SET address = excluded.address, "
+                   "display_name = excluded.display_name, facts = excluded.facts, waits_for = excluded.waits_for, "
+                   "token = excluded.token, made_at = excluded.made_at, asked_at = excluded.asked_at, "
+                   "expires_at = excluded.expires_at",
+                   INTEGER(number), INTEGER(pending->kind), INTEGER(list), TEXT(folded), TEXT(pending->address),
+                   TEXT(pending->display_name), INTEGER(pending->facts), INTEGER(pending->waits_for), TEXT(hash),
+                   INTEGER(pending->made_at), INTEGER(pending->asked_at), INTEGER(pending->expires_at)))
+        return false;
+    pending->number = number;
+    return true;
+}
+
+bool pending_put(Store *store, Pending *pending, const char *token, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) && write_end(store, &write, put(store, pending, token, error), error);
+}
+
+static Pending *read_row(Query *query)
+{
+    Pending *pending = g_new0(Pending, 1);
+    pending->number = query_integer(query, 0);
+    pending->kind = query_choice(query, 1);
+    pending->list_id = g_strdup(query_text(query, 2));
+    pending->address = g_strdup(query_text(query, 3));
+    pending->display_name = g_strdup(query_text(query, 4));
+    pending->facts = (unsigned)query_integer(query, 5);
+    pending->waits_for = query_choice(query, 6);
+    pending->made_at = query_integer(query, 7);
+    pending->asked_at = query_integer(query, 8);
+    pending->expires_at = query_integer(query, 9);
+    return pending;
+}
+
+Pending *pending_find(Store *store, int64_t number, int64_t now, GError **error)
+{
+    g_autoptr(Query) query =
+        query_open(store, error, "SELECT " COLUMNS FROM "WHERE pending.number = $1 AND pending.expires_at > $2",
+                   INTEGER(number), INTEGER(now));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_DONE)
+        fail(error, FAIL_MISSING, "there is no request %" G_GINT64_FORMAT, number);
+    return step == STEP_ROW ? read_row(query) : NULL;
+}
+
+Pending *pending_find_token(Store *store, const char *token, int64_t now, GError **error)
+{
+    g_autofree char *hash = token_hash(token);
+    g_autoptr(Query) query =
+        query_open(store, error, "SELECT " COLUMNS FROM "WHERE pending.token = $1 AND pending.expires_at > $2",
+                   TEXT(hash), INTEGER(now));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_DONE)
+        fail(error, FAIL_MISSING, "the token is not known, has expired, or was used already");
+    return step == STEP_ROW ? read_row(query) : NULL;
+}
+
+bool pending_find_like(Store *store, const Pending *like, int64_t now, Pending **pending, GError **error)
+{
+    int64_t list;
+    *pending = NULL;
+    g_autofree char *folded = email_folded_checked(like->address, error);
+    if (!folded || !list_key(store, like->list_id, &list, error))
+        return false;
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT " COLUMNS FROM "WHERE pending.list = $1 AND pending.kind = $2 AND "
+                                        "pending.folded = $3 AND pending.expires_at > $4",
+                                        INTEGER(list), INTEGER(like->kind), TEXT(folded), INTEGER(now));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_ROW)
+        *pending = read_row(query);
+    return step != STEP_FAILED;
+}
+
+bool pending_remove(Store *store, int64_t number, GError **error)
+{
+    return query_run(store, error, NULL, "DELETE FROM pending WHERE number = $1", INTEGER(number));
+}
+
+bool pending_each(Store *store, const char *list_id, int64_t now, PendingEach *each, void *data, GError **error)
+{
+    int64_t key = 0;
+    if (list_id && !list_key(store, list_id, &key, error))
+        return false;
+    g_autoptr(Query) query =
+        list_id ? query_open(store, error,
+                             "SELECT " COLUMNS FROM "WHERE pending.list = $1 AND pending.expires_at > $2 "
+                             "ORDER BY pending.number",
+                             INTEGER(key), INTEGER(now))
+                : query_open(store, error,
+                             "SELECT " COLUMNS FROM "WHERE pending.expires_at > $1 ORDER BY pending.number",
+                             INTEGER(now));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        g_autoptr(Pending) pending = read_row(query);
+        if (!each(pending, data))
+            return true;
+    }
+    return step == STEP_DONE;
+}
+
+bool pending_expire(Store *store, int64_t now, int64_t *removed, GError **error)
+{
+    return query_run(store, error, removed, "DELETE FROM pending WHERE expires_at <= $1", INTEGER(now));
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Requests to join or leave a list that wait for an answer: of the person, who was sent a token by mail, or of a
+ * moderator, who names the request by its number.
+ *
+ * A token is 128 random bits, written as 26 lower-case letters and digits. The store keeps only its SHA-256, so that
+ * whoever reads the database cannot use it. There is one request for each kind, list and address: a new one takes the
+ * place of the old one and keeps its number. A request that has expired is treated as if it were not there.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store_type.h"
+
+typedef enum PendingKind { PENDING_JOIN, PENDING_LEAVE } PendingKind;
+typedef enum PendingWaitsFor { PENDING_PERSON, PENDING_MODERATOR } PendingWaitsFor;
+const char *pending_kind_text(PendingKind kind);
+const char *pending_waits_for_text(PendingWaitsFor waits_for);
+
+typedef struct Pending {
+    int64_t number; /* for people; never used twice */
+    PendingKind kind;
+    char *list_id, *address, *display_name;
+    unsigned facts; /* of lists/workflow.h */
+    PendingWaitsFor waits_for;
+    int64_t made_at;
+    int64_t asked_at; /* when the last letter about it was sent */
+    int64_t expires_at;
+} Pending;
+
+void pending_free(Pending *pending);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Pending, pending_free)
+
+/* Makes a token. FAIL_LATER: the system has no random octets. */
+#define PENDING_TOKEN_CHARS 26
+bool pending_token_new(char token[PENDING_TOKEN_CHARS + 1], GError **error);
+/* Has text the form of a token, in any case of letters? */
+bool pending_token_is_one(const char *text);
+
+/* Adds the request or replaces the one that is there; number is set on return. token NULL: none is good for it.
+ * FAIL_NEVER: the address is not valid; FAIL_MISSING: there is no such list. */
+bool pending_put(Store *store, Pending *pending, const char *token, GError **error);
+
+/* FAIL_MISSING: there is none, or it has expired by now. */
+Pending *pending_find(Store *store, int64_t number, int64_t now, GError **error);
+Pending *pending_find_token(Store *store, const char *token, int64_t now, GError **error);
+/* The same for the one with kind, list_id and address of like; where there is none, *pending is NULL and that is no
+ * error. */
+bool pending_find_like(Store *store, const Pending *like, int64_t now, Pending **pending, GError **error);
+
+bool pending_remove(Store *store, int64_t number, GError **error);
+
+/* Calls each for every request in order of its number, of one list or (list_id NULL) of all; each returns false to
+ * stop, and must not write to the store. */
+typedef bool PendingEach(const Pending *pending, void *data);
+bool pending_each(Store *store, const char *list_id, int64_t now, PendingEach *each, void *data, GError **error);
+
+/* Removes what has expired; *removed (may be NULL) is how many. */
+bool pending_expire(Store *store, int64_t now, int64_t *removed, GError **error);

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Joining, confirming and leaving by mail, judged by the letters that arrive and by who is a member then."""
+import contextlib
+import email
+import email.policy
+import os
+import re
+import signal
+
+import pytest
+
+from support.instance import HOST, wait_until
+
+ANNE, BOB = "anne@example.org", "bob@example.net"
+
+
+def mail(sender, subject="", text="", **fields):
+    lines = [f"From: {sender}", f"Subject: {subject}", f"Message-ID: <{os.urandom(8).hex()}@example.org>"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in fields.items()]
+    return "\r\n".join(lines + ["", *text.split("\n"), ""]).encode()
+
+
+class People:
+    """Who write to the list, and read what comes back."""
+
+    def __init__(self, instance, sink):
+        self.instance, self.sink = instance, sink
+
+    def write(self, sender, to, subject="", text="", client=None, **fields):
+        to = to if "@" in to else f"{to}@{HOST}"
+        self.instance.lmtp_send(mail(sender, subject, text, **fields), to, sender=sender, client=client)
+
+    def letters(self, to=None):
+        """What came since the last call, as [(recipient, message)], when all is done."""
+        self.instance.wait_idle()
+        found = [(address, email.message_from_bytes(t.octets, policy=email.policy.default))
+                 for t in self.sink.transactions() for address in t.to]
+        self.sink.purge()
+        for _, letter in found:
+            assert letter["Auto-Submitted"] in ("auto-generated", "auto-replied")
+        return [letter for address, letter in found if address == to] if to else found
+
+    def letter(self, to):
+        """The one letter that came, and went there."""
+        found = self.letters()
+        assert [address for address, _ in found] == [to], [(a, m["Subject"]) for a, m in found]
+        return found[0][1]
+
+    def members(self, address=f"test@{HOST}"):
+        return sorted(self.instance.cli("member", "ls", address, "--names").split())
+
+
+@pytest.fixture
+def people(instance, sink):
+    instance.create_list("test", owner="olga@example.com", settings=["send_welcome_message=yes"])
+    return People(instance, sink)
+
+
+def sender_of(letter):
+    return letter["From"].addresses[0].addr_spec
+
+
+def body(letter):
+    return letter.get_body(("plain",)).get_content()
+
+
+def token(letter):
+    return re.search(r"confirm ([a-z2-7]{26})", body(letter)).group(1)
+
+
+def test_join_confirm_and_leave(people):
+    """A person's whole way, by answering letters with nothing in them."""
+    people.write(ANNE, "test-join")
+    asked = people.letter(ANNE)
+    assert sender_of(asked) == f"test-confirm+{token(asked)}@{HOST}" and asked["List-Id"]
+    assert people.members() == []
+    people.write(ANNE, sender_of(asked), f"Re: {asked['Subject']}")
+    welcome = people.letter(ANNE)
+    assert "Welcome" in welcome["Subject"] and f"test-leave@{HOST}" in body(welcome)
+    assert people.members() == [ANNE]
+    people.write(ANNE, "test-unsubscribe")
+    asked = people.letter(ANNE)
+    assert people.members() == [ANNE]
+    people.write(ANNE, sender_of(asked))
+    assert "left" in people.letter(ANNE)["Subject"]
+    assert people.members() == []
+
+
+def test_commands_in_one_mail_get_one_answer(people):
+    people.write(ANNE, "test-request", "AW: help", "> quoted\njoin\nGreetings, Anne\necho hello\nend\nleave\n")
+    found = dict((letter["Subject"].split()[0], letter) for letter in people.letters(ANNE))
+    assert sorted(found) == ["Please", "Your"]
+    answer = body(found["Your"])
+    for what in ("> help", "> join", "> echo hello", "Greetings, Anne", ANNE):
+        assert what in answer
+    assert "quoted" not in answer and "> leave" not in answer
+    assert found["Your"]["Auto-Submitted"] == "auto-replied" and found["Your"]["In-Reply-To"]
+    people.write(ANNE, "test-request", f"confirm {token(found['Please'])}")
+    people.letters()
+    assert people.members() == [ANNE]
+
+
+def test_a_thousand_requests_for_somebody_send_one_letter(people):
+    client = people.instance.lmtp()
+    for number in range(1000):
+        people.write(ANNE, "test-join" if number % 2 else "test-subscribe", client=client)
+    client.close()
+    people.letter(ANNE)
+    text = people.instance.log_text()
+    assert text.count("the person was asked within a day") == 999
+    for _ in range(3):
+        people.write("mallory@example.com", "test-request", f"join address={ANNE}")
+    assert not [letter for letter in people.letters(ANNE)]
+
+
+def test_forged_and_foreign_answers_do_nothing(people):
+    """A From proves nothing; a token proves the address it was sent to, and no other."""
+    people.write(ANNE, "test-join")
+    asked = people.letter(ANNE)
+    people.write(ANNE, f"test-confirm+{'a' * 26}")
+    assert "not known" in body(people.letter(ANNE))
+    people.write(ANNE, "test-confirm")
+    assert people.letter(ANNE) and people.members() == []
+    people.write(BOB, sender_of(asked))
+    people.letters()
+    assert people.members() == [ANNE]
+    people.write(ANNE, sender_of(asked))
+    assert "used already" in body(people.letter(ANNE))
+    assert people.members() == [ANNE]
+
+
+@pytest.mark.parametrize("fields", [{"Auto_Submitted": "auto-replied"}, {"Precedence": "bulk"},
+                                    {"List_Id": "<other.example.com>"}], ids=["automatic", "bulk", "list"])
+def test_programs_are_neither_believed_nor_answered(people, fields):
+    people.write(ANNE, "test-join", **fields)
+    people.write(ANNE, "test-request", "help", **fields)
+    assert people.letters() == []
+    people.write(ANNE, "test-join")
+    asked = people.letter(ANNE)
+    people.write(ANNE, sender_of(asked), "Out of office", **fields)
+    assert people.letters() == [] and people.members() == []
+
+
+@pytest.mark.parametrize("policy, consent", [("open", False), ("confirm", False), ("moderate", True),
+                                             ("confirm_then_moderate", True)])
+def test_policies(people, policy, consent):
+    """A new address is confirmed in any case; then a moderator is asked, or not."""
+    people.instance.cli("list", "set", f"test@{HOST}", f"subscription_policy={policy}",
+                        f"unsubscription_policy={policy}", "admin_notify_mchanges=yes")
+    people.write(ANNE, "test-join")
+    asked = people.letter(ANNE)
+    people.write(ANNE, sender_of(asked))
+    found = people.letters()
+    if not consent:
+        assert sorted(address for address, _ in found) == [ANNE, "olga@example.com"]
+        assert people.members() == [ANNE]
+        people.write(ANNE, "test-leave")
+        if policy == "confirm":
+            people.write(ANNE, sender_of(people.letter(ANNE)))
+        assert sorted(address for address, _ in people.letters()) == [ANNE, "olga@example.com"]
+        assert people.members() == []
+        return
+    request = next(letter for address, letter in found if address == "olga@example.com")
+    assert ANNE in request["Subject"] and people.members() == []
+    assert "waits for a moderator" in body(next(letter for address, letter in found if address == ANNE))
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "es", "ja", "zh_CN"])
+def test_letters_in_other_languages(people, language):
+    people.instance.cli("list", "set", f"test@{HOST}", f"preferred_language={language}")
+    people.write(ANNE, "test-request", "join", "nonsense\n")
+    found = people.letters(ANNE)
+    assert len(found) == 2
+    asked = next(letter for letter in found if "confirm+" in letter["From"])
+    assert "$" not in body(asked) and "Please" not in asked["Subject"]
+    people.write(ANNE, sender_of(asked))
+    welcome = people.letter(ANNE)
+    assert "Welcome" not in welcome["Subject"] and "$" not in body(welcome)
+    assert people.members() == [ANNE]
+
+
+def test_tokens_are_not_in_the_log(people):
+    people.write(ANNE, "test-join")
+    asked = people.letter(ANNE)
+    people.write(ANNE, sender_of(asked))
+    people.letters()
+    assert people.members() == [ANNE]
+    assert token(asked) not in people.instance.log_text()
+
+
+def test_killed_at_work_nothing_is_lost_or_done_twice(people):
+    """kill -9 of the runner again and again while people join and confirm: one letter each, and all are members."""
+    names = [f"p{number}@example.org" for number in range(60)]
+    client = people.instance.lmtp()
+
+    def storm(messages):
+        for number, (sender, to) in enumerate(messages):
+            people.write(sender, to, client=client)
+            if number % 6 == 5:
+                for pid in people.instance.pids("command"):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+
+    storm([(name, "test-join") for name in names])
+    found = people.letters()
+    letters = {address: letter for address, letter in found}
+    assert sorted(address for address, _ in found) == sorted(names)
+    storm([(name, sender_of(letters[name])) for name in names])
+    found = people.letters()
+    assert sorted(address for address, _ in found) == sorted(names)
+    assert people.members() == sorted(names)
+    assert people.instance.set_aside() == []
+    wait_until(lambda: people.instance.status()["healthy"], 20, "the runner to be back")

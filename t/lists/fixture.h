@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * A store with the list test@example.com and a unit of work, for tests of use cases. Letters are looked at where the
+ * hop would take them.
+ */
+#include <glib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "lists/work.h"
+#include "mail/template.h"
+#include "t/store/fixture.h"
+
+#define LIST "test.example.com"
+
+typedef struct World {
+    Fixture fixture;
+    Store *store;
+    List *list;
+    WorkSite site;
+    Actor actor;
+    VerpKeys *keys;
+} World;
+
+static inline void world_open(World *world, const void *data)
+{
+    GError *error = NULL;
+    static char *templates;
+    if (!templates) {
+        const char *top = g_getenv("top_srcdir");
+        templates = g_build_filename(top ? top : ".", "etc/templates", NULL);
+        template_set_built_in(templates);
+    }
+    fixture_open_list(&world->fixture, data);
+    world->store = world->fixture.store;
+    world->list = list_by_id(world->store, LIST, &error);
+    g_assert_no_error(error);
+    assert_ok(member_add(world->store, LIST, ROLE_OWNER, "olga@example.net", NULL, NULL, &error), error);
+    static const unsigned char secret[32] = "0123456789abcdef0123456789abcde";
+    g_autoptr(GPtrArray) secrets = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    g_ptr_array_add(secrets, g_bytes_new(secret, sizeof secret));
+    world->keys = verp_keys_new(secrets);
+    world->site = (WorkSite){.site_owner = "postmaster@example.com", .hostname = "example.com", .delimiter = '+',
+                             .answers_a_day = 10, .pending_request_life = 3 * 86400 * CLOCK_SECOND,
+                             .moderator_request_life = 180 * 86400 * CLOCK_SECOND, .keys = world->keys};
+    world->actor = (Actor){.role = ACTOR_ADDRESS, .door = DOOR_MAIL, .from = "test"};
+}
+
+static inline void world_close(World *world, const void *data)
+{
+    verp_keys_free(world->keys);
+    list_free(world->list);
+    fixture_close(&world->fixture, data);
+}
+
+static inline void world_set(World *world, const char *name, const char *value)
+{
+    GError *error = NULL;
+    assert_ok(list_set(world->store, LIST, name, value, &error), error);
+    list_free(world->list);
+    world->list = list_by_id(world->store, LIST, &error);
+}
+
+static inline Work *world_work(World *world)
+{
+    return work_new(world->store, &world->site, &world->actor);
+}
+
+/* All that the unit leaves for queues, as text: recipients, a line with metadata, the message. */
+static inline char *world_letters(World *world, Work *work)
+{
+    GError *error = NULL;
+    GString *all = g_string_new(NULL);
+    assert_ok(work_keep(work, "test", &error), error);
+    g_autoptr(GPtrArray) rows = outbox_of(world->store, "test", &error);
+    g_assert_no_error(error);
+    for (unsigned at = 0; at < rows->len; at++) {
+        const OutboxRow *row = rows->pdata[at];
+        size_t length;
+        const char *octets = g_bytes_get_data(row->message, &length);
+        g_string_append_printf(all, "%s <%s> %s\n%.*s\n", row->queue, row->recipients, row->meta, (int)length, octets);
+    }
+    assert_ok(outbox_remove_of(world->store, "test", &error), error);
+    return g_string_free(all, FALSE);
+}
+
+#define WORLD_TEST(path, function) g_test_add(path, World, NULL, world_open, function, world_close)

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/confirm.h"
+#include "lists/join.h"
+#include "lists/leave.h"
+#include "lists/request.h"
+#include "lists/workflow.h"
+#include "t/lists/fixture.h"
+
+#define ANNE "anne@example.org"
+
+/* ---- what a test does and sees ---- */
+
+static bool is_member(World *world, const char *address)
+{
+    g_autoptr(Member) member = member_find(world->store, LIST, ROLE_MEMBER, address, NULL);
+    return member != NULL;
+}
+
+static SubscriptionResult join(World *world, const char *address, char **letters)
+{
+    GError *error = NULL;
+    g_auto(Subscription) made = {0};
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(join_ask(work, world->list, &(Joiner){.address = address, .name = "Anne"}, &made, &error), error);
+    *letters = world_letters(world, work);
+    return made.result;
+}
+
+static SubscriptionResult leave(World *world, const char *address, char **letters)
+{
+    GError *error = NULL;
+    g_auto(Subscription) made = {0};
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(leave_ask(work, world->list, address, 0, &made, &error), error);
+    *letters = world_letters(world, work);
+    return made.result;
+}
+
+static SubscriptionResult confirm(World *world, const char *token, char **letters)
+{
+    GError *error = NULL;
+    g_auto(Subscription) made = {0};
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(confirm_token(work, world->list, token, &made, &error), error);
+    *letters = world_letters(world, work);
+    return made.result;
+}
+
+static SubscriptionResult decide(World *world, int64_t number, RequestVerdict verdict, char **letters)
+{
+    GError *error = NULL;
+    g_auto(Subscription) made = {0};
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(request_decide(work, number, verdict, "too many of you", &made, &error), error);
+    *letters = world_letters(world, work);
+    return made.result;
+}
+
+/* The token that stands in a letter. */
+static char *token_of(const char *letters)
+{
+    const char *at = strstr(letters, "    confirm ");
+    g_assert_nonnull(at);
+    return g_strndup(at + strlen("    confirm "), PENDING_TOKEN_CHARS);
+}
+
+static bool find_number(const Pending *pending, void *data)
+{
+    int64_t *number = data;
+    *number = pending->number;
+    return true;
+}
+
+static int64_t waiting(World *world)
+{
+    int64_t number = 0;
+    g_assert_true(pending_each(world->store, LIST, clock_now(), find_number, &number, NULL));
+    return number;
+}
+
+static unsigned count(const char *text, const char *what)
+{
+    unsigned found = 0;
+    for (; (text = strstr(text, what)); text++)
+        found++;
+    return found;
+}
+
+/* ---- tests ---- */
+
+/* For each policy and each thing that is known: what comes next. */
+static void test_workflow(void)
+{
+    for (int policy = POLICY_OPEN; policy <= POLICY_CONFIRM_THEN_MODERATE; policy++)
+        for (unsigned facts = 0; facts < WORKFLOW_FACTS; facts++) {
+            bool confirm_wanted = policy == POLICY_CONFIRM || policy == POLICY_CONFIRM_THEN_MODERATE;
+            bool consent_wanted = policy == POLICY_MODERATE || policy == POLICY_CONFIRM_THEN_MODERATE;
+            bool confirmed = (facts & FACT_CONFIRMED) != 0;
+            bool verified = confirmed || (facts & FACT_VERIFIED) != 0;
+            WorkflowStep wanted = !verified || (confirm_wanted && !confirmed)        ? WORKFLOW_ASK_PERSON
+                                  : consent_wanted && (facts & FACT_APPROVED) == 0 ? WORKFLOW_ASK_MODERATOR
+                                                                                    : WORKFLOW_DO;
+            g_assert_cmpint(workflow_next(policy, facts), ==, wanted);
+        }
+}
+
+static void test_join_and_confirm(World *world, const void *data)
+{
+    g_autofree char *asked = NULL, *wrong = NULL, *done = NULL, *again = NULL;
+    int64_t verified_at = 0;
+    g_assert_cmpint(join(world, ANNE, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_assert_false(is_member(world, ANNE));
+    g_autofree char *token = token_of(asked), *from = g_strdup_printf("<test-confirm+%s@example.com>", token);
+    g_assert_nonnull(strstr(asked, from));
+    g_assert_true(g_str_has_prefix(asked, "virgin <" ANNE "> "));
+    g_assert_nonnull(strstr(asked, "Auto-Submitted: auto-generated\r\n"));
+    g_assert_cmpint(confirm(world, "aaaaaaaaaaaaaaaaaaaaaaaaaa", &wrong), ==, SUBSCRIPTION_BAD_TOKEN);
+    g_assert_cmpstr(wrong, ==, "");
+    g_autofree char *upper = g_ascii_strup(token, -1); /* some systems change the case of an address */
+    g_assert_cmpint(confirm(world, upper, &done), ==, SUBSCRIPTION_DONE);
+    g_assert_true(is_member(world, ANNE));
+    g_assert_nonnull(strstr(done, "Subject: Welcome to Test\r\n"));
+    g_assert_true(address_verified(world->store, ANNE, &verified_at, NULL));
+    g_assert_cmpint(verified_at, >, 0);
+    g_assert_cmpint(confirm(world, token, &again), ==, SUBSCRIPTION_BAD_TOKEN);
+    g_assert_cmpstr(again, ==, "");
+}
+
+static void test_asking_a_thousand_times(World *world, const void *data)
+{
+    unsigned sent = 0;
+    for (unsigned at = 0; at < 1000; at++) {
+        g_autofree char *letters = NULL;
+        SubscriptionResult result = join(world, at % 2 ? ANNE : "Anne@EXAMPLE.org", &letters);
+        g_assert_cmpint(result, ==, at == 0 ? SUBSCRIPTION_ASKED_PERSON : SUBSCRIPTION_PERSON_WAITS);
+        sent += *letters != '\0';
+    }
+    g_assert_cmpuint(sent, ==, 1);
+}
+
+/* The day is over: one more, and only the new token counts. */
+static void test_asking_on_the_next_day(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_autofree char *first = NULL, *second = NULL, *old_answer = NULL, *new_answer = NULL;
+    join(world, ANNE, &first);
+    g_autofree char *old = token_of(first);
+    g_autoptr(Pending) request = pending_find(world->store, waiting(world), clock_now(), &error);
+    request->asked_at -= 25 * 3600 * CLOCK_SECOND;
+    assert_ok(pending_put(world->store, request, old, &error), error);
+    g_assert_cmpint(join(world, ANNE, &second), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_autofree char *new = token_of(second);
+    g_assert_cmpint(confirm(world, old, &old_answer), ==, SUBSCRIPTION_BAD_TOKEN);
+    g_assert_cmpint(confirm(world, new, &new_answer), ==, SUBSCRIPTION_DONE);
+}
+
+static void test_expired_token(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_autofree char *asked = NULL, *late = NULL;
+    int64_t removed = 0;
+    join(world, ANNE, &asked);
+    g_autofree char *token = token_of(asked);
+    g_autoptr(Pending) request = pending_find(world->store, waiting(world), clock_now(), &error);
+    request->expires_at = clock_now() - 1;
+    assert_ok(pending_put(world->store, request, token, &error), error);
+    g_assert_cmpint(confirm(world, token, &late), ==, SUBSCRIPTION_BAD_TOKEN);
+    g_assert_false(is_member(world, ANNE));
+    g_assert_cmpint(waiting(world), ==, 0);
+    assert_ok(pending_expire(world->store, clock_now(), &removed, &error), error);
+    g_assert_cmpint(removed, ==, 1);
+}
+
+static void test_open(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_autofree char *first = NULL, *done = NULL, *left = NULL, *again = NULL;
+    world_set(world, "subscription_policy", "open");
+    world_set(world, "unsubscription_policy", "open");
+    g_assert_cmpint(join(world, ANNE, &first), ==, SUBSCRIPTION_ASKED_PERSON); /* an address that nobody knows */
+    g_autofree char *token = token_of(first);
+    g_assert_cmpint(confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
+    g_assert_cmpint(leave(world, ANNE, &left), ==, SUBSCRIPTION_DONE);
+    g_assert_nonnull(strstr(left, "Subject: You have left Test"));
+    g_assert_false(is_member(world, ANNE));
+    g_assert_cmpint(join(world, ANNE, &again), ==, SUBSCRIPTION_DONE);
+    g_assert_no_error(error);
+}
+
+static void test_moderated(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_autofree char *asked = NULL, *confirmed = NULL, *again = NULL, *deferred = NULL, *accepted = NULL;
+    world_set(world, "subscription_policy", "confirm_then_moderate");
+    g_assert_cmpint(join(world, ANNE, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
+    {
+        g_auto(Subscription) made = {0};
+        g_autoptr(Work) work = world_work(world);
+        g_assert_false(request_decide(work, waiting(world), REQUEST_ACCEPT, NULL, &made, &error));
+        assert_failed(FAIL_NEVER, error); /* nobody confirms for another */
+    }
+    g_autofree char *token = token_of(asked);
+    g_assert_cmpint(confirm(world, token, &confirmed), ==, SUBSCRIPTION_ASKED_MODERATOR);
+    g_assert_nonnull(strstr(confirmed, "<olga@example.net>"));
+    g_assert_false(is_member(world, ANNE));
+    g_assert_cmpint(join(world, ANNE, &again), ==, SUBSCRIPTION_MODERATOR_WAITS);
+    g_assert_cmpstr(again, ==, "");
+    int64_t number = waiting(world);
+    g_assert_cmpint(decide(world, number, REQUEST_DEFER, &deferred), ==, SUBSCRIPTION_KEPT);
+    g_assert_cmpint(decide(world, number, REQUEST_ACCEPT, &accepted), ==, SUBSCRIPTION_DONE);
+    g_assert_true(is_member(world, ANNE));
+    g_assert_cmpint(waiting(world), ==, 0);
+}
+
+static void test_rejected(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_autofree char *asked = NULL, *confirmed = NULL, *rejected = NULL;
+    world_set(world, "subscription_policy", "confirm_then_moderate");
+    world_set(world, "admin_immed_notify", "no");
+    join(world, ANNE, &asked);
+    g_autofree char *token = token_of(asked);
+    g_assert_cmpint(confirm(world, token, &confirmed), ==, SUBSCRIPTION_ASKED_MODERATOR);
+    g_assert_cmpstr(confirmed, ==, "");
+    int64_t number = waiting(world);
+    g_assert_cmpint(decide(world, number, REQUEST_REJECT, &rejected), ==, SUBSCRIPTION_REFUSED);
+    g_assert_nonnull(strstr(rejected, "too many of you"));
+    g_assert_false(is_member(world, ANNE));
+    g_auto(Subscription) made = {0};
+    g_autoptr(Work) work = world_work(world);
+    g_assert_false(request_decide(work, number, REQUEST_ACCEPT, NULL, &made, &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+static void test_leave(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_autofree char *asked = NULL, *again = NULL, *stranger = NULL, *done = NULL;
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, ANNE, NULL, NULL, &error), error);
+    world_set(world, "admin_notify_mchanges", "yes");
+    g_assert_cmpint(leave(world, "bob@example.org", &stranger), ==, SUBSCRIPTION_NO_CHANGE);
+    g_assert_cmpint(leave(world, ANNE, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_assert_cmpint(leave(world, ANNE, &again), ==, SUBSCRIPTION_PERSON_WAITS);
+    g_assert_true(is_member(world, ANNE));
+    g_autofree char *token = token_of(asked);
+    g_assert_cmpint(confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
+    g_assert_false(is_member(world, ANNE));
+    g_assert_cmpuint(count(done, "virgin <"), ==, 2);
+    g_assert_nonnull(strstr(done, "Subject: Test: " ANNE " left"));
+}
+
+static void test_switches(World *world, const void *data)
+{
+    g_autofree char *asked = NULL, *done = NULL;
+    world_set(world, "send_welcome_message", "no");
+    world_set(world, "admin_notify_mchanges", "yes");
+    join(world, ANNE, &asked);
+    g_autofree char *token = token_of(asked);
+    g_assert_cmpint(confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
+    g_assert_cmpuint(count(done, "virgin <"), ==, 1);
+    g_assert_nonnull(strstr(done, "Subject: Test: " ANNE " joined"));
+}
+
+static void test_signed_leave(World *world, const void *data)
+{
+    GError *error = NULL;
+    static const char *const members[] = {ANNE, "a-name-that-is-too-long-to-stand-in-an-address@some.long.example.org"};
+    VerpList list = {LIST, "test-leave", "example.com", '+'};
+    for (size_t at = 0; at < G_N_ELEMENTS(members); at++) {
+        g_auto(Subscription) forged = {0}, made = {0}, link = {0};
+        g_autoptr(GString) address = g_string_new(NULL);
+        g_autoptr(Work) work = world_work(world);
+        assert_ok(member_add(world->store, LIST, ROLE_MEMBER, members[at], NULL, NULL, &error), error);
+        g_assert_true(verp_make(world->keys, VERP_UNSUBSCRIBE, &list, members[at], clock_now(), address));
+        g_autofree char *detail = g_strndup(strchr(address->str, '+') + 1, strcspn(strchr(address->str, '+') + 1, "@"));
+        g_autofree char *wrong = g_strdup(detail);
+        wrong[strlen(wrong) - 1] = wrong[strlen(wrong) - 1] == 'a' ? 'b' : 'a';
+        assert_ok(leave_signed(work, world->list, wrong, &forged, &error), error);
+        g_assert_cmpint(forged.result, ==, SUBSCRIPTION_BAD_TOKEN);
+        g_assert_true(is_member(world, members[at]));
+        assert_ok(leave_signed(work, world->list, detail, &made, &error), error);
+        g_assert_cmpint(made.result, ==, SUBSCRIPTION_DONE);
+        g_assert_false(is_member(world, members[at]));
+        assert_ok(member_add(world->store, LIST, ROLE_MEMBER, members[at], NULL, NULL, &error), error);
+        g_autofree char *token = verp_token(world->keys, VERP_UNSUBSCRIBE, LIST, members[at], clock_now());
+        assert_ok(leave_token(work, NULL, token, &link, &error), error);
+        g_assert_cmpint(link.result, ==, SUBSCRIPTION_DONE);
+        g_assert_cmpstr(link.address, ==, members[at]);
+        g_assert_false(is_member(world, members[at]));
+    }
+}
+
+static void test_bad_addresses(World *world, const void *data)
+{
+    static const char *const bad[] = {"", "anne", "anne@", "@example.org", "a b@example.org", "test@example.com",
+                                      "TEST-request@example.com", "test-join@example.com"};
+    for (size_t at = 0; at < G_N_ELEMENTS(bad); at++) {
+        g_autofree char *letters = NULL;
+        g_assert_cmpint(join(world, bad[at], &letters), ==, SUBSCRIPTION_BAD_ADDRESS);
+        g_assert_cmpstr(letters, ==, "");
+    }
+}
+
+static void test_daily_limit(World *world, const void *data)
+{
+    world->site.answers_a_day = 1;
+    GError *error = NULL;
+    int64_t today;
+    assert_ok(store_count_answer(world->store, ANNE, clock_now(), &today, &error), error);
+    g_autofree char *letters = NULL;
+    g_assert_cmpint(join(world, ANNE, &letters), ==, SUBSCRIPTION_LIMITED);
+    g_assert_cmpstr(letters, ==, "");
+    g_assert_cmpint(waiting(world), ==, 0);
+}
+
+/* No room for a token in the address: it is in the subject. */
+static void test_long_name(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_autoptr(List) list = list_create(world->store, "announcements-of-all-the-departments@example.com", NULL, &error);
+    g_assert_no_error(error);
+    g_auto(Subscription) made = {0};
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(join_ask(work, list, &(Joiner){.address = ANNE}, &made, &error), error);
+    g_autofree char *letters = world_letters(world, work), *token = token_of(letters);
+    g_autofree char *mark = g_strdup_printf("(confirm %s)", token);
+    g_autofree char *flat = g_strjoinv("", g_strsplit(letters, "\r\n ", -1));
+    g_assert_true(strstr(letters, mark) || strstr(flat, mark) || strstr(letters, token));
+    g_assert_nonnull(strstr(letters, "announcements-of-all-the-departments-request@example.com"));
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/subscription/workflow", test_workflow);
+    WORLD_TEST("/subscription/join and confirm", test_join_and_confirm);
+    WORLD_TEST("/subscription/asking a thousand times", test_asking_a_thousand_times);
+    WORLD_TEST("/subscription/asking on the next day", test_asking_on_the_next_day);
+    WORLD_TEST("/subscription/expired token", test_expired_token);
+    WORLD_TEST("/subscription/open", test_open);
+    WORLD_TEST("/subscription/moderated", test_moderated);
+    WORLD_TEST("/subscription/rejected", test_rejected);
+    WORLD_TEST("/subscription/leave", test_leave);
+    WORLD_TEST("/subscription/switches", test_switches);
+    WORLD_TEST("/subscription/signed leave", test_signed_leave);
+    WORLD_TEST("/subscription/bad addresses", test_bad_addresses);
+    WORLD_TEST("/subscription/daily limit", test_daily_limit);
+    WORLD_TEST("/subscription/long name", test_long_name);
+    return g_test_run();
+}

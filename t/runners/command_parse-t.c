@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/command/parse.h"
+
+#include <string.h>
+
+#define TOKEN "abcdefghijklmnopqrstuvwx23"
+
+/* "join;leave address=x|ignored line": what is read of a mail. */
+static char *read_mail(const char *mail)
+{
+    g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
+    g_auto(MailCommands) read = {0};
+    mail_commands_read(&read, octets);
+    GString *text = g_string_new(NULL);
+    for (unsigned at = 0; at < read.commands->len; at++) {
+        const MailCommand *command = read.commands->pdata[at];
+        g_string_append_printf(text, "%s%d(%s,%s)", at > 0 ? " " : "", command->word,
+                               command->argument ? command->argument : "", command->digest ? command->digest : "");
+    }
+    for (unsigned at = 0; at < read.ignored->len; at++)
+        g_string_append_printf(text, "|%s", (const char *)read.ignored->pdata[at]);
+    if (read.stopped)
+        g_string_append(text, ".");
+    return g_string_free(text, FALSE);
+}
+
+typedef struct Case {
+    const char *mail, *read;
+} Case;
+
+static const Case cases[] = {
+    {"Subject: join\n\n", "0(,)"},
+    {"Subject: SUBSCRIBE\n\n", "0(,)"},
+    {"Subject: Re: join\n\nhello\n", "0(,)|hello"},
+    {"Subject: AW: Re[2]: leave\n\n", "1(,)"},
+    {"Subject: =?utf-8?B?5Zue5aSN77yaIGpvaW4=?=\n\n", "0(,)"}, /* two characters, and a colon of full width */
+    {"Subject: Regarding join\n\n", ""},
+    {"Subject: hi\n\njoin digest=no address=x@example.org\n", "0(x@example.org,no)"},
+    {"Subject: hi\n\njoin digest=often\n", "|join digest=often"},
+    {"Subject: hi\n\njoin us for lunch\nhelp me\n", "|join us for lunch|help me"},
+    {"\n\njoin\njoin\nJOIN\n", "0(,)"}, /* each once */
+    {"Subject: join\n\nleave\nend\nhelp\n", "0(,) 1(,)."},
+    {"Subject: stop\n\njoin\n", "."},
+    {"\n\n> join\n| leave\nhelp\n-- \nleave\n", "3(,)"},
+    {"\n\nconfirm " TOKEN "\n", "2(" TOKEN ",)"},
+    {"\n\nconfirm 123\nconfirm\n", "|confirm 123|confirm"},
+    {"Subject: Re: Please confirm: join X (confirm " TOKEN ")\n\nyes\n", "2(" TOKEN ",)|yes"},
+    {"\n\necho  a  b\n", "4(a b,)"},
+    {"\n\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\njoin\n", "|1|2|3|4|5|6|7|8|9|10"},
+    {"Content-Type: multipart/alternative; boundary=x\n\n--x\nContent-Type: text/plain\n\nleave\n--x\n"
+     "Content-Type: text/html\n\n<p>join</p>\n--x--\n",
+     "1(,)"},
+    {"Content-Type: text/html\n\n<html><body><div>join</div><div>help</div></body></html>\n", "0(,) 3(,)"},
+    {"Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\nam9pbgo=\n", "0(,)"},
+    {"Subject: Re: anything\n\n\xff\xfe join\n", "|\xc3\xbf\xc3\xbe join"},
+    {"", ""},
+};
+
+static void test_cases(void)
+{
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_autofree char *crlf = g_strjoinv("\r\n", g_strsplit(cases[at].mail, "\n", -1));
+        g_autofree char *plain = read_mail(cases[at].mail), *wire = read_mail(crlf);
+        g_assert_cmpstr(plain, ==, cases[at].read);
+        g_assert_cmpstr(wire, ==, cases[at].read);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/command/parse", test_cases);
+    return g_test_run();
+}

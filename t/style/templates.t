@@ -1,0 +1,40 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""A letter says the same in every language: each translated template has the placeholders of the English one."""
+import os
+import re
+
+import tree
+
+TEMPLATES = os.path.join(tree.TOP, "etc", "templates")
+
+
+def read(language, name):
+    return tree.text(os.path.join("etc", "templates", language, name))
+
+
+def placeholders(text):
+    return set(re.findall(r"\$\{?(\w+)", text))
+
+
+tap = tree.Tap()
+for language in sorted(os.listdir(TEMPLATES)):
+    faults = []
+    for name in sorted(os.listdir(os.path.join(TEMPLATES, language))):
+        if not os.path.exists(os.path.join(TEMPLATES, "en", name)):
+            faults.append("%s/%s has no English original" % (language, name))
+            continue
+        here, original = read(language, name), read("en", name)
+        if name == "answers.txt":
+            sentences = [dict(re.findall(r"(?m)^(\w+): (.*)$", text)) for text in (here, original)]
+            faults += ["%s/%s: %s" % (language, name, key) for key in sorted(sentences[0].keys() ^ sentences[1].keys())]
+            faults += ["%s/%s: %s" % (language, name, key) for key in sorted(sentences[0].keys() & sentences[1].keys())
+                       if placeholders(sentences[0][key]) != placeholders(sentences[1][key])]
+            continue
+        odd = placeholders(here) ^ placeholders(original)
+        faults += ["%s/%s: $%s is in one of the two only" % (language, name, word) for word in sorted(odd)]
+        if not here.startswith("Subject: "):
+            faults.append("%s/%s does not begin with Subject" % (language, name))
+    tap.result("templates in %s" % language, faults)
+tap.end()
