@@ -84,6 +84,9 @@ const char *const *config_list(const Config *config, const char *section, const 
 const char *const *config_family(const Config *config, const char *family);
 bool config_has_section(const Config *config, const char *section);
 
+/* Is there a runner that the master starts for this queue? */
+bool config_has_worker(const Config *config, const char *queue);
+
 /* Free keys of an outside runner's section, "x_anything"; NULL when absent. */
 const char *config_extra(const Config *config, const char *section, const char *key);
 char **config_extra_names(const Config *config, const char *section); /* in the order of the file; g_strfreev() */

@@ -9,7 +9,7 @@
 typedef struct Joiner {
     const char *address;
     const char *name; /* for people; NULL: not known */
-    unsigned facts;   /* of lists/workflow.h: what the caller knows for sure; 0 for a mail, whose From anybody can write */
+    unsigned facts;   /* of lists/workflow.h: what the caller knows for sure; 0 for a mail, whose From proves nothing */
 } Joiner;
 
 /* Asks for the joiner to become a member of list, as subscription_policy says. That an address was confirmed earlier is

@@ -50,6 +50,7 @@ typedef struct Post {
     const char *left, *left_reason; /* why a part of a message comes alone (KEY_LEFT), or NULL */
     bool moderated; /* a person let it pass */
     bool ours;      /* we wrote it (virgin) */
+    bool no_requests; /* nobody works mail to -join, -leave and -request: no field names them */
 
     /* what the rules found (names and texts) */
     GPtrArray *hits, *misses; /* of const char *, static */

@@ -44,6 +44,7 @@ bool list_runner_start(Runner *runner, GError **error)
     own->lists = list_cache_new(store);
     own->archivers = read_archivers(config);
     own->site_owner = config_string(config, "site", "site_owner");
+    own->no_requests = !config_has_worker(config, "command");
     own->templates = config_string(config, "site", "template_directory");
     own->copies = (PostCopies){
         .verp_interval = config_integer(config, "pipeline", "verp_delivery_interval"),
@@ -141,6 +142,7 @@ bool list_runner_post_init(ListRunnerPost *own, Runner *runner, Entry *entry, GE
     post->message_id = meta_string(meta, KEY_MESSAGE_ID, NULL);
     post->trace = entry_trace(entry);
     post->site_owner = shared->site_owner;
+    post->no_requests = shared->no_requests;
     post->archivers = (const PostArchiver *)shared->archivers->data;
     post->copies = &shared->copies;
     post->now = clock_now();

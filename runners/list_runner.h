@@ -21,6 +21,7 @@ typedef struct ListRunner {
     ListCache *lists;
     GArray *archivers; /* of PostArchiver, zero-terminated: those that are enabled */
     const char *site_owner, *templates;
+    bool no_requests; /* as in Post */
     PostCopies copies;
     VerpKeys *keys;        /* list_runner_keys() */
     int64_t keys_until;    /* monotonic */

@@ -74,7 +74,8 @@ static void set_unsubscribe(const Post *post, Message *message, const Marks *mar
     g_autofree char *escaped = g_uri_escape_string(url, ":/?#[]@!$&'()*+,;=%", false);
     g_autofree char *leave = post_list_address(post->list, "leave");
     g_autofree char *address = g_uri_escape_string(leave, "@!$'*+-=_.~", true);
-    g_autofree char *value = g_strdup_printf("<%s>,\r\n <mailto:%s>", escaped, address);
+    g_autofree char *value = post->no_requests ? g_strdup_printf("<%s>", escaped)
+                                               : g_strdup_printf("<%s>,\r\n <mailto:%s>", escaped, address);
     message_set(message, "List-Unsubscribe", value);
     message_set(message, "List-Unsubscribe-Post", "List-Unsubscribe=One-Click");
 }

@@ -76,10 +76,12 @@ static bool process(Post *post, GError **error)
     append_list_id(post);
     if (post->ours)
         return true;
-    append_mailto(post, "List-Help", "request", "?subject=help");
     append_mailto(post, "List-Owner", "owner", "");
-    append_mailto(post, "List-Subscribe", "join", "");
-    append_mailto(post, "List-Unsubscribe", "leave", "");
+    if (!post->no_requests) {
+        append_mailto(post, "List-Help", "request", "?subject=help");
+        append_mailto(post, "List-Subscribe", "join", "");
+        append_mailto(post, "List-Unsubscribe", "leave", "");
+    }
     if (post->list->allow_list_posts)
         append_mailto(post, "List-Post", NULL, "");
     else

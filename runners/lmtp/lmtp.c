@@ -24,6 +24,7 @@
 #define ENTRY_MEMORY 2304 /* octets of an entry that is being stored, besides its texts and the message (measured) */
 #define SPACE_TRUST_US (CLOCK_SECOND / 100) /* how old a look at the free space may be */
 #define UNKNOWN "550 5.1.1 There is no such list here"
+#define NOT_HERE "550 5.1.1 This list takes no mail at this address"
 #define NO_DATABASE "451 4.3.0 The database cannot be used now; try again later"
 #define NO_SPACE "452 4.3.1 There is too little space on the disk; try again later"
 
@@ -35,6 +36,7 @@ typedef struct Lmtp {
     struct event *committed;
     struct event *turn_end; /* comes after all that this turn of the loop has to do */
     const char *hostname;
+    bool takes_requests, takes_bounces; /* somebody works these queues */
     uint64_t min_free;
     int spool_fd; /* the loop's own view of the spool, for its free space */
     uint64_t free_space;
@@ -108,15 +110,33 @@ static size_t memory_for(const LmtpSession *session, const LmtpRecipient *recipi
     return ENTRY_MEMORY + parts + metadata;
 }
 
+/* What nobody works would lie in its queue for ever. Posts wait: whoever stops their runner means to start it again. */
+static bool is_taken(const Lmtp *lmtp, const ListAddress *address)
+{
+    switch (address->to) {
+    case LIST_ADDRESS_POSTING:
+    case LIST_ADDRESS_OWNER:
+        return true;
+    case LIST_ADDRESS_BOUNCES:
+        return lmtp->takes_bounces;
+    default:
+        return lmtp->takes_requests;
+    }
+}
+
 static const char *on_recipient(LmtpSession *session, LmtpRecipient *recipient, void *data)
 {
     Lmtp *lmtp = data;
     const Client *client = lmtp_session_data(session);
     g_autoptr(GError) error = NULL;
     recipient->data = lists_find(lmtp->lists, recipient->address, &error);
-    if (recipient->data) {
+    if (recipient->data && is_taken(lmtp, recipient->data)) {
         recipient->size = memory_for(session, recipient);
         return NULL;
+    }
+    if (recipient->data) {
+        g_clear_pointer(&recipient->data, list_address_free);
+        return NOT_HERE;
     }
     bool unknown = g_error_matches(error, FAIL, FAIL_MISSING);
     log_info("- to=<%s> from=<%s> peer=%s result=%s", recipient->address, lmtp_session_transaction(session)->sender,
@@ -329,6 +349,8 @@ static bool lmtp_start(Listener *listener, GError **error)
     lmtp->listener = listener;
     lmtp->hostname = config_string(config, "site", "hostname");
     lmtp->min_free = config_size(config, "spool", "min_free");
+    lmtp->takes_requests = config_has_worker(config, "command");
+    lmtp->takes_bounces = config_has_worker(config, "bounces");
     lmtp->spool_fd = own_fd;
     lmtp->server = lmtp_server_new(lmtp->hostname, &limits, &handler, lmtp);
     lmtp->lists = lists_new(config);

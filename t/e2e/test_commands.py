@@ -7,6 +7,7 @@ import email.policy
 import os
 import re
 import signal
+import smtplib
 
 import pytest
 
@@ -164,6 +165,41 @@ def test_policies(people, policy, consent):
     request = next(letter for address, letter in found if address == "olga@example.com")
     assert ANNE in request["Subject"] and people.members() == []
     assert "waits for a moderator" in body(next(letter for address, letter in found if address == ANNE))
+
+
+def test_without_the_runner_its_addresses_are_refused_and_not_named(instances, sink):
+    instance = instances(sink.port, settings={"runner.command": {"start": "no"}, "runner.bounces": {"start": "no"},
+                                              "pipeline": {"verp_delivery_interval": "1",
+                                                           "unsubscribe_url": "https://x.example/$token"}}).start()
+    address = instance.create_list("test", [ANNE])
+    people = People(instance, sink)
+    for suffix in ("join", "subscribe", "leave", "unsubscribe", "request", "confirm", "confirm+abc", "bounces"):
+        with pytest.raises(smtplib.SMTPRecipientsRefused) as refused:
+            people.write(ANNE, f"test-{suffix}")
+        assert refused.value.recipients[f"test-{suffix}@{HOST}"][0] == 550
+    people.write(BOB, "test-owner")
+    people.write(BOB, "test")
+    instance.wait_idle()
+    copy = next(t for t in sink.transactions() if t.to == [ANNE])
+    head = email.message_from_bytes(copy.octets)
+    assert not head["List-Subscribe"] and not head["List-Help"] and head["List-Post"] and head["List-Owner"]
+    assert "mailto" not in head["List-Unsubscribe"] and "https://x.example/" in head["List-Unsubscribe"]
+    instance.set({"runner.command": None})
+    instance.cli("reload")
+    instance.wait_ready()
+    sink.purge()
+
+    def taken():
+        try:
+            people.write(ANNE, "test-leave")
+        except smtplib.SMTPRecipientsRefused:
+            return False
+        return True
+    wait_until(taken, 10, "the address to be taken")
+    people.write(BOB, "test")
+    instance.wait_idle()
+    copy = next(t for t in sink.transactions() if t.to == [ANNE] and b"List-Post" in t.octets)
+    assert f"mailto:test-leave@{HOST}" in email.message_from_bytes(copy.octets)["List-Unsubscribe"]
 
 
 @pytest.mark.parametrize("language", ["de", "fr", "es", "ja", "zh_CN"])
