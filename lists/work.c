@@ -108,6 +108,8 @@ unsigned work_entries(const Work *work)
 
 void work_log(const Work *work, const char *list_id, const char *format, ...)
 {
+    if (work->actor.door == DOOR_SHELL)
+        return;
     va_list arguments;
     va_start(arguments, format);
     g_autofree char *text = g_strdup_vprintf(format, arguments);

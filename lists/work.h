@@ -58,7 +58,8 @@ int64_t work_now(const Work *work); /* the same for the whole unit */
 void work_entry(Work *work, const char *queue, json_t *meta, GPtrArray *pieces, char **recipients);
 unsigned work_entries(const Work *work); /* how many there are */
 
-/* Writes a line to the log: from, list and what happened. Never give it a token. */
+/* Writes a line to the log: from, list and what happened; none for the shell, whose log is the operator's terminal.
+ * Never give it a token. */
 void work_log(const Work *work, const char *list_id, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 /* ---- outside of runners ---- */

@@ -53,6 +53,7 @@ _listrunner_values()
     ENTRY) _listrunner_ask "${config[@]}" queue ls --names --limit 1000 ;;
     SET) _listrunner_ask "${config[@]}" fragments ls --names ;;
     NUMBER) _listrunner_ask "${config[@]}" held ls --names ;;
+    REQUEST) _listrunner_ask "${config[@]}" pending ls --names ;;
     RUNNER) _listrunner_ask "${config[@]}" config show --defaults | sed -n 's/^\[runner\.\(.*\)\].*/\1/p' ;;
     SETTING*) _listrunner_ask "${config[@]}" list show --names "${given[0]}" ;;
     FILE) compgen -f -- "$2" ;;

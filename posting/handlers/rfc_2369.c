@@ -76,9 +76,10 @@ static bool process(Post *post, GError **error)
     append_list_id(post);
     if (post->ours)
         return true;
+    if (!post->no_requests)
+        append_mailto(post, "List-Help", "request", "?subject=help");
     append_mailto(post, "List-Owner", "owner", "");
     if (!post->no_requests) {
-        append_mailto(post, "List-Help", "request", "?subject=help");
         append_mailto(post, "List-Subscribe", "join", "");
         append_mailto(post, "List-Unsubscribe", "leave", "");
     }

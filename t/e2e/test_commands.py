@@ -165,6 +165,41 @@ def test_policies(people, policy, consent):
     request = next(letter for address, letter in found if address == "olga@example.com")
     assert ANNE in request["Subject"] and people.members() == []
     assert "waits for a moderator" in body(next(letter for address, letter in found if address == ANNE))
+    cli = people.instance.cli
+    number = cli("pending", "ls", "--names").strip()
+    assert f"pending accept {number}" in body(request)
+    cli("pending", "defer", number)
+    cli("pending", "accept", number)
+    assert sorted(address for address, _ in people.letters()) == [ANNE, "olga@example.com"]
+    assert people.members() == [ANNE] and cli("pending", "ls", "--names") == ""
+    people.write(ANNE, "test-leave")
+    if policy == "confirm_then_moderate":
+        people.write(ANNE, sender_of(people.letter(ANNE)))
+    people.letters()
+    number = cli("pending", "ls", "--names").strip()
+    cli("pending", "reject", number, "--reason", "we need you")
+    assert "we need you" in body(people.letter(ANNE)) and people.members() == [ANNE]
+
+
+def test_one_click_token(instances, sink):
+    """The token of a copy's List-Unsubscribe, redeemed as a web server's program would."""
+    instance = instances(sink.port, settings={"pipeline": {"verp_delivery_interval": "1",
+                                                           "unsubscribe_url": "https://x.example/$token"}}).start()
+    address = instance.create_list("test", [ANNE, BOB])
+    people = People(instance, sink)
+    people.write(BOB, "test")
+    instance.wait_idle()
+    copy = next(t for t in sink.transactions() if t.to == [ANNE])
+    link = re.search(r"<https://x.example/([^>]+)>", email.message_from_bytes(copy.octets)["List-Unsubscribe"]).group(1)
+    sink.purge()
+    wrong = link[:-1] + ("a" if link[-1] != "a" else "b")
+    assert instance.run("unsubscribe", wrong).returncode == 66 and people.members() == [ANNE, BOB]
+    assert ANNE in instance.cli("unsubscribe", link)
+    assert people.members() == [BOB]
+    assert "left" in people.letter(ANNE)["Subject"]
+    assert "nothing was changed" in instance.cli("unsubscribe", link) and people.letters() == []
+    assert instance.run("pending", "accept", "7").returncode == 66
+    assert instance.run("pending", "accept", "x").returncode == 64
 
 
 def test_without_the_runner_its_addresses_are_refused_and_not_named(instances, sink):

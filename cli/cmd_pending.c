@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* listrunner pending: requests to join or leave that wait for an answer. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "cli/command.h"
+#include "cli/listing.h"
+#include "cli/plain.h"
+#include "cli/work_site.h"
+#include "lists/request.h"
+
+static gboolean json, names;
+static char *reason;
+
+static bool request_number(const char *text, int64_t *number, GError **error)
+{
+    char *end;
+    errno = 0;
+    *number = strtoll(text, &end, 10);
+    if (errno == 0 && end != text && *end == '\0' && *number > 0)
+        return true;
+    g_autofree char *shown = g_utf8_make_valid(text, -1);
+    command_usage(error, "'%s' is no number of a request; listrunner pending ls shows them", shown);
+    return false;
+}
+
+static json_t *row_of(const Pending *pending)
+{
+    return json_pack("{sI ss so so ss so so so sI}", "number", (json_int_t)pending->number, "kind",
+                     pending_kind_text(pending->kind), "list", listing_text(pending->list_id), "address",
+                     listing_text(pending->address), "waits_for", pending_waits_for_text(pending->waits_for), "name",
+                     listing_text(pending->display_name), "asked_at", listing_time(pending->asked_at), "expires_at",
+                     listing_time(pending->expires_at), "age",
+                     (json_int_t)((clock_now() - pending->made_at) / CLOCK_SECOND));
+}
+
+static bool show_pending(const Pending *pending, void *data)
+{
+    if (names)
+        printf("%" G_GINT64_FORMAT "\n", pending->number);
+    else
+        listing_row(data, row_of(pending));
+    return !ferror(stdout);
+}
+
+static int run_ls(Site *site, int argc, char **argv, GError **error)
+{
+    static const Column columns[] = {
+        {"number", "NUMBER", COLUMN_NUMBER}, {"list", "LIST", COLUMN_TEXT}, {"kind", "WANTS", COLUMN_TEXT},
+        {"waits_for", "WAITS FOR", COLUMN_TEXT}, {"age", "AGE", COLUMN_SPAN}, {"address", "ADDRESS", COLUMN_TEXT},
+        {NULL, NULL, COLUMN_TEXT}};
+    Store *store = site_store(site, false, error);
+    g_autoptr(List) list = store && argc > 0 ? list_find(store, argv[0], error) : NULL;
+    if (!store || (argc > 0 && !list))
+        return TOOL_LATER;
+    g_autoptr(Listing) listing = listing_new(columns, json);
+    return pending_each(store, list ? list->list_id : NULL, clock_now(), show_pending, listing, error) ? TOOL_OK
+                                                                                                       : TOOL_LATER;
+}
+
+static int run_show(Site *site, int argc, char **argv, GError **error)
+{
+    int64_t number;
+    if (!request_number(argv[0], &number, error))
+        return TOOL_USAGE;
+    Store *store = site_store(site, false, error);
+    g_autoptr(Pending) pending = store ? pending_find(store, number, clock_now(), error) : NULL;
+    if (!pending)
+        return TOOL_LATER;
+    listing_show(row_of(pending), json);
+    return TOOL_OK;
+}
+
+/* ---- deciding ---- */
+
+typedef struct Verdict {
+    RequestVerdict verdict;
+    const char *past; /* "accepted" */
+} Verdict;
+
+static bool decide_one(WorkPlace *place, const Verdict *verdict, int64_t number, Subscription *made, GError **error)
+{
+    g_autoptr(Work) work = work_new(place->store, &place->site, &place->actor);
+    if (!work_begin(work, error))
+        return false;
+    if (request_decide(work, number, verdict->verdict, reason, made, error))
+        return work_commit(work, place->spool, error);
+    work_cancel(work);
+    return false;
+}
+
+static int decide_all(Site *site, const Verdict *verdict, char **argv, GError **error)
+{
+    int64_t number;
+    WorkPlace place;
+    for (size_t at = 0; argv[at]; at++)
+        if (!request_number(argv[at], &number, error))
+            return TOOL_USAGE;
+    if (!work_place_open(&place, site, error))
+        return TOOL_LATER;
+    int worst = TOOL_OK;
+    for (size_t at = 0; argv[at]; at++) {
+        g_autoptr(GError) refusal = NULL;
+        g_auto(Subscription) made = {0};
+        request_number(argv[at], &number, NULL);
+        if (decide_one(&place, verdict, number, &made, &refusal)) {
+            printf("%" G_GINT64_FORMAT " %s: %s %s%s\n", number, verdict->past, made.address,
+                   pending_kind_text(made.kind), made.result == SUBSCRIPTION_NO_CHANGE ? " (nothing to change)" : "");
+            continue;
+        }
+        plain_complain("listrunner pending: %" G_GINT64_FORMAT " is not %s: %s", number, verdict->past,
+                       refusal->message);
+        worst = MAX(worst, command_exit_code(refusal));
+    }
+    return worst;
+}
+
+static int run_accept(Site *site, int argc, char **argv, GError **error)
+{
+    return decide_all(site, &(Verdict){REQUEST_ACCEPT, "accepted"}, argv, error);
+}
+
+static int run_reject(Site *site, int argc, char **argv, GError **error)
+{
+    if (reason && !g_utf8_validate(reason, -1, NULL))
+        return command_usage(error, "--reason is not UTF-8");
+    return decide_all(site, &(Verdict){REQUEST_REJECT, "rejected"}, argv, error);
+}
+
+static int run_discard(Site *site, int argc, char **argv, GError **error)
+{
+    return decide_all(site, &(Verdict){REQUEST_DISCARD, "discarded"}, argv, error);
+}
+
+static int run_defer(Site *site, int argc, char **argv, GError **error)
+{
+    return decide_all(site, &(Verdict){REQUEST_DEFER, "deferred"}, argv, error);
+}
+
+static const GOptionEntry ls_options[] = {
+    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the numbers", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const GOptionEntry show_options[] = {
+    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const GOptionEntry reject_options[] = {
+    {"reason", 0, 0, G_OPTION_ARG_FILENAME, &reason, "what the person is told", "TEXT"},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const Command ls = {
+    .name = "ls", .arguments = "[LIST]", .summary = "Show requests to join or leave that wait for an answer",
+    .most = 1, .options = ls_options, .run = run_ls,
+};
+
+static const Command show = {
+    .name = "show", .arguments = "REQUEST", .summary = "Show one request", .least = 1, .most = 1,
+    .options = show_options, .run = run_show,
+};
+
+static const Command accept = {
+    .name = "accept", .arguments = "REQUEST...", .summary = "Do what is asked for", .least = 1, .most = -1,
+    .run = run_accept,
+};
+
+static const Command reject = {
+    .name = "reject", .arguments = "REQUEST...", .summary = "Refuse it and tell the person", .least = 1, .most = -1,
+    .options = reject_options, .run = run_reject,
+};
+
+static const Command discard = {
+    .name = "discard", .arguments = "REQUEST...", .summary = "Drop it, telling nobody", .least = 1, .most = -1,
+    .run = run_discard,
+};
+
+static const Command defer = {
+    .name = "defer", .arguments = "REQUEST...", .summary = "Let it wait, for as long again", .least = 1, .most = -1,
+    .run = run_defer,
+};
+
+static const Command *const verbs[] = {&ls, &show, &accept, &reject, &discard, &defer, NULL};
+
+const Command cmd_pending = {
+    .name = "pending", .arguments = "", .summary = "Show requests to join or leave, and decide about them",
+    .verbs = verbs,
+};

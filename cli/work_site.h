@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* What a verb needs to run use cases of lists/: who asks is the operator. */
+#include "cli/site.h"
+#include "lists/work.h"
+
+typedef struct WorkPlace {
+    Store *store;
+    Spool *spool;
+    WorkSite site; /* without keys */
+    Actor actor;
+} WorkPlace;
+
+/* Opens store and spool, which stay the Site's. */
+bool work_place_open(WorkPlace *place, Site *site, GError **error);
