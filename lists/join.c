@@ -3,6 +3,7 @@
 #include "lists/join.h"
 
 #include "base/fail.h"
+#include "base/mailbox.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
 #include "mail/address.h"
@@ -37,7 +38,7 @@ bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *
     bool member;
     int64_t verified_at;
     *subscription = (Subscription){.result = SUBSCRIPTION_BAD_ADDRESS, .kind = PENDING_JOIN};
-    if (!email_is_valid(address) || is_own_address(list, address)) {
+    if (!mailbox_valid(address) || is_own_address(list, address)) {
         subscription->address = g_strdup(address);
         return true;
     }

@@ -3,6 +3,7 @@
 #include "lists/leave.h"
 
 #include "base/fail.h"
+#include "base/mailbox.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
 #include "store/email.h"
@@ -11,7 +12,7 @@ bool leave_ask(Work *work, const List *list, const char *address, unsigned facts
                GError **error)
 {
     *subscription = (Subscription){.result = SUBSCRIPTION_BAD_ADDRESS, .kind = PENDING_LEAVE};
-    if (!email_is_valid(address)) {
+    if (!mailbox_valid(address)) {
         subscription->address = g_strdup(address);
         return true;
     }
