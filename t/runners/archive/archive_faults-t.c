@@ -29,7 +29,7 @@
 /* Of calls, unless -m thorough is said. */
 #define STEP 23
 #define FEW_STEP 5 /* where few are meant */
-#define VALGRIND_STEP 10 /* so many times fewer */
+#define SLOW_STEP 10 /* so many times fewer, under valgrind and with sanitizers */
 
 /* When a process looks at its queue again, seconds after it began, and when the posts arrive, in milliseconds. What
  * could not be stored comes again in the next round, in one batch with posts that arrived since and are due before it:
@@ -44,7 +44,7 @@ static const unsigned rows[] = {1, 3, 8, 20, 50};
 static char *place; /* holds disk/spool/, disk/maildir/, disk/mbox/, clock, listrunner.conf */
 static FaultReport *report; /* shared with the process in which calls fail */
 static bool busy; /* who holds the lock on one mbox finds others locked */
-static bool valgrind;
+static bool slow;
 
 int archive_main(int argc, char **argv); /* main() of archive.c */
 
@@ -289,7 +289,7 @@ static void test_kind(gconstpointer data)
 {
     const Kind *kind = data;
     g_autofree char *under = g_build_filename(place, kind->under, NULL);
-    unsigned step = (g_test_thorough() ? 1 : kind->only ? FEW_STEP : STEP) * (valgrind ? VALGRIND_STEP : 1), count = 0;
+    unsigned step = (g_test_thorough() ? 1 : kind->only ? FEW_STEP : STEP) * (slow ? SLOW_STEP : 1), count = 0;
     busy = kind->busy;
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         FaultPlan plan = {.error = kind->error, .times = rows[i], .under = under, .only = kind->only};
@@ -298,7 +298,7 @@ static void test_kind(gconstpointer data)
     }
     busy = false;
     g_test_message("%u rows of faults", count);
-    g_assert_cmpuint(count, >, 5);
+    g_assert_cmpuint(count, >, slow ? 0 : 5);
 }
 
 static void test_none(void)
@@ -310,7 +310,11 @@ static void test_none(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    valgrind = g_getenv("LISTRUNNER_VALGRIND") != NULL;
+#ifdef __SANITIZE_ADDRESS__
+    slow = true;
+#else
+    slow = g_getenv("LISTRUNNER_VALGRIND") != NULL;
+#endif
     report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     place = g_build_filename(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : g_get_tmp_dir(), "archive-XXXXXX", NULL);
     g_assert_nonnull(g_mkdtemp(place));
