@@ -192,7 +192,8 @@ static void print_trouble(FILE *out, const json_t *one)
     bool dead = g_strcmp0(text_of(one, "state"), "dead") == 0;
     g_autofree char *shown = reason && !suspended ? plain_text(reason) : NULL;
     const char *state = suspended ? "suspended" : dead ? "dead" : "being tried again after it was dead";
-    fprintf(out, "  Mail for the destination %s (transport %s) waits, it is %s", name, text_of(one, "transport"), state);
+    fprintf(out, "  Mail for the destination %s (transport %s) waits, it is %s", name, text_of(one, "transport"),
+            state);
     if (text_of(one, "away_since"))
         fprintf(out, " since %s", text_of(one, "away_since"));
     fprintf(out, "%s%s:\n      listrunner dest %s %s\n", shown ? ", because of: " : "", shown ? shown : "",

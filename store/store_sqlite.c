@@ -126,7 +126,7 @@ static bool sqlite_find(const char *where, GError **error)
     return denied ? fail(error, FAIL_LATER, "%s: %s", where, denied) : fail_errno(error, FAIL_LATER, "%s", where);
 }
 
-/* The file is not opened here: closing it would end the locks that another connection of this process may have on it. */
+/* The file is not opened here: closing it would end the locks that another connection of this process may have. */
 static bool look_at_file(Connection *self, const char *where, GError **error)
 {
     struct stat status;

@@ -95,7 +95,7 @@ def test_a_backup_is_a_database(site):
 def test_compacting_gives_room_back(site):
     site.run("list", "create", LIST)
     site.run("member", "import", LIST, data=b"".join(b"member%d@example.org\n" % i for i in range(5000)))
-    site.run("list", "remove", LIST)
+    site.run("list", "remove", LIST, "--yes")
     before = site.database.stat().st_size
     site.run("store", "compact")
     assert site.database.stat().st_size < before / 2
