@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "cli/listing.h"
+#include "cli/queue_leave.h"
 #include "cli/queue_part.h"
 
 gboolean queue_act_dry, queue_act_json, queue_act_all;
@@ -266,6 +267,21 @@ static Operate *begin(QueueAct *act, GError **error)
     return operate_open(act->spool, true, on_done, act, error);
 }
 
+/* Those of the targets that are meant and that out holds: it gives them back. */
+static bool give_back(QueueAct *act, GArray *targets)
+{
+    g_autoptr(GArray) meant = g_array_new(FALSE, FALSE, sizeof(QueueTarget));
+    for (guint i = 0; i < targets->len; i++) {
+        QueueTarget target = g_array_index(targets, QueueTarget, i);
+        QueueState state;
+        Entry *entry = NULL;
+        if (target.file.state == QUEUE_CLAIMED && is_meant(&target, true, &entry, &state))
+            g_array_append_val(meant, target);
+        entry_free(entry);
+    }
+    return meant->len > 0 && queue_leave(act->part.site, meant);
+}
+
 static bool act_on_all(QueueAct *act, int argc, char **argv, GError **error)
 {
     g_auto(GStrv) queues = choose_queues(act->verb, act->spool, error);
@@ -273,6 +289,12 @@ static bool act_on_all(QueueAct *act, int argc, char **argv, GError **error)
     if (!targets)
         return false;
     act->nothing = targets->len == 0;
+    if (act->operate && give_back(act, targets)) {
+        g_array_unref(targets);
+        targets = queue_select_targets(act->spool, queues, argc, argv, error);
+        if (!targets)
+            return false;
+    }
     for (guint i = 0; i < targets->len; i++)
         if (!act_on(act, &g_array_index(targets, QueueTarget, i), argc > 0, error))
             return false;

@@ -49,7 +49,7 @@ static bool enough_at_hand(const Out *out)
 /* How many entries may be claimed now. */
 size_t out_claim_quota(const Out *out)
 {
-    if (out->stopping || out->held.length >= out->entries_max)
+    if (out->stopping || out->held.length >= out->entries_max || clock_monotonic() < out->claims_from)
         return 0;
     size_t room = MAX(spare_at_hand(out) ? out->ended / 2 : out->ended, OUT_ASIDE_MIN);
     if (!enough_at_hand(out))

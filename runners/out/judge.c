@@ -65,8 +65,8 @@ static void judge_full(const Case *about, Verdict *verdict, Fate *fate)
     if (about->destination->established > 1) {
         verdict->full = verdict->spent = true;
         goes_again(about, verdict, fate);
-    } else if (about->relay) {
-        fails(verdict, fate);
+    } else if (about->relay || about->destination->connections > 0) {
+        fails(verdict, fate); /* it still counts some that we have closed, or others' */
     } else {
         throttles(verdict, fate);
     }

@@ -27,6 +27,8 @@
 #define GATHER_MAX (CLOCK_SECOND / 500)
 /* Beats are no more frequent than this. */
 #define BEAT_MIN (CLOCK_SECOND / 10)
+/* How long an operator's command has to take what it asked for. */
+#define LEAVE_TIME (5 * CLOCK_SECOND)
 /* How long the farewells of connections may take when stopping. */
 #define FAREWELL (2 * CLOCK_SECOND)
 
@@ -293,6 +295,40 @@ static void turn(Out *out)
 
 /* --- what is kept, and what the operator says --- */
 
+/* No more of it is sent; it leaves when what is under way has come back. */
+static void withdraw_delivery(Out *out, Delivery *delivery)
+{
+    delivery->withdrawn = true;
+    reader_forget(&out->reader, delivery);
+    for (guint i = 0; i < delivery->jobs->len; i++) {
+        Job *job = delivery->jobs->pdata[i];
+        Destination *destination;
+        Batch *batch;
+        while (job->scheduler && (batch = scheduler_take_of(job, &destination, clock_now())) != NULL) {
+            batch->nexthop->batches--;
+            end_batch(out, batch);
+        }
+    }
+}
+
+size_t out_leave_entries(Out *out, GHashTable *hashes)
+{
+    size_t count = 0;
+    out->claims_from = clock_monotonic() + LEAVE_TIME;
+    if (claims_count(&out->claims) > 0)
+        adopt_claimed(out);
+    for (GList *link = out->held.head; link; link = link->next) {
+        Delivery *delivery = link->data;
+        char hash[HASH_DIGITS + 1];
+        name_hash_format(entry_name(delivery->entry)->hash, hash);
+        if (!g_hash_table_contains(hashes, hash) || delivery->withdrawn || delivery_over(delivery))
+            continue;
+        withdraw_delivery(out, delivery);
+        count++;
+    }
+    return count;
+}
+
 static json_t *answer(void *data, const json_t *request, GError **error)
 {
     Out *out = data;
@@ -348,6 +384,8 @@ static int64_t next_wake(const Out *out)
     if (more >= 0 && !out->stopping)
         wait = MIN(wait, more);
     int64_t pause = out_claim_pause(out);
+    if (clock_monotonic() < out->claims_from)
+        wait = MIN(wait, out->claims_from - clock_monotonic());
     if (out->recalled->len > 0 && claims_count(&out->claims) == 0 && out_claim_quota(out) > 1)
         wait = MIN(wait, pause);
     for (int i = 0; i < SOURCES; i++) {

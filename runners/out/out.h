@@ -57,6 +57,7 @@ typedef struct Out {
     Console *console;    /* NULL: it could not be made */
     bool stopping;
     int64_t stop_at;    /* monotonic */
+    int64_t claims_from; /* monotonic: none before, an operator's command is at work */
     uint64_t progress;
     int64_t heartbeat_us, beat_at, beaten, sweep_at, tidy_at;
 } Out;
@@ -66,6 +67,10 @@ bool out_set_up(Out *out, const TransportOwner *owner, GError **error);
 void out_tear_down(Out *out);
 
 Transport *out_find_transport(const Out *out, const char *name);
+
+/* out.c: what is held of these (a set of hashes, as hexadecimal text) goes back to its queue; how many. Nothing is
+ * claimed for a few seconds. */
+size_t out_leave_entries(Out *out, GHashTable *hashes);
 
 /* choose.c: what to claim next. */
 /* Fewer are claimed sooner than a thread begins to. Of few at hand no more than that are claimed besides those once

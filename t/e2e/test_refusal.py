@@ -270,3 +270,18 @@ def test_a_group_of_mail_hosts_has_one_limit(instances, limited, outs, limit, mo
         assert server.most_connections <= most
     finally:
         names.stop()
+
+
+@pytest.mark.parametrize("verb", ["delete", "hold"])
+def test_what_out_holds_can_be_taken(instances, verb):
+    """Entries wait in memory for a server that never answers: the command gets those that are not under way."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        instance = instances(silent.getsockname()[1], settings={
+            "transport.relay": {"concurrency": 1, "initial_destination_concurrency": 1}}).start()
+        address = instance.create_list("test", ["m@example.org"])
+        for number in range(10):
+            send(instance, address, number)
+        wait_until(lambda: destination(instance, "relay")["waiting"] == 9, 20, "them to be in memory")
+        done = instance.run("queue", verb, f"--list={address}")
+        assert "9 entries " in done.stdout and "1 not touched" in done.stdout, done.stdout + done.stderr
+        assert len(instance.files("out")["out"]) == 1

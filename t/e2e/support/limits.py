@@ -2,10 +2,14 @@
 # Copyright (c) 2026 The Listrunner authors
 """SMTP servers that bear only so much: one for each kind of refusal that mail hosts are known for."""
 import asyncio
+import logging
 import random
 import threading
 import time
 from dataclasses import dataclass, field
+
+
+logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # clients that hang up are no news
 
 
 @dataclass
