@@ -213,17 +213,6 @@ static json_t *order(Out *out, const char *verb, const json_t *request, GError *
     return list(out, found, found->len);
 }
 
-static GHashTable *hashes_of(const json_t *entries)
-{
-    GHashTable *hashes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    size_t at;
-    json_t *text;
-    json_array_foreach(entries, at, text)
-        if (json_is_string(text))
-            g_hash_table_add(hashes, g_strdup(json_string_value(text)));
-    return hashes;
-}
-
 json_t *orders_answer(Out *out, const json_t *request, bool *changed, GError **error)
 {
     const char *verb = json_string_value(json_object_get(request, "verb"));
@@ -236,12 +225,6 @@ json_t *orders_answer(Out *out, const json_t *request, bool *changed, GError **e
         if (json_is_true(json_object_get(request, "trouble")))
             keep_troubled(found);
         return list(out, found, json_is_integer(limit) ? (size_t)MAX(json_integer_value(limit), 0) : LIMIT);
-    }
-    if (g_strcmp0(verb, "leave") == 0) {
-        g_autoptr(GHashTable) hashes = hashes_of(json_object_get(request, "entries"));
-        size_t left = out_leave_entries(out, hashes);
-        return json_pack("{s:b,s:i,s:I,s:[]}", "ok", 1, "instance", (int)out->slice.index, "total", (json_int_t)left,
-                         "destinations");
     }
     const char *const orders[] = {"suspend", "resume", "rate", NULL};
     if (!verb || !g_strv_contains(orders, verb)) {

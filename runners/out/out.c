@@ -311,8 +311,21 @@ static void withdraw_delivery(Out *out, Delivery *delivery)
     }
 }
 
-size_t out_leave_entries(Out *out, GHashTable *hashes)
+static GHashTable *hashes_of(const json_t *entries)
 {
+    GHashTable *hashes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    size_t at;
+    json_t *text;
+    json_array_foreach(entries, at, text)
+        if (json_is_string(text))
+            g_hash_table_add(hashes, g_strdup(json_string_value(text)));
+    return hashes;
+}
+
+/* The order "leave" (console.h). */
+static json_t *leave_entries(Out *out, const json_t *entries)
+{
+    g_autoptr(GHashTable) hashes = hashes_of(entries);
     size_t count = 0;
     out->claims_from = clock_monotonic() + LEAVE_TIME;
     if (claims_count(&out->claims) > 0)
@@ -326,13 +339,16 @@ size_t out_leave_entries(Out *out, GHashTable *hashes)
         withdraw_delivery(out, delivery);
         count++;
     }
-    return count;
+    return json_pack("{s:b,s:i,s:I,s:[]}", "ok", 1, "instance", (int)out->slice.index, "total", (json_int_t)count,
+                     "destinations");
 }
 
 static json_t *answer(void *data, const json_t *request, GError **error)
 {
     Out *out = data;
     bool changed;
+    if (g_strcmp0(json_string_value(json_object_get(request, "verb")), "leave") == 0)
+        return leave_entries(out, json_object_get(request, "entries"));
     json_t *reply = orders_answer(out, request, &changed, error);
     if (changed)
         memory_save(&out->memory, out->transports);

@@ -68,10 +68,6 @@ void out_tear_down(Out *out);
 
 Transport *out_find_transport(const Out *out, const char *name);
 
-/* out.c: what is held of these (a set of hashes, as hexadecimal text) goes back to its queue; how many. Nothing is
- * claimed for a few seconds. */
-size_t out_leave_entries(Out *out, GHashTable *hashes);
-
 /* choose.c: what to claim next. */
 /* Fewer are claimed sooner than a thread begins to. Of few at hand no more than that are claimed besides those once
  * more: what is sent first does not wait for a backlog. */

@@ -87,7 +87,7 @@ static void odd_answers(void)
         expect(SCRIPT(PIPE, GROUP, "> 250 ok", odd[i], "> 250 ok", "> 354 go", BODY, "> 250 queued", BYE),
                "0 later 4.5.0 peer gave no answer that SMTP knows (in reply to RCPT TO)\n1 sent 2.0.0 250 queued\n"
                "done\nclosed sent \n");
-    expect(SCRIPT(PIPE, GROUP, "> 250 ok", "> hello", "> 250 ok", "> 250 ok", "> 354 go", "wait"),
+    expect(SCRIPT(PIPE, GROUP, "> 250 ok", "> hello", "> 250 ok", "> 250 ok", "wait"),
            "0 later 4.5.0 peer gave no answer that SMTP knows (in reply to RCPT TO)\n"
            "1 later 4.5.0 peer broke the protocol while sending DATA connection\n"
            "done\nclosed later peer broke the protocol while sending DATA\n");

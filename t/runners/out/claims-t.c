@@ -3,8 +3,10 @@
 #include "runners/out/claims.h"
 
 #include <poll.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "t/base/threadless.h"
 #include "t/switchboard/fixture.h"
 
@@ -134,11 +136,35 @@ static void test_left(Site *site, gconstpointer data)
     claims_init(&site->claims);
 }
 
+/* One that the system failed with makes the whole of it fail; the others are the caller's all the same. */
+static void test_system_fails(Site *site, gconstpointer data)
+{
+    (void)data;
+    g_autoptr(GError) error = NULL;
+    GPtrArray *entries[SOURCES];
+    for (int source = 0; source < SOURCES; source++)
+        entries[source] = g_ptr_array_new_with_free_func((GDestroyNotify)entry_free);
+    pick(site, 2, 2);
+    claims_begin(&site->claims, false);
+    Claim *claim = &g_array_index(site->claims.picked[0], Claim, 0);
+    g_clear_pointer(&claim->entry, entry_free);
+    claim->renamed = false;
+    g_set_error_literal(&claim->fault, FAIL, FAIL_RACE, "the disk is gone");
+    g_assert_false(claims_collect(&site->claims, site->inboxes, entries, &error));
+    g_assert_nonnull(strstr(error->message, "the disk is gone"));
+    g_assert_cmpuint(claims_count(&site->claims), ==, 0);
+    for (unsigned source = 0; source < SOURCES; source++) {
+        g_assert_cmpuint(entries[source]->len, ==, source == 0 ? 1 : 2);
+        g_ptr_array_unref(entries[source]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     alarm(300);
 #define ADD(name, function) g_test_add("/claims/" name, Site, NULL, set_up, function, tear_down)
+    ADD("system fails", test_system_fails);
     ADD("aside", test_aside);
     ADD("at once", test_at_once);
     ADD("waits", test_waits);
