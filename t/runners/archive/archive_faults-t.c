@@ -36,7 +36,7 @@
  * what was in a batch that failed after a second, what an archiver could not store after five, ten, twenty. */
 static const int64_t rounds[] = {0, 10, 20, 40, 90};
 static const int64_t arrivals[POSTS] = {-9000, -8000, -7000, -6000, 500, 501, 12000, 12001, 25000};
-#define IN_THE_END (7 * 86400)
+#define DAY 86400
 
 /* How many calls fail, one after another. */
 static const unsigned rows[] = {1, 3, 8, 20, 50};
@@ -45,6 +45,7 @@ static char *place; /* holds disk/spool/, disk/maildir/, disk/mbox/, clock, list
 static FaultReport *report; /* shared with the process in which calls fail */
 static bool busy; /* who holds the lock on one mbox finds others locked */
 static bool slow;
+static int64_t day; /* on which processes begin, counted from the first */
 
 int archive_main(int argc, char **argv); /* main() of archive.c */
 
@@ -68,7 +69,7 @@ static int64_t next_round(Runner *runner)
     static size_t round;
     (void)runner;
     if (++round < G_N_ELEMENTS(rounds))
-        set_clock(rounds[round]);
+        set_clock(day * DAY + rounds[round]);
     else
         child_stop();
     return 0;
@@ -139,6 +140,7 @@ static void begin_world(void)
 {
     run("rm", "-rf", "disk");
     run("mkdir", "-p", "disk/spool");
+    day = 0;
     set_clock(0);
     store_posts();
 }
@@ -238,11 +240,11 @@ static char *judge(void)
     return g_string_free(faults, faults->len == 0);
 }
 
-/* Processes without faults, until nothing is left. */
+/* Processes without faults, one a day, until nothing is left. */
 static void live_on(void)
 {
     for (int i = 0; i < LIVES_MAX && count_folder("disk/spool/archive", "", NULL, NULL) > 0; i++) {
-        set_clock(IN_THE_END);
+        set_clock(++day * DAY);
         g_free(live(&(FaultPlan){0}).log);
     }
 }
