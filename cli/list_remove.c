@@ -93,7 +93,8 @@ static int run_remove(Site *site, int argc, char **argv, GError **error)
     if (!tell_of_waiting(site, &waiting, error))
         return TOOL_LATER;
     if (members >= MANY)
-        puts("The file of the database stays as large as it is; what is written next takes the room.");
+        puts("The file of the database stays as large as it is, and what is written next takes the room; "
+             "\"listrunner store compact\" makes it smaller.");
     return TOOL_OK;
 }
 

@@ -94,7 +94,7 @@ def test_queues_and_files(site):
 
 def test_runners(site):
     site.config.write_text(site.config.read_text() + "[runner.count]\ncommand = /bin/true\n")
-    assert ask(site, "listrunner restart co") == ["count"]
+    assert ask(site, "listrunner restart cou") == ["count"]
     assert "in" in ask(site, "listrunner rescale ")
 
 
