@@ -299,12 +299,12 @@ static void test_poison(Test *test, gconstpointer data)
     set_clock(2); /* its time has come, while the runner lives */
     g_free(fixture_store(&test->fixture, "in", "go")); /* wakes it */
     int status = end_of(test);
-    g_assert_true(WIFSIGNALED(status));
-    g_assert_cmpuint(fixture_count(&test->fixture, "target", ".msg"), ==, 6);
+    g_assert_true(WIFSIGNALED(status)); /* perhaps before the last one came, which then goes at the next start */
     set_clock(10);
     crash(test);
     start(test);
     wait_for(test, "in", ".psv", 1);
+    wait_for(test, "target", ".msg", 6);
     stop(test, SIGTERM);
     g_assert_cmpuint(fixture_count(&test->fixture, "in", ""), ==, 1);
 }
