@@ -69,7 +69,8 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
     Notice notice = {.from_name = letter->from_name, .from = letter->from ? letter->from : owner, .to = letter->to,
                      .text = text, .id = id, .in_reply_to = letter->in_reply_to,
                      .date = letter->date ? letter->date : work_now(work), .personal = letter->personal,
-                     .replied = letter->in_reply_to != NULL, .attach = letter->attach, .about = letter->about};
+                     .replied = letter->in_reply_to != NULL, .attach = letter->attach, .about = letter->about,
+                     .most = letter->most};
     GPtrArray *pieces = notice_compose(&notice);
     json_t *meta = json_object();
     meta_set_string(meta, META_LIST, list->list_id);

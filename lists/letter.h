@@ -29,6 +29,7 @@ typedef struct ListLetter {
     bool personal;                /* without Precedence */
     NoticeAttach attach;
     GBytes *about;
+    size_t most;                  /* octets of about that are attached; 0: all */
     int64_t date;                 /* 0: now */
 } ListLetter;
 

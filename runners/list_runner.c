@@ -43,15 +43,13 @@ bool list_runner_start(Runner *runner, GError **error)
     own->store = store;
     own->lists = list_cache_new(store);
     own->archivers = read_archivers(config);
-    own->site_owner = config_string(config, "site", "site_owner");
+    work_site_init(&own->site, config);
     own->no_requests = !config_has_worker(config, "command");
-    own->templates = config_string(config, "site", "template_directory");
     own->copies = (PostCopies){
         .verp_interval = config_integer(config, "pipeline", "verp_delivery_interval"),
         .verp_personalized = config_bool(config, "pipeline", "verp_personalized_deliveries"),
         .unsubscribe_url = config_string(config, "pipeline", "unsubscribe_url"),
     };
-    own->answers_a_day = config_integer(config, "site", "max_autoresponses_per_day");
     runner_set_data(runner, own);
     return true;
 }
@@ -141,7 +139,7 @@ bool list_runner_post_init(ListRunnerPost *own, Runner *runner, Entry *entry, GE
     post->recipient = meta_string(meta, KEY_RECIPIENT, NULL);
     post->message_id = meta_string(meta, KEY_MESSAGE_ID, NULL);
     post->trace = entry_trace(entry);
-    post->site_owner = shared->site_owner;
+    post->site_owner = shared->site.site_owner;
     post->no_requests = shared->no_requests;
     post->archivers = (const PostArchiver *)shared->archivers->data;
     post->copies = &shared->copies;
@@ -267,6 +265,23 @@ void list_runner_copy_recipients(Draft *draft, const Entry *entry)
     Copied *copied = g_new(Copied, 1);
     *copied = (Copied){entry, 0, g_string_new(NULL)};
     draft_set_recipients(draft, copied_next, copied, copied_free);
+}
+
+Work *list_runner_work(ListRunner *own, Entry *entry)
+{
+    Actor actor = {.role = ACTOR_ADDRESS, .door = DOOR_MAIL, .from = entry_trace(entry),
+                   .address = meta_string(entry_meta(entry), KEY_SENDER, "")};
+    return work_new(own->store, &own->site, &actor);
+}
+
+static void take(void *data, Draft *draft)
+{
+    outcome_add(data, draft);
+}
+
+void list_runner_work_into(Work *work, Outcome *outcome)
+{
+    work_into(work, take, outcome);
 }
 
 void list_runner_log(Entry *entry, const char *format, ...)

@@ -10,6 +10,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "lists/work.h"
 #include "mail/verp.h"
 #include "posting/list_cache.h"
 #include "posting/post.h"
@@ -20,12 +21,11 @@ typedef struct ListRunner {
     Store *store;
     ListCache *lists;
     GArray *archivers; /* of PostArchiver, zero-terminated: those that are enabled */
-    const char *site_owner, *templates;
+    WorkSite site;    /* its keys are not set */
     bool no_requests; /* as in Post */
     PostCopies copies;
     VerpKeys *keys;        /* list_runner_keys() */
     int64_t keys_until;    /* monotonic */
-    int64_t answers_a_day; /* to one address; 0: no limit */
     int64_t expire_at;     /* monotonic */
     void *more;            /* what one runner has besides */
 } ListRunner;
@@ -77,6 +77,11 @@ void list_runner_copy_recipients(Draft *draft, const Entry *entry);
 /* The keys that addresses and links are signed with; read again now and then, since somebody may make a new one.
  * Borrowed until the next batch begins. */
 VerpKeys *list_runner_keys(Runner *runner, GError **error);
+
+/* A unit of work (lists/work.h) about an entry, whose sender asks by mail; and its end: what it gathered goes into the
+ * hop. Borrows from the entry. */
+Work *list_runner_work(ListRunner *own, Entry *entry);
+void list_runner_work_into(Work *work, Outcome *outcome);
 
 /* One line a hop. */
 void list_runner_log(Entry *entry, const char *format, ...) G_GNUC_PRINTF(2, 3);

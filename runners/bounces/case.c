@@ -174,9 +174,7 @@ static bool no_member(Case *given, const Failed *failed, const char *effect, boo
             return false;
     }
     log_member(given, failed, NULL, 0, serves ? before ? "done-before" : "administrator" : "no-member");
-    if (serves && acts & SCORE_TELL_OWNER)
-        letters_unreachable(given, failed);
-    return true;
+    return !serves || !(acts & SCORE_TELL_OWNER) || letters_unreachable(given, failed, error);
 }
 
 bool case_failed(Case *given, const Failed *failed, GError **error)

@@ -22,7 +22,7 @@ typedef struct Letter {
 bool letters_send(Case *given, const Letter *letter, GError **error);
 
 /* To the owner of the site: an owner or moderator cannot be reached. */
-void letters_unreachable(Case *given, const Failed *failed);
+bool letters_unreachable(Case *given, const Failed *failed, GError **error);
 
 /* The mail of the entry, with a word why; last: no more of them today. */
 bool letters_forward(Case *given, const char *why, bool last, GError **error);

@@ -29,7 +29,6 @@
 
 /* What the runner has besides the ListRunner. */
 typedef struct Commands {
-    WorkSite site;
     GPtrArray *done;   /* of char *: entries whose hop is committed, whose rows in the outbox may go */
     GPtrArray *batch;  /* of char *: those of the batch in hand */
     int64_t clean_at, flush_at;
@@ -279,11 +278,6 @@ static bool work_order(Order *order, GBytes *octets, GError **error)
     return run_order(order, octets, error) && send_answer(order, error);
 }
 
-static void take(void *data, Draft *draft)
-{
-    outcome_add(data, draft);
-}
-
 static bool handle_new(Runner *runner, Entry *entry, const List *list, Work *work, const char *key, GError **error)
 {
     g_autoptr(GBytes) octets = entry_message(entry);
@@ -303,22 +297,20 @@ static bool handle_with(Runner *runner, Entry *entry, const List *list, Outcome 
     Commands *commands = shared->more;
     bool before;
     int64_t number;
-    commands->site.keys = list_runner_keys(runner, error);
-    if (!commands->site.keys || !list_runner_find_effect(runner, entry, &before, &number, error))
+    shared->site.keys = list_runner_keys(runner, error);
+    if (!shared->site.keys || !list_runner_find_effect(runner, entry, &before, &number, error))
         return false;
-    Actor actor = {.role = ACTOR_ADDRESS, .door = DOOR_MAIL, .from = entry_trace(entry),
-                   .address = meta_string(entry_meta(entry), KEY_SENDER, "")};
-    g_autoptr(Work) work = work_new(shared->store, &commands->site, &actor);
+    g_autoptr(Work) work = list_runner_work(shared, entry);
     g_autofree char *key = list_runner_effect(entry);
     if (!(before ? work_recall(work, key, error) : handle_new(runner, entry, list, work, key, error)))
         return false;
     list_runner_log(entry, "to=%s from=<%s> message-id=%s letters=%u result=%s",
-                    meta_string(entry_meta(entry), KEY_TO, "-"), actor.address,
+                    meta_string(entry_meta(entry), KEY_TO, "-"), work_actor(work)->address,
                     meta_string(entry_meta(entry), KEY_MESSAGE_ID, "-"), work_entries(work),
                     before ? "done (at an earlier try)" : "done");
     if (work_entries(work) > 0)
         g_ptr_array_add(commands->batch, g_steal_pointer(&key));
-    work_into(work, take, outcome);
+    list_runner_work_into(work, outcome);
     return true;
 }
 
@@ -351,7 +343,6 @@ static bool start(Runner *runner, GError **error)
     ListRunner *shared = runner_data(runner);
     Commands *commands = g_new0(Commands, 1);
     shared->more = commands;
-    work_site_init(&commands->site, runner_config(runner));
     commands->done = g_ptr_array_new_with_free_func(g_free);
     commands->batch = g_ptr_array_new_with_free_func(g_free);
     return true;

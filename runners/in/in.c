@@ -6,6 +6,7 @@
  * whoever must be told is told through virgin.
  */
 #include "base/fail.h"
+#include "lists/letter.h"
 #include "mail/header.h"
 #include "posting/chain.h"
 #include "runners/in/notices.h"
@@ -58,18 +59,11 @@ static bool store_held(Runner *runner, Entry *entry, Post *post, int64_t *number
 /* May the sender be told, and was not told too often today? */
 static bool may_answer(Runner *runner, Entry *entry, Post *post, bool *allowed, GError **error)
 {
-    const ListRunner *own = runner_data(runner);
-    int64_t today = 0;
     *allowed = post_may_answer(post);
-    if (!*allowed || own->answers_a_day == 0)
-        return true;
-    if (!store_count_answer(own->store, post->sender, post->now, &today, error))
-        return false;
-    *allowed = today <= own->answers_a_day;
     if (!*allowed)
-        list_runner_log(entry, "to=%s result=no-notice (it got %" G_GINT64_FORMAT " today)", post->sender,
-                        own->answers_a_day);
-    return true;
+        return true;
+    g_autoptr(Work) work = list_runner_work(runner_data(runner), entry);
+    return letter_allowed(work, post->list, post->sender, allowed, error);
 }
 
 /* Held at an earlier try. *number becomes 0 when somebody has decided about it since: then
@@ -97,19 +91,19 @@ static bool hold_post(Runner *runner, Entry *entry, Post *post, int64_t number, 
         return false;
     if (number == 0)
         return true;
-    Notices notices = {.entry = entry, .post = post, .templates = own->templates, .outcome = outcome};
+    Notices notices = {.entry = entry, .post = post, .runner = own, .outcome = outcome};
     bool tell = false;
     if (post->list->respond_to_post_requests && !may_answer(runner, entry, post, &tell, error))
         return false;
-    if (tell)
-        notices_held_poster(&notices);
+    if (tell && !notices_held_poster(&notices, error))
+        return false;
     return !post->list->admin_immed_notify || notices_held_moderators(&notices, number, error);
 }
 
 static bool act(Runner *runner, Entry *entry, Post *post, Verdict verdict, Outcome *outcome, GError **error)
 {
     ListRunner *own = runner_data(runner);
-    Notices notices = {.entry = entry, .post = post, .templates = own->templates, .outcome = outcome};
+    Notices notices = {.entry = entry, .post = post, .runner = own, .outcome = outcome};
     switch (verdict) {
     case VERDICT_ACCEPT:
         accept_post(entry, post, outcome);
@@ -120,9 +114,7 @@ static bool act(Runner *runner, Entry *entry, Post *post, Verdict verdict, Outco
         bool tell;
         if (!may_answer(runner, entry, post, &tell, error))
             return false;
-        if (tell)
-            notices_rejected(&notices);
-        return true;
+        return !tell || notices_rejected(&notices, error);
     }
     default:
         return true; /* discarded: the log line is all that is left */

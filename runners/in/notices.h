@@ -11,18 +11,21 @@
 #include <stdint.h>
 
 #include "posting/post.h"
+#include "runners/list_runner.h"
 #include "switchboard/hop.h"
 
 typedef struct Notices {
     Entry *entry;
     Post *post;
-    const char *templates; /* the site's folder */
-    Outcome *outcome;      /* gets the drafts */
+    ListRunner *runner;
+    Outcome *outcome; /* gets the drafts */
 } Notices;
 
-/* To the envelope sender; the caller has asked post_may_answer(). */
-void notices_held_poster(const Notices *notices);
-void notices_rejected(const Notices *notices);
+/* All fail only when the store does. */
 
-/* To owners and moderators, the post attached, or the start of a long one. Fails only when the store does. */
+/* To the envelope sender; the caller has asked post_may_answer(). */
+bool notices_held_poster(const Notices *notices, GError **error);
+bool notices_rejected(const Notices *notices, GError **error);
+
+/* To owners and moderators, the post attached, or the start of a long one. */
 bool notices_held_moderators(const Notices *notices, int64_t number, GError **error);

@@ -24,17 +24,15 @@ LAYERS = {
     "runners/keys.h": [],
     "runners/runner": ["base/", "switchboard/", "runners/runner", "runners/sweep.h"],
     "runners/sweep": ["base/", "switchboard/", "runners/sweep"],
-    "runners/list_runner": ["base/", "switchboard/", "mail/", "store/", "posting/", "runners/runner.h",
+    "runners/list_runner": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
                             "runners/keys.h",
                             "runners/list_runner"],
-    "runners/list_letter": ["base/", "switchboard/", "mail/", "store/", "posting/", "runners/runner.h",
-                            "runners/keys.h", "runners/list_runner.h", "runners/list_letter"],
     "runners/listener": ["base/", "net/", "runners/listener"],
 }
 # A runner sees all that is below it, the skeletons, and its own folder.
 RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists/", "runners/runner.h",
           "runners/sweep.h",
-          "runners/listener.h", "runners/list_runner.h", "runners/list_letter.h", "runners/keys.h"]
+          "runners/listener.h", "runners/list_runner.h", "runners/keys.h"]
 
 # Foreign headers and where they are at home.
 HOMES = {
