@@ -11,5 +11,5 @@ bool work_place_open(WorkPlace *place, Site *site, GError **error)
     place->actor = (Actor){.role = ACTOR_OPERATOR, .door = DOOR_SHELL};
     place->store = site_store(site, false, error);
     place->spool = place->store ? site_spool(site, error) : NULL;
-    return place->spool != NULL;
+    return place->spool && work_flush(place->store, place->spool, error);
 }

@@ -12,5 +12,5 @@ typedef struct WorkPlace {
     Actor actor;
 } WorkPlace;
 
-/* Opens store and spool, which stay the Site's. */
+/* Opens store and spool, which stay the Site's, and stores what a command that was cut short left in the outbox. */
 bool work_place_open(WorkPlace *place, Site *site, GError **error);

@@ -73,6 +73,7 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
                      .most = letter->most};
     GPtrArray *pieces = notice_compose(&notice);
     json_t *meta = json_object();
+    meta_set_string(meta, META_TRACE, letter->trace);
     meta_set_string(meta, META_LIST, list->list_id);
     meta_set_string(meta, KEY_SENDER, sender);
     meta_set_string(meta, KEY_ENVELOPE_SENDER, sender);

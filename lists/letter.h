@@ -31,6 +31,7 @@ typedef struct ListLetter {
     GBytes *about;
     size_t most;                  /* octets of about that are attached; 0: all */
     int64_t date;                 /* 0: now */
+    const char *trace;            /* of the mail it is about, for the log; NULL: one of its own */
 } ListLetter;
 
 /* False only when the store failed. */

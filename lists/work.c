@@ -27,6 +27,7 @@ struct Work {
     Actor actor;
     int64_t now;
     GPtrArray *entries; /* of WorkEntry */
+    GArray *rows;       /* of int64_t: numbers of the rows that work_keep() left */
 };
 
 void work_site_init(WorkSite *site, const Config *config)
@@ -60,6 +61,7 @@ Work *work_new(Store *store, const WorkSite *site, const Actor *actor)
     work->actor = *actor;
     work->now = clock_now();
     work->entries = g_ptr_array_new_with_free_func(work_entry_free);
+    work->rows = g_array_new(false, false, sizeof(int64_t));
     return work;
 }
 
@@ -68,6 +70,7 @@ void work_free(Work *work)
     if (!work)
         return;
     g_ptr_array_unref(work->entries);
+    g_array_unref(work->rows);
     g_free(work);
 }
 
@@ -178,7 +181,10 @@ static bool keep_entry(const Work *work, const char *owner, const WorkEntry *ent
     g_autofree char *recipients = entry->recipients ? g_strjoinv("\n", entry->recipients) : g_strdup("");
     OutboxRow row = {.queue = entry->queue, .meta = meta, .recipients = recipients, .message = message,
                      .made_at = work->now};
-    return outbox_add(work->store, owner, &row, error);
+    if (!outbox_add(work->store, owner, &row, error))
+        return false;
+    g_array_append_val(work->rows, row.number);
+    return true;
 }
 
 bool work_keep(Work *work, const char *entry, GError **error)
@@ -238,19 +244,27 @@ static bool effect_recorded(Store *store, Draft *draft, bool *recorded, GError *
     return store_find_effect(store, effect, recorded, &number, error);
 }
 
-/* Under the write lock. */
+/* Under the write lock. Only where an earlier attempt may have been cut short the queue is looked through. */
 static bool store_row(Store *store, Spool *spool, const OutboxRow *row, GError **error)
 {
     g_autoptr(Draft) draft = row_draft(row, error);
-    bool recorded;
-    if (!draft || !effect_recorded(store, draft, &recorded, error))
+    bool recorded = false;
+    if (!draft || (row->touched && !effect_recorded(store, draft, &recorded, error)))
         return false;
     Intake intake = {.draft = draft};
-    if (!recorded && !intake_store(spool, &intake, 1, true)) {
+    if (!recorded && !intake_store(spool, &intake, 1, row->touched)) {
         g_propagate_error(error, intake.error);
         return false;
     }
     return outbox_remove(store, row->number, error);
+}
+
+static bool end(Store *store, bool done, GError **error)
+{
+    if (done)
+        return store_commit(store, error);
+    store_rollback(store);
+    return false;
 }
 
 /* *left: there may be more. */
@@ -263,19 +277,36 @@ static bool flush_some(Store *store, Spool *spool, bool *left, GError **error)
     for (unsigned at = 0; done && at < rows->len; at++)
         done = store_row(store, spool, rows->pdata[at], error);
     *left = done && rows->len == FLUSH_ROWS;
-    if (done)
-        return store_commit(store, error);
-    store_rollback(store);
-    return false;
+    return end(store, done, error);
 }
 
 bool work_flush(Store *store, Spool *spool, GError **error)
 {
-    bool left = true;
-    while (left)
-        if (!flush_some(store, spool, &left, error))
-            return false;
-    return true;
+    g_autoptr(GPtrArray) first = outbox_waiting(store, 1, error);
+    if (!first || first->len == 0)
+        return first != NULL;
+    bool left = outbox_touch(store, error), done = left;
+    while (done && left)
+        done = flush_some(store, spool, &left, error);
+    return done;
+}
+
+/* What this unit left: nobody else has stored it, unless it was touched. */
+static bool flush_own(Work *work, Spool *spool, GError **error)
+{
+    if (work->rows->len == 0)
+        return true;
+    if (!store_begin(work->store, error))
+        return false;
+    bool done = true;
+    for (unsigned at = 0; done && at < work->rows->len; at++) {
+        OutboxRow *found;
+        done = outbox_find(work->store, g_array_index(work->rows, int64_t, at), &found, error);
+        g_autoptr(OutboxRow) row = done ? found : NULL;
+        done = done && (!row || store_row(work->store, spool, row, error));
+    }
+    g_array_set_size(work->rows, 0);
+    return end(work->store, done, error);
 }
 
 bool work_begin(Work *work, GError **error)
@@ -287,11 +318,11 @@ void work_cancel(Work *work)
 {
     store_rollback(work->store);
     g_ptr_array_set_size(work->entries, 0);
+    g_array_set_size(work->rows, 0);
 }
 
 bool work_commit(Work *work, Spool *spool, GError **error)
 {
-    bool any = work->entries->len > 0;
     if (!work_keep(work, NULL, error)) {
         work_cancel(work);
         return false;
@@ -300,7 +331,7 @@ bool work_commit(Work *work, Spool *spool, GError **error)
         return false;
     g_ptr_array_set_size(work->entries, 0);
     g_autoptr(GError) why = NULL;
-    if (any && !work_flush(work->store, spool, &why))
+    if (!flush_own(work, spool, &why))
         log_warn("the change is made, but mail about it waits in the database until the next change or until the "
                  "runner command stores it: %s",
                  why->message);

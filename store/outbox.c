@@ -4,7 +4,7 @@
 
 #include "store/store_internal.h"
 
-#define COLUMNS "number, queue, meta, recipients, message, made_at"
+#define COLUMNS "number, queue, meta, recipients, message, made_at, touched"
 
 void outbox_row_free(OutboxRow *row)
 {
@@ -33,8 +33,8 @@ static bool add(Store *store, const char *entry, OutboxRow *row, GError **error)
     const void *octets = g_bytes_get_data(row->message, &length);
     return next_number(store, &row->number, error) &&
            query_run(store, error, NULL,
-                     "INSERT INTO outbox (number, entry, queue, meta, recipients, message, made_at) "
-                     "VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                     "INSERT INTO outbox (number, entry, queue, meta, recipients, message, made_at, "
+                     "touched) VALUES ($1, $2, $3, $4, $5, $6, $7, 0)",
                      INTEGER(row->number), TEXT(entry), TEXT(row->queue), TEXT(row->meta), TEXT(row->recipients),
                      BLOB(octets, length), INTEGER(row->made_at));
 }
@@ -45,21 +45,42 @@ bool outbox_add(Store *store, const char *entry, OutboxRow *row, GError **error)
     return write_begin(store, &write, error) && write_end(store, &write, add(store, entry, row, error), error);
 }
 
+static OutboxRow *read_row(Query *query)
+{
+    OutboxRow *row = g_new0(OutboxRow, 1);
+    row->number = query_integer(query, 0);
+    row->queue = g_strdup(query_text(query, 1));
+    row->meta = g_strdup(query_text(query, 2));
+    row->recipients = g_strdup(query_text(query, 3));
+    row->message = query_blob(query, 4);
+    row->made_at = query_integer(query, 5);
+    row->touched = query_integer(query, 6) != 0;
+    return row;
+}
+
 static GPtrArray *read_all(Query *query, GError **error)
 {
     g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)outbox_row_free);
     Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        OutboxRow *row = g_new0(OutboxRow, 1);
-        row->number = query_integer(query, 0);
-        row->queue = g_strdup(query_text(query, 1));
-        row->meta = g_strdup(query_text(query, 2));
-        row->recipients = g_strdup(query_text(query, 3));
-        row->message = query_blob(query, 4);
-        row->made_at = query_integer(query, 5);
-        g_ptr_array_add(rows, row);
-    }
+    while (query && (step = query_step(query, error)) == STEP_ROW)
+        g_ptr_array_add(rows, read_row(query));
     return step == STEP_DONE ? g_steal_pointer(&rows) : NULL;
+}
+
+bool outbox_find(Store *store, int64_t number, OutboxRow **row, GError **error)
+{
+    *row = NULL;
+    g_autoptr(Query) query =
+        query_open(store, error, "SELECT " COLUMNS " FROM outbox WHERE number = $1", INTEGER(number));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_ROW)
+        *row = read_row(query);
+    return step != STEP_FAILED;
+}
+
+bool outbox_touch(Store *store, GError **error)
+{
+    return query_all(store, error, NULL, "UPDATE outbox SET touched = 1 WHERE entry IS NULL AND touched = 0", NULL, 0);
 }
 
 GPtrArray *outbox_waiting(Store *store, int64_t limit, GError **error)

@@ -18,6 +18,7 @@ typedef struct OutboxRow {
     char *recipients; /* one a line */
     GBytes *message;
     int64_t made_at;
+    bool touched; /* outbox_touch() met it: its entry may be in the queue already */
 } OutboxRow;
 
 void outbox_row_free(OutboxRow *row);
@@ -30,6 +31,13 @@ bool outbox_add(Store *store, const char *entry, OutboxRow *row, GError **error)
 /* The first rows that wait, or those of an entry, in order: of OutboxRow, freed with the array. */
 GPtrArray *outbox_waiting(Store *store, int64_t limit, GError **error);
 GPtrArray *outbox_of(Store *store, const char *entry, GError **error);
+
+/* *row is NULL when it is gone. */
+bool outbox_find(Store *store, int64_t number, OutboxRow **row, GError **error);
+
+/* Marks all rows that wait. Whoever did not leave a row himself commits this before he stores its entry; so one who
+ * did, and finds it unmarked, knows that nobody has stored it. */
+bool outbox_touch(Store *store, GError **error);
 
 bool outbox_remove(Store *store, int64_t number, GError **error);
 bool outbox_remove_of(Store *store, const char *entry, GError **error);

@@ -245,6 +245,8 @@ def test_held_accept(instances, sink):
             (queue / name).rename(queue / ("2" + name[1:]))
         if held():
             instance.cli("held", "accept", number)
+        else:  # decided; the next command stores what may wait in the outbox
+            assert instance.run("held", "accept", number).returncode == 66
         waiting = {path.name for path in queue.glob("*.msg")}
         assert len(waiting) == count and not held(), plan.state()
         if code == 0 and count % 2 == 0:
