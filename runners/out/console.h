@@ -9,8 +9,8 @@
  *   {"verb":"destinations","name":"example.com"}    one, by its name or by a domain's
  *   {"verb":"suspend","name":...}                   nothing goes to it until
  *   {"verb":"resume","name":...}                    also ends its death
- *   {"verb":"leave","entries":["40 hex digits",...]} what is held of these goes back to its queue, as soon as none of it
- *                                                   is under way; and nothing is claimed for a few seconds, so that a
+ *   {"verb":"leave","entries":["HASH",...]}         what is held of these goes back to its queue as soon as none of it
+ *                                                   is under way; nothing is claimed for a few seconds, so that a
  *                                                   command can take it
  *   {"verb":"rate","name":...,"rate":"30/m"}        "none": no limit; "default": that of the transport again
  *

@@ -69,7 +69,8 @@ static char *bounced(const Site *site)
         g_autofree char *path = g_build_filename(place, name, NULL);
         g_autofree char *text = NULL;
         gsize length;
-        if (g_str_has_suffix(name, ".msg") && g_file_get_contents(path, &text, &length, NULL))
+        bool stored = g_str_has_suffix(name, ".msg") || g_str_has_suffix(name, ".tmp"); /* whole, its name is to come */
+        if (stored && g_file_get_contents(path, &text, &length, NULL))
             g_string_append_len(all, text, (gssize)strnlen(text, length));
     }
     return g_string_free(all, FALSE);
