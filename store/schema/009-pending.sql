@@ -21,7 +21,7 @@ CREATE TABLE pending (
 CREATE INDEX pending_expires_at ON pending (expires_at);
 
 -- Entries that a decision leaves behind, until they are in their queues. entry is NULL, or names the entry of a runner
--- whose hop brings them there.
+-- whose hop brings them there. touched is 1 when somebody else than who left the row began to store it.
 CREATE TABLE outbox (
     number @integer@ NOT NULL PRIMARY KEY,
     entry @text@,
@@ -29,9 +29,10 @@ CREATE TABLE outbox (
     meta @text@ NOT NULL,
     recipients @text@ NOT NULL,
     message @blob@ NOT NULL,
-    made_at @integer@ NOT NULL
+    made_at @integer@ NOT NULL,
+    touched @integer@ NOT NULL
 ) @table@;
 CREATE INDEX outbox_entry ON outbox (entry);
 
-INSERT INTO counter (name, value) VALUES ('pending', 0);
-INSERT INTO counter (name, value) VALUES ('outbox', 0);
+INSERT INTO counter (name, value) VALUES ('pending', 0) ON CONFLICT (name) DO NOTHING;
+INSERT INTO counter (name, value) VALUES ('outbox', 0) ON CONFLICT (name) DO NOTHING;
