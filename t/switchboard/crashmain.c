@@ -125,8 +125,11 @@ static void finish(Job *job)
             g_test_message("%s", g_str_has_prefix(line, "# ") ? line + 2 : line);
     }
     fclose(output);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        g_test_fail();
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return;
+    g_test_message(WIFSIGNALED(status) ? "its process was ended by signal %d" : "its process ended with code %d",
+                   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    g_test_fail();
 }
 
 static void test_script(gconstpointer data)

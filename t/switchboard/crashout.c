@@ -83,6 +83,7 @@ static CrashOut *out_new(CrashWorld *world, Slice slice)
     out->finish.steps = g_new(int64_t, 1);
     *out->finish.steps = BACKOFF;
     out->finish.backoff = (Backoff){.lifetime_us = INT64_MAX, .steps = out->finish.steps, .count = 1};
+    out->finish.laws = (Laws){.standard = &out->finish.backoff};
     return g_steal_pointer(&out);
 }
 
