@@ -36,7 +36,7 @@ typedef struct Lmtp {
     struct event *committed;
     struct event *turn_end; /* comes after all that this turn of the loop has to do */
     const char *hostname;
-    bool takes_requests, takes_bounces; /* somebody works these queues */
+    bool takes_requests; /* somebody works the queue command */
     uint64_t min_free;
     int spool_fd; /* the loop's own view of the spool, for its free space */
     uint64_t free_space;
@@ -110,15 +110,15 @@ static size_t memory_for(const LmtpSession *session, const LmtpRecipient *recipi
     return ENTRY_MEMORY + parts + metadata;
 }
 
-/* What nobody works would lie in its queue for ever. Posts wait: whoever stops their runner means to start it again. */
+/* Requests that nobody works would lie in their queue for ever, and who sent one would wait for an answer. Posts wait,
+ * and so do bounces, whose address every copy bears: who stops those runners means to start them again. */
 static bool is_taken(const Lmtp *lmtp, const ListAddress *address)
 {
     switch (address->to) {
     case LIST_ADDRESS_POSTING:
     case LIST_ADDRESS_OWNER:
-        return true;
     case LIST_ADDRESS_BOUNCES:
-        return lmtp->takes_bounces;
+        return true;
     default:
         return lmtp->takes_requests;
     }
@@ -350,7 +350,6 @@ static bool lmtp_start(Listener *listener, GError **error)
     lmtp->hostname = config_string(config, "site", "hostname");
     lmtp->min_free = config_size(config, "spool", "min_free");
     lmtp->takes_requests = config_has_worker(config, "command");
-    lmtp->takes_bounces = config_has_worker(config, "bounces");
     lmtp->spool_fd = own_fd;
     lmtp->server = lmtp_server_new(lmtp->hostname, &limits, &handler, lmtp);
     lmtp->lists = lists_new(config);

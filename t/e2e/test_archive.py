@@ -189,7 +189,7 @@ def test_archive_without_room_waits(instances, sink):
     place = instance.archive / "mbox"
     moved = instance.archive / "away"
     place.rename(moved)
-    (instance.archive / "mbox").write_text("in the way")
+    place.symlink_to(instance.archive / "nowhere" / "mbox")  # in the way, and no directory
     instance.stop()
     instance.start(wait=False)
     wait_until(lambda: _posted(instance, address, "<second@example.net>"), 20, "LMTP to take the post")

@@ -463,7 +463,7 @@ def test_bomb(instances, sink, clock):
     ends.send(report(bart), signed(instance, "test", bart), "result=scored")  # what is signed still counts
     assert ends.standing() == {anne: (1, "enabled"), bart: (1, "enabled")}
     assert ends.sent() == ["boss@example.net"] * 3
-    assert b"Further ones of today" in sink.transactions()[-1].octets
+    assert sum(b"Further ones of today" in mail.octets for mail in sink.transactions()) == 1
     clock.days(1)
     ends.send(PLAIN, None, "result=forwarded")
 

@@ -218,7 +218,8 @@ def test_tls_and_auth(instances, sinks, tmp_path):
     def all_deferred():
         return waiting <= set(re.findall(r"to=<([^>]*)>.* status=deferred", log())) or \
             len(re.findall(r"nrcpt=\d+ .* status=deferred", log())) > 0 and not instance.files("out")["out"]
-    wait_until(all_deferred, 30, "the others to be put off")
+    wait_until(all_deferred, 30, lambda: f"these to be put off: "
+               f"{sorted(waiting - set(re.findall(r'to=<([^>]*)>.* status=deferred', log())))}")
     bounced = bounced_in(log())
     for server in servers:
         server.check(bounced)
