@@ -27,10 +27,16 @@
 #define CLEAN_INTERVAL (3600 * CLOCK_SECOND)
 #define FLUSH_INTERVAL (60 * CLOCK_SECOND)
 
+/* An entry of the batch that has rows in the outbox. */
+typedef struct Kept {
+    char *key;
+    const Outcome *outcome; /* borrowed until the batch is settled */
+} Kept;
+
 /* What the runner has besides the ListRunner. */
 typedef struct Commands {
-    GPtrArray *done;   /* of char *: entries whose hop is committed, whose rows in the outbox may go */
-    GPtrArray *batch;  /* of char *: those of the batch in hand */
+    GPtrArray *done; /* of char *: entries whose hop is committed, whose rows in the outbox may go */
+    GArray *batch;   /* of Kept: those of the batch in hand */
     int64_t clean_at, flush_at;
 } Commands;
 
@@ -308,8 +314,10 @@ static bool handle_with(Runner *runner, Entry *entry, const List *list, Outcome 
                     meta_string(entry_meta(entry), KEY_TO, "-"), work_actor(work)->address,
                     meta_string(entry_meta(entry), KEY_MESSAGE_ID, "-"), work_entries(work),
                     before ? "done (at an earlier try)" : "done");
-    if (work_entries(work) > 0)
-        g_ptr_array_add(commands->batch, g_steal_pointer(&key));
+    if (work_entries(work) > 0) {
+        Kept kept = {g_steal_pointer(&key), outcome};
+        g_array_append_val(commands->batch, kept);
+    }
     list_runner_work_into(work, outcome);
     return true;
 }
@@ -336,6 +344,11 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 
 /* ---- the runner ---- */
 
+static void kept_clear(void *data)
+{
+    g_free(((Kept *)data)->key);
+}
+
 static bool start(Runner *runner, GError **error)
 {
     if (!list_runner_start(runner, error))
@@ -344,7 +357,8 @@ static bool start(Runner *runner, GError **error)
     Commands *commands = g_new0(Commands, 1);
     shared->more = commands;
     commands->done = g_ptr_array_new_with_free_func(g_free);
-    commands->batch = g_ptr_array_new_with_free_func(g_free);
+    commands->batch = g_array_new(FALSE, FALSE, sizeof(Kept));
+    g_array_set_clear_func(commands->batch, kept_clear);
     return true;
 }
 
@@ -354,7 +368,7 @@ static void stop(Runner *runner)
     Commands *commands = shared ? shared->more : NULL;
     if (commands) {
         g_ptr_array_unref(commands->done);
-        g_ptr_array_unref(commands->batch);
+        g_array_unref(commands->batch);
         g_free(commands);
     }
     list_runner_stop(runner);
@@ -375,17 +389,21 @@ static bool begin(Runner *runner, GError **error)
 {
     ListRunner *shared = runner_data(runner);
     Commands *commands = shared->more;
-    g_ptr_array_set_size(commands->batch, 0);
+    g_array_set_size(commands->batch, 0);
     return list_runner_begin(runner, error) && forget(shared, error);
 }
 
+/* Called after a batch that failed, too. An entry whose letters could not be written comes again and needs its rows. */
 static void committed(Runner *runner)
 {
     ListRunner *shared = runner_data(runner);
     Commands *commands = shared->more;
-    for (unsigned at = 0; at < commands->batch->len; at++)
-        g_ptr_array_add(commands->done, g_strdup(commands->batch->pdata[at]));
-    g_ptr_array_set_size(commands->batch, 0);
+    for (unsigned at = 0; at < commands->batch->len; at++) {
+        Kept *kept = &g_array_index(commands->batch, Kept, at);
+        if (!kept->outcome->error)
+            g_ptr_array_add(commands->done, g_steal_pointer(&kept->key));
+    }
+    g_array_set_size(commands->batch, 0);
 }
 
 static void clean(Runner *runner, ListRunner *shared)

@@ -6,6 +6,7 @@ import email
 import email.policy
 import os
 import re
+import shutil
 import signal
 import smtplib
 
@@ -259,6 +260,20 @@ def test_tokens_are_not_in_the_log(people):
     people.letters()
     assert people.members() == [ANNE]
     assert token(asked) not in people.instance.log_text()
+
+
+def test_letter_that_cannot_be_stored_comes_later(people):
+    """The request is recorded, but its letter cannot be written into its queue: it is not forgotten meanwhile."""
+    virgin = people.instance.spool / "virgin"
+    virgin.mkdir(mode=0o750, exist_ok=True)
+    shutil.chown(virgin, people.instance.user)
+    virgin.chmod(0o550)
+    try:
+        people.write(ANNE, "test-join")
+        wait_until(lambda: "at an earlier try" in people.instance.log_text(), 20, "a second try")
+    finally:
+        virgin.chmod(0o750)
+    assert token(people.letter(ANNE))
 
 
 def test_killed_at_work_nothing_is_lost_or_done_twice(people):
