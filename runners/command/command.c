@@ -390,7 +390,12 @@ static bool begin(Runner *runner, GError **error)
     ListRunner *shared = runner_data(runner);
     Commands *commands = shared->more;
     g_array_set_size(commands->batch, 0);
-    return list_runner_begin(runner, error) && forget(shared, error);
+    if (!list_runner_begin(runner, error))
+        return false;
+    if (forget(shared, error))
+        return true;
+    store_rollback(shared->store);
+    return false;
 }
 
 /* Called after a batch that failed, too. An entry whose letters could not be written comes again and needs its rows. */

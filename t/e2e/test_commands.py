@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import smtplib
+import sqlite3
 
 import pytest
 
@@ -274,6 +275,26 @@ def test_letter_that_cannot_be_stored_comes_later(people):
     finally:
         virgin.chmod(0o750)
     assert token(people.letter(ANNE))
+
+
+def test_failed_cleaning_of_the_outbox_leaves_no_transaction_open(people):
+    """Everybody who writes would wait for it, and what the runner commits later would be gone when its process ends."""
+    path = people.instance.directory / "lib" / "listrunner.db"
+
+    def change(sql):
+        with contextlib.closing(sqlite3.connect(path, timeout=5)) as database:
+            database.execute(sql)
+
+    change("CREATE TRIGGER stuck BEFORE DELETE ON outbox BEGIN SELECT RAISE(ABORT, 'stuck'); END")
+    people.write(ANNE, "test-join")
+    asked = people.letter(ANNE)
+    people.write(BOB, "test-join")
+    wait_until(lambda: "result=later" in people.instance.log_text(), 10, "the batch to fail")
+    change("DROP TRIGGER stuck")
+    people.letter(BOB)
+    people.write(ANNE, sender_of(asked))
+    people.letter(ANNE)
+    assert people.members() == [ANNE]
 
 
 def test_killed_at_work_nothing_is_lost_or_done_twice(people):
