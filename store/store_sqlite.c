@@ -411,9 +411,10 @@ static bool copy_pages(sqlite3 *from, sqlite3 *to, GError **error)
     sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
     if (!backup)
         return failed(to, sqlite3_errcode(to), error);
-    sqlite3_backup_step(backup, -1);
-    int result = sqlite3_backup_finish(backup);
-    return result == SQLITE_OK || failed(to, result, error);
+    int copied = sqlite3_backup_step(backup, -1), result = sqlite3_backup_finish(backup);
+    if (result != SQLITE_OK)
+        return failed(to, result, error);
+    return copied == SQLITE_DONE || failed(from, copied, error); /* it alone tells of a lock */
 }
 
 static bool fill_backup(sqlite3 *from, const char *to, GError **error)
