@@ -8,7 +8,8 @@
 #   make check-process    those that start programs
 #   make check-proof      crash states, model, faults
 #   make check-all        all of them, as ./bootstrap check does
-#   make check-FOLDER     all of one folder (base, switchboard, master, mail, net, store, posting, runners, cli)
+#   make check-FOLDER     all of one folder (base, switchboard, master, mail, net, store, posting, lists,
+#                         runners, cli)
 
 TIER ?= unit
 tests_of_all := $(TESTS)
@@ -19,7 +20,8 @@ TESTS := $(tests_of_$(TIER))
 
 check-process check-proof check-all:
 	$(MAKE) $(AM_MAKEFLAGS) check TIER=$(@:check-%=%)
-check-base check-switchboard check-master check-mail check-net check-store check-posting check-runners check-cli:
+check_folders = check-base check-switchboard check-master check-mail check-net check-store check-posting check-lists \
+	check-runners check-cli
+$(check_folders):
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(filter t/$(@:check-%=%)/%,$(tests_of_all))'
-.PHONY: check-process check-proof check-all check-base check-switchboard check-master check-mail check-net check-store \
-	check-posting check-runners check-cli
+.PHONY: check-process check-proof check-all $(check_folders)

@@ -68,7 +68,7 @@ def test_a_start_tells_which_runner_is_not_ready(instances, sink):
         assert "lmtp[0]" not in bad.stderr and "out[0]" not in bad.stderr
         shown = instance.run("status")
         assert shown.returncode == 1 and shown.stdout.count("file is not a database") >= 5, shown.stdout
-        assert "next try in" in shown.stdout and "Held posts could not be counted" in shown.stdout
+        assert "next try in" in shown.stdout and "Held posts and requests could not be counted" in shown.stdout
         with pytest.raises(smtplib.SMTPRecipientsRefused) as refused:
             instance.lmtp_send(post(), "test@lists.example.com")
         assert refused.value.recipients["test@lists.example.com"][0] == 451
@@ -116,11 +116,11 @@ def test_the_log_is_rotated_with_a_reload(instances, sink):
         wait_until(lambda: " out[0]: " in log.read_text() and "status=sent" in log.read_text(), 20, "a delivery")
         log.rename(log.with_suffix(".log.1"))
         instance.cli("reload")
-        runners = ("lmtp", "in", "pipeline", "virgin", "out", "bounces", "archive", "defragment")
+        runners = ("lmtp", "in", "pipeline", "virgin", "out", "bounces", "archive", "defragment", "command")
 
         def moved():
             pids = [pid for name in runners for pid in instance.pids(name)]
-            return len(pids) == 8 and all(os.readlink(f"/proc/{pid}/fd/2") == str(log) for pid in pids)
+            return len(pids) == len(runners) and all(os.readlink(f"/proc/{pid}/fd/2") == str(log) for pid in pids)
 
         wait_until(moved, 20, "the new file everywhere")
         size = log.with_suffix(".log.1").stat().st_size
