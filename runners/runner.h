@@ -47,7 +47,8 @@ typedef struct RunnerSpec {
     bool (*begin_batch)(Runner *runner, GError **error);
     bool (*handle)(Runner *runner, Entry *entry, Outcome *outcome, GError **error);
     bool (*end_batch)(Runner *runner, GError **error);
-    /* After a batch was committed: outside effects that may only follow. */
+    /* After each batch: outside effects that may only follow its commit. Called after a batch that failed, too; an
+     * outcome of handle() that has an error now was not committed, and its entry comes again. */
     void (*committed)(Runner *runner);
     /* Nothing is ready: returns microseconds until it wants to be called
      * again, or -1. */
