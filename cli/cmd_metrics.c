@@ -12,13 +12,14 @@ static double age_of(int64_t time)
     return time ? (double)MAX(clock_now() - time, 0) / CLOCK_SECOND : 0;
 }
 
-/* What the database knows: posts that wait for moderators, and what waits for parts on this host. */
+/* What the database knows: posts and requests that wait for moderators, and what waits for parts on this host. */
 static bool print_of_store(Site *site, GError **error)
 {
     FragmentCount count;
-    int64_t held, held_since;
+    int64_t held, held_since, asked, asked_since;
     Store *store = site_store(site, false, error);
     if (!store || !held_count(store, &held, &held_since, error) ||
+        !pending_count(store, clock_now(), &asked, &asked_since, error) ||
         !fragment_count(store, config_string(site_config(site, NULL), "site", "hostname"), &count, error))
         return false;
     const struct {
@@ -27,6 +28,9 @@ static bool print_of_store(Site *site, GError **error)
     } gauges[] = {
         {"held_posts", "Posts that wait for a moderator.", (double)held},
         {"held_oldest_seconds", "How long the oldest of them has waited; 0: there is none.", age_of(held_since)},
+        {"moderator_requests", "Requests to join or leave that wait for a moderator.", (double)asked},
+        {"moderator_requests_oldest_seconds", "How long the oldest of them has waited; 0: there is none.",
+         age_of(asked_since)},
         {"fragment_open_sets", "Messages that wait for parts.", (double)count.sets},
         {"fragment_parts", "Their parts that are there.", (double)count.parts},
         {"fragment_octets", "Octets of these.", (double)count.octets},
@@ -59,7 +63,7 @@ static int run(Site *site, int argc, char **argv, GError **error)
     json_decref(reply);
     bool counted = print_of_store(site, &absent);
     if (!counted)
-        fprintf(stderr, "no figures of held posts and of parts: %s\n", absent->message);
+        fprintf(stderr, "no figures of held posts, requests and parts: %s\n", absent->message);
     return whole && counted ? TOOL_OK : TOOL_NOT_SO;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "cli/command.h"
 #include "cli/control_client.h"
@@ -24,15 +25,18 @@ static void add_of_store(Site *site, json_t *status)
     g_autoptr(GError) error = NULL;
     Store *store = site_store(site, false, &error);
     FragmentCount parts;
-    int64_t held, oldest;
-    json_t *fragments = NULL, *held_posts = NULL;
+    int64_t count, oldest;
+    json_t *fragments = NULL, *held_posts = NULL, *requests = NULL;
     if (store && fragment_count(store, config_string(site_config(site, NULL), "site", "hostname"), &parts, &error))
         fragments = json_pack("{sI sI sI so}", "open_sets", (json_int_t)parts.sets, "parts", (json_int_t)parts.parts,
                               "octets", (json_int_t)parts.octets, "oldest", listing_time(parts.oldest));
-    if (fragments && held_count(store, &held, &oldest, &error))
-        held_posts = json_pack("{sI so}", "count", (json_int_t)held, "since", listing_time(oldest));
+    if (fragments && held_count(store, &count, &oldest, &error))
+        held_posts = json_pack("{sI so}", "count", (json_int_t)count, "since", listing_time(oldest));
+    if (held_posts && pending_count(store, clock_now(), &count, &oldest, &error))
+        requests = json_pack("{sI so}", "count", (json_int_t)count, "since", listing_time(oldest));
     json_object_set_new(status, "fragments", fragments ? fragments : json_null());
     json_object_set_new(status, "held", held_posts ? held_posts : json_null());
+    json_object_set_new(status, "requests", requests ? requests : json_null());
     json_object_set_new(status, "store_fault", error ? listing_text(error->message) : json_null());
 }
 

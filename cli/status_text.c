@@ -205,7 +205,7 @@ static void print_unknown(FILE *out, const json_t *status)
     const char *store = text_of(status, "store_fault"), *troubles = text_of(status, "troubles_fault");
     json_int_t pending = number_of(status, "pending");
     if (store)
-        fprintf(out, "  Held posts could not be counted: %s\n", store);
+        fprintf(out, "  Held posts and requests could not be counted: %s\n", store);
     if (troubles)
         fprintf(out, "  Not all destinations are known: %s\n", troubles);
     if (pending > 0)
@@ -216,7 +216,8 @@ bool status_waits(const json_t *status)
 {
     return json_array_size(json_object_get(status, "waiting")) > 0 ||
            json_array_size(json_object_get(status, "troubles")) > 0 || number_of(status, "pending") > 0 ||
-           number_of(json_object_get(status, "held"), "count") > 0 || text_of(status, "store_fault") ||
+           number_of(json_object_get(status, "held"), "count") > 0 ||
+           number_of(json_object_get(status, "requests"), "count") > 0 || text_of(status, "store_fault") ||
            text_of(status, "troubles_fault") || text_of(status, "fault");
 }
 
@@ -224,8 +225,8 @@ static void print_attention(FILE *out, const json_t *status)
 {
     size_t i;
     json_t *one;
-    const json_t *held = json_object_get(status, "held");
-    json_int_t count = number_of(held, "count");
+    const json_t *held = json_object_get(status, "held"), *requests = json_object_get(status, "requests");
+    json_int_t count = number_of(held, "count"), asked = number_of(requests, "count");
     fputs("\nThis waits for a person:\n", out);
     if (text_of(status, "fault"))
         fprintf(out, "  The last reload was refused, and the old configuration is in force:\n%s\n",
@@ -236,6 +237,12 @@ static void print_attention(FILE *out, const json_t *status)
         fprintf(out, "  %" JSON_INTEGER_FORMAT " %s held for a moderator", count, count == 1 ? "post is" : "posts are");
         print_since(out, count, text_of(held, "since"));
         fputs("      listrunner held ls\n", out);
+    }
+    if (asked > 0) {
+        fprintf(out, "  %" JSON_INTEGER_FORMAT " %s for a moderator", asked,
+                asked == 1 ? "request to join or leave waits" : "requests to join or leave wait");
+        print_since(out, asked, text_of(requests, "since"));
+        fputs("      listrunner pending ls\n", out);
     }
     const json_t *troubles = json_object_get(status, "troubles");
     json_array_foreach(troubles, i, one)

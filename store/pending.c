@@ -199,6 +199,19 @@ bool pending_each(Store *store, const char *list_id, int64_t now, PendingEach *e
     return step == STEP_DONE;
 }
 
+bool pending_count(Store *store, int64_t now, int64_t *count, int64_t *oldest, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT count(*), COALESCE(min(made_at), 0) FROM pending "
+                                        "WHERE waits_for = $1 AND expires_at > $2",
+                                        INTEGER(PENDING_MODERATOR), INTEGER(now));
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *count = query_integer(query, 0);
+    *oldest = query_integer(query, 1);
+    return true;
+}
+
 bool pending_expire(Store *store, int64_t now, int64_t *removed, GError **error)
 {
     return query_run(store, error, removed, "DELETE FROM pending WHERE expires_at <= $1", INTEGER(now));

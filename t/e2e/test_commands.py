@@ -171,10 +171,14 @@ def test_policies(people, policy, consent):
     cli = people.instance.cli
     number = cli("pending", "ls", "--names").strip()
     assert f"pending accept {number}" in body(request)
+    shown = people.instance.run("status")
+    assert shown.returncode == 2 and "1 request to join or leave waits for a moderator, since 20" in shown.stdout, shown
+    assert "listrunner pending ls" in shown.stdout and "\nlistrunner_moderator_requests 1\n" in cli("metrics")
     cli("pending", "defer", number)
     cli("pending", "accept", number)
     assert sorted(address for address, _ in people.letters()) == [ANNE, "olga@example.com"]
     assert people.members() == [ANNE] and cli("pending", "ls", "--names") == ""
+    assert "All is well." in cli("status")
     people.write(ANNE, "test-leave")
     if policy == "confirm_then_moderate":
         people.write(ANNE, sender_of(people.letter(ANNE)))

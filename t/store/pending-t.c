@@ -63,6 +63,28 @@ static void test_expiry(Fixture *fixture, const void *data)
     g_assert_cmpint(removed, ==, 1);
 }
 
+/* Those that a person has to confirm are not a moderator's matter. */
+static void test_count(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    int64_t count, oldest;
+    assert_ok(pending_count(fixture->store, 50, &count, &oldest, &error), error);
+    g_assert_cmpint(count, ==, 0);
+    g_assert_cmpint(oldest, ==, 0);
+    put(fixture, PENDING_JOIN, "anne@example.org", "one", 100);
+    for (int64_t at = 0; at < 2; at++) {
+        g_autofree char *address = g_strdup_printf("bob%d@example.org", (int)at);
+        Pending pending = {.kind = PENDING_LEAVE, .list_id = BORROWED(LIST), .address = address,
+                           .waits_for = PENDING_MODERATOR, .made_at = 20 + at, .expires_at = 100 + 100 * at};
+        assert_ok(pending_put(fixture->store, &pending, NULL, &error), error);
+    }
+    assert_ok(pending_count(fixture->store, 50, &count, &oldest, &error), error);
+    g_assert_cmpint(count, ==, 2);
+    g_assert_cmpint(oldest, ==, 20);
+    assert_ok(pending_count(fixture->store, 100, &count, &oldest, &error), error);
+    g_assert_cmpint(count, ==, 1);
+}
+
 /* Who reads the database cannot use what he finds there. */
 static void test_token_is_not_kept(Fixture *fixture, const void *data)
 {
@@ -92,6 +114,7 @@ int main(int argc, char **argv)
     g_test_add_func("/pending/tokens", test_tokens);
     TEST_WITH_LIST("/pending/one for each", test_one_for_each);
     TEST_WITH_LIST("/pending/expiry", test_expiry);
+    TEST_WITH_LIST("/pending/count", test_count);
     TEST_WITH_LIST("/pending/the token is not kept", test_token_is_not_kept);
     TEST_WITH_LIST("/pending/goes with the list", test_goes_with_the_list);
     return g_test_run();
