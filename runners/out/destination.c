@@ -15,8 +15,9 @@
 #define RETURN_MAX (900 * CLOCK_SECOND)
 /* A further connection is tried after 1 s, 2 s, up to 64 s. */
 #define FULL_DOUBLINGS 6u
-/* Entries that are called back. */
+/* Entries that are called back; so few need no tidying. */
 #define PARKED_MAX 20000
+#define PARKED_LEAST 64
 /* Seconds for which there may be mail in memory; some batches may in any case. */
 #define IN_MEMORY 120
 #define IN_MEMORY_LEAST 5
@@ -85,6 +86,9 @@ void destination_inherit(Destination *destination, Destination *from, int64_t no
         destination_order_rate(destination, from->ordered.per_second, now);
     from->suspended = false;
     from->ordered.per_second = -1;
+    for (guint i = 0; from->parked && i < from->parked->len; i++)
+        destination_park(destination, &g_array_index(from->parked, Parked, i), now);
+    g_clear_pointer(&from->parked, g_array_unref);
 }
 
 /* The learnt pace, and not the operator's word, is what limits. */
@@ -181,6 +185,7 @@ void destination_learn_connections(Destination *destination, unsigned others, in
     }
     if (destination->connections == 0 || others < destination->connections)
         destination->connections = MAX(others, 1);
+    destination->grew = false;
 }
 
 void destination_connected(Destination *destination, int64_t now)
@@ -189,6 +194,9 @@ void destination_connected(Destination *destination, int64_t now)
     if (destination->connections == 0 || destination->established <= destination->connections)
         return;
     destination->connections = destination->established;
+    if (destination->grew) /* the one before was borne, too: its limit is another now */
+        destination->refusals = 0;
+    destination->grew = true;
     destination->full_until = now + full_time(destination);
     if (limit > 0 && destination->connections >= limit)
         destination->connections = destination->refusals = 0;
@@ -233,6 +241,7 @@ static int64_t dead_time(const Destination *destination, double chance)
 void destination_kill(Destination *destination, int64_t now, bool replied, double chance)
 {
     destination->window.size = 0;
+    destination->connections = destination->refusals = 0; /* it was going away, rather than full */
     destination->deaths = MIN(destination->deaths + 1, DEATHS_MAX);
     destination->counts.deaths++;
     int64_t time = dead_time(destination, chance);
@@ -312,12 +321,30 @@ void destination_revive(Destination *destination)
     window_revive(&destination->window, &destination->limits->window, destination->busy);
 }
 
-void destination_park(Destination *destination, const Parked *parked)
+/* Those whose time has come were taken by their names, and stand here again if they still wait. */
+static void forget_due(GArray *parked, int64_t now)
 {
-    if (!destination->parked)
+    guint kept = 0;
+    for (guint i = 0; i < parked->len; i++) {
+        Parked one = g_array_index(parked, Parked, i);
+        if (one.due > now)
+            g_array_index(parked, Parked, kept++) = one;
+    }
+    g_array_set_size(parked, kept);
+}
+
+void destination_park(Destination *destination, const Parked *parked, int64_t now)
+{
+    if (!destination->parked) {
         destination->parked = g_array_new(FALSE, FALSE, sizeof(Parked));
-    if (destination->parked->len >= PARKED_MAX)
-        g_array_remove_range(destination->parked, 0, PARKED_MAX / 2);
+        destination->parked_most = PARKED_LEAST;
+    }
+    if (destination->parked->len >= destination->parked_most) {
+        forget_due(destination->parked, now);
+        if (destination->parked->len >= PARKED_MAX)
+            g_array_remove_range(destination->parked, 0, PARKED_MAX / 2);
+        destination->parked_most = CLAMP(2 * destination->parked->len, PARKED_LEAST, PARKED_MAX);
+    }
     g_array_append_val(destination->parked, *parked);
 }
 

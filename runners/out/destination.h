@@ -83,6 +83,7 @@ typedef struct Destination {
     SizeLimits sizes;
     unsigned connections;  /* so many it bears at a time, as far as is known; 0: no such limit was met */
     unsigned refusals;     /* of further ones, in a row */
+    bool grew;             /* none was refused since the last further one stood */
     int64_t full_until;    /* wall clock: no further one is tried before */
     char *last_reply;      /* the last that was no success */
     int64_t last_used;
@@ -106,6 +107,7 @@ typedef struct Destination {
     unsigned nexthops;     /* that have their batches here */
     unsigned holders;      /* deliveries of which recipients wait for it */
     GArray *parked;        /* of Parked: entries that wait for it alone, oldest first; NULL: none */
+    guint parked_most;     /* so many, and those that are no longer so are looked for */
     void *transport;
 } Destination;
 
@@ -175,18 +177,19 @@ Rate destination_rate(Destination *destination, int64_t now);
 /* rate < 0 takes the order back. */
 void destination_order_rate(Destination *destination, double per_second, int64_t now);
 
-/* Orders given under another name hold for it. */
+/* Orders given under another name hold for it, and what waits there waits for it. */
 void destination_inherit(Destination *destination, Destination *from, int64_t now);
 
+/* Remember an entry that was put off for it; the oldest of very many are forgotten and come at their time. */
+void destination_park(Destination *destination, const Parked *parked, int64_t now);
+
+/* A fifth of a time, from 1 s to 15 minutes: how long mail waits for a destination that has been away for that time. */
+int64_t destination_fifth(int64_t lasted);
 /* When an entry that begins to wait for it now is to be looked at again: after a fifth of the time that the destination
  * has been away, and the first one when it is to be tried. */
-/* Remembers an entry that was put off for it; the oldest of very many are forgotten and come at their time. */
-void destination_park(Destination *destination, const Parked *parked);
-
-int64_t destination_fifth(int64_t lasted);
+int64_t destination_return_time(Destination *destination, int64_t now, double chance);
 /* Until when more would wait in memory for too long; 0: there is room. */
 int64_t destination_full_until(Destination *destination, int64_t now);
-int64_t destination_return_time(Destination *destination, int64_t now, double chance);
 
 void destination_observe(Destination *destination, double seconds, int64_t now);
 

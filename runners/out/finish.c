@@ -109,7 +109,7 @@ static void note_parked(const Delivery *delivery, const Place *place, int64_t du
     if (place->tried)
         return;
     memcpy(parked.hash, name->hash, sizeof parked.hash);
-    destination_park(destination, &parked);
+    destination_park(destination, &parked, clock_now());
 }
 
 /* Some are left over, and not for too long. */

@@ -42,7 +42,7 @@ Destination *transport_place(const Transport *transport, const char *domain, siz
     g_assert_not_reached();
 }
 
-void destination_park(Destination *destination, const Parked *parked)
+void destination_park(Destination *destination, const Parked *parked, int64_t now)
 {
     (void)destination;
     (void)parked;

@@ -387,6 +387,47 @@ static void full(void)
     destination_free(destination);
 }
 
+/* A server that bore three for a time and then bears all again: after a few cautious ones the others come at once. */
+static void full_no_more(void)
+{
+    Destination *destination = new_destination();
+    int64_t now = START, wake;
+    destination->sessions = destination->established = 3;
+    for (int i = 0; i < 10; i++) {
+        destination_learn_connections(destination, 3, now);
+        now = destination->full_until;
+    }
+    int64_t opened = now;
+    while (destination->connections > 0) {
+        if (!destination_room(destination, now, &wake)) {
+            now = wake;
+            continue;
+        }
+        destination->sessions = ++destination->established;
+        destination_connected(destination, now);
+    }
+    g_assert_cmpuint(destination->established, ==, 20);
+    g_assert_cmpint(now - opened, <=, 120 * CLOCK_SECOND);
+    destination_free(destination);
+}
+
+/* Of entries that come again and again to wait for a destination each is remembered once. */
+static void parked(void)
+{
+    Destination *destination = new_destination();
+    for (int64_t round = 0; round < 1000; round++)
+        for (uint8_t i = 0; i < 10; i++) {
+            int64_t now = START + round * 60 * CLOCK_SECOND;
+            destination_park(destination, &(Parked){.hash = {i}, .due = now + 60 * CLOCK_SECOND}, now);
+        }
+    g_assert_cmpuint(destination->parked->len, <=, 64);
+    for (int i = 0; i < 50000; i++)
+        destination_park(destination, &(Parked){.due = 2 * START}, START);
+    g_assert_cmpuint(destination->parked->len, <=, 20000);
+    g_assert_cmpuint(destination->parked->len, >=, 10000);
+    destination_free(destination);
+}
+
 static void crowded(void)
 {
     Destination *destination = new_destination();
@@ -454,6 +495,8 @@ int main(int argc, char **argv)
     g_test_add_func("/destination/remembers", remembers);
     g_test_add_func("/destination/remembers window", remembers_window);
     g_test_add_func("/destination/full", full);
+    g_test_add_func("/destination/full no more", full_no_more);
+    g_test_add_func("/destination/parked", parked);
     g_test_add_func("/destination/crowded", crowded);
     g_test_add_func("/destination/remembers pause", remembers_pause);
     return g_test_run();
