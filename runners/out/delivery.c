@@ -50,8 +50,17 @@ Delivery *delivery_new(Entry *entry, unsigned source, GError **error)
     return delivery;
 }
 
+static void leave_places(Delivery *delivery)
+{
+    for (guint i = 0; delivery->places && i < delivery->places->len; i++)
+        g_array_index(delivery->places, Place, i).destination->holders--;
+    g_clear_pointer(&delivery->places, g_array_unref);
+}
+
 void delivery_wait_for(Delivery *delivery, Destination *destination, int64_t due, bool tried)
 {
+    if (delivery->scattered)
+        return;
     if (!delivery->places)
         delivery->places = g_array_new(FALSE, FALSE, sizeof(Place));
     for (guint i = 0; i < delivery->places->len; i++) {
@@ -60,6 +69,11 @@ void delivery_wait_for(Delivery *delivery, Destination *destination, int64_t due
             continue;
         place->due = MAX(place->due, due);
         place->tried |= tried;
+        return;
+    }
+    if (delivery->places->len == PLACES_MAX) {
+        delivery->scattered = true;
+        leave_places(delivery);
         return;
     }
     Place place = {destination, due, tried};
@@ -82,13 +96,6 @@ void delivery_doubt(Delivery *delivery, size_t offset)
     if (!delivery->doubtful)
         delivery->doubtful = g_hash_table_new(NULL, NULL);
     g_hash_table_add(delivery->doubtful, GSIZE_TO_POINTER(offset));
-}
-
-static void leave_places(Delivery *delivery)
-{
-    for (guint i = 0; delivery->places && i < delivery->places->len; i++)
-        g_array_index(delivery->places, Place, i).destination->holders--;
-    g_clear_pointer(&delivery->places, g_array_unref);
 }
 
 void delivery_free(Delivery *delivery)

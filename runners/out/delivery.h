@@ -42,7 +42,8 @@ typedef struct Delivery {
     size_t sent, refused, deferred, parked;
     unsigned doubts;    /* attempts before this one after which nobody knew whether it was delivered */
     GHashTable *doubtful; /* set of offsets of recipients of whom nobody knows this time; NULL: none */
-    GArray *places;     /* of Place: destinations for which recipients wait */
+    GArray *places;     /* of Place: destinations for which recipients wait; NULL: none, or too many */
+    bool scattered;     /* too many */
     bool dirty;         /* marks were written since the last sync */
     char *last_reply;   /* of the last deferral */
     int64_t claimed;    /* wall clock */
@@ -55,6 +56,10 @@ typedef struct Place {
     int64_t due;
     bool tried; /* some were refused for the destination's sake */
 } Place;
+
+/* Recipients of a delivery that wait for more destinations than these wait together, by the law of their transport: no
+ * post becomes thousands of entries because the network is down. */
+#define PLACES_MAX 32
 
 /* Some of its recipients wait for the destination; the later time counts. */
 void delivery_wait_for(Delivery *delivery, Destination *destination, int64_t due, bool tried);
