@@ -160,8 +160,9 @@ static void move_batches(Transport *transport, Nexthop *nexthop, Destination *to
     join(nexthop, to);
     destination_inherit(to, from, clock_now());
     move_waiting(transport, nexthop, from);
-    /* It stood for one domain until its hosts were known. */
-    if (from->nexthops == 0 && from->busy == 0 && from->sessions == 0 && from->waiting == 0) {
+    /* It stood for one domain until its hosts were known. A delivery of which somebody waits for it still looks at it;
+     * then transport_tidy() ends it. */
+    if (from->nexthops == 0 && from->busy == 0 && from->sessions == 0 && from->waiting == 0 && from->holders == 0) {
         scheduler_look(&transport->scheduler, from, clock_now());
         if (!from->ready && !from->asleep)
             g_hash_table_remove(transport->destinations, from->name);
@@ -190,7 +191,7 @@ static void on_mx(const MxAnswer *answer, void *data)
         destination->unresolved = false;
         if (destination != nexthop->destination)
             move_batches(transport, nexthop, destination);
-        scheduler_look(&transport->scheduler, destination, clock_now());
+        transport_resolved(transport, destination);
         return;
     }
     if (answer->outcome == MX_LATER && nexthop->hosts->len > 0) {
@@ -225,7 +226,7 @@ static void on_resolved(struct addrinfo *addresses, const GError *error, void *d
     if (addresses) {
         nexthop_take_addresses(nexthop, addresses, transport->host, now + ADDRESS_LIFETIME);
         freeaddrinfo(addresses);
-        scheduler_look(&transport->scheduler, nexthop->destination, clock_now());
+        transport_resolved(transport, nexthop->destination);
     } else if (nexthop->hosts->len > 0) {
         log_warn("transport %s: %s; the address known before is used", transport->name, error->message);
         nexthop->expires = now + ADDRESS_LIFETIME;

@@ -90,5 +90,7 @@ void transport_put_off_refused(Transport *transport, Batch *batch);
 void transport_withdraw(Transport *transport, Batch *batch);
 /* Nothing can go there now: what waits leaves memory. */
 void transport_park_all(Transport *transport, Destination *destination);
+/* Its hosts are known: what waited for that may go, or leaves memory because nothing can go there. */
+void transport_resolved(Transport *transport, Destination *destination);
 void transport_say_dead(const Transport *transport, const Destination *destination);
 void transport_was_cut(Batch *rest);

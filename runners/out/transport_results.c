@@ -77,6 +77,8 @@ void transport_say_dead(const Transport *transport, const Destination *destinati
 static int64_t no_room_until(Transport *transport, Destination *destination)
 {
     int64_t now = clock_now();
+    if (destination->unresolved) /* another one takes its place, and decides */
+        return 0;
     if (closed(destination))
         return destination_return_time(destination, now, g_random_double());
     if (transport->shared->alone && destination_rate(destination, now).per_second <= 0)
@@ -296,9 +298,16 @@ void transport_no_connection(Transport *transport, Destination *destination, Bat
 
 void transport_look(Transport *transport, Destination *destination)
 {
+    if (!closed(destination))
+        call_back(transport, destination);
+    else if (!destination->unresolved)
+        transport_park_all(transport, destination);
+    scheduler_look(&transport->scheduler, destination, clock_now());
+}
+
+void transport_resolved(Transport *transport, Destination *destination)
+{
     if (closed(destination))
         transport_park_all(transport, destination);
-    else
-        call_back(transport, destination);
     scheduler_look(&transport->scheduler, destination, clock_now());
 }

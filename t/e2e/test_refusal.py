@@ -167,6 +167,38 @@ def test_an_entry_is_not_hostage(instances, limited):
     instance.wait_idle(20)
 
 
+def test_an_order_before_the_hosts_are_known(instances, limited, dns):
+    """A domain is suspended before there was mail for it. Its hosts become known while the same post is still under way
+    to somebody else; it comes as soon as the domain is resumed."""
+    server, slow = limited(), limited(delay=0.5)
+    instance = instances(server.port, settings={
+        "transport.relay": {**DIRECT, "port": server.port}, "transport.slow": {"port": slow.port},
+        "out": {"name_servers": dns.server, "transport_table": "slow.example:slow"}}).start()
+    instance.cli("dest", "suspend", "x.test")
+    send(instance, instance.create_list("test", ["m@x.test", "m@slow.example"]))
+    wait_until(lambda: slow.copies, 20, "the one who can be reached")
+    wait_until(lambda: destination(instance, "x.test")["parked"], 10, "the other one to leave memory")
+    assert not server.copies and destination(instance, "x.test")["state"] == "suspended"
+    instance.cli("dest", "resume", "x.test")
+    wait_until(lambda: server.copies, 10, "the other one")
+    instance.wait_idle(20)
+    assert "Sanitizer" not in instance.log_text()
+
+
+def test_many_destinations_away(instances):
+    """A post to 40 domains, none of which can be reached, waits as one entry and not as 40."""
+    zone = "".join(f"d{number} IN MX 10 mx{number}\nmx{number} IN A 127.0.0.1\n" for number in range(40))
+    names = Dns({"s.test": zone}).start()
+    try:
+        instance = instances(free_port(), settings={"transport.relay": {**DIRECT, "port": free_port()},
+                                                    "out": {"name_servers": names.server}}).start()
+        send(instance, instance.create_list("test", [f"m@d{number}.s.test" for number in range(40)]))
+        wait_until(lambda: instance.files("retry")["retry"] and not instance.files("out")["out"], 20, "them to wait")
+        assert len(instance.files("retry")["retry"]) == 1
+    finally:
+        names.stop()
+
+
 def test_what_waits_ends(instances, limited):
     well = limited()
     instance = instances(well.port, settings={"out": {"maximal_queue_lifetime": "4s", **SOON}}).start()
