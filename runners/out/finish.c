@@ -246,7 +246,7 @@ bool finish_over(Finish *finish, GQueue *over, GError **error)
         return false;
     Delivery *delivery;
     while ((delivery = g_queue_pop_head(over)) != NULL) {
-        bool back = delivery->withdrawn && delivery->deferred == 0 && delivery->parked == 0;
+        bool back = delivery->withdrawn && delivery->deferred == 0; /* who was parked is so again next time */
         if (back ? !finish_put_back(finish, delivery, error) : !end_attempt(finish, delivery, error))
             return false;
     }

@@ -295,10 +295,12 @@ static void turn(Out *out)
 
 /* --- what is kept, and what the operator says --- */
 
-/* No more of it is sent; it leaves when what is under way has come back. */
+/* No more of it is sent; it leaves when what is under way has come back, at once when nothing is. It is held meanwhile,
+ * so that it ends once. */
 static void withdraw_delivery(Out *out, Delivery *delivery)
 {
     delivery->withdrawn = true;
+    delivery->batches++;
     reader_forget(&out->reader, delivery);
     for (guint i = 0; i < delivery->jobs->len; i++) {
         Job *job = delivery->jobs->pdata[i];
@@ -309,6 +311,9 @@ static void withdraw_delivery(Out *out, Delivery *delivery)
             end_batch(out, batch);
         }
     }
+    delivery->batches--;
+    if (delivery_over(delivery))
+        delivery_ends(out, delivery);
 }
 
 static GHashTable *hashes_of(const json_t *entries)
