@@ -29,8 +29,9 @@
  *   waiting (what waits in queues for a person): [{kind ("shunt", "hold", "corrupt", "preserved",
  *     "unworked": no runner works that queue), queue, count, since (of the oldest, or null), age (seconds)}],
  *   pending (queues that nobody has counted yet, so the list may not be whole),
- *   troubles (destinations that are dead or suspended): [{name, transport, instance, state, ...}] as
- *     the runner out describes them, troubles_fault (who did not answer within a second, or null)
+ *   troubles (destinations that are dead or suspended, or throttled while mail waits for them):
+ *     [{name, transport, instance, state, ...}] as the runner out describes them,
+ *   troubles_fault (which runner did not answer within a second, or null)
  *
  * and the reply to metrics
  *

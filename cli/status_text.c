@@ -187,17 +187,23 @@ static bool was_told(const json_t *troubles, size_t place)
 
 static void print_trouble(FILE *out, const json_t *one)
 {
-    const char *name = text_of(one, "name"), *reason = text_of(one, "reason");
+    const char *name = text_of(one, "name"), *reason = text_of(one, "reason"), *rate = text_of(one, "rate");
     bool suspended = g_strcmp0(text_of(one, "state"), "suspended") == 0;
     bool dead = g_strcmp0(text_of(one, "state"), "dead") == 0;
+    bool throttled = g_strcmp0(text_of(one, "state"), "throttled") == 0;
     g_autofree char *shown = reason && !suspended ? plain_text(reason) : NULL;
-    const char *state = suspended ? "suspended" : dead ? "dead" : "being tried again after it was dead";
+    const char *state = suspended   ? "suspended"
+                        : dead      ? "dead"
+                        : throttled ? "throttled"
+                                    : "being tried again after it was dead";
     fprintf(out, "  Mail for the destination %s (transport %s) waits, it is %s", name, text_of(one, "transport"),
             state);
+    if (throttled && rate)
+        fprintf(out, " to %s", rate);
     if (text_of(one, "away_since"))
         fprintf(out, " since %s", text_of(one, "away_since"));
     fprintf(out, "%s%s:\n      listrunner dest %s %s\n", shown ? ", because of: " : "", shown ? shown : "",
-            suspended ? "resume" : "show", name);
+            suspended || throttled ? "resume" : "show", name);
 }
 
 static void print_unknown(FILE *out, const json_t *status)

@@ -16,7 +16,7 @@ typedef struct Gather Gather;
 typedef void GatherDone(void *data, const json_t *destinations, const char *fault);
 
 /* GATHER_FIGURES asks for all that is known of the destinations with most waiting, GATHER_TROUBLES only for those that
- * are dead or suspended. */
+ * are dead, suspended, or throttled while mail waits for them. */
 typedef enum GatherWhat { GATHER_FIGURES, GATHER_TROUBLES } GatherWhat;
 
 /* done is called once, from the loop, within 5 seconds (figures) or one (troubles); then the object is gone. */

@@ -142,18 +142,23 @@ static void add_times(GString *text, const char *name, const json_t *destination
 /* One gauge a state in which mail waits: 1 for the destinations that are in it. */
 static void add_states(GString *text, const json_t *destinations)
 {
-    static const char *const states[] = {"dead", "suspended"};
-    for (size_t i = 0; i < G_N_ELEMENTS(states); i++) {
+    static const struct {
+        const char *state, *name, *help;
+    } gauges[] = {
+        {"dead", "destination_dead", "1 when it is dead."},
+        {"suspended", "destination_suspended", "1 when it is suspended."},
+        /* Another name than that of the counter, which some readers take without its "_total". */
+        {"throttled", "destination_slowed", "1 when it is throttled: mail goes at the pace that it bears."},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(gauges); i++) {
         size_t at;
         json_t *destination;
-        g_autofree char *name = g_strconcat("destination_", states[i], NULL);
-        g_autofree char *help = g_strdup_printf("1 when it is %s.", states[i]);
-        add_head(text, name, "gauge", help);
+        add_head(text, gauges[i].name, "gauge", gauges[i].help);
         json_array_foreach(destinations, at, destination) {
             const char *state = json_string_value(json_object_get(destination, "state"));
-            g_string_append_printf(text, "listrunner_%s{", name);
+            g_string_append_printf(text, "listrunner_%s{", gauges[i].name);
             add_destination_labels(text, destination, true);
-            g_string_append_printf(text, "} %d\n", g_strcmp0(state, states[i]) == 0);
+            g_string_append_printf(text, "} %d\n", g_strcmp0(state, gauges[i].state) == 0);
         }
     }
 }

@@ -8,13 +8,14 @@
  *   {"verb":"destinations"}                         all, those with most waiting first; "limit":N for no more than N
  *   {"verb":"destinations","name":"example.com"}    one, by its name or by a domain's
  *   {"verb":"suspend","name":...}                   nothing goes to it until
- *   {"verb":"resume","name":...}                    also ends its death
+ *   {"verb":"resume","name":...}                    also ends its death and forgets its pace
  *   {"verb":"leave","entries":["HASH",...]}         what is held of these goes back to its queue as soon as none of it
  *                                                   is under way; nothing is claimed for a few seconds, so that a
  *                                                   command can take it
  *   {"verb":"rate","name":...,"rate":"30/m"}        "none": no limit; "default": that of the transport again
  *
- * "trouble":true asks for those only that are dead or suspended. All but destinations is for root and our own user.
+ * "trouble":true asks for those only that are dead or suspended, or throttled while mail waits for them. All but
+ * destinations is for root and our own user.
  * Each may name a "transport"; without, suspend, resume and rate apply to every transport that knows the name, or to
  * the default one. The reply has "ok", and "instance", "total" (destinations there are) and "destinations": objects
  * whose members the command line prints. Orders hold across restarts (memory.h).

@@ -481,11 +481,18 @@ static void load_death(Destination *destination, const json_t *saved, int64_t no
     if (until > now && until - now <= 2 * MAX(destination->limits->dead_max, destination->limits->dead_min)) {
         destination->dead_until = until;
         destination->window.size = 0;
-        g_free(destination->reason);
-        g_free(destination->status);
-        destination->reason = text_of(saved, "reason");
-        destination->status = text_of(saved, "status");
     }
+}
+
+/* Of a death and of a pace; when neither lasts, what it said is of no use. */
+static void load_reason(Destination *destination, const json_t *saved, int64_t now)
+{
+    if (!destination_dead(destination) && pace_rate(&destination->pace, now).per_second <= 0)
+        return;
+    g_free(destination->reason);
+    g_free(destination->status);
+    destination->reason = text_of(saved, "reason");
+    destination->status = text_of(saved, "status");
 }
 
 static unsigned size_of(const json_t *saved, const char *key)
@@ -539,5 +546,6 @@ bool destination_load(Destination *destination, const json_t *saved, int64_t now
     int64_t pause = time_of(saved, "flights_pause");
     destination->flights.pause_until = pause - now <= FLIGHTS_PAUSE ? pause : 0;
     load_death(destination, saved, now);
+    load_reason(destination, saved, now);
     return true;
 }

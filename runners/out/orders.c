@@ -93,12 +93,21 @@ static int compare_found(const void *a, const void *b)
     return strcmp(one->name, other->name);
 }
 
+/* Whether mail waits for it because of the pace that it bears. A pace by itself is no trouble: it is kept for an hour,
+ * and mail hosts that bear less than we could send are a matter of every day. */
+static bool slowed(Destination *destination, int64_t now)
+{
+    return pace_rate(&destination->pace, now).per_second > 0 &&
+           (destination->waiting_recipients > 0 || parked_now(destination, now) > 0 || pace_rests(&destination->pace));
+}
+
 static void keep_troubled(GArray *found)
 {
+    int64_t now = clock_now();
     guint kept = 0;
     for (guint i = 0; i < found->len; i++) {
         const Found *one = &g_array_index(found, Found, i);
-        if (one->destination->suspended || one->destination->deaths > 0)
+        if (one->destination->suspended || one->destination->deaths > 0 || slowed(one->destination, now))
             g_array_index(found, Found, kept++) = *one;
     }
     g_array_set_size(found, kept);

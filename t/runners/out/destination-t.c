@@ -328,9 +328,11 @@ static void remembers_window(void)
     destination->pace.rate.per_second = destination->pace.refused_at = 2;
     destination->pace.refused = destination->pace.since = START;
     destination->bucket.tokens = -3;
+    destination_set_reason(destination, "4.7.28", "too fast");
     json_t *saved = destination_save(destination, START);
     Destination *again = new_destination();
     g_assert_true(destination_load(again, saved, START + CLOCK_SECOND));
+    g_assert_cmpstr(again->reason, ==, "too fast");
     g_assert_cmpuint(again->window.size, ==, 17);
     g_assert_cmpfloat(destination_rate(again, START + CLOCK_SECOND).per_second, ==, 2);
     int64_t wake;
@@ -338,6 +340,7 @@ static void remembers_window(void)
     Destination *old = new_destination();
     g_assert_true(destination_load(old, saved, START + 2 * 3600 * CLOCK_SECOND));
     g_assert_cmpuint(old->window.size, ==, 5);
+    g_assert_null(old->reason);
     json_decref(saved);
     static const char *const senseless[] = {"[]", "7", "{}", "{\"used\":-1}", "{\"used\":99999999999999999}", "null"};
     for (size_t i = 0; i < G_N_ELEMENTS(senseless); i++) {
