@@ -12,6 +12,10 @@
 #include "switchboard/draft.h"
 #include "switchboard/meta.h"
 
+/* A message that passed more hosts is going in circles (RFC 5321 6.3: at least 100). */
+#define HOPS_MAX 120
+#define LOOPS "554 5.4.6 The message has more than 120 Received fields: it is going in circles"
+
 /* What all entries of a transaction share. */
 typedef struct Shared {
     const LmtpTransaction *transaction;
@@ -21,7 +25,7 @@ typedef struct Shared {
     const Draft *first; /* NULL: none yet */
     Lists *lists;
     Partial partial;
-    bool is_partial;
+    bool is_partial, loops;
 } Shared;
 
 static const char *queue_of(ListAddressTo to)
@@ -37,9 +41,19 @@ static const char *queue_of(ListAddressTo to)
     }
 }
 
+static bool has_too_many_hops(const Message *message)
+{
+    unsigned hops = 0;
+    for (size_t at = 0; message_find(message, "Received", &at); at++)
+        if (++hops > HOPS_MAX)
+            return true;
+    return false;
+}
+
 static void read_message(Shared *shared, const char *hostname)
 {
     g_autoptr(Message) message = message_new(shared->transaction->message);
+    shared->loops = has_too_many_hops(message);
     shared->is_partial = partial_read(message, &shared->partial);
     shared->message_id = message_id_brief(message);
     if (shared->message_id) {
@@ -87,12 +101,15 @@ static Draft *make_draft(Shared *shared, const LmtpRecipient *recipient, const c
     return draft;
 }
 
-/* Parts of messages are only joined for the list itself, not for its owners. */
+/* Whether it is refused, or a part to be joined with others. Parts are only joined for the list itself, not for its
+ * owners. */
 static FragmentAnswer decide(const Shared *shared, const LmtpRecipient *recipient)
 {
     const ListAddress *address = recipient->data;
     FragmentAnswer answer = {0};
-    if (!shared->is_partial || address->to != LIST_ADDRESS_POSTING)
+    if (shared->loops)
+        answer.refusal = g_strdup(LOOPS);
+    if (shared->loops || !shared->is_partial || address->to != LIST_ADDRESS_POSTING)
         return answer;
     FragmentOffer offer = {address->list_id, shared->transaction->sender, &shared->partial,
                            g_bytes_get_size(shared->transaction->message)};

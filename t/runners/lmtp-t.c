@@ -118,6 +118,30 @@ static void test_recipients(LmtpRig *rig, gconstpointer data)
     rig_stop(rig);
 }
 
+/* Mail that passed 120 hosts is taken, and no more; the session goes on. */
+static void test_mail_in_circles(LmtpRig *rig, gconstpointer data)
+{
+    rig_start(rig);
+    int fd = rig_greet(rig, SOCKET_IPV4);
+    for (unsigned hops = 120; hops <= 121; hops++) {
+        g_autoptr(GString) text = g_string_new("MAIL FROM:<>\r\nRCPT TO:<test@example.com>\r\n"
+                                               "RCPT TO:<test-owner@example.com>\r\nDATA\r\n");
+        for (unsigned hop = 0; hop < hops; hop++)
+            g_string_append_printf(text, "%s: from a.example by b.example;\r\n Sun, 22 Nov 2026 10:00:00 +0000\r\n",
+                                   hop % 2 ? "Received" : "received");
+        g_string_append(text, "X-Received: by c.example\r\nSubject: x\r\n\r\nReceived: text\r\n.\r\nNOOP\r\n");
+        client_say(fd, text->str);
+        g_autofree char *heard = client_hear(fd, "250 2.0.0 Ok");
+        g_auto(GStrv) stored = g_strsplit(heard, "250 2.0.0 Stored as ", -1);
+        g_auto(GStrv) refused = g_strsplit(heard, "554 5.4.6 ", -1);
+        g_assert_cmpuint(g_strv_length(stored) - 1, ==, hops == 120 ? 2 : 0);
+        g_assert_cmpuint(g_strv_length(refused) - 1, ==, hops == 120 ? 0 : 2);
+    }
+    g_assert_cmpuint(fixture_count(&rig->fixture, "in", ".msg"), ==, 2);
+    close(fd);
+    rig_stop(rig);
+}
+
 /* A list that is made while the runner runs is there at once. */
 static void test_new_list(LmtpRig *rig, gconstpointer data)
 {
@@ -257,6 +281,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     ADD(stores);
     ADD(recipients);
+    ADD(mail_in_circles);
     ADD(new_list);
     ADD(database_down);
     ADD(spool_broken);
