@@ -48,3 +48,12 @@ bool answer_allowed(const char *sender, const Message *message)
             return false;
     return !value_begins(message, "Precedence", bulk) && !value_begins(message, "Content-Type", report);
 }
+
+bool answer_is_automatic(const Message *message)
+{
+    static const char replied[] = "auto-replied";
+    g_autofree char *value = message_value(message, "Auto-Submitted");
+    /* Parameters or a comment may follow the word. */
+    return value && g_ascii_strncasecmp(value, replied, strlen(replied)) == 0 &&
+           (value[strlen(replied)] == '\0' || strchr(" \t;(", value[strlen(replied)]));
+}

@@ -32,6 +32,7 @@ static const Link links_posting[] = {
     {&rule_approved, LINK_JUMP, &chain_accept},
     {&rule_emergency, LINK_JUMP, &chain_hold},
     {&rule_loop, LINK_JUMP, &chain_discard},
+    {&rule_autoreply, LINK_JUMP, &chain_discard},
     {&rule_partial, LINK_JUMP, &chain_hold},
     {&rule_broken_header, LINK_JUMP, &chain_hold},
     {&rule_member_moderation, LINK_JUMP, &chain_moderation},

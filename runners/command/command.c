@@ -247,9 +247,8 @@ static bool read_writer(Order *order, const char *sender)
 /* Did a program write this because it got a mail? Such a thing must not unsubscribe anybody. */
 static bool is_automatic_reply(const Message *message)
 {
-    g_autofree char *automatic = message_value(message, "Auto-Submitted");
     g_autofree char *type = message_value(message, "Content-Type");
-    return (automatic && g_ascii_strncasecmp(automatic, "auto-replied", strlen("auto-replied")) == 0) ||
+    return answer_is_automatic(message) ||
            (type && g_ascii_strncasecmp(type, "multipart/report", strlen("multipart/report")) == 0);
 }
 

@@ -76,6 +76,36 @@ static void test_loop(Bench *bench, gconstpointer data)
     }
 }
 
+static void test_autoreply(Bench *bench, gconstpointer data)
+{
+    static const char *const replies[] = {
+        "Auto-Submitted: auto-replied\r\n",
+        "auto-submitted:\r\n\tAuto-Replied\r\n",
+        "Auto-Submitted: auto-replied (vacation)\r\n",
+        "Auto-Submitted: auto-replied; owner-email=\"a@example.org\"\r\n",
+        "Auto-Submitted: auto-replied ; x=y\r\n",
+    };
+    static const char *const fine[] = {
+        "",
+        "Auto-Submitted: no\r\n",
+        "Auto-Submitted:\r\n",
+        "Auto-Submitted: auto-generated\r\n",
+        "Auto-Submitted: auto-generated; x=auto-replied\r\n",
+        "Auto-Submitted: auto-notified; owner-email=\"a@example.org\"\r\n",
+        "Auto-Submitted: auto-replied-not\r\n",
+        "Precedence: bulk\r\n",
+        "X-Auto-Submitted: auto-replied\r\n",
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(replies); at++) {
+        g_autofree char *text = g_strconcat(BASE, replies[at], "\r\n", NULL);
+        assert_hits(&rule_autoreply, bench_post(bench, text));
+    }
+    for (size_t at = 0; at < G_N_ELEMENTS(fine); at++) {
+        g_autofree char *text = g_strconcat(BASE, fine[at], "\r\nAuto-Submitted: auto-replied\r\n", NULL);
+        g_assert_false(hits(&rule_autoreply, bench_post(bench, text)));
+    }
+}
+
 static void test_broken_header(Bench *bench, gconstpointer data)
 {
     static const char *const broken[] = {
@@ -371,6 +401,7 @@ int main(int argc, char **argv)
     BENCH_TEST("/rules/no-senders", test_no_senders);
     BENCH_TEST("/rules/emergency", test_emergency);
     BENCH_TEST("/rules/loop", test_loop);
+    BENCH_TEST("/rules/autoreply", test_autoreply);
     BENCH_TEST("/rules/broken header", test_broken_header);
     BENCH_TEST("/rules/duplicate", test_duplicate);
     BENCH_TEST("/rules/member-moderation", test_member_moderation);

@@ -233,7 +233,7 @@ static void test_held_long(Test *test, gconstpointer data)
 static void test_no_answer_to_robots(Test *test, gconstpointer data)
 {
     put(test, "", TO_POSTING, "From: eve@example.net\r\n" BODY);
-    put(test, "eve@example.net", TO_POSTING, "From: eve@example.net\r\nAuto-Submitted: auto-replied\r\n" BODY);
+    put(test, "eve@example.net", TO_POSTING, "From: eve@example.net\r\nAuto-Submitted: auto-generated\r\n" BODY);
     run(test, "in");
     g_autoptr(Held) held = held_find(test->store, 2, NULL);
     g_assert_nonnull(held);
@@ -251,6 +251,22 @@ static void test_rejected_and_discarded(Test *test, gconstpointer data)
     g_autofree char *to = recipients(notice);
     g_assert_cmpstr(to, ==, "eve@example.net");
     g_assert_cmpstr(meta_string(entry_meta(notice), KEY_ENVELOPE_SENDER, "?"), ==, "");
+}
+
+/* A member's program answers a post: nobody gets it, and no moderator either. Mail about a commit is a post, and what
+ * is for the owners reaches them. */
+static void test_autoreply(Test *test, gconstpointer data)
+{
+    put(test, "anne@example.org", TO_POSTING, "Auto-Submitted: auto-replied\r\n" POST BODY);
+    put(test, "eve@example.net", TO_POSTING, "From: eve@example.net\r\nAuto-Submitted: auto-replied\r\n" BODY);
+    run(test, "in");
+    g_assert_cmpuint(fixture_count(&test->fixture, "in", ""), ==, 0);
+    g_assert_cmpuint(fixture_count(&test->fixture, "pipeline", ""), ==, 0);
+    g_assert_cmpuint(fixture_count(&test->fixture, "virgin", ""), ==, 0);
+    put(test, "anne@example.org", TO_POSTING, "Auto-Submitted: auto-generated\r\n" POST BODY);
+    put(test, "eve@example.net", TO_OWNER, "From: eve@example.net\r\nAuto-Submitted: auto-replied\r\n" BODY);
+    run(test, "in");
+    g_assert_cmpuint(fixture_count(&test->fixture, "pipeline", ".msg"), ==, 2);
 }
 
 static void test_duplicate(Test *test, gconstpointer data)
@@ -639,6 +655,7 @@ int main(int argc, char **argv)
     g_test_add("/posts/held/long subject", Test, GSIZE_TO_POINTER(100000), set_up, test_held_long, tear_down);
     POSTS_TEST("/posts/no answer to robots", test_no_answer_to_robots);
     POSTS_TEST("/posts/rejected and discarded", test_rejected_and_discarded);
+    POSTS_TEST("/posts/autoreply", test_autoreply);
     POSTS_TEST("/posts/duplicate", test_duplicate);
     POSTS_TEST("/posts/number at repeat", test_number_at_repeat);
     POSTS_TEST("/posts/held at repeat", test_held_at_repeat);
