@@ -156,8 +156,7 @@ typedef struct SiteReport {
     bool replied;     /* a failure is what it said, not silence: it is tried again within PACE_REST_MAX */
 } SiteReport;
 
-/* True when it died of that. The reason (destination_set_reason()) is kept for those that wait. chance: 0 <= chance <
- * 1. */
+/* True when it died of that. The reason is kept for those that wait. chance: 0 <= chance < 1. */
 bool destination_tell(Destination *destination, const SiteReport *report, int64_t now, double chance);
 /* Dead at once. replied: by what it said. */
 void destination_kill(Destination *destination, int64_t now, bool replied, double chance);
@@ -190,9 +189,7 @@ int64_t destination_fifth(int64_t lasted);
 int64_t destination_return_time(Destination *destination, int64_t now, double chance);
 /* Until when more would wait in memory for too long; 0: there is room. */
 int64_t destination_full_until(Destination *destination, int64_t now);
-
 void destination_observe(Destination *destination, double seconds, int64_t now);
-
 /* "alive", "dead", "probing", "suspended", "throttled", "resolving". */
 const char *destination_state(Destination *destination, int64_t now);
 

@@ -46,6 +46,7 @@ void destination_park(Destination *destination, const Parked *parked, int64_t no
 {
     (void)destination;
     (void)parked;
+    (void)now;
     g_assert_not_reached();
 }
 
