@@ -162,13 +162,13 @@ def test_what_waits_for_a_person(instances, sink):
     assert 'listrunner_destination_suspended{transport="relay",destination="relay",instance="0"} 1' in figures
     instance.cli("list", "set", address, "default_nonmember_action=accept")
     instance.lmtp_send(post(), address)
-    entry = wait_until(lambda: instance.cli("queue", "ls", "--names", "out").split(), 20, "an entry of out")[0]
+    wait_until(lambda: instance.cli("queue", "ls", "--names", "out").split(), 20, "an entry of out")
     instance.stop()
     instance.set({"runner.out": {"start": "no"}})
     instance.start()
     figures = waits("1 entry is in out, a queue that no runner works, since 20", "listrunner queue ls out")
     assert 'listrunner_waiting_entries{kind="unworked",queue="out"} 1\n' in figures
-    instance.cli("queue", "hold", entry)
+    instance.cli("queue", "hold", *instance.cli("queue", "ls", "--names", "out").split())
     waits("1 entry is on hold, since 20", "listrunner queue release")
     instance.cli("queue", "delete", "--queue", "hold", "--list", address)
     assert "All is well." in instance.cli("status")
