@@ -301,9 +301,11 @@ static void mail_reply(SmtpClient *client)
 }
 
 /* SMTP knows no such answer to RCPT. It concerns that recipient, as long as nothing can be taken for something else:
- * the message has not gone out, and goes by DATA, whose answer no answer to RCPT resembles. */
+ * the message has not gone out, and goes by DATA, whose answer no answer to RCPT resembles. An answer may be left over,
+ * so no other transaction follows over this connection. */
 static void odd_rcpt_reply(SmtpClient *client)
 {
+    client->ending = true;
     if (client->turn.bdat_ahead) {
         smtp_client_end_confused(client);
         return;

@@ -97,6 +97,22 @@ static void odd_answers(void)
            "done\nclosed later peer broke the protocol while sending MAIL FROM\n");
 }
 
+/* Two lines of nonsense for one recipient leave an answer over. It must not be taken for one to the next transaction,
+ * whose message would count as delivered by the answer to its recipient. */
+static void odd_answers_end(void)
+{
+    g_autoptr(Owner) owner = owner_new("x\r\n.y\r\n");
+    owner->settings.chunking = true;
+    owner->transaction.careful = true;
+    owner->transactions = 2;
+    owner_run(owner, SCRIPT(HELLO, "> 250-peer", "> 250-CHUNKING", "> 250 PIPELINING",
+                            "< MAIL FROM:<list@example.com>", "< RCPT TO:<a@example.com>", "< RCPT TO:<b@example.com>",
+                            "> 250 ok", "> who", "> are you", "> 250 ok", "< RSET", BYE));
+    g_assert_cmpstr(owner->report->str, ==,
+                    "0 later 4.5.0 peer gave no answer that SMTP knows (in reply to RCPT TO)\n"
+                    "1 later 4.5.0 peer gave no answer that SMTP knows (in reply to RCPT TO)\ndone\nclosed sent \n");
+}
+
 /* What a server does not bear although it offers it is named; the mail may be sent without at once. */
 static void fallbacks(void)
 {
@@ -324,6 +340,7 @@ int main(int argc, char **argv)
     g_test_add_func("/smtp_client/refusals", refusals);
     g_test_add_func("/smtp_client/lost", lost);
     g_test_add_func("/smtp_client/odd answers", odd_answers);
+    g_test_add_func("/smtp_client/odd answers end", odd_answers_end);
     g_test_add_func("/smtp_client/bare line feeds", bare_line_feeds);
     g_test_add_func("/smtp_client/fallbacks", fallbacks);
     g_test_add_func("/smtp_client/reused", reused);
