@@ -269,6 +269,8 @@ static void throttled(Destination *destination, const SiteReport *report, int64_
     pace_refused(&destination->pace, report->refused, now);
     if (paced(destination, now)) /* what is refused costs nothing, and no debt outlasts it */
         bucket_init(&destination->bucket, 1, now);
+    else
+        bucket_take(&destination->bucket, -(double)report->refused);
     if (!known)
         window_shrink(&destination->window, &destination->limits->window);
     if (destination->away_since == 0)

@@ -107,7 +107,7 @@ typedef struct Destination {
     unsigned nexthops;     /* that have their batches here */
     unsigned holders;      /* deliveries of which recipients wait for it */
     GArray *parked;        /* of Parked: entries that wait for it alone, oldest first; NULL: none */
-    guint parked_most;     /* so many, and those that are no longer so are looked for */
+    guint parked_most;     /* when there are so many, it is looked which still wait */
     void *transport;
 } Destination;
 
@@ -181,11 +181,9 @@ void destination_inherit(Destination *destination, Destination *from, int64_t no
 
 /* Remember an entry that was put off for it; the oldest of very many are forgotten and come at their time. */
 void destination_park(Destination *destination, const Parked *parked, int64_t now);
-
-/* A fifth of a time, from 1 s to 15 minutes: how long mail waits for a destination that has been away for that time. */
+/* A fifth of a time, from 1 s to 15 minutes: how long mail waits for one that has been away for that time. */
 int64_t destination_fifth(int64_t lasted);
-/* When an entry that begins to wait for it now is to be looked at again: after a fifth of the time that the destination
- * has been away, and the first one when it is to be tried. */
+/* When an entry that begins to wait now is looked at again: after that, and the first one when it is to be tried. */
 int64_t destination_return_time(Destination *destination, int64_t now, double chance);
 /* Until when more would wait in memory for too long; 0: there is room. */
 int64_t destination_full_until(Destination *destination, int64_t now);

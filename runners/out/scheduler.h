@@ -102,8 +102,8 @@ Destination *scheduler_front(const Scheduler *scheduler);
 bool scheduler_equals(const Destination *front, const Destination *other);
 
 /* The next batch to go, NULL when nothing can; one with more recipients than the destination takes at a time is cut.
- * from: the front (or NULL), or one that equals it. The batch counts as
- * busy at its destination, which is another one when the job is overtaken. */
+ * from: the front (or NULL), or one that equals it. The batch counts as busy at its destination, which is another one
+ * when the job is overtaken. */
 Batch *scheduler_next(Scheduler *scheduler, Destination *from, Destination **destination, int64_t now);
 
 /* What the destination has no room for goes with one that is on its way there: the next of it, NULL when there is

@@ -249,6 +249,12 @@ static void refused_costs_nothing(void)
     destination_resume(destination, START);
     g_assert_cmpstr(destination_state(destination, START), ==, "alive");
     g_assert_true(destination_room(destination, START, &wake));
+    destination_order_rate(destination, 1, START); /* nor does it cost anything of what the operator allows */
+    destination_begin(destination, 300);
+    destination_tell(destination, &(SiteReport){SITE_THROTTLED, 0, 300, true}, START, 0);
+    destination_end(destination);
+    g_assert_false(destination_room(destination, START, &wake));
+    g_assert_cmpint(wake, ==, START + CLOCK_SECOND);
     destination_free(destination);
 }
 
