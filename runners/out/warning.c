@@ -59,17 +59,20 @@ static char *span(int64_t time)
     static const struct {
         int64_t seconds;
         const char *name;
-    } units[] = {{86400, "days"}, {3600, "hours"}, {60, "minutes"}, {1, "seconds"}};
+    } units[] = {{86400, "day"}, {3600, "hour"}, {60, "minute"}, {1, "second"}};
     size_t unit = 0;
     while (unit + 1 < G_N_ELEMENTS(units) && time < 2 * units[unit].seconds * CLOCK_SECOND)
         unit++;
-    return g_strdup_printf("%" PRId64 " %s", MAX(time, 0) / (units[unit].seconds * CLOCK_SECOND), units[unit].name);
+    int64_t count = MAX(time, 0) / (units[unit].seconds * CLOCK_SECOND);
+    return g_strdup_printf("%" PRId64 " %s%s", count, units[unit].name, count == 1 ? "" : "s");
 }
 
-static char *text_for_people(const Warning *warning, const Delivery *delivery, const GPtrArray *addresses, size_t count)
+/* addresses: those that are named, of all the count who wait. waited in microseconds. */
+static char *text_for_people(const Delivery *delivery, const GPtrArray *addresses, size_t count, int64_t waited_us,
+                             int64_t lifetime_us)
 {
-    g_autofree char *waited = span(clock_now() - entry_arrival(delivery->entry));
-    g_autofree char *lifetime = span(warning->lifetime_us);
+    g_autofree char *waited = span(waited_us);
+    g_autofree char *lifetime = span(lifetime_us);
     GString *text = g_string_new(NULL);
     g_string_append_printf(text,
                            "Subject: Delayed: mail of list %s\n\n"
@@ -100,7 +103,8 @@ static void add_message(Draft *draft, const Warning *warning, const Delivery *de
     size_t count;
     g_autoptr(GPtrArray) addresses = waiting(delivery, &count);
     g_autofree char *status = delivery_status(warning, delivery, addresses, now);
-    g_autofree char *text = text_for_people(warning, delivery, addresses, count);
+    g_autofree char *text = text_for_people(delivery, addresses, count, now - entry_arrival(delivery->entry),
+                                            warning->lifetime_us);
     g_autofree char *owner = owner_address(delivery);
     g_autofree char *id = g_strdup_printf("%s.delayed@%s", entry_text(delivery->entry), warning->host);
     meta_set_string(draft_meta(draft), KEY_RECIPIENT, owner);
