@@ -325,7 +325,8 @@ static void test_long_name(World *world, const void *data)
     assert_ok(join_ask(work, list, &(Joiner){.address = ANNE}, &made, &error), error);
     g_autofree char *letters = world_letters(world, work), *token = token_of(letters);
     g_autofree char *mark = g_strdup_printf("(confirm %s)", token);
-    g_autofree char *flat = g_strjoinv("", g_strsplit(letters, "\r\n ", -1));
+    g_auto(GStrv) unfolded = g_strsplit(letters, "\r\n ", -1);
+    g_autofree char *flat = g_strjoinv("", unfolded);
     g_assert_true(strstr(letters, mark) || strstr(flat, mark) || strstr(letters, token));
     g_assert_nonnull(strstr(letters, "announcements-of-all-the-departments-request@example.com"));
 }

@@ -60,7 +60,8 @@ static const Case cases[] = {
 static void test_cases(void)
 {
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
-        g_autofree char *crlf = g_strjoinv("\r\n", g_strsplit(cases[at].mail, "\n", -1));
+        g_auto(GStrv) lines = g_strsplit(cases[at].mail, "\n", -1);
+        g_autofree char *crlf = g_strjoinv("\r\n", lines);
         g_autofree char *plain = read_mail(cases[at].mail), *wire = read_mail(crlf);
         g_assert_cmpstr(plain, ==, cases[at].read);
         g_assert_cmpstr(wire, ==, cases[at].read);

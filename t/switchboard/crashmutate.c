@@ -9,6 +9,9 @@
  * -m thorough. */
 #define DISTANT 30
 #define DISTANT_STATES 60000
+/* Of neighbours all are changed about, or so many of a script with many states; all with -m thorough. */
+#define NEIGHBOURS 12
+#define NEIGHBOURS_STATES 200000
 
 typedef struct Tally {
     unsigned caught, idle, impossible, nothing_new, same, missed;
@@ -179,11 +182,14 @@ static void mutate_distant(Proof *proof, Tally tallies[3])
 void crashmutate_all(Proof *proof)
 {
     Tally dropped = {0}, swapped = {0}, distant[3] = {0};
+    g_autoptr(GRand) chance = g_rand_new_with_seed(1);
+    gint32 pairs = (gint32)(proof->log->ops->len - proof->log->changes);
+    gint32 wanted = g_test_thorough() ? pairs : (gint32)MAX(NEIGHBOURS, NEIGHBOURS_STATES / MAX(proof->states, 1));
     for (guint i = proof->log->changes; i < proof->log->ops->len; i++) {
         FsCall call = op_at(proof, i)->call;
         if (call == FS_SYNC_FILE || call == FS_SYNC_DIR)
             mutate(proof, (CrashMutation){CRASH_DROP, i, i, false}, &dropped);
-        if (i + 1 < proof->log->ops->len)
+        if (i + 1 < proof->log->ops->len && (pairs <= wanted || g_rand_int_range(chance, 0, pairs) < wanted))
             mutate(proof, (CrashMutation){CRASH_SWAP, i, i + 1, false}, &swapped);
     }
     mutate_distant(proof, distant);

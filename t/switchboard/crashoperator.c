@@ -306,12 +306,16 @@ void crashoperator_retry(CrashWorld *world)
     unsigned worked = 0;
     g_assert_true(crashworld_try_store(world, 5, false));
     for (int i = 0; i <= RECOVER_CRASHES_LIMIT; i++) {
+        if (i > 0) /* it is put back, and waits */
+            inbox_free(crashworld_inbox(world, "in", (Slice){0, 1}));
+        crash_clock = i * CRASH_ROUND_S;
         g_autoptr(Inbox) inbox = crashworld_inbox(world, "in", (Slice){0, 1});
         g_autoptr(Hop) hop = hop_new(world->spool);
         crashlog_die_at(world->log, "count in .bak", 1);
         g_assert_true(crashworld_work(world, inbox, hop, &worked) == (i == RECOVER_CRASHES_LIMIT));
         world->log->die_in = -1;
     }
+    crash_clock = 0;
     crashlog_die_at(world->log, NULL, 0);
     crashlog_begin(world->log);
     retry_preserved(world, 5);
