@@ -28,7 +28,7 @@ typedef enum SmtpReplyState {
 } SmtpReplyState;
 
 typedef struct SmtpReply {
-    unsigned code; /* 200 .. 599 */
+    unsigned code; /* 100 .. 599; SMTP gives 1yz to nothing, but servers have said it */
     /* The enhanced code of the reply if its class agrees with code, else
      * "C.0.0" where C is code's first digit. */
     char status[SMTP_STATUS_SIZE];
@@ -52,7 +52,7 @@ void smtp_reply_init(SmtpReply *reply);
  * octets taken. */
 SmtpReplyState smtp_reply_feed(SmtpReply *reply, const char *data, size_t length, size_t *used);
 
-/* First digit of the code: 2, 3, 4, 5. */
+/* First digit of the code: 1 to 5. */
 static inline unsigned smtp_reply_class(const SmtpReply *reply)
 {
     return reply->code / 100;

@@ -242,20 +242,28 @@ typedef struct Reading {
     unsigned count; /* accepted */
 } Reading;
 
-/* The code of the next reply; 0: there is none that counts. A farewell is the last. */
-static unsigned next_code(Reading *reading)
+/* The code of the next reply; 0: there is none that counts. A farewell is the last, and so is a line that is no reply,
+ * unless it may answer a RCPT: then it concerns that recipient alone. */
+static unsigned next_code_or_odd(Reading *reading, bool odd)
 {
     SmtpReply reply;
     smtp_reply_init(&reply);
-    size_t used;
-    if (reading->said == reading->said_end ||
-        smtp_reply_feed(&reply, reading->said, (size_t)(reading->said_end - reading->said), &used) != SMTP_REPLY_DONE ||
-        reply.code == 421) {
+    size_t used = 0;
+    SmtpReplyState state = SMTP_REPLY_MORE;
+    if (reading->said < reading->said_end)
+        state = smtp_reply_feed(&reply, reading->said, (size_t)(reading->said_end - reading->said), &used);
+    if (state == SMTP_REPLY_MORE || (state == SMTP_REPLY_BROKEN && !odd) ||
+        (state == SMTP_REPLY_DONE && reply.code == 421)) {
         reading->said = reading->said_end;
         return 0;
     }
     reading->said += used;
-    return reply.code;
+    return state == SMTP_REPLY_DONE ? reply.code : 0;
+}
+
+static unsigned next_code(Reading *reading)
+{
+    return next_code_or_odd(reading, false);
 }
 
 static bool next_good(Reading *reading)
@@ -287,7 +295,7 @@ static void read_recipient(Reading *reading, const char *line)
 {
     size_t index = g_ascii_strtoull(line + strlen("RCPT TO:<r"), NULL, 10);
     require(reading->turn && index < reading->turn->count);
-    reading->accepted[index] = next_good(reading);
+    reading->accepted[index] = next_code_or_odd(reading, true) / 100 == 2;
     reading->count += reading->accepted[index];
 }
 

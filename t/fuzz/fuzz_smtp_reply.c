@@ -20,7 +20,7 @@ static void require(bool condition)
 
 static void check(const SmtpReply *reply)
 {
-    require(reply->code >= 200 && reply->code <= 599);
+    require(reply->code >= 100 && reply->code <= 599);
     require(strlen(reply->text) == reply->text_length);
     require(g_utf8_validate(reply->text, -1, NULL));
     for (const char *at = reply->text; *at; at++)
