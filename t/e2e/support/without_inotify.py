@@ -20,7 +20,9 @@ def main():
     process = os.getpid()
     unshared, mapped = os.pipe(), os.pipe()
     if os.fork() == 0:
-        os.read(unshared[0], 1)
+        os.close(unshared[1])
+        if not os.read(unshared[0], 1):
+            os._exit(1)  # refused: in a chroot, say
         map_users(process)
         os.write(mapped[1], b"x")
         os._exit(0)
