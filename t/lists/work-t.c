@@ -192,11 +192,11 @@ static void test_recall(World *world, const void *data)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    WORLD_TEST("/work/commit", test_commit);
-    WORLD_TEST("/work/cancel", test_cancel);
-    WORLD_TEST("/work/next caller stores", test_next_caller_stores);
-    WORLD_TEST("/work/killed between", test_killed_between);
-    WORLD_TEST("/work/worked on meanwhile", test_worked_on_meanwhile);
-    WORLD_TEST("/work/recall", test_recall);
+    WORLD_TEST("/unit-of-work/commit", test_commit);
+    WORLD_TEST("/unit-of-work/cancel", test_cancel);
+    WORLD_TEST("/unit-of-work/next caller stores", test_next_caller_stores);
+    WORLD_TEST("/unit-of-work/killed between", test_killed_between);
+    WORLD_TEST("/unit-of-work/worked on meanwhile", test_worked_on_meanwhile);
+    WORLD_TEST("/unit-of-work/recall", test_recall);
     return g_test_run();
 }
