@@ -14,6 +14,9 @@ from support.certificate import Authority
 from support.instance import let_through, wait_until, write_secret
 from support.wire import body_sha, message_id, split, wire
 
+# One after the other: they unpack and start the same exim.
+pytestmark = pytest.mark.xdist_group("peers")
+
 USER, PASSWORD = "lists", "a, b=c \N{LATIN SMALL LETTER O WITH DIAERESIS}"
 LINE_MAX = 998  # what RFC 5322 allows; Postfix cuts longer lines
 
