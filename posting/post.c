@@ -10,12 +10,26 @@
 #include "mail/answer.h"
 #include "posting/pattern.h"
 
+static void send_free(void *data)
+{
+    PostSend *send = data;
+    message_free(send->message);
+    g_free(send->shard);
+    g_strfreev(send->archivers);
+    g_free(send->envelope_sender);
+    g_clear_pointer(&send->pieces, g_ptr_array_unref);
+    g_clear_pointer(&send->holes, g_array_unref);
+    g_free(send->to);
+    g_free(send);
+}
+
 void post_init(Post *post)
 {
     *post = (Post){.action = ACTION_UNSET};
     post->hits = g_ptr_array_new();
     post->misses = g_ptr_array_new();
     post->reasons = g_ptr_array_new_with_free_func(g_free);
+    post->sends = g_ptr_array_new_with_free_func(send_free);
     post->patterns = pattern_memory_new();
 }
 
@@ -31,9 +45,7 @@ void post_clear(Post *post)
     g_clear_pointer(&post->given, g_strfreev);
     g_clear_pointer(&post->skip_sender, g_free);
     g_clear_pointer(&post->copied, g_strfreev);
-    g_clear_pointer(&post->envelope_sender, g_free);
-    g_clear_pointer(&post->outgoing, g_ptr_array_unref);
-    g_clear_pointer(&post->holes, g_array_unref);
+    g_clear_pointer(&post->sends, g_ptr_array_unref);
 }
 
 static void add_addresses(const Post *post, const char *name, GPtrArray *list)
@@ -91,6 +103,39 @@ const GPtrArray *post_destinations(Post *post)
     if (!post->destinations)
         post->destinations = post_addresses(post, names);
     return post->destinations;
+}
+
+PostSend *post_send(Post *post, const char *queue)
+{
+    PostSend *send = g_new0(PostSend, 1);
+    send->queue = queue;
+    g_ptr_array_add(post->sends, send);
+    return send;
+}
+
+PostSend *post_send_find(const Post *post, const char *queue)
+{
+    for (guint at = 0; at < post->sends->len; at++) {
+        PostSend *send = post->sends->pdata[at];
+        if (strcmp(send->queue, queue) == 0)
+            return send;
+    }
+    return NULL;
+}
+
+Message *post_send_message(const Post *post, PostSend *send)
+{
+    if (send->message)
+        return send->message;
+    g_autoptr(GBytes) head = message_head(post->message), body = message_body(post->message);
+    g_autoptr(GByteArray) octets = g_byte_array_sized_new((guint)message_length(post->message));
+    size_t length;
+    const guint8 *piece = g_bytes_get_data(head, &length);
+    g_byte_array_append(octets, piece, (guint)length);
+    piece = g_bytes_get_data(body, &length);
+    g_byte_array_append(octets, piece, (guint)length);
+    g_autoptr(GBytes) whole = g_byte_array_free_to_bytes(g_steal_pointer(&octets));
+    return send->message = message_new(whole);
 }
 
 void post_add_reason(Post *post, const char *format, ...)

@@ -33,6 +33,31 @@ typedef struct PostCopies {
 
 typedef enum PostRecipients { POST_TO_NOBODY, POST_TO_MEMBERS, POST_TO_GIVEN } PostRecipients;
 
+/* Queues that handlers send to, as PostSend has them. */
+#define POST_ARCHIVE "archive"
+#define POST_OUT "out"
+
+/* One way on which a post leaves: an entry for a queue, with the post's metadata. A handler adds one with post_send().
+ * What leaves is the message as the last handler has made it; a handler that changes it for this way alone changes
+ * post_send_message(). */
+typedef struct PostSend {
+    const char *queue;     /* static */
+    Message *message;      /* NULL: the post's */
+    char *shard;           /* its entries meet in one process (META_SHARD); NULL: they go where their hashes fall */
+    char **archivers;      /* POST_ARCHIVE: the names of those that are to keep it */
+
+    /* POST_OUT: copies for the post's recipients; as many entries as they need */
+    char *envelope_sender;
+    GPtrArray *pieces;     /* of GBytes: what leaves in place of the message; NULL: the message itself */
+    GArray *holes;         /* of CopyHole, in pieces: filled for each recipient; NULL: none */
+    bool personal;         /* holes want the recipients' names */
+    bool verp;             /* each recipient has an envelope sender of their own */
+
+    /* In place of the post, a letter about it to one address, for the queue virgin. */
+    const char *letter;    /* name of its template, static; NULL: the post itself leaves */
+    char *to;
+} PostSend;
+
 typedef struct Post {
     /* set by the caller */
     Store *store;
@@ -61,16 +86,11 @@ typedef struct Post {
 
     /* what the handlers left */
     int64_t post_id; /* its number on the list, 0: none; the caller sets what an earlier try got */
-    bool to_archive, to_out;
-    PostRecipients recipients;
+    GPtrArray *sends;       /* of PostSend: how it leaves */
+    PostRecipients recipients; /* who gets copies, if one of the sends is for POST_OUT */
     char **given;           /* POST_TO_GIVEN */
     char *skip_sender;      /* POST_TO_MEMBERS: who may not want a copy of what they wrote */
     char **copied;          /* POST_TO_MEMBERS: who has a copy from elsewhere */
-    char *envelope_sender;  /* of the copies */
-    GPtrArray *outgoing;    /* of GBytes: what leaves in place of message; NULL: the message itself */
-    GArray *holes;          /* of CopyHole, in outgoing: filled for each recipient; NULL: none */
-    bool personal;          /* holes want the recipients' names */
-    bool verp;              /* each recipient has an envelope sender of their own */
 
     /* worked out when first asked for */
     GPtrArray *senders, *destinations;
@@ -92,6 +112,15 @@ const GPtrArray *post_destinations(Post *post);
 
 /* The same for the fields of these names (NULL-terminated). */
 GPtrArray *post_addresses(const Post *post, const char *const *names);
+
+/* Adds a way on which the post leaves, for this queue; borrowed. A post may leave several times by one queue. */
+PostSend *post_send(Post *post, const char *queue);
+
+/* The first of them for this queue; NULL: there is none. */
+PostSend *post_send_find(const Post *post, const char *queue);
+
+/* The message of this send alone, to be changed: a copy of the post's as it is when this is first called. */
+Message *post_send_message(const Post *post, PostSend *send);
 
 void post_add_reason(Post *post, const char *format, ...) G_GNUC_PRINTF(2, 3);
 char *post_reasons(const Post *post, const char *separator); /* g_free() */

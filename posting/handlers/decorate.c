@@ -2,7 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 /*
  * The last of the handlers: the message as it leaves, with the list's own text
- * around it and with holes where each recipient's copy differs. The archive keeps post->message.
+ * around it and with holes where each recipient's copy differs. Works on what to-outgoing sends; the archive keeps
+ * post->message.
  */
 #include <string.h>
 
@@ -33,7 +34,7 @@ static void marks_clear(Marks *marks)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Marks, marks_clear)
 
 /* A template of the list with its own words, and marks where those of the recipient go. */
-static char *fill(const Post *post, const char *template, const Marks *marks)
+static char *fill(const Post *post, const PostSend *send, const char *template, const Marks *marks)
 {
     const List *list = post->list;
     if (!template || !*template)
@@ -48,11 +49,11 @@ static char *fill(const Post *post, const char *template, const Marks *marks)
         {"domain", list->mail_host},
         {"description", list->description},
         {"info", list->info},
-        {post->personal ? "user_address" : "", marks->fields[COPY_ADDRESS]},
-        {post->personal ? "user_email" : "", marks->fields[COPY_ADDRESS]},
-        {post->personal ? "user_delivered_to" : "", marks->fields[COPY_ADDRESS]},
-        {post->personal ? "user_name" : "", marks->fields[COPY_NAME]},
-        {post->personal ? "user_name_or_address" : "", marks->fields[COPY_NAME_OR_ADDRESS]},
+        {send->personal ? "user_address" : "", marks->fields[COPY_ADDRESS]},
+        {send->personal ? "user_email" : "", marks->fields[COPY_ADDRESS]},
+        {send->personal ? "user_delivered_to" : "", marks->fields[COPY_ADDRESS]},
+        {send->personal ? "user_name" : "", marks->fields[COPY_NAME]},
+        {send->personal ? "user_name_or_address" : "", marks->fields[COPY_NAME_OR_ADDRESS]},
         {0},
     };
     return template_fill(template, values);
@@ -100,38 +101,25 @@ static void set_to(const Post *post, Message *message, const Marks *marks)
     message_set(message, "Cc", value->str);
 }
 
-static Message *copy_message(const Message *message)
-{
-    g_autoptr(GBytes) head = message_head(message), body = message_body(message);
-    g_autoptr(GByteArray) octets = g_byte_array_sized_new((guint)message_length(message));
-    size_t length;
-    const guint8 *piece = g_bytes_get_data(head, &length);
-    g_byte_array_append(octets, piece, (guint)length);
-    piece = g_bytes_get_data(body, &length);
-    g_byte_array_append(octets, piece, (guint)length);
-    g_autoptr(GBytes) whole = g_byte_array_free_to_bytes(g_steal_pointer(&octets));
-    return message_new(whole);
-}
-
 /* Takes the marks out of all that is not the sender's own. */
-static void cut(Post *post, const Decorated *decorated, const Marks *marks)
+static void cut(PostSend *send, const Decorated *decorated, const Marks *marks)
 {
     size_t offset = 0;
-    post->outgoing = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
-    post->holes = g_array_new(FALSE, FALSE, sizeof(CopyHole));
+    send->pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    send->holes = g_array_new(FALSE, FALSE, sizeof(CopyHole));
     for (guint at = 0; at < decorated->pieces->len; at++) {
         GBytes *piece = decorated->pieces->pdata[at];
         bool own = decorated_is_own(decorated, piece);
-        GBytes *left = own ? g_bytes_ref(piece) : copy_cut(marks->secret, piece, offset, post->holes);
+        GBytes *left = own ? g_bytes_ref(piece) : copy_cut(marks->secret, piece, offset, send->holes);
         offset += g_bytes_get_size(left);
-        g_ptr_array_add(post->outgoing, left);
+        g_ptr_array_add(send->pieces, left);
     }
 }
 
-static bool wants_verp(const Post *post)
+static bool wants_verp(const Post *post, const PostSend *send)
 {
     int64_t interval = post->copies->verp_interval;
-    if (post->personal && post->copies->verp_personalized)
+    if (send->personal && post->copies->verp_personalized)
         return true;
     return interval == 1 || (interval > 1 && post->post_id > 0 && post->post_id % interval == 0);
 }
@@ -140,26 +128,30 @@ static bool process(Post *post, GError **error)
 {
     static const PostCopies all_alike = {0};
     const List *list = post->list;
+    PostSend *send = post_send_find(post, POST_OUT);
+    if (!send)
+        return true;
     if (!post->copies)
         post->copies = &all_alike;
-    post->personal = list->personalize != PERSONALIZE_NONE;
-    post->verp = wants_verp(post);
+    send->personal = list->personalize != PERSONALIZE_NONE;
+    send->verp = wants_verp(post, send);
     const char *url = post->copies->unsubscribe_url;
-    bool unsubscribe = (post->personal || post->verp) && url && *url;
+    bool unsubscribe = (send->personal || send->verp) && url && *url;
     bool framed = (list->msg_header && *list->msg_header) || (list->msg_footer && *list->msg_footer);
     if (!framed && !unsubscribe && list->personalize != PERSONALIZE_FULL)
         return true;
     g_auto(Marks) marks = {0};
     marks_init(&marks);
-    g_autoptr(Message) message = copy_message(post->message);
+    Message *message = post_send_message(post, send);
     if (unsubscribe)
         set_unsubscribe(post, message, &marks);
     if (list->personalize == PERSONALIZE_FULL)
         set_to(post, message, &marks);
-    g_autofree char *header = fill(post, list->msg_header, &marks), *footer = fill(post, list->msg_footer, &marks);
+    g_autofree char *header = fill(post, send, list->msg_header, &marks);
+    g_autofree char *footer = fill(post, send, list->msg_footer, &marks);
     g_auto(Decorated) decorated = {0};
     decorate(message, &(Decoration){header, footer, marks.secret}, &decorated);
-    cut(post, &decorated, &marks);
+    cut(send, &decorated, &marks);
     return true;
 }
 

@@ -60,7 +60,7 @@ static void append_archives(Post *post)
         g_autofree char *all = make_url(archiver->list_url, values), *one = make_url(archiver->permalink, values);
         if (all)
             g_string_append_printf(archives, "%s%s", archives->len > 0 ? ",\r\n " : "", all);
-        if (one && post->to_archive)
+        if (one && post_send_find(post, POST_ARCHIVE))
             message_append(post->message, "Archived-At", one);
     }
     if (archives->len > 0)

@@ -7,10 +7,10 @@
  * some hosts write down when they deliver, does not go on (RFC 5321, 4.4). */
 static bool process(Post *post, GError **error)
 {
-    post->to_out = true;
+    PostSend *send = post_send(post, POST_OUT);
     message_remove(post->message, "Return-Path");
-    if (!post->ours && !post->envelope_sender)
-        post->envelope_sender = post_list_address(post->list, "bounces");
+    if (!post->ours)
+        send->envelope_sender = post_list_address(post->list, "bounces");
     return true;
 }
 

@@ -249,7 +249,7 @@ static void test_rfc_2369(Bench *bench, gconstpointer data)
     Post *post = bench_post(bench,
                             BASE "List-Unsubscribe: <mailto:x@y>\r\nlist-id: <old>\r\nMessage-ID: <ant>\r\n\r\n");
     post->archivers = archivers;
-    post->to_archive = true;
+    post_send(post, POST_ARCHIVE);
     process(&handler_rfc_2369, post);
     assert_head(post, BASE "Message-ID: <ant>\r\n"
                            "List-Id: \"What, \\\"we\\\" do\" <test.example.com>\r\n"
@@ -312,6 +312,7 @@ static void test_archived_at(Bench *bench, gconstpointer data)
 
 static void test_to_archive(Bench *bench, gconstpointer data)
 {
+    static const PostArchiver archivers[] = {{"a", NULL, NULL}, {"b", NULL, NULL}, {0}};
     static const struct {
         const char *header;
         bool archived;
@@ -324,13 +325,23 @@ static void test_to_archive(Bench *bench, gconstpointer data)
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
         g_autofree char *text = g_strconcat(BASE, cases[at].header, "\r\n", NULL);
         Post *post = bench_post(bench, text);
+        post->archivers = archivers;
         process(&handler_to_archive, post);
-        g_assert_cmpint(post->to_archive, ==, cases[at].archived);
+        g_assert_true((post_send_find(post, POST_ARCHIVE) != NULL) == cases[at].archived);
     }
-    bench->list->archive_policy = ARCHIVE_NEVER;
+    g_strfreev(bench->list->archivers);
+    bench->list->archivers = g_strsplit("b,c", ",", -1);
     Post *post = bench_post(bench, BASE "\r\n");
+    post->archivers = archivers;
     process(&handler_to_archive, post);
-    g_assert_false(post->to_archive);
+    g_auto(GStrv) kept = g_strdupv(post_send_find(post, POST_ARCHIVE)->archivers);
+    g_assert_cmpuint(g_strv_length(kept), ==, 1);
+    g_assert_cmpstr(kept[0], ==, "b");
+    bench->list->archive_policy = ARCHIVE_NEVER;
+    post = bench_post(bench, BASE "\r\n");
+    post->archivers = archivers;
+    process(&handler_to_archive, post);
+    g_assert_null(post_send_find(post, POST_ARCHIVE));
 }
 
 static void test_ours(Bench *bench, gconstpointer data)
@@ -342,8 +353,7 @@ static void test_ours(Bench *bench, gconstpointer data)
     assert_field(post, "Precedence", "bulk");
     assert_field(post, "List-Id", "<test.example.com>");
     g_assert_false(message_has(post->message, "List-Post"));
-    g_assert_true(post->to_out);
-    g_assert_null(post->envelope_sender);
+    g_assert_null(post_send_find(post, POST_OUT)->envelope_sender);
 }
 
 /* Nothing that leaves tells of the delivery to us, whoever gets it. */
@@ -425,17 +435,25 @@ static void test_table(void)
     g_assert_null(handler_find("nothing"));
 }
 
+static PostSend *decorate_post(Post *post)
+{
+    process(&handler_to_outgoing, post);
+    process(&handler_decorate, post);
+    return post_send_find(post, POST_OUT);
+}
+
 /* What leaves, with each hole written as <field encoding>. */
 static char *outgoing(const Post *post)
 {
+    const PostSend *send = post_send_find(post, POST_OUT);
     g_autoptr(GString) all = g_string_new(NULL);
-    for (guint at = 0; at < post->outgoing->len; at++) {
+    for (guint at = 0; at < send->pieces->len; at++) {
         size_t length;
-        const char *octets = g_bytes_get_data(post->outgoing->pdata[at], &length);
+        const char *octets = g_bytes_get_data(send->pieces->pdata[at], &length);
         g_string_append_len(all, octets, (gssize)length);
     }
-    for (guint at = post->holes->len; at > 0; at--) {
-        const CopyHole *hole = &g_array_index(post->holes, CopyHole, at - 1);
+    for (guint at = send->holes->len; at > 0; at--) {
+        const CopyHole *hole = &g_array_index(send->holes, CopyHole, at - 1);
         g_autofree char *mark = g_strdup_printf("<%s %d>", copy_field_name(hole->field), (int)hole->encoding);
         g_string_insert(all, (gssize)hole->offset, mark);
     }
@@ -446,16 +464,16 @@ static void test_decorate_not_asked(Bench *bench, gconstpointer data)
 {
     static const PostCopies copies = {.verp_interval = 3, .unsubscribe_url = ""};
     Post *post = bench_post(bench, BASE "\r\nbody\r\n");
-    process(&handler_decorate, post);
-    g_assert_null(post->outgoing);
+    const PostSend *send = decorate_post(post);
+    g_assert_null(send->pieces);
     for (int number = 1; number <= 6; number++) {
         post = bench_post(bench, BASE "\r\nbody\r\n");
         post->copies = &copies;
         post->post_id = number;
-        process(&handler_decorate, post);
-        g_assert_null(post->outgoing);
-        g_assert_true(post->verp == (number % 3 == 0));
-        g_assert_false(post->personal);
+        send = decorate_post(post);
+        g_assert_null(send->pieces);
+        g_assert_true(send->verp == (number % 3 == 0));
+        g_assert_false(send->personal);
     }
 }
 
@@ -464,11 +482,11 @@ static void test_decorate_for_all(Bench *bench, gconstpointer data)
     set_text(&bench->list->msg_header, "$display_name:\n");
     set_text(&bench->list->msg_footer, "-- \n$list_address $user_name");
     Post *post = bench_post(bench, BASE "\r\nbody\r\n");
-    process(&handler_decorate, post);
+    const PostSend *send = decorate_post(post);
     g_autofree char *text = outgoing(post);
     g_assert_cmpstr(text, ==, BASE "\r\nTest:\r\nbody\r\n-- \r\ntest@example.com $user_name\r\n");
-    g_assert_cmpuint(post->holes->len, ==, 0);
-    g_assert_false(post->verp);
+    g_assert_cmpuint(send->holes->len, ==, 0);
+    g_assert_false(send->verp);
     assert_head(post, BASE "\r\n"); /* the archive's copy stays */
 }
 
@@ -480,8 +498,8 @@ static void test_decorate_personal(Bench *bench, gconstpointer data)
     Post *post = bench_post(bench, BASE "List-Unsubscribe: <mailto:x>\r\nCc: bart@example.org,\r\n\tcris@x\r\n"
                                         "Cc: dora@x\r\n\r\nbody\r\n");
     post->copies = &copies;
-    process(&handler_decorate, post);
-    g_assert_true(post->verp && post->personal);
+    const PostSend *send = decorate_post(post);
+    g_assert_true(send->verp && send->personal);
     g_autofree char *text = outgoing(post);
     g_assert_cmpstr(text, ==,
                     "From: anne@example.org\r\nTo: <user_mailbox 3>\r\n"

@@ -27,12 +27,17 @@ LAYERS = {
     "runners/list_runner": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
                             "runners/keys.h",
                             "runners/list_runner"],
+    "runners/post_hop": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
+                         "runners/keys.h", "runners/list_runner.h", "runners/post_hop", "runners/blocks.h",
+                         "runners/copies.h"],
+    "runners/blocks": ["base/", "switchboard/", "posting/", "runners/blocks", "runners/copies.h"],
+    "runners/copies": ["base/", "mail/", "posting/", "runners/copies"],
     "runners/listener": ["base/", "net/", "runners/listener"],
 }
 # A runner sees all that is below it, the skeletons, and its own folder.
 RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists/", "runners/runner.h",
           "runners/sweep.h",
-          "runners/listener.h", "runners/list_runner.h", "runners/keys.h"]
+          "runners/listener.h", "runners/list_runner.h", "runners/post_hop.h", "runners/keys.h"]
 
 # Foreign headers and where they are at home.
 HOMES = {

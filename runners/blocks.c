@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "runners/pipeline/blocks.h"
+#include "runners/blocks.h"
 
 #include <string.h>
 

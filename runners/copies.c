@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "runners/pipeline/copies.h"
+#include "runners/copies.h"
 
 #include "mail/copy.h"
 
@@ -14,17 +14,17 @@ struct Copies {
     GString *sender, *line;
 };
 
-static bool has_hole(const Post *post, CopyField field)
+static bool has_hole(const PostSend *send, CopyField field)
 {
-    for (guint at = 0; post->holes && at < post->holes->len; at++)
-        if (g_array_index(post->holes, CopyHole, at).field == field)
+    for (guint at = 0; send->holes && at < send->holes->len; at++)
+        if (g_array_index(send->holes, CopyHole, at).field == field)
             return true;
     return false;
 }
 
-Copies *copies_new(const Post *post, VerpKeys *keys, int64_t arrival, char delimiter)
+Copies *copies_new(const Post *post, const PostSend *send, VerpKeys *keys, int64_t arrival, char delimiter)
 {
-    if (!post->verp && (!post->holes || post->holes->len == 0))
+    if (!send->verp && (!send->holes || send->holes->len == 0))
         return NULL;
     Copies *copies = g_new0(Copies, 1);
     copies->references = 1;
@@ -34,9 +34,9 @@ Copies *copies_new(const Post *post, VerpKeys *keys, int64_t arrival, char delim
     copies->local = list_local(post->list, "bounces", VERP_LIST_MAX);
     copies->host = g_strdup(post->list->mail_host);
     copies->delimiter = delimiter;
-    copies->senders = post->verp;
-    copies->tokens = has_hole(post, COPY_UNSUBSCRIBE);
-    copies->names = has_hole(post, COPY_NAME) || has_hole(post, COPY_NAME_OR_ADDRESS) || has_hole(post, COPY_MAILBOX);
+    copies->senders = send->verp;
+    copies->tokens = has_hole(send, COPY_UNSUBSCRIBE);
+    copies->names = has_hole(send, COPY_NAME) || has_hole(send, COPY_NAME_OR_ADDRESS) || has_hole(send, COPY_MAILBOX);
     copies->sender = g_string_new(NULL);
     copies->line = g_string_new(NULL);
     return copies;

@@ -14,7 +14,7 @@ typedef struct Copies Copies;
 
 /* NULL: the post's copies are all the same. keys are borrowed; arrival is the
  * post's, in which its addresses are dated; delimiter is [lmtp] verp_delimiter. */
-Copies *copies_new(const Post *post, VerpKeys *keys, int64_t arrival, char delimiter);
+Copies *copies_new(const Post *post, const PostSend *send, VerpKeys *keys, int64_t arrival, char delimiter);
 Copies *copies_ref(Copies *copies);
 void copies_unref(Copies *copies);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Copies, copies_unref)

@@ -12,7 +12,7 @@
 
 #include "base/config.h"
 #include "posting/post.h"
-#include "runners/pipeline/copies.h"
+#include "runners/copies.h"
 #include "switchboard/draft.h"
 
 typedef struct BlockPlan {

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/post_hop.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "lists/letter.h"
+#include "mail/header.h"
+#include "posting/pipeline.h"
+#include "posting/transport.h"
+#include "runners/blocks.h"
+#include "runners/keys.h"
+
+static void set_names(json_t *meta, const char *key, const GPtrArray *names)
+{
+    json_t *array = json_array();
+    for (unsigned at = 0; at < names->len; at++)
+        json_array_append_new(array, json_string(names->pdata[at]));
+    json_object_set_new(meta, key, array);
+}
+
+void post_hop_findings(json_t *meta, const Post *post)
+{
+    if (post->hits->len + post->misses->len == 0) /* it came through the rules earlier, and meta has what they found */
+        return;
+    set_names(meta, KEY_HITS, post->hits);
+    set_names(meta, KEY_MISSES, post->misses);
+    meta_set_string(meta, KEY_MEMBER, post->member);
+}
+
+/* The post as it leaves, with its number. Who wrote to an anonymous list stays out of the
+ * metadata, too: archives write it down. */
+static void describe(Draft *draft, const Post *post)
+{
+    json_t *meta = draft_meta(draft);
+    post_hop_findings(meta, post);
+    if (post->post_id > 0)
+        meta_set_integer(meta, KEY_POST_ID, post->post_id);
+    if (post->post_id > 0 && post->list->anonymous_list) {
+        g_autofree char *id = message_id(post->message);
+        meta_set_string(meta, KEY_SENDER, post->list->posting_address);
+        meta_set_string(meta, KEY_MESSAGE_ID, id);
+        json_object_del(meta, KEY_MEMBER);
+    }
+}
+
+static Draft *make_draft(Entry *entry, const Post *post, const PostSend *send)
+{
+    Draft *draft = send->pieces ? list_runner_draft_pieces(send->queue, entry, send->pieces)
+                                : list_runner_draft(send->queue, entry, send->message ? send->message : post->message);
+    describe(draft, post);
+    meta_set_string(draft_meta(draft), META_SHARD, send->shard);
+    return draft;
+}
+
+/* An entry for out without its recipients. */
+static Draft *make_out(Entry *entry, const Post *post, const PostSend *send)
+{
+    Draft *draft = make_draft(entry, post, send);
+    json_t *meta = draft_meta(draft);
+    json_object_del(meta, KEY_HITS);
+    json_object_del(meta, KEY_MISSES);
+    meta_set_string(meta, KEY_ENVELOPE_SENDER, send->envelope_sender);
+    if (post->list->transport && *post->list->transport)
+        meta_set_string(meta, KEY_TRANSPORT, post->list->transport);
+    return draft;
+}
+
+/* May the relay make the senders of the recipients? Only where that is all in which copies differ. */
+static bool relay_makes_senders(const Config *config, const Post *post, const PostSend *send)
+{
+    g_autofree char *section = transport_section(config, post->list->transport);
+    bool alike = !send->holes || send->holes->len == 0;
+    return send->verp && alike && section && config_bool(config, section, "xverp");
+}
+
+/* *copies is NULL where all copies are the same for us. */
+static bool plan_copies(Runner *runner, Entry *entry, const Post *post, const PostSend *send, Copies **copies,
+                        GError **error)
+{
+    const Config *config = runner_config(runner);
+    *copies = NULL;
+    if (relay_makes_senders(config, post, send))
+        return true;
+    VerpKeys *keys = send->verp || send->holes ? list_runner_keys(runner, error) : NULL;
+    if (!keys)
+        return !(send->verp || send->holes);
+    *copies = copies_new(post, send, keys, entry_arrival(entry), config_string(config, "lmtp", "verp_delimiter")[0]);
+    return true;
+}
+
+/* What out must know of copies that differ. */
+static void describe_copies(Runner *runner, const Post *post, const PostSend *send, const Copies *copies, Draft *draft)
+{
+    const Config *config = runner_config(runner);
+    g_autofree char *holes = copies && send->holes ? copy_holes_write(send->holes) : NULL;
+    if (copies)
+        meta_set_string(draft_meta(draft), KEY_COPIES, holes ? holes : "");
+    else if (relay_makes_senders(config, post, send)) {
+        const char delimiters[] = {config_string(config, "lmtp", "verp_delimiter")[0], '=', '\0'};
+        meta_set_string(draft_meta(draft), KEY_XVERP, delimiters);
+    }
+}
+
+/* What the blocks of one post share. */
+typedef struct Blocks {
+    Runner *runner;
+    Entry *entry;
+    const Post *post;
+    const PostSend *send;
+    Copies *copies;
+    Outcome *outcome;
+} Blocks;
+
+/* shard is consumed; NULL: where the hash falls. */
+static void add_block(const Blocks *blocks, BlockStream *stream, char *shard, int64_t size)
+{
+    g_autofree char *key = shard;
+    Draft *draft = make_out(blocks->entry, blocks->post, blocks->send);
+    describe_copies(blocks->runner, blocks->post, blocks->send, blocks->copies, draft);
+    if (key)
+        meta_set_string(draft_meta(draft), META_SHARD, key);
+    blocks_attach(stream, draft, size);
+    outcome_add(blocks->outcome, draft);
+}
+
+static void add_in_turn(const Blocks *blocks, BlockPlan plan)
+{
+    BlockStream *stream = blocks_open(blocks->post, blocks->copies);
+    const uint8_t *hash = entry_name(blocks->entry)->hash;
+    for (unsigned block = 0; block < plan.blocks; block++)
+        add_block(blocks, stream, plan.blocks > 1 ? blocks_shard(hash, block, plan.instances) : NULL,
+                  block + 1 < plan.blocks ? plan.size : INT64_MAX);
+    blocks_close(stream);
+}
+
+static void add_by_domain(const Blocks *blocks, BlockPlan plan)
+{
+    for (unsigned instance = 0; instance < plan.instances; instance++) {
+        BlockStream *stream = blocks_open(blocks->post, blocks->copies);
+        blocks_choose(stream, instance, plan.instances);
+        for (unsigned block = 1; block <= plan.blocks; block++)
+            add_block(blocks, stream, blocks_shard_of(instance, plan.instances),
+                      block < plan.blocks ? plan.size : INT64_MAX);
+        blocks_close(stream);
+    }
+}
+
+static bool add_members(Runner *runner, Entry *entry, const Post *post, const PostSend *send, Outcome *outcome,
+                        GError **error)
+{
+    int64_t count = 0;
+    if (!recipient_count(post->store, post->list->list_id, &count, error))
+        return false;
+    g_autoptr(Copies) copies = NULL;
+    if (!plan_copies(runner, entry, post, send, &copies, error))
+        return false;
+    BlockPlan plan = blocks_plan(runner_config(runner), post->list->transport, count, copies != NULL);
+    const Blocks blocks = {runner, entry, post, send, copies, outcome};
+    if (plan.by_domain)
+        add_by_domain(&blocks, plan);
+    else if (plan.blocks > 0)
+        add_in_turn(&blocks, plan);
+    return true;
+}
+
+/* A few recipients stay together; if one instance has the domains of all, it gets them. */
+static void choose_instance(Runner *runner, const Post *post, Draft *draft)
+{
+    BlockPlan plan = blocks_plan(runner_config(runner), post->list->transport, 1, false);
+    if (!plan.by_domain)
+        return;
+    unsigned instance = blocks_instance(post->given[0], plan.instances);
+    for (char **address = post->given; *address; address++)
+        if (blocks_instance(*address, plan.instances) != instance)
+            return;
+    g_autofree char *shard = blocks_shard_of(instance, plan.instances);
+    meta_set_string(draft_meta(draft), META_SHARD, shard);
+}
+
+static bool add_out(Runner *runner, Entry *entry, Post *post, const PostSend *send, Outcome *outcome, GError **error)
+{
+    if (post->recipients == POST_TO_MEMBERS)
+        return add_members(runner, entry, post, send, outcome, error);
+    if (!post->given || !*post->given)
+        return fail(error, FAIL_NEVER, "there is nobody to deliver it to: no owner, no moderator, no site owner");
+    Draft *draft = make_out(entry, post, send);
+    choose_instance(runner, post, draft);
+    list_runner_set_recipients(draft, g_strdupv(post->given));
+    outcome_add(outcome, draft);
+    return true;
+}
+
+static void add_archive(Entry *entry, const Post *post, const PostSend *send, Outcome *outcome)
+{
+    Draft *draft = make_draft(entry, post, send);
+    json_t *names = json_array();
+    for (char **name = send->archivers; name && *name; name++)
+        json_array_append_new(names, json_string(*name));
+    json_object_set_new(draft_meta(draft), KEY_ARCHIVERS, names);
+    outcome_add(outcome, draft);
+}
+
+static bool add_letter(Runner *runner, Entry *entry, const Post *post, const PostSend *send, Outcome *outcome,
+                       GError **error)
+{
+    g_autofree char *raw = message_value(post->message, "Subject");
+    g_autofree char *subject = header_decode(raw ? raw : "(no subject)"), *brief = template_brief(subject);
+    const TemplateValue values[] = {{"subject", brief}, {"sender", send->to}, {0}};
+    g_autofree char *id = g_strdup_printf("%s.%s", send->letter, post->trace);
+    ListLetter letter = {.template = send->letter, .values = values, .to = send->to, .id = id,
+                         .in_reply_to = post->message_id, .date = post->now, .trace = post->trace};
+    g_autoptr(Work) work = list_runner_work(runner_data(runner), entry);
+    if (!work_letter(work, post->list, &letter, error))
+        return false;
+    list_runner_work_into(work, outcome);
+    return true;
+}
+
+static bool add_send(Runner *runner, Entry *entry, Post *post, const PostSend *send, Outcome *outcome, GError **error)
+{
+    if (send->letter)
+        return add_letter(runner, entry, post, send, outcome, error);
+    if (strcmp(send->queue, POST_OUT) == 0)
+        return add_out(runner, entry, post, send, outcome, error);
+    if (strcmp(send->queue, POST_ARCHIVE) == 0)
+        add_archive(entry, post, send, outcome);
+    else
+        outcome_add(outcome, make_draft(entry, post, send));
+    return true;
+}
+
+bool post_hop(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error)
+{
+    bool owner = g_str_equal(meta_string(entry_meta(entry), KEY_TO, TO_POSTING), TO_OWNER);
+    if (!pipeline_run(owner ? &pipeline_owner : &pipeline_posting, post, error))
+        return false;
+    /* Queues of the site's own get the post as the archive does. */
+    const char *const *queue = config_list(runner_config(runner), "pipeline", "copy_to");
+    for (; !owner && queue && *queue; queue++)
+        post_send(post, *queue);
+    for (guint at = 0; at < post->sends->len; at++)
+        if (!add_send(runner, entry, post, post->sends->pdata[at], outcome, error))
+            return false;
+    return true;
+}

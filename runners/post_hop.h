@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What becomes of an accepted post: its handlers change it and say how it leaves (PostSend, posting/post.h), and each
+ * of these ways becomes entries of the hop.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "posting/post.h"
+#include "runners/list_runner.h"
+
+/* Runs the handlers and adds the entries to outcome. The post has its number (post_id) by then. Reads the store and
+ * writes nothing there. FAIL_NEVER: there is nobody to deliver it to. */
+bool post_hop(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error);
+
+/* Writes into meta what the rules found: it goes with the post, whatever becomes of it. */
+void post_hop_findings(json_t *meta, const Post *post);
