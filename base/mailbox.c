@@ -125,3 +125,26 @@ size_t mailbox_path_length(const char *text, size_t length)
     }
     return quoted ? 0 : at;
 }
+
+/* Lower case of UTF-8 text; of the ASCII letters in anything else. */
+static char *lower(const char *text)
+{
+    for (const char *at = text; *at; at++)
+        if ((unsigned char)*at >= 128)
+            return g_utf8_validate(text, -1, NULL) ? g_utf8_strdown(text, -1) : g_ascii_strdown(text, -1);
+    return g_ascii_strdown(text, -1);
+}
+
+char *mailbox_key(const char *mailbox)
+{
+    g_autofree char *bare = *mailbox == '"' ? mailbox_bare(mailbox) : NULL;
+    return lower(bare ? bare : mailbox);
+}
+
+bool mailbox_same(const char *a, const char *b)
+{
+    if (g_ascii_strcasecmp(a, b) == 0)
+        return true;
+    g_autofree char *key_a = mailbox_key(a), *key_b = mailbox_key(b);
+    return strcmp(key_a, key_b) == 0;
+}

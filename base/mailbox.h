@@ -31,6 +31,10 @@ bool mailbox_domain_valid(const char *domain);
  * NULL when it is not valid. */
 char *mailbox_bare(const char *mailbox);
 
+/* For look-ups and comparing: all in lower case, of UTF-8 too, without needless quotes; g_free(). */
+char *mailbox_key(const char *mailbox);
+bool mailbox_same(const char *a, const char *b);
+
 /* May these bytes be a local part as they stand, without quotes? */
 bool mailbox_local_valid(const char *local, size_t length);
 

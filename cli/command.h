@@ -43,6 +43,8 @@ extern const Command cmd_fragments;
 
 extern const Command cmd_pending, cmd_unsubscribe;
 
+extern const Command cmd_ban, cmd_header_match;
+
 extern const Command cmd_bounce, cmd_config, cmd_domain, cmd_held, cmd_inject, cmd_list, cmd_member, cmd_queue;
 
 extern const Command cmd_dest, cmd_metrics, cmd_store;

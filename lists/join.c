@@ -7,6 +7,7 @@
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
 #include "mail/address.h"
+#include "store/ban.h"
 #include "store/email.h"
 
 /* A list that is its own member, or gets its own letters, would write to itself for ever. */
@@ -39,6 +40,16 @@ bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *
     int64_t verified_at;
     *subscription = (Subscription){.result = SUBSCRIPTION_BAD_ADDRESS, .kind = PENDING_JOIN};
     if (!mailbox_valid(address) || is_own_address(list, address)) {
+        subscription->address = g_strdup(address);
+        return true;
+    }
+    g_autofree char *banned = NULL;
+    if (!ban_check(work_store(work), list->list_id, address, NULL, &banned, error))
+        return false;
+    if (banned) {
+        work_log(work, list->list_id, "join=<%s> result=banned (by %s)", address, banned);
+        subscription->result = SUBSCRIPTION_BANNED;
+        subscription->list_id = g_strdup(list->list_id);
         subscription->address = g_strdup(address);
         return true;
     }

@@ -13,5 +13,5 @@ typedef struct Joiner {
 } Joiner;
 
 /* Asks for the joiner to become a member of list, as subscription_policy says. That an address was confirmed earlier is
- * found out here. */
+ * found out here. A banned address is refused. */
 bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *subscription, GError **error);

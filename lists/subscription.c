@@ -9,6 +9,7 @@
 #include "lists/letter.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
+#include "store/ban.h"
 
 #define ASK_AGAIN (24 * 3600 * CLOCK_SECOND) /* a letter of this kind to one address and list */
 
@@ -29,6 +30,7 @@ const char *subscription_result_text(SubscriptionResult result)
         [SUBSCRIPTION_NO_CHANGE] = "no-change",
         [SUBSCRIPTION_LIMITED] = "nothing-sent (too many letters today)",
         [SUBSCRIPTION_BAD_ADDRESS] = "bad-address",
+        [SUBSCRIPTION_BANNED] = "banned",
         [SUBSCRIPTION_BAD_TOKEN] = "bad-token",
         [SUBSCRIPTION_REFUSED] = "refused",
         [SUBSCRIPTION_KEPT] = "kept",
@@ -156,6 +158,15 @@ static void note(Work *work, const List *list, const Pending *request, Subscript
 bool subscription_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
 {
     bool join = request->kind == PENDING_JOIN, done;
+    g_autofree char *banned = NULL;
+    if (join && !(request->facts & FACT_APPROVED) &&
+        !ban_check(work_store(work), list->list_id, request->address, NULL, &banned, error))
+        return false;
+    if (banned) { /* since the person asked */
+        subscription->result = SUBSCRIPTION_BANNED;
+        note(work, list, request, subscription);
+        return end_request(work, request, error);
+    }
     switch (workflow_next(join ? list->subscription_policy : list->unsubscription_policy, request->facts)) {
     case WORKFLOW_ASK_PERSON:
         done = ask_person(work, list, request, &subscription->result, error);

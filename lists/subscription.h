@@ -19,6 +19,7 @@ typedef enum SubscriptionResult {
     SUBSCRIPTION_NO_CHANGE,       /* is a member already, or is none: nothing to do */
     SUBSCRIPTION_LIMITED,         /* the address got too many letters today: nothing was done */
     SUBSCRIPTION_BAD_ADDRESS,     /* no address that could be a member */
+    SUBSCRIPTION_BANNED,          /* the address may not join: nothing was done */
     SUBSCRIPTION_BAD_TOKEN,       /* not known, expired, or used before: nothing was done */
     SUBSCRIPTION_REFUSED,         /* a moderator said no */
     SUBSCRIPTION_KEPT,            /* a moderator will decide later */

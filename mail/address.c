@@ -244,34 +244,21 @@ bool address_split(const char *mailbox, char **local, char **domain)
     return true;
 }
 
-/* Lower case of UTF-8 text; of the ASCII letters in anything else. */
-static char *lower(const char *text)
-{
-    for (const char *at = text; *at; at++)
-        if ((unsigned char)*at >= 128)
-            return g_utf8_validate(text, -1, NULL) ? g_utf8_strdown(text, -1) : g_ascii_strdown(text, -1);
-    return g_ascii_strdown(text, -1);
-}
-
 char *address_normalise(const char *mailbox)
 {
     g_autofree char *local = NULL, *domain = NULL;
     if (!address_split(mailbox, &local, &domain))
         return g_strdup(mailbox);
-    g_autofree char *lowered = lower(domain);
+    g_autofree char *lowered = mailbox_key(domain);
     return g_strconcat(local, "@", lowered, NULL);
 }
 
 char *address_key(const char *mailbox)
 {
-    g_autofree char *bare = *mailbox == '"' ? mailbox_bare(mailbox) : NULL;
-    return lower(bare ? bare : mailbox);
+    return mailbox_key(mailbox);
 }
 
 bool address_same(const char *a, const char *b)
 {
-    if (g_ascii_strcasecmp(a, b) == 0)
-        return true;
-    g_autofree char *key_a = address_key(a), *key_b = address_key(b);
-    return strcmp(key_a, key_b) == 0;
+    return mailbox_same(a, b);
 }

@@ -27,15 +27,29 @@ static const Chain *by_action(const Post *post)
 
 const Chain chain_moderation = {.name = "moderation", .links = links_none, .next = by_action};
 
+/* By the name that a rule left in the post. One that is not known was removed from the configuration, or never was in
+ * it: a person decides. */
+static const Chain *by_target(const Post *post)
+{
+    const Chain *chain = chain_find(post->target ? post->target : "hold");
+    if (!chain)
+        log_warn("there is no chain %s; a post of %s is held", post->target, post->list->list_id);
+    return chain ? chain : &chain_hold;
+}
+
+static const Chain chain_target = {.name = "target", .links = links_none, .next = by_target};
+
 static const Link links_posting[] = {
     {&rule_no_senders, LINK_JUMP, &chain_discard},
     {&rule_approved, LINK_JUMP, &chain_accept},
     {&rule_emergency, LINK_JUMP, &chain_hold},
     {&rule_loop, LINK_JUMP, &chain_discard},
+    {&rule_banned_address, LINK_JUMP, &chain_discard},
     {&rule_autoreply, LINK_JUMP, &chain_discard},
     {&rule_partial, LINK_JUMP, &chain_hold},
     {&rule_broken_header, LINK_JUMP, &chain_hold},
     {&rule_member_moderation, LINK_JUMP, &chain_moderation},
+    {&rule_header_match, LINK_JUMP, &chain_target},
     {&rule_nonmember_moderation, LINK_JUMP, &chain_moderation},
     {&rule_administrivia, LINK_DEFER, NULL},
     {&rule_implicit_dest, LINK_DEFER, NULL},
@@ -50,6 +64,16 @@ const Chain chain_posting = {.name = "default-posting-chain", .links = links_pos
 
 static const Link links_owner[] = {{0}};
 const Chain chain_owner = {.name = "default-owner-chain", .links = links_owner, .verdict = VERDICT_ACCEPT};
+
+const Chain *chain_find(const char *name)
+{
+    static const Chain *const all[] = {&chain_accept, &chain_hold, &chain_reject, &chain_discard, &chain_moderation,
+                                       &chain_posting, &chain_owner};
+    for (size_t at = 0; at < G_N_ELEMENTS(all); at++)
+        if (g_str_equal(all[at]->name, name))
+            return all[at];
+    return NULL;
+}
 
 const char *verdict_text(Verdict verdict)
 {

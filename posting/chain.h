@@ -36,5 +36,8 @@ struct Chain {
 extern const Chain chain_posting, chain_owner;
 extern const Chain chain_accept, chain_hold, chain_reject, chain_discard, chain_moderation;
 
+/* By its name; NULL: there is none. */
+const Chain *chain_find(const char *name);
+
 /* Runs the post through, until there is a verdict (never VERDICT_NONE). */
 bool chain_run(const Chain *chain, Post *post, Verdict *verdict, GError **error);

@@ -7,9 +7,8 @@
  */
 #include <glib.h>
 
+#include "posting/post.h"
 #include "store/store.h"
-
-typedef struct ListCache ListCache;
 
 ListCache *list_cache_new(Store *store);
 void list_cache_free(ListCache *cache);
@@ -21,3 +20,7 @@ void list_cache_refresh(ListCache *cache);
 
 /* Borrowed until the next refresh. FAIL_MISSING: no such list. */
 const List *list_cache_get(ListCache *cache, const char *list_id, GError **error);
+
+/* The header matches (store/header_match.h) of the list, or with list_id NULL of the site: a reference. cache NULL:
+ * read them now. */
+GPtrArray *list_cache_header_matches(ListCache *cache, Store *store, const char *list_id, GError **error);

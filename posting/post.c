@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/mailbox.h"
+#include "base/pattern.h"
 #include "mail/address.h"
 #include "mail/answer.h"
-#include "posting/pattern.h"
 
 static void send_free(void *data)
 {
@@ -41,6 +41,7 @@ void post_clear(Post *post)
     g_clear_pointer(&post->senders, g_ptr_array_unref);
     g_clear_pointer(&post->destinations, g_ptr_array_unref);
     g_clear_pointer(&post->patterns, g_hash_table_unref);
+    g_clear_pointer(&post->target, g_free);
     g_clear_pointer(&post->member, g_free);
     g_clear_pointer(&post->given, g_strfreev);
     g_clear_pointer(&post->skip_sender, g_free);

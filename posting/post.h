@@ -31,6 +31,8 @@ typedef struct PostCopies {
     const char *unsubscribe_url; /* template with $token (RFC 8058), NULL or "": none */
 } PostCopies;
 
+typedef struct ListCache ListCache;
+
 typedef enum PostRecipients { POST_TO_NOBODY, POST_TO_MEMBERS, POST_TO_GIVEN } PostRecipients;
 
 /* Queues that handlers send to, as PostSend has them. */
@@ -70,6 +72,8 @@ typedef struct Post {
     const char *site_owner; /* mailbox that gets what nobody else can; may be NULL */
     const PostArchiver *archivers; /* ended by one without name; may be NULL */
     const PostCopies *copies;      /* may be NULL: all copies are the same */
+    ListCache *lists;       /* of list_cache.h; NULL: what it keeps is read from the store each time */
+    const char *header_match_target; /* where header matches without one of their own send a post; NULL: "hold" */
     int64_t now;
     size_t size;    /* octets, as it came */
     const char *left, *left_reason; /* why a part of a message comes alone (KEY_LEFT), or NULL */
@@ -82,6 +86,7 @@ typedef struct Post {
     GPtrArray *reasons;       /* of char *: why it is held or rejected, sentences for people */
     unsigned deferred;        /* hits that only count later (rule any) */
     Action action;            /* what a moderation rule wants */
+    char *target;             /* the name of the chain that a rule sends it to */
     char *member;             /* the address that made it a member's post */
 
     /* what the handlers left */

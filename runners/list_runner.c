@@ -133,6 +133,7 @@ bool list_runner_post_init(ListRunnerPost *own, Runner *runner, Entry *entry, GE
     post_init(&own->post);
     Post *post = &own->post;
     post->store = shared->store;
+    post->lists = shared->lists;
     post->list = list;
     post->message = own->message;
     post->sender = meta_string(meta, KEY_SENDER, "");

@@ -22,7 +22,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/ban.h"
 #include "store/fragment.h"
+#include "store/header_match.h"
 #include "store/held.h"
 #include "store/list.h"
 #include "store/member.h"

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include <string.h>
 
+#include "base/pattern.h"
 #include "mail/address.h"
-#include "posting/pattern.h"
 #include "posting/rule.h"
 
 /* Patterns are tried on so many destinations only: a post that names more is not from a person, and a list's owner may

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "base/fail.h"
-#include "posting/pattern.h"
+#include "base/pattern.h"
 #include "posting/rule.h"
 
 static const struct {

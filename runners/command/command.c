@@ -86,6 +86,8 @@ static Telling telling_for(const Order *order, const Subscription *made)
         return (Telling){"join_member", "leave_no_member", true, true};
     case SUBSCRIPTION_BAD_ADDRESS:
         return (Telling){"bad_address", "bad_address", true, true};
+    case SUBSCRIPTION_BANNED:
+        return (Telling){"join_banned", "join_banned", true, true};
     case SUBSCRIPTION_BAD_TOKEN:
         return (Telling){"bad_token", "bad_token", true, true};
     default:

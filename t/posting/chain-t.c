@@ -87,6 +87,35 @@ static void test_rejected_may_come_again(Bench *bench, gconstpointer data)
     assert_verdict(post, &chain_posting, VERDICT_ACCEPT);
 }
 
+static void test_banned_is_discarded(Bench *bench, gconstpointer data)
+{
+    g_autoptr(GError) error = NULL;
+    g_assert_true(ban_add(bench->store, "test.example.com", "anne@example.org", &error));
+    assert_verdict(bench_post(bench, HEADER "\r\n"), &chain_posting, VERDICT_DISCARD);
+}
+
+static void test_header_match_decides(Bench *bench, gconstpointer data)
+{
+    static const struct {
+        const char *target;
+        Verdict verdict;
+    } cases[] = {{NULL, VERDICT_HOLD}, {"hold", VERDICT_HOLD}, {"reject", VERDICT_REJECT},
+                 {"discard", VERDICT_DISCARD}, {"accept", VERDICT_ACCEPT}, {"defer", VERDICT_DISCARD},
+                 {"gone", VERDICT_HOLD}};
+    bench->list->default_nonmember_action = ACTION_DISCARD;
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(HeaderMatch) match = g_new0(HeaderMatch, 1);
+        *match = (HeaderMatch){.list_id = g_strdup("test.example.com"), .position = -1, .header = g_strdup("Subject"),
+                               .pattern = g_strdup("cheap"), .target = g_strdup(cases[at].target)};
+        g_assert_true(header_match_add(bench->store, match, &error));
+        Post *post = bench_post(bench, "From: eve@example.net\r\nTo: test@example.com\r\nSubject: cheap x\r\n\r\n");
+        post->sender = "eve@example.net";
+        assert_verdict(post, &chain_posting, cases[at].verdict);
+        g_assert_true(header_match_clear(bench->store, "test.example.com", NULL, NULL, &error));
+    }
+}
+
 static void test_owner(Bench *bench, gconstpointer data)
 {
     Post *post = bench_post(bench, "From: eve@example.net\r\n\r\n");
@@ -111,6 +140,8 @@ int main(int argc, char **argv)
     BENCH_TEST("/chain/deferred hits add up", test_deferred_hits_add_up);
     BENCH_TEST("/chain/duplicate", test_duplicate);
     BENCH_TEST("/chain/rejected may come again", test_rejected_may_come_again);
+    BENCH_TEST("/chain/a banned sender is discarded", test_banned_is_discarded);
+    BENCH_TEST("/chain/header match decides", test_header_match_decides);
     BENCH_TEST("/chain/owner", test_owner);
     g_test_add_func("/chain/table", test_table);
     return g_test_run();

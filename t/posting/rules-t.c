@@ -39,6 +39,56 @@ static void test_no_senders(Bench *bench, gconstpointer data)
     g_assert_false(hits(&rule_no_senders, post));
 }
 
+static void test_banned_address(Bench *bench, gconstpointer data)
+{
+    g_autoptr(GError) error = NULL;
+    g_assert_false(hits(&rule_banned_address, bench_post(bench, BASE "\r\n")));
+    g_assert_true(ban_add(bench->store, "test.example.com", "ANNE@example.org", &error));
+    assert_hits(&rule_banned_address, bench_post(bench, BASE "\r\n"));
+    assert_hits(&rule_banned_address, bench_post(bench, "From: x@example.org\r\nReply-To: anne@example.org\r\n\r\n"));
+    g_assert_true(ban_remove(bench->store, "test.example.com", "anne@example.org", &error));
+    g_assert_true(ban_add(bench->store, NULL, "^[ab]nne@", &error));
+    assert_hits(&rule_banned_address, bench_post(bench, BASE "\r\n"));
+}
+
+static void add_match(Bench *bench, bool site, const char *header, const char *pattern, const char *target)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(HeaderMatch) match = g_new0(HeaderMatch, 1);
+    *match = (HeaderMatch){.list_id = site ? NULL : g_strdup("test.example.com"), .position = -1,
+                           .header = g_strdup(header), .pattern = g_strdup(pattern), .target = g_strdup(target)};
+    g_assert_true(header_match_add(bench->store, match, &error));
+}
+
+/* The chain that a post with these fields is sent to; NULL: none. */
+static const char *target_of(Bench *bench, const char *fields)
+{
+    g_autofree char *text = g_strconcat(BASE, fields, "\r\n", NULL);
+    Post *post = bench_post(bench, text);
+    return hits(&rule_header_match, post) ? post->target : NULL;
+}
+
+static void test_header_match(Bench *bench, gconstpointer data)
+{
+    g_assert_cmpstr(target_of(bench, "X-Spam: yes\r\n"), ==, NULL);
+    add_match(bench, false, "X-Spam", "^yes", "discard");
+    add_match(bench, false, "X-Spam", "maybe", NULL);
+    add_match(bench, false, "Subject", "gr\303\274n", "own-chain");
+    add_match(bench, false, "X-Broken", "(a+)+$", "discard");
+    bench_clear_post(bench);
+    g_assert_cmpstr(target_of(bench, "X-Spam: no, yes\r\n"), ==, NULL);
+    g_assert_cmpstr(target_of(bench, "X-Spam: YES, sure\r\n"), ==, "discard");
+    g_assert_cmpstr(target_of(bench, "x-spam: no\r\nX-SPAM:\r\n yes\r\n"), ==, "discard");
+    g_assert_cmpstr(target_of(bench, "X-Spam: perhaps, maybe\r\n"), ==, "hold");
+    g_assert_cmpstr(target_of(bench, "Subject: =?iso-8859-1?q?GR=DCN?=\r\n"), ==, "own-chain");
+    g_assert_cmpstr(target_of(bench, "X-Broken: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\r\n"), ==, NULL);
+    /* The site's rows come first, and "defer" ends the search. */
+    add_match(bench, true, "X-Spam", "sure", "hold");
+    add_match(bench, true, "X-Ours", ".", "defer");
+    g_assert_cmpstr(target_of(bench, "X-Spam: YES, sure\r\n"), ==, "hold");
+    g_assert_cmpstr(target_of(bench, "X-Spam: YES\r\nX-Ours: 1\r\n"), ==, NULL);
+}
+
 static void test_emergency(Bench *bench, gconstpointer data)
 {
     g_assert_false(hits(&rule_emergency, bench_post(bench, BASE "\r\n")));
@@ -399,6 +449,8 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     BENCH_TEST("/rules/no-senders", test_no_senders);
+    BENCH_TEST("/rules/banned address", test_banned_address);
+    BENCH_TEST("/rules/header match", test_header_match);
     BENCH_TEST("/rules/emergency", test_emergency);
     BENCH_TEST("/rules/loop", test_loop);
     BENCH_TEST("/rules/autoreply", test_autoreply);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "base/pattern.h"
+
+#include "base/fail.h"
+#include "base/log.h"
+#include "base/mailbox.h"
+
+#define CACHE_MAX 50000
+#define LIMITS "(*LIMIT_MATCH=100000)(*LIMIT_DEPTH=1000)"
+
+typedef enum Subject { SUBJECT_ADDRESS, SUBJECT_TEXT, SUBJECTS } Subject;
+
+/* Compiled patterns of this process; a bad one is kept as NULL so that it is complained about once. */
+static GHashTable *caches[SUBJECTS];
+
+static void regex_free(gpointer regex)
+{
+    if (regex)
+        g_regex_unref(regex);
+}
+
+static GRegex *compile(const char *pattern, Subject subject, GError **error)
+{
+    g_autofree char *limited = g_strconcat(LIMITS, pattern, NULL);
+    GRegexCompileFlags flags = G_REGEX_CASELESS | (subject == SUBJECT_ADDRESS ? G_REGEX_RAW : 0);
+    return g_regex_new(limited, flags, subject == SUBJECT_ADDRESS ? G_REGEX_MATCH_ANCHORED : 0, error);
+}
+
+static GRegex *find(const char *pattern, Subject subject)
+{
+    GHashTable **cache = &caches[subject];
+    if (!*cache)
+        *cache = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, regex_free);
+    gpointer known;
+    if (g_hash_table_lookup_extended(*cache, pattern, NULL, &known))
+        return known;
+    if (g_hash_table_size(*cache) >= CACHE_MAX)
+        g_hash_table_remove_all(*cache);
+    g_autoptr(GError) error = NULL;
+    GRegex *regex = compile(pattern, subject, &error);
+    if (!regex)
+        log_warn("pattern %s cannot be used and matches nothing: %s", pattern, error->message);
+    g_hash_table_insert(*cache, g_strdup(pattern), regex);
+    return regex;
+}
+
+GHashTable *pattern_memory_new(void)
+{
+    return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+}
+
+bool pattern_valid(const char *pattern, GError **error)
+{
+    g_autoptr(GError) broken = NULL;
+    g_autoptr(GRegex) regex = g_utf8_validate(pattern, -1, NULL) ? compile(pattern, SUBJECT_TEXT, &broken) : NULL;
+    return regex || fail(error, FAIL_NEVER, "\"%s\" is no regular expression: %s", pattern,
+                         broken ? broken->message : "it is not UTF-8");
+}
+
+static bool matches(const char *pattern, Subject subject, const char *text, GHashTable *memory)
+{
+    GRegex *regex = memory && g_hash_table_contains(memory, pattern) ? NULL : find(pattern, subject);
+    g_autoptr(GError) error = NULL;
+    bool found = regex && g_regex_match_full(regex, text, -1, 0, 0, NULL, &error);
+    if (error) {
+        log_warn("pattern %s gave up on %.100s and is not tried again on this post: %s", pattern, text, error->message);
+        if (memory)
+            g_hash_table_add(memory, g_strdup(pattern));
+    }
+    return found;
+}
+
+bool pattern_matches_address(const char *pattern, const char *mailbox, GHashTable *memory)
+{
+    if (pattern[0] == '^')
+        return matches(pattern, SUBJECT_ADDRESS, mailbox, memory);
+    return mailbox_same(pattern, mailbox);
+}
+
+const char *pattern_match_any(char *const *patterns, const char *mailbox, GHashTable *memory)
+{
+    for (; patterns && *patterns; patterns++)
+        if (pattern_matches_address(*patterns, mailbox, memory))
+            return *patterns;
+    return NULL;
+}
+
+bool pattern_matches_text(const char *pattern, const char *text, GHashTable *memory)
+{
+    return matches(pattern, SUBJECT_TEXT, text, memory);
+}

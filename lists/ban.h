@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* Bans: who may neither join nor post (store/ban.h). */
+#include "lists/work.h"
+
+/* Bans an address, or "^pattern", from the list; from the whole site with list NULL. Who is a member stays one. Errors
+ * are those of ban_add(). */
+bool ban_impose(Work *work, const List *list, const char *email, GError **error);
+/* FAIL_MISSING: there is no such ban. */
+bool ban_lift(Work *work, const List *list, const char *email, GError **error);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Who may neither join nor post: an address, or a pattern that begins with ^ (base/pattern.h). A ban is for one list,
+ * or with list_id NULL for all lists of the site.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store_type.h"
+
+typedef struct Ban {
+    char *list_id; /* NULL: all lists */
+    char *email;   /* address, or "^pattern" */
+    int64_t made_at;
+} Ban;
+
+void ban_free(Ban *ban);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Ban, ban_free)
+
+/* FAIL_NEVER: neither an address nor a pattern that can be used; FAIL_RACE: it is there already; FAIL_MISSING: no such
+ * list. */
+bool ban_add(Store *store, const char *list_id, const char *email, GError **error);
+/* The ban itself, not an address that it matches. FAIL_MISSING: there is no such ban. */
+bool ban_remove(Store *store, const char *list_id, const char *email, GError **error);
+
+/* Sets *by to what bans the address (g_free()), or to NULL: a ban of the list, then one of the site; with list_id NULL
+ * one of the site alone. memory is that of base/pattern.h, or NULL. */
+bool ban_check(Store *store, const char *list_id, const char *address, GHashTable *memory, char **by, GError **error);
+
+/* Those of the list, or with list_id NULL those of the site: in the order of their text. Each returns false to stop,
+ * and must not write to the store. */
+typedef bool BanEach(const Ban *ban, void *data);
+bool ban_each(Store *store, const char *list_id, BanEach *each, void *data, GError **error);
+bool ban_count(Store *store, const char *list_id, int64_t *count, GError **error);

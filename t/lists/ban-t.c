@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/ban.h"
+
+#include "lists/confirm.h"
+#include "lists/join.h"
+#include "lists/workflow.h"
+#include "t/lists/fixture.h"
+
+static SubscriptionResult join(World *world, const char *address, unsigned facts)
+{
+    GError *error = NULL;
+    g_auto(Subscription) made = {0};
+    g_autoptr(Work) work = world_work(world);
+    Joiner joiner = {.address = address, .facts = facts};
+    assert_ok(join_ask(work, world->list, &joiner, &made, &error), error);
+    g_autofree char *letters = world_letters(world, work);
+    g_assert_true(made.result != SUBSCRIPTION_BANNED || strlen(letters) == 0);
+    return made.result;
+}
+
+static void impose(World *world, const List *list, const char *email)
+{
+    GError *error = NULL;
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(ban_impose(work, list, email, &error), error);
+}
+
+static void test_join(World *world, const void *data)
+{
+    GError *error = NULL;
+    unsigned all = FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED;
+    impose(world, world->list, "eve@example.net");
+    impose(world, NULL, "^mallory@");
+    g_assert_cmpint(join(world, "Eve@example.net", 0), ==, SUBSCRIPTION_BANNED);
+    g_assert_cmpint(join(world, "eve@example.net", all), ==, SUBSCRIPTION_BANNED);
+    g_assert_cmpint(join(world, "mallory@example.org", all), ==, SUBSCRIPTION_BANNED);
+    g_assert_cmpint(join(world, "anne@example.org", all), ==, SUBSCRIPTION_DONE);
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(ban_lift(work, world->list, "eve@example.net", &error), error);
+    g_assert_cmpint(join(world, "eve@example.net", all), ==, SUBSCRIPTION_DONE);
+    g_assert_false(ban_lift(work, world->list, "eve@example.net", &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+static void test_banned_while_asked(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_auto(Subscription) made = {0}, answered = {0};
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(join_ask(work, world->list, &(Joiner){.address = "eve@example.net"}, &made, &error), error);
+    g_assert_cmpint(made.result, ==, SUBSCRIPTION_ASKED_PERSON);
+    g_autofree char *letters = world_letters(world, work);
+    impose(world, world->list, "eve@example.net");
+    const char *at = strstr(letters, "    confirm ");
+    g_assert_nonnull(at);
+    g_autofree char *token = g_strndup(at + strlen("    confirm "), PENDING_TOKEN_CHARS);
+    assert_ok(confirm_token(work, world->list, token, &answered, &error), error);
+    g_assert_cmpint(answered.result, ==, SUBSCRIPTION_BANNED);
+    g_assert_null(member_find(world->store, LIST, ROLE_MEMBER, "eve@example.net", NULL));
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add("/ban/join", World, NULL, world_open, test_join, world_close);
+    g_test_add("/ban/banned while asked", World, NULL, world_open, test_banned_while_asked, world_close);
+    return g_test_run();
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/ban.h"
+
+#include "t/store/fixture.h"
+
+#define LIST "test.example.com"
+
+static void assert_banned(Store *store, const char *list_id, const char *address, const char *expected)
+{
+    GError *error = NULL;
+    g_autofree char *by = NULL;
+    assert_ok(ban_check(store, list_id, address, NULL, &by, &error), error);
+    g_assert_cmpstr(by, ==, expected);
+}
+
+static void test_address(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(ban_add(fixture->store, LIST, "Eve@Example.NET", &error), error);
+    assert_banned(fixture->store, LIST, "eve@example.net", "Eve@Example.NET");
+    assert_banned(fixture->store, LIST, "\"eve\"@example.net", "Eve@Example.NET");
+    assert_banned(fixture->store, LIST, "steve@example.net", NULL);
+    assert_banned(fixture->store, LIST, "eve@example.net.org", NULL);
+    assert_banned(fixture->store, NULL, "eve@example.net", NULL);
+    g_assert_false(ban_add(fixture->store, LIST, "eve@example.net", &error));
+    assert_failed(FAIL_RACE, error);
+    g_assert_false(ban_remove(fixture->store, NULL, "eve@example.net", &error));
+    assert_failed(FAIL_MISSING, error);
+    assert_ok(ban_remove(fixture->store, LIST, "EVE@example.net", &error), error);
+    assert_banned(fixture->store, LIST, "eve@example.net", NULL);
+}
+
+static void test_pattern(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(ban_add(fixture->store, LIST, "^.*@example\\.net$", &error), error);
+    assert_banned(fixture->store, LIST, "EVE@example.net", "^.*@example\\.net$");
+    assert_banned(fixture->store, LIST, "eve@example.net.org", NULL);
+    assert_ok(ban_add(fixture->store, LIST, "^(a|b)", &error), error);
+    assert_banned(fixture->store, LIST, "bart@example.org", "^(a|b)");
+    assert_banned(fixture->store, LIST, "cris@a.example.org", NULL);
+}
+
+static void test_site(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    assert_ok(ban_add(fixture->store, NULL, "eve@example.net", &error), error);
+    assert_ok(ban_add(fixture->store, NULL, "^mallory@", &error), error);
+    assert_banned(fixture->store, LIST, "eve@example.net", "eve@example.net");
+    assert_banned(fixture->store, NULL, "mallory@example.org", "^mallory@");
+    assert_ok(ban_add(fixture->store, LIST, "eve@example.net", &error), error);
+    int64_t count;
+    assert_ok(ban_count(fixture->store, LIST, &count, &error), error);
+    g_assert_cmpint(count, ==, 1);
+    assert_ok(ban_count(fixture->store, NULL, &count, &error), error);
+    g_assert_cmpint(count, ==, 2);
+}
+
+static void test_refused(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    static const char *const never[] = {"", "eve", "eve@", "@example.net", "^(", "^[a", "^\xff", "a b@example.net"};
+    for (size_t at = 0; at < G_N_ELEMENTS(never); at++) {
+        g_assert_false(ban_add(fixture->store, LIST, never[at], &error));
+        assert_failed(FAIL_NEVER, error);
+    }
+    g_assert_false(ban_add(fixture->store, "nothing.example.com", "eve@example.net", &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+static bool collect(const Ban *ban, void *data)
+{
+    g_string_append_printf(data, "%s %s\n", ban->list_id ? ban->list_id : "-", ban->email);
+    return true;
+}
+
+static void test_each_and_end_of_list(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autoptr(GString) all = g_string_new(NULL);
+    assert_ok(ban_add(fixture->store, LIST, "eve@example.net", &error), error);
+    assert_ok(ban_add(fixture->store, LIST, "adam@example.net", &error), error);
+    assert_ok(ban_add(fixture->store, NULL, "^x", &error), error);
+    assert_ok(ban_each(fixture->store, LIST, collect, all, &error), error);
+    assert_ok(ban_each(fixture->store, NULL, collect, all, &error), error);
+    g_assert_cmpstr(all->str, ==, LIST " adam@example.net\n" LIST " eve@example.net\n- ^x\n");
+    assert_ok(list_remove(fixture->store, LIST, &error), error);
+    int64_t count;
+    assert_ok(ban_count(fixture->store, NULL, &count, &error), error);
+    g_assert_cmpint(count, ==, 1);
+    g_assert_false(ban_count(fixture->store, LIST, &count, &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    TEST_WITH_LIST("/ban/address", test_address);
+    TEST_WITH_LIST("/ban/pattern", test_pattern);
+    TEST_WITH_LIST("/ban/site", test_site);
+    TEST_WITH_LIST("/ban/refused", test_refused);
+    TEST_WITH_LIST("/ban/each, and the end of the list", test_each_and_end_of_list);
+    return g_test_run();
+}
