@@ -94,19 +94,6 @@ size_t config_family_length(const char *section)
     return point ? (size_t)(point - section) + 1 : 0;
 }
 
-bool config_covers(const char *schema_section, const char *section)
-{
-    size_t family = config_family_length(section);
-    if (family == 0)
-        return g_str_equal(schema_section, section);
-    return strncmp(schema_section, section, family) == 0 && g_str_equal(schema_section + family, "*");
-}
-
-bool config_is_built_in(const char *section)
-{
-    return g_strv_contains(config_built_in, section);
-}
-
 ConfigSection *config_section(const Config *config, const char *name)
 {
     for (unsigned i = 0; i < config->sections->len; i++) {
@@ -140,37 +127,53 @@ ConfigSection *config_section_add(Config *config, const char *name, int line)
 /* The plain sections, and the built-in members where their family's turn comes. */
 static void sections_add_known(Config *config)
 {
-    for (const ConfigKey *key = config_schema; key->section; key++) {
-        if (config_family_length(key->section) == 0) {
-            if (!config_section(config, key->section))
-                config_section_add(config, key->section, 0);
-            continue;
-        }
-        for (const char *const *name = config_built_in; *name; name++)
-            if (config_covers(key->section, *name) && !config_section(config, *name))
-                config_section_add(config, *name, 0);
+    const ConfigTable *table;
+    const ConfigMember *member;
+    for (unsigned i = 0; (table = config_table(i)); i++) {
+        if (config_family_length(table->section) == 0 && !config_section(config, table->section))
+            config_section_add(config, table->section, 0);
+        for (unsigned j = 0; (member = config_member(j)); j++)
+            if (config_table_covers(table, member->section) && !config_section(config, member->section))
+                config_section_add(config, member->section, 0);
     }
 }
 
 /* ---- types and defaults ---- */
 
-/* The default as text with what is known only now put in; NULL: unset. */
+/* What a token of a default stands for, "{name}" or "{site.hostname}" without its braces. */
+static const char *token_value(const Config *config, const ConfigSection *section, const char *token)
+{
+    static const struct {
+        const char *token, *value;
+    } places[] = {{"libexec", LIBEXECDIR}, {"data", DATADIR}, {"state", LOCALSTATEDIR}, {"run", RUNSTATEDIR}};
+    for (size_t i = 0; i < G_N_ELEMENTS(places); i++)
+        if (g_str_equal(token, places[i].token))
+            return places[i].value;
+    if (g_str_equal(token, "name"))
+        return section->name + config_family_length(section->name);
+    if (g_str_equal(token, "system"))
+        return g_get_host_name();
+    g_auto(GStrv) path = g_strsplit(token, ".", 2);
+    const ConfigSection *other = path[0] ? config_section(config, path[0]) : NULL;
+    const ConfigValue *value = other && path[1] ? config_section_value(other, path[1]) : NULL;
+    if (!value || !value->text)
+        log_panic("configuration: the default {%s} in [%s] stands for nothing", token, section->name);
+    return value->text;
+}
+
+/* The default as text with its tokens replaced; NULL: unset. */
 static char *default_text(const Config *config, const ConfigSection *section, const ConfigKey *key)
 {
-    const char *fallback = key->fallback;
-    for (const ConfigOverride *override = config_overrides; override->section; override++)
-        if (g_str_equal(override->section, section->name) && g_str_equal(override->name, key->name))
-            fallback = override->fallback;
-    if (!fallback)
+    const char *at = config_fallback(key, section->name);
+    if (!at)
         return NULL;
-    g_autoptr(GString) text = g_string_new(fallback);
-    g_string_replace(text, CONFIG_TOKEN_NAME, section->name + config_family_length(section->name), 0);
-    if (strstr(fallback, CONFIG_TOKEN_SYSTEM))
-        g_string_replace(text, CONFIG_TOKEN_SYSTEM, g_get_host_name(), 0);
-    if (strstr(fallback, CONFIG_TOKEN_HOSTNAME)) {
-        const ConfigSection *site = config_section(config, "site");
-        g_string_replace(text, CONFIG_TOKEN_HOSTNAME, config_section_value(site, "hostname")->text, 0);
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (const char *open; (open = strchr(at, '{')); at = strchr(open, '}') + 1) {
+        g_autofree char *token = g_strndup(open + 1, strcspn(open + 1, "}"));
+        g_string_append_len(text, at, open - at);
+        g_string_append(text, token_value(config, section, token));
     }
+    g_string_append(text, at);
     return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
@@ -189,29 +192,35 @@ static void value_type(const ConfigSection *section, ConfigValue *value, ConfigF
                  comment ? " (a comment behind a value begins with \" ;\")" : "");
 }
 
-/* Brings a section's values into the order of the schema, with the defaults. */
+/* The value of a key as the file has it, taken from `given`; else the default. */
+static ConfigValue *complete(const Config *config, const ConfigSection *section, const ConfigKey *key, GPtrArray *given)
+{
+    for (unsigned i = 0; i < given->len; i++)
+        if (((ConfigValue *)given->pdata[i])->key == key)
+            return g_ptr_array_steal_index(given, i);
+    ConfigValue *value = g_new0(ConfigValue, 1);
+    value->name = g_strdup(key->name);
+    value->key = key;
+    value->text = default_text(config, section, key);
+    return value;
+}
+
+/* Brings a section's values into the order of the tables, with the defaults. */
 static void section_complete(const Config *config, ConfigSection *section, ConfigFaults *faults)
 {
     g_autoptr(GPtrArray) given = g_steal_pointer(&section->values);
     section->values = g_ptr_array_new_with_free_func(value_free);
-    for (const ConfigKey *key = config_schema; key->section; key++) {
-        if (!config_covers(key->section, section->name))
-            continue;
-        ConfigValue *value = NULL;
-        for (unsigned i = 0; i < given->len && !value; i++)
-            if (((ConfigValue *)given->pdata[i])->key == key)
-                value = g_ptr_array_steal_index(given, i);
-        if (!value) {
-            value = g_new0(ConfigValue, 1);
-            value->name = g_strdup(key->name);
-            value->key = key;
-            value->text = default_text(config, section, key);
+    const ConfigTable *table;
+    for (unsigned i = 0; (table = config_table(i)); i++) {
+        bool covers = config_table_covers(table, section->name);
+        for (const ConfigKey *key = table->keys; covers && key->name; key++) {
+            ConfigValue *value = complete(config, section, key, given);
+            g_ptr_array_add(section->values, value);
+            if (value->text)
+                value_type(section, value, faults);
+            else if (key->type == CONFIG_LIST)
+                value->words = g_new0(char *, 1);
         }
-        g_ptr_array_add(section->values, value);
-        if (value->text)
-            value_type(section, value, faults);
-        else if (key->type == CONFIG_LIST)
-            value->words = g_new0(char *, 1);
     }
     while (given->len > 0)
         g_ptr_array_add(section->values, g_ptr_array_steal_index(given, 0));
@@ -219,15 +228,16 @@ static void section_complete(const Config *config, ConfigSection *section, Confi
 
 static void families_fill(Config *config)
 {
-    for (const ConfigKey *key = config_schema; key->section; key++) {
-        size_t family = config_family_length(key->section);
-        g_autofree char *name = g_strndup(key->section, family ? family - 1 : 0);
+    const ConfigTable *table;
+    for (unsigned i = 0; (table = config_table(i)); i++) {
+        size_t family = config_family_length(table->section);
+        g_autofree char *name = g_strndup(table->section, family ? family - 1 : 0);
         if (family == 0 || g_hash_table_contains(config->families, name))
             continue;
         GPtrArray *members = g_ptr_array_new();
-        for (unsigned i = 0; i < config->sections->len; i++) {
-            const ConfigSection *section = config->sections->pdata[i];
-            if (config_covers(key->section, section->name))
+        for (unsigned j = 0; j < config->sections->len; j++) {
+            const ConfigSection *section = config->sections->pdata[j];
+            if (config_table_covers(table, section->name))
                 g_ptr_array_add(members, section->name + family);
         }
         g_ptr_array_add(members, NULL);
@@ -235,21 +245,52 @@ static void families_fill(Config *config)
     }
 }
 
-Config *config_load(const char *path, bool offline, GError **error)
+static Config *config_new(const char *path)
 {
-    g_autoptr(Config) config = g_new0(Config, 1);
-    g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(fault_free);
-    ConfigFaults faults = {.file = path, .found = found};
+    Config *config = g_new0(Config, 1);
     config->path = g_strdup(path);
     config->sections = g_ptr_array_new_with_free_func(section_free);
     config->families = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
     sections_add_known(config);
+    return config;
+}
+
+Config *config_load(const char *path, bool offline, GError **error)
+{
+    g_autoptr(Config) config = config_new(path);
+    g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(fault_free);
+    ConfigFaults faults = {.file = path, .found = found};
     config_read(config, &faults);
     for (unsigned i = 0; i < config->sections->len; i++)
         section_complete(config, config->sections->pdata[i], &faults);
     families_fill(config);
-    config_check(config, offline, &faults);
+    const ConfigCheck check = {config, offline, &faults};
+    for (const ConfigSettings *const *settings = config_settings; *settings; settings++)
+        if ((*settings)->check)
+            (*settings)->check(&check);
     return faults_none(&faults, error) ? g_steal_pointer(&config) : NULL;
+}
+
+char *config_default(const char *section_name, const char *key)
+{
+    g_autoptr(Config) config = config_new("");
+    ConfigFaults none = {.file = ""};
+    for (unsigned i = 0; i < config->sections->len; i++)
+        section_complete(config, config->sections->pdata[i], &none);
+    const ConfigSection *section = config_section(config, section_name);
+    const ConfigValue *value = section ? config_section_value(section, key) : NULL;
+    if (!value)
+        log_panic("configuration: no [%s] %s", section_name, key);
+    return g_strdup(value->text);
+}
+
+char *config_doubts(const Config *config)
+{
+    g_autoptr(GString) lines = g_string_new(NULL);
+    for (const ConfigSettings *const *settings = config_settings; *settings; settings++)
+        if ((*settings)->doubt)
+            (*settings)->doubt(config, lines);
+    return lines->len > 0 ? g_string_free(g_steal_pointer(&lines), FALSE) : NULL;
 }
 
 /* ---- the getters ---- */
@@ -315,6 +356,30 @@ const char *const *config_family(const Config *config, const char *family)
     if (!members)
         log_panic("configuration: no family of sections [%s.NAME]", family);
     return (const char *const *)members->pdata;
+}
+
+/* The names of the sections that begin with prefix. */
+static const char **section_names(const Config *config, const char *prefix)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (unsigned i = 0; i < config->sections->len; i++) {
+        const ConfigSection *section = config->sections->pdata[i];
+        if (g_str_has_prefix(section->name, prefix))
+            g_ptr_array_add(names, section->name);
+    }
+    g_ptr_array_add(names, NULL);
+    return (const char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
+}
+
+const char **config_sections(const Config *config)
+{
+    return section_names(config, "");
+}
+
+const char **config_family_sections(const Config *config, const char *family)
+{
+    g_autofree char *prefix = g_strconcat(family, ".", NULL);
+    return section_names(config, prefix);
 }
 
 bool config_has_worker(const Config *config, const char *queue)

@@ -2,15 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The configuration: one INI file (inih), read whole, checked whole against
- * the schema (config_schema.c), then immutable. A Config may be shared by
- * threads. Keys not in the file have the schema's default, so every getter
- * succeeds for a key of the schema and panics for any other: a misspelt key
- * is our bug, not the site's.
+ * The configuration: one INI file (inih), read whole, checked whole against the tables of settings
+ * (base/config_table.h), then immutable. A Config may be shared by threads. A setting that is not in the file has the
+ * default of its table, so a getter succeeds for every key of the tables. For any other it panics: a misspelt key is
+ * our bug, not the site's.
  *
- * Sections are [spool], [master], ... or families [runner.NAME],
- * [transport.NAME], [archiver.NAME]. Members of a family exist when the
- * file has the section or when they are built in (runners in, out, ...).
+ * Sections are [spool], [master], ... or families [runner.NAME], [transport.NAME], [archiver.NAME]. A member of a
+ * family exists when the file has its section, or when it is built in (the runners in, out, ...).
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -25,27 +23,13 @@ typedef enum ConfigType {
     CONFIG_BOOL,     /* yes, no, true, false, on, off, 1, 0 */
     CONFIG_DURATION, /* 1us 1ms 1s 1m 1h 1d 1w; a number alone is seconds; stored as microseconds */
     CONFIG_SIZE,     /* octets, with optional K, M, G (powers of 1024) */
-    CONFIG_CHOICE,   /* one of the words of the schema */
+    CONFIG_CHOICE,   /* one of the words of the table */
     CONFIG_LIST,     /* words separated by commas or blanks */
     CONFIG_SECRET,   /* a string that config_print() masks */
     CONFIG_RATE,     /* config_rate_parse() */
     CONFIG_FEEDBACK, /* config_feedback_parse() */
     CONFIG_REGEX,    /* as GRegex has them, without regard to case */
 } ConfigType;
-
-typedef struct ConfigKey {
-    const char *section; /* "spool", or "runner.*" for a family */
-    const char *name;
-    ConfigType type;
-    const char *fallback; /* the default as text; NULL: unset */
-    int64_t min, max;     /* of numbers, durations (us), sizes; 0, 0: any not negative */
-    const char *choices;  /* CONFIG_CHOICE: "a|b|c" */
-    const char *unit;     /* for people */
-    const char *about;    /* one or two sentences, for etc/ and the man page */
-} ConfigKey;
-
-/* The whole schema, ended by an element without section. */
-extern const ConfigKey config_schema[];
 
 /* With the value "yes" this environment variable lets [site] user be root: for tests in a place that no other user can
  * enter. */
@@ -70,6 +54,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Config, config_free)
 const char *config_default_path(const char *given);
 const char *config_path(const Config *config);
 
+/* The default of a setting, for who cannot read the file; NULL: unset; g_free(). */
+char *config_default(const char *section, const char *key);
+
 /* Getters. section is the full name ("runner.in"). Strings are borrowed;
  * an unset string is NULL. */
 const char *config_string(const Config *config, const char *section, const char *key);
@@ -83,6 +70,11 @@ const char *const *config_list(const Config *config, const char *section, const 
  * in, pipeline, out, ...; NULL-terminated, borrowed. */
 const char *const *config_family(const Config *config, const char *family);
 bool config_has_section(const Config *config, const char *section);
+
+/* The full names of all sections, those of a family ("transport.relay") among them, whether in the file or not; and of
+ * one family alone. Ended by NULL; g_free() the array, not the names. */
+const char **config_sections(const Config *config);
+const char **config_family_sections(const Config *config, const char *family);
 
 /* Is there a runner that the master starts for this queue? */
 bool config_has_worker(const Config *config, const char *queue);

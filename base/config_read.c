@@ -39,18 +39,32 @@ static void suggest(const char *wanted, const char *candidate, const char **best
     }
 }
 
-static const ConfigKey *schema_find(const char *section, const char *name)
+static const ConfigKey *find_key(const char *section, const char *name)
 {
-    for (const ConfigKey *key = config_schema; key->section; key++)
-        if (config_covers(key->section, section) && g_str_equal(key->name, name))
-            return key;
+    const ConfigTable *table;
+    for (unsigned i = 0; (table = config_table(i)); i++)
+        for (const ConfigKey *key = config_table_covers(table, section) ? table->keys : NULL; key && key->name; key++)
+            if (g_str_equal(key->name, name))
+                return key;
     return NULL;
 }
 
-static bool schema_has_section(const char *section)
+/* A table of a section of this name; NULL: there is no such section. */
+static const ConfigTable *find_table(const char *section)
 {
-    for (const ConfigKey *key = config_schema; key->section; key++)
-        if (config_covers(key->section, section))
+    const ConfigTable *table;
+    for (unsigned i = 0; (table = config_table(i)); i++)
+        if (config_table_covers(table, section))
+            return table;
+    return NULL;
+}
+
+/* Was the section of the table with this number named by one before it? */
+static bool is_repeated(unsigned at)
+{
+    const char *section = config_table(at)->section;
+    for (unsigned i = 0; i < at; i++)
+        if (g_str_equal(config_table(i)->section, section))
             return true;
     return false;
 }
@@ -60,19 +74,19 @@ static void fault_unknown_section(ConfigFaults *faults, int line, const char *na
     const char *best = NULL;
     unsigned distance = G_MAXUINT;
     g_autoptr(GString) allowed = g_string_new(NULL);
-    const char *previous = "";
-    for (const ConfigKey *key = config_schema; key->section; key++) {
-        if (g_str_equal(key->section, previous))
-            continue;
-        previous = key->section;
-        size_t family = config_family_length(key->section);
-        g_string_append_printf(allowed, "%s[%.*s%s]", allowed->len ? ", " : "",
-                               family ? (int)family : (int)strlen(key->section), key->section, family ? "NAME" : "");
+    const ConfigTable *table;
+    for (unsigned i = 0; (table = config_table(i)); i++) {
+        size_t family = config_family_length(table->section);
+        if (!is_repeated(i))
+            g_string_append_printf(allowed, "%s[%.*s%s]", allowed->len ? ", " : "",
+                                   family ? (int)family : (int)strlen(table->section), table->section,
+                                   family ? "NAME" : "");
         if (family == 0)
-            suggest(name, key->section, &best, &distance);
+            suggest(name, table->section, &best, &distance);
     }
-    for (const char *const *member = config_built_in; *member; member++)
-        suggest(name, *member, &best, &distance);
+    const ConfigMember *member;
+    for (unsigned i = 0; (member = config_member(i)); i++)
+        suggest(name, member->section, &best, &distance);
     if (best)
         config_fault(faults, line, name, NULL, "found an unknown section; allowed is [%s], perhaps?", best);
     else
@@ -84,8 +98,9 @@ static void fault_unknown_key(ConfigFaults *faults, int line, const char *sectio
     const char *best = NULL;
     unsigned distance = G_MAXUINT;
     g_autoptr(GString) allowed = g_string_new(NULL);
-    for (const ConfigKey *key = config_schema; key->section; key++)
-        if (config_covers(key->section, section)) {
+    const ConfigTable *table;
+    for (unsigned i = 0; (table = config_table(i)); i++)
+        for (const ConfigKey *key = config_table_covers(table, section) ? table->keys : NULL; key && key->name; key++) {
             g_string_append_printf(allowed, "%s%s", allowed->len ? ", " : "", key->name);
             suggest(name, key->name, &best, &distance);
         }
@@ -138,7 +153,7 @@ static void read_section(Reader *reader, const char *text)
     if (reader->section)
         return;
     size_t family = config_family_length(name);
-    if (family == 0 || !schema_has_section(name))
+    if (family == 0 || !find_table(name))
         fault_unknown_section(reader->faults, reader->line, name);
     else if (!member_name_valid(name + family))
         config_fault(reader->faults, reader->line, name, NULL,
@@ -209,10 +224,15 @@ static const char *expand_keyword(const Reader *reader, const char *text)
 {
     size_t length = strcspn(text, " \t;#");
     const char *rest = text + length + strspn(text + length, " \t");
-    for (const ConfigKeyword *known = config_keywords; reader->section && known->section; known++)
-        if ((*rest == '\0' || *rest == ';' || *rest == '#') && strlen(known->word) == length &&
-            strncmp(known->word, text, length) == 0 && config_covers(known->section, reader->section->name))
-            return known->line;
+    const ConfigTable *table;
+    if (!reader->section || (*rest != '\0' && *rest != ';' && *rest != '#'))
+        return text;
+    for (unsigned i = 0; (table = config_table(i)); i++) {
+        const ConfigKeyword *known = config_table_covers(table, reader->section->name) ? table->keywords : NULL;
+        for (; known && known->word; known++)
+            if (strlen(known->word) == length && strncmp(known->word, text, length) == 0)
+                return known->line;
+    }
     return text;
 }
 
@@ -277,8 +297,8 @@ static void read_new_value(Reader *reader, const char *name, const char *text)
 {
     ConfigSection *section = reader->section;
     reader->last = NULL;
-    const ConfigKey *key = schema_find(section->name, name);
-    bool free_key = !key && g_str_has_prefix(name, FREE_KEY_PREFIX) && g_str_has_prefix(section->name, "runner.");
+    const ConfigKey *key = find_key(section->name, name);
+    bool free_key = !key && g_str_has_prefix(name, FREE_KEY_PREFIX) && find_table(section->name)->free_keys;
     if (!key && !free_key) {
         fault_unknown_key(reader->faults, reader->line, section->name, name);
         return;

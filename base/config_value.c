@@ -53,13 +53,18 @@ char *config_duration_text(int64_t us)
     return number_text(us, durations);
 }
 
-static char *range_text(const ConfigKey *key, const char *what, const Unit *units)
+static const Unit *units_of(ConfigType type)
+{
+    return type == CONFIG_DURATION ? durations : type == CONFIG_SIZE ? sizes : NULL;
+}
+
+char *config_range_text(const ConfigKey *key)
 {
     if (key->min == 0 && key->max == 0)
-        return g_strdup(what);
-    g_autofree char *min = number_text(key->min, units);
-    g_autofree char *max = number_text(key->max, units);
-    return g_strdup_printf("%s, from %s to %s", what, min, max);
+        return NULL;
+    g_autofree char *min = number_text(key->min, units_of(key->type));
+    g_autofree char *max = number_text(key->max, units_of(key->type));
+    return g_strdup_printf("%s to %s", min, max);
 }
 
 static bool in_range(const ConfigKey *key, int64_t number)
@@ -117,27 +122,20 @@ static char **words_parse(const char *text)
 
 static bool number_type_parse(ConfigValue *value, char **allowed)
 {
-    static const struct {
-        const Unit *units;
-        int64_t plain;
-        const char *what;
-    } forms[] = {
-        [CONFIG_INTEGER] = {NULL, 1, "a whole number"},
-        [CONFIG_COUNT] = {NULL, 1, NULL},
-        [CONFIG_DURATION] = {durations, 1000000, "a time such as 500ms, 30s, 5m, 36h, 5d (a number alone is seconds)"},
-        [CONFIG_SIZE] = {sizes, 1, "octets, with K, M or G as powers of 1024"},
-    };
     ConfigType type = value->key->type;
-    bool numeric = number_parse(value->text, forms[type].units, forms[type].plain, &value->number);
-    if (type == CONFIG_COUNT) {
-        if (numeric && in_range(value->key, value->number) && (value->number & (value->number - 1)) == 0)
-            return true;
-        *allowed = count_allowed(value->key, numeric, value->number);
-        return false;
-    }
-    if (numeric && in_range(value->key, value->number))
+    int64_t plain = type == CONFIG_DURATION ? 1000000 : 1;
+    bool numeric = number_parse(value->text, units_of(type), plain, &value->number);
+    bool fits = numeric && in_range(value->key, value->number);
+    if (fits && (type != CONFIG_COUNT || (value->number & (value->number - 1)) == 0))
         return true;
-    *allowed = range_text(value->key, forms[type].what, forms[type].units);
+    const char *what = type == CONFIG_SIZE       ? "octets, with K, M or G as powers of 1024"
+                       : type == CONFIG_DURATION ? "a time such as 500ms, 30s, 5m, 36h, 5d (a number alone is seconds)"
+                                                 : "a whole number";
+    g_autofree char *range = config_range_text(value->key);
+    if (type == CONFIG_COUNT)
+        *allowed = count_allowed(value->key, numeric, value->number);
+    else
+        *allowed = range ? g_strdup_printf("%s, from %s", what, range) : g_strdup(what);
     return false;
 }
 

@@ -51,14 +51,6 @@ static char *value_of(char *text)
     return g_strdup(g_strstrip(text));
 }
 
-static char *default_directory(void)
-{
-    for (const ConfigKey *key = config_schema; key->section; key++)
-        if (strcmp(key->section, "master") == 0 && strcmp(key->name, "runtime_directory") == 0)
-            return g_strdup(key->fallback);
-    return NULL;
-}
-
 /* [master] runtime_directory of a file that has faults elsewhere; NULL when it cannot be read; g_free(). */
 static char *find_directory(const char *file)
 {
@@ -76,7 +68,7 @@ static char *find_directory(const char *file)
             return value_of(equals + 1);
         }
     }
-    return default_directory();
+    return config_default("master", "runtime_directory");
 }
 
 static char *runtime_directory(Site *site, GError **error)

@@ -5,48 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/config_table.h"
 #include "base/fail.h"
-
-/* Who reads which settings, beyond a runner's own [runner.NAME] and [NAME].
- * "*" as runner: all; a section that ends in a point: the whole family. */
-static const struct {
-    const char *section, *key; /* key NULL: the whole section */
-    const char *runner;
-} readers[] = {
-    {"site", NULL, "*"},
-    {"spool", NULL, "*"},
-    {"store", NULL, "*"},
-    {"master", "heartbeat_interval", "*"},
-    {"master", "runtime_directory", "out"},
-    {"master", "stop_timeout", "out"},
-    {"lmtp", "verp_delimiter", "bounces"},
-    {"lmtp", "verp_delimiter", "command"},
-    {"lmtp", "verp_delimiter", "in"},
-    {"lmtp", "verp_delimiter", "pipeline"},
-    {"defragment", NULL, "lmtp"},
-    {"pipeline", NULL, "in"},
-    {"out", NULL, "in"},
-    {"out", NULL, "pipeline"},
-    {"out", "default_transport", "defragment"},
-    {"out", "default_transport", "lmtp"},
-    {"reply.", NULL, "out"},
-    {"runner.", "queue", "lmtp"},
-    {"runner.", "queue", "in"},
-    {"runner.", "queue", "pipeline"},
-    {"runner.", "start", "lmtp"},
-    {"runner.", "start", "in"},
-    {"runner.", "start", "pipeline"},
-    {"runner.out", "instances", "in"},
-    {"runner.out", "instances", "pipeline"},
-    {"transport.", NULL, "out"},
-    {"transport.", NULL, "in"},
-    {"transport.", NULL, "pipeline"},
-    {"transport.", "defragment", "defragment"},
-    {"transport.", "defragment", "lmtp"},
-    {"archiver.", NULL, "archive"},
-    {"archiver.", NULL, "in"},
-    {"archiver.", NULL, "pipeline"},
-};
 
 static void append_value(GString *text, const Config *config, const char *section, const ConfigKey *key)
 {
@@ -86,31 +46,23 @@ static void append_value(GString *text, const Config *config, const char *sectio
     g_string_append_c(text, '\n');
 }
 
-/* The schema's name for a section: "runner.in" is of "runner.*". */
-static bool schema_covers(const char *pattern, const char *section)
+/* The settings of one section that the runner reads. */
+static void append_section(GString *text, const Config *config, const char *section, const char *runner)
 {
-    size_t length = strlen(pattern);
-    if (length >= 2 && strcmp(pattern + length - 2, ".*") == 0)
-        return strncmp(pattern, section, length - 1) == 0;
-    return strcmp(pattern, section) == 0;
-}
-
-static void append_section(GString *text, const Config *config, const char *section, const char *only)
-{
-    for (const ConfigKey *key = config_schema; key->section; key++)
-        if (schema_covers(key->section, section) && (!only || strcmp(only, key->name) == 0))
-            append_value(text, config, section, key);
-}
-
-static void append_family(GString *text, const Config *config, const char *family, const char *only)
-{
-    for (const char *const *member = config_family(config, family); member && *member; member++) {
-        g_autofree char *section = g_strdup_printf("%s.%s", family, *member);
-        append_section(text, config, section, only);
+    const ConfigMember *member = NULL;
+    for (unsigned i = 0; (member = config_member(i)) && strcmp(member->section, section) != 0;)
+        i++;
+    bool whole = strcmp(section, runner) == 0 || (member && config_read_by(member->readers, runner));
+    const ConfigTable *table;
+    for (unsigned i = 0; (table = config_table(i)); i++) {
+        bool all = whole || config_read_by(table->readers, runner);
+        for (const ConfigKey *key = config_table_covers(table, section) ? table->keys : NULL; key && key->name; key++)
+            if (all || config_read_by(key->readers, runner))
+                append_value(text, config, section, key);
     }
 }
 
-/* The x_ keys of an outside runner are not in the schema. */
+/* The x_ keys of an outside runner are in no table. */
 static void append_extras(GString *text, const Config *config, const char *section)
 {
     g_auto(GStrv) names = config_extra_names(config, section);
@@ -121,18 +73,9 @@ static void append_extras(GString *text, const Config *config, const char *secti
 static char *depends_text(const Config *config, const char *name)
 {
     GString *text = g_string_new(NULL);
-    for (size_t i = 0; i < G_N_ELEMENTS(readers); i++) {
-        if (strcmp(readers[i].runner, "*") != 0 && strcmp(readers[i].runner, name) != 0)
-            continue;
-        size_t length = strlen(readers[i].section);
-        if (readers[i].section[length - 1] == '.') {
-            g_autofree char *family = g_strndup(readers[i].section, length - 1);
-            append_family(text, config, family, readers[i].key);
-        } else {
-            append_section(text, config, readers[i].section, readers[i].key);
-        }
-    }
-    append_section(text, config, name, NULL); /* [lmtp], [out], ... where the schema has one */
+    g_autofree const char **sections = config_sections(config);
+    for (const char **section = sections; *section; section++)
+        append_section(text, config, *section, name);
     g_autofree char *section = g_strdup_printf("runner.%s", name);
     append_extras(text, config, section);
     return g_string_free(text, FALSE);

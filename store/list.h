@@ -107,7 +107,11 @@ typedef struct ListSetting {
     const char *fallback; /* default as text; $Name is list_name with its first letter in upper case */
     const char *choices;  /* CHOICE: "never|private|public", in the order of the enum; WORDS: "patterns" or NULL
                              (any); LINE: "address", "language" or NULL */
-    const char *about;
+    const char *about;    /* what it does, in sentences, for people */
+    int64_t min, max;     /* INTEGER: the range; max 0: from 0 to 1000000000 */
+    const char *unit;     /* of a number: "days" */
+    const char *placeholders; /* TEXT: what is filled in, "$list_name, $list_id"; NULL: nothing */
+    const char *example;  /* a value; NULL: the type and the default say enough */
 } ListSetting;
 
 extern const ListSetting list_settings[]; /* ended by an element without name */

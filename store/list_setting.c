@@ -16,17 +16,22 @@
 #define ADDRESS "address"
 #define LANGUAGE "language"
 #define POLICIES "open|confirm|moderate|confirm_then_moderate"
+#define POST_PLACEHOLDERS \
+    "$list_name, $display_name, $list_address, $list_id, $mail_host, $description and, with personalize, " \
+    "$user_address, $user_name, $user_name_or_address"
 #define LINE_OCTETS 998 /* RFC 5322, 2.1.1 */
 
-#define SETTING(field, setting_type, value, allowed, text) \
+/* What comes behind the text are further fields: .unit = "days", .example = "...". */
+#define SETTING(field, setting_type, value, allowed, ...) \
     { \
         .name = #field, .type = setting_type, .offset = offsetof(List, field), .fallback = value, .choices = allowed, \
-        .about = text \
+        .about = __VA_ARGS__ \
     }
 
 const ListSetting list_settings[] = {
     SETTING(accept_these_nonmembers, SETTING_WORDS, "", PATTERNS,
-            "Addresses, or patterns that begin with ^, whose posts are accepted though they are not members."),
+            "Addresses, or patterns that begin with ^, whose posts are accepted though they are not members.",
+            .example = "friend@example.org,^.*@example\\.net$"),
     SETTING(acceptable_aliases, SETTING_WORDS, "", PATTERNS,
             "Addresses, or patterns that begin with ^, that count as the list's own in To and Cc."),
     SETTING(admin_immed_notify, SETTING_BOOL, "yes", NULL,
@@ -52,11 +57,13 @@ const ListSetting list_settings[] = {
     SETTING(bounce_notify_owner_on_removal, SETTING_BOOL, "yes", NULL,
             "Tell the owners when a member is removed because of bounces."),
     SETTING(bounce_score_threshold, SETTING_INTEGER, "5", NULL,
-            "At so many points (one a day at most) a member is probed and gets no more mail; 0: never."),
+            "At so many points (one a day at most) a member is probed and gets no more mail; 0: never.",
+            .unit = "points"),
     SETTING(bounce_temporary_weight, SETTING_INTEGER, "25", NULL,
-            "What a failure that may pass (a full mailbox) counts, in hundredths of a point; 0: nothing."),
+            "What a failure that may pass (a full mailbox) counts; 0: nothing.", .unit = "hundredths of a point"),
     SETTING(bounce_you_are_disabled_warnings, SETTING_INTEGER, "3", NULL,
-            "How often a member who gets no more mail is told so before being removed; 0: removed at once."),
+            "How often a member who gets no more mail is told so before being removed; 0: removed at once.",
+            .unit = "mails"),
     SETTING(bounce_you_are_disabled_warnings_interval, SETTING_INTERVAL, "7d", NULL,
             "The time between these warnings, and from the last one to the removal."),
     SETTING(default_member_action, SETTING_CHOICE, "defer", ACTIONS,
@@ -78,15 +85,16 @@ const ListSetting list_settings[] = {
             "Addresses, or patterns that begin with ^, whose posts are held."),
     SETTING(include_rfc2369_headers, SETTING_BOOL, "yes", NULL, "Add List-Help, List-Post and the others of RFC 2369."),
     SETTING(info, SETTING_TEXT, "", NULL, "More about the list, several lines."),
-    SETTING(max_message_size, SETTING_INTEGER, "40", NULL, "Hold posts larger than this many KiB; 0: no limit."),
+    SETTING(max_message_size, SETTING_INTEGER, "40", NULL, "Hold posts larger than this; 0: no limit.",
+            .unit = "KiB"),
     SETTING(max_num_recipients, SETTING_INTEGER, "10", NULL,
-            "Hold posts with as many recipients in To and Cc, or more; 0: no limit."),
+            "Hold posts with as many recipients in To and Cc, or more; 0: no limit.", .unit = "recipients"),
     SETTING(msg_footer, SETTING_TEXT, "", NULL,
-            "Text behind every copy of a post; $list_name, $display_name, $list_address, $list_id, $mail_host, "
-            "$description and, with personalize, $user_address, $user_name, $user_name_or_address are filled in."),
-    SETTING(msg_header, SETTING_TEXT, "", NULL, "The same before it."),
+            "Text behind every copy of a post.", .placeholders = POST_PLACEHOLDERS,
+            .example = "To leave: mail to $list_name-leave@$mail_host"),
+    SETTING(msg_header, SETTING_TEXT, "", NULL, "Text before every copy of a post.", .placeholders = POST_PLACEHOLDERS),
     SETTING(notices, SETTING_INTEGER, "0", NULL,
-            "Parts of a message wait for the others for half of so many days; 0: as the site says."),
+            "Parts of a message wait for the others for half of this time; 0: as the site says.", .unit = "days"),
     SETTING(partial_action, SETTING_CHOICE, "hold", "hold|refuse|pass",
             "What happens to parts of messages (message/partial) when they are not put together."),
     SETTING(personalize, SETTING_CHOICE, "none", "none|individual|full",
@@ -105,7 +113,8 @@ const ListSetting list_settings[] = {
     SETTING(respond_to_post_requests, SETTING_BOOL, "yes", NULL, "Tell authors when their post is held."),
     SETTING(send_goodbye_message, SETTING_BOOL, "yes", NULL, "Write to members who leave."),
     SETTING(send_welcome_message, SETTING_BOOL, "yes", NULL, "Write to new members."),
-    SETTING(subject_prefix, SETTING_LINE, "[$Name] ", NULL, "Put before the Subject of posts; empty: nothing."),
+    SETTING(subject_prefix, SETTING_LINE, "[$Name] ", NULL, "Put before the Subject of posts; empty: nothing.",
+            .example = "[test] "),
     SETTING(subscription_policy, SETTING_CHOICE, "confirm", POLICIES,
             "What joining needs: open, only that the address was confirmed once; confirm, a confirmation by mail each "
             "time; moderate, a moderator's consent; or both."),
@@ -199,10 +208,12 @@ static char *canonical_bool(const ListSetting *setting, const char *value, GErro
 
 static char *canonical_integer(const ListSetting *setting, const char *value, GError **error)
 {
-    int64_t number;
-    if (g_ascii_string_to_signed(value, 10, 0, INTEGER_MAX_VALUE, &number, NULL))
+    int64_t number, max = setting->max > 0 ? setting->max : INTEGER_MAX_VALUE;
+    if (g_ascii_string_to_signed(value, 10, setting->min, max, &number, NULL))
         return g_strdup_printf("%" G_GINT64_FORMAT, number);
-    refuse(setting, value, "a whole number from 0 to 1000000000", error);
+    g_autofree char *allowed =
+        g_strdup_printf("a whole number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, setting->min, max);
+    refuse(setting, value, allowed, error);
     return NULL;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/config.h"
+#include "base/config_table.h"
 #include "base/fail.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -51,9 +52,11 @@ static void check_message(const char *message)
 static void use(const Config *config)
 {
     static const char *const families[] = {"runner", "transport", "archiver", NULL};
-    for (const ConfigKey *key = config_schema; key->section; key++)
-        if (!strchr(key->section, '*') && key->type == CONFIG_STRING)
-            config_string(config, key->section, key->name);
+    const ConfigTable *table;
+    for (unsigned i = 0; (table = config_table(i)); i++)
+        for (const ConfigKey *key = table->keys; key->name; key++)
+            if (!strchr(table->section, '*') && key->type == CONFIG_STRING)
+                config_string(config, table->section, key->name);
     for (const char *const *family = families; *family; family++)
         for (const char *const *name = config_family(config, *family); *name; name++)
             require(**name != '\0');

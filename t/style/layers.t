@@ -55,7 +55,13 @@ HOMES = {
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 
 
+# Tables of settings are in the library below all others (base/config_table.h).
+SETTINGS = ("settings.c", "site_settings.c")
+
+
 def allowed_for(name):
+    if os.path.basename(name) in SETTINGS:
+        return ["base/"]
     layers = [prefix for prefix in LAYERS if name.startswith(prefix)]
     if layers:
         return LAYERS[max(layers, key=len)]

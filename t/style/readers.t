@@ -1,32 +1,37 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""What a runner reads of the configuration, the master knows it to depend on (master/plan.c): else a reload would
-leave it with the old value."""
+"""What a runner reads of the configuration, the table of the setting says that it reads: else a reload would leave it
+with the old value (base/config_table.h, readers)."""
+import os
 import re
+import subprocess
 
 import tree
 
-TABLE = re.compile(r'^    \{"([a-z.]+)", (NULL|"\w+"), "([*a-z]+)"\},$', re.M)
 READ = re.compile(r'\bconfig_(?:string|integer|bool|duration|size|list)\('
                   r'(?:[^"(),]|\([^()]*\))+,\s*"([a-z.]+)",\s*"(\w+)"')
-FAMILY = re.compile(r'\bconfig_family\((?:[^"(),]|\([^()]*\))+,\s*"(\w+)"\)')
+FAMILY = re.compile(r'\bconfig_family(?:_sections)?\((?:[^"(),]|\([^()]*\))+,\s*"(\w+)"\)')
 # A section of a family, by the name of its member.
 MEMBER = re.compile(r'\bg_str(?:concat|dup_printf)\("(transport|reply|archiver)\.')
 # Who links these files of runners/; the others there belong to all.
 LINKED = {"runners/post_hop.c": ("in", "pipeline"), "runners/blocks.c": ("in", "pipeline")}
-# Read into what all list runners share, and used only by in and pipeline, which have them in the table.
+# Read into what all list runners share, and used only by in and pipeline, whose tables say so.
 SHARED = {"pipeline", "archiver."}
 
 tap = tree.Tap()
-table = TABLE.findall(tree.text("master/plan.c"))
-known = {(section, key.strip('"'), runner) for section, key, runner in table}
+program = os.path.join(os.environ.get("top_builddir", "build"), "doc", "settings_text")
+told = subprocess.run([program, "readers"], check=True, stdout=subprocess.PIPE, text=True).stdout
+# (section, key or *, runner or *); a family as "runner.".
+known = {tuple(line.replace(".* ", ". ", 1).split()) for line in told.splitlines()}
 
 
 def covered(runner, section, key):
+    """A key of [runner.out] may be in the table of that section, or in that of its family."""
     if section in (runner, "runner." + runner):
         return True
-    return any(entry[0] == section and entry[1] in ("NULL", key) and entry[2] in ("*", runner) for entry in known)
+    places = {section, section.split(".")[0] + "."}
+    return any(place in places and name in ("*", key) and who in ("*", runner) for place, name, who in known)
 
 
 def reads(path):
@@ -43,13 +48,16 @@ def family_known(runner, section):
 faults, count = [], 0
 for path in tree.files(".c", folders=["runners"]):
     parts = path.split("/")
+    if parts[-1] in ("settings.c", "site_settings.c"):
+        continue  # checks look at all of it
     for runner in LINKED.get(path, (parts[1] if len(parts) > 2 else "*",)):
         for section, key in reads(path):
             count += 1
             if runner == "*" and section in SHARED:
                 continue
             if not (covered(runner, section, key) if key else family_known(runner, section)):
-                faults.append("%s reads [%s] %s; master/plan.c does not say so of %s" % (path, section, key, runner))
-tap.result("what runners read is in the master's table", faults)
-tap.result("reads were found", [] if count > 60 and len(table) > 10 else ["%d reads, %d rows" % (count, len(table))])
+                faults.append("%s reads [%s] %s; the table of that setting does not name %s" %
+                              (path, section, key, runner))
+tap.result("what runners read is in the tables", faults)
+tap.result("reads were found", [] if count > 60 and len(known) > 10 else ["%d reads, %d rows" % (count, len(known))])
 tap.end()

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What the check functions of the settings.c files use. A check function runs after the file was read and every value
+ * was given its type. It looks at values beside each other, and, unless check->offline, at what they name on this
+ * system. It tells each fault with config_complain(), and goes on.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "base/config.h"
+
+typedef struct ConfigFaults ConfigFaults;
+
+typedef struct ConfigCheck {
+    const Config *config;
+    bool offline; /* leave out what needs this host: files, directories, users, names of hosts */
+    ConfigFaults *faults;
+} ConfigCheck;
+
+typedef struct ConfigValue {
+    char *name;
+    const struct ConfigKey *key; /* NULL: a free key */
+    char *text;                  /* NULL: unset */
+    int line;                    /* 0: the default */
+    bool bad;                    /* refused, and told so; other checks pass over it */
+    int64_t number;              /* numbers, durations, sizes, booleans */
+    char **words;                /* lists */
+} ConfigValue;
+
+/* Tells a fault: "FILE:LINE: [section] key: " and the text, which says what was found and what is allowed. The line is
+ * that of the value, or of the section where the value is a default. */
+void config_complain(const ConfigCheck *check, const char *section, const char *key, const char *format, ...)
+    G_GNUC_PRINTF(4, 5);
+
+/* Returns the value, borrowed; NULL when it is unset, was refused already, or there is no such section. */
+const ConfigValue *config_usable(const ConfigCheck *check, const char *section, const char *key);
+/* Does the file itself set it, rightly or wrongly? */
+bool config_given(const ConfigCheck *check, const char *section, const char *key);
+/* True when it has no value, neither in the file nor by default. */
+bool config_unset(const ConfigCheck *check, const char *section, const char *key);
+/* Is the section there without being in the file? */
+bool config_is_built_in(const char *section);
+
+/* Complains unless low <= high. */
+void config_check_order(const ConfigCheck *check, const char *section, const char *low, const char *high);
+/* False, with a complaint about the setting, when path is no directory. */
+bool config_check_directory(const ConfigCheck *check, const char *section, const char *key, const char *path);
+/* For directories that are made when they are missing: complains of another kind of file in their place. */
+void config_check_no_file(const ConfigCheck *check, const char *section, const char *key);
+/* Looks at the file that a setting names. False, with a complaint, when it is not there; false too when whoever asks
+ * may not look: it may be right. */
+bool config_check_file(const ConfigCheck *check, const char *section, const char *key, struct stat *status);
+/* Complains unless path is a file that can be executed. */
+void config_check_program(const ConfigCheck *check, const char *section, const char *key, const char *path);
+
+/* ---- forms of values that several settings have ---- */
+
+bool config_port_valid(const char *text);
+/* A name of the DNS or of /etc/hosts, or an IPv4 address. */
+bool config_host_valid(const char *host);
+/* IPv4, or IPv6 without brackets. */
+bool config_address_valid(const char *text);
+/* An absolute path that a socket can have. */
+bool config_socket_path_valid(const char *path);
+/* HOST:PORT, [IPv6]:PORT or unix:/PATH. */
+bool config_endpoint_valid(const char *word);
+#define CONFIG_ENDPOINT_ALLOWED "HOST:PORT or [IPv6]:PORT, with a port from 1 to 65535, or unix:/PATH"
+/* Why a name has no address now (static text); NULL: it has one. Waits for the answer; flags are those of
+ * getaddrinfo(). */
+const char *config_unresolved(const char *host, int flags);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* What people may do with lists, and the letters about it: settings in section [site]. */
+#include "base/config_table.h"
+
+#include "base/config_check.h"
+
+/* clang-format off */
+static const ConfigKey keys[] = {
+    {"template_directory", PATH(CONFIG_DATA "/templates"),
+     .about = "Where the texts of notices are found, one directory a language."},
+    {"max_autoresponses_per_day", INTEGER("10", 0, 1000000, "mails"),
+     .about = "The most notices (your post is held, was rejected) that one address gets on a day, because senders "
+      "can be forged; 0 is no limit."},
+    {"pending_request_life", DURATION("3d", DAY, 365 * DAY),
+     .about = "How long somebody who asked to join or leave a list may take to confirm it."},
+    {"moderator_request_life", DURATION("180d", DAY, 3650 * DAY),
+     .about = "How long a request to join or leave waits for a moderator before it is dropped."},
+    {.name = NULL},
+};
+
+static const ConfigTable tables[] = {
+    {"site", .keys = keys, .readers = "*"},
+    {.section = NULL},
+};
+/* clang-format on */
+
+static void check(const ConfigCheck *check)
+{
+    const ConfigValue *texts = check->offline ? NULL : config_usable(check, "site", "template_directory");
+    if (texts && texts->line > 0)
+        config_check_directory(check, "site", "template_directory", texts->text);
+}
+
+const ConfigSettings lists_settings = {.tables = tables, .check = check};

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* The master, section [master], and the runners that it starts, sections [runner.NAME]. */
+#include "base/config_table.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <string.h>
+
+#include "base/config_check.h"
+
+/* clang-format off */
+static const ConfigKey master_keys[] = {
+    {"runtime_directory", PATH(CONFIG_RUN "/listrunner"),
+     .about = "Where the control sockets and the configuration in force are; made for the user at the start if it "
+      "is missing. One that is there must be the user's to write in.",
+     .readers = "out"},
+    {"log_file", PATH(CONFIG_STATE "/log/listrunner/listrunner.log"),
+     .about = "Where the log of a master goes that listrunner start has started, unless it goes to syslog. The "
+      "directory is made for the user if it is missing. The file is opened anew at each reload, after it was "
+      "rotated."},
+    {"heartbeat_interval", DURATION("10s", SECOND / 10, HOUR),
+     .about = "How often a runner reports to the master at least.",
+     .readers = "*"},
+    {"stall_timeout", DURATION("5m", SECOND, DAY),
+     .about = "A runner that has work and shows no progress for so long is killed and started again."},
+    {"stop_timeout", DURATION("30s", 0, HOUR),
+     .about = "How long runners may take to finish their entry before they are killed.",
+     .readers = "out"},
+    {"restart_delay_min", DURATION("1s", SECOND / 100, HOUR),
+     .about = "The pause before a runner that keeps dying young is started again; it doubles each time."},
+    {"restart_delay_max", DURATION("1m", SECOND / 100, DAY),
+     .about = "The longest such pause."},
+    {"restart_quiet", DURATION("1h", SECOND, 30 * DAY),
+     .about = "A runner that lived for so long starts again without a pause."},
+    {.name = NULL},
+};
+
+static const ConfigKey runner_keys[] = {
+    {"start", BOOL("yes"),
+     .about = "Whether the master starts this runner.",
+     .readers = "in lmtp pipeline"},
+    {"instances", COUNT("1"),
+     .about = "How many processes share the queue, each with its own part."},
+    {"command", PATH(CONFIG_LIBEXEC "/" CONFIG_NAME),
+     .about = "The program. A runner that does not come with Listrunner must have it.",
+     .example = "/usr/local/libexec/count"},
+    {"queue", STRING(CONFIG_NAME),
+     .about = "The queue that it works. A listener has none.",
+     .example = "count",
+     .readers = "in lmtp pipeline"},
+    {"listen", LIST(NULL),
+     .about = "Addresses that the master binds for a listener: HOST:PORT, [IPv6]:PORT or unix:PATH. A host name "
+      "stands for all its addresses, * for all of the machine, IPv4 and IPv6.",
+     .example = "127.0.0.1:8025, [::1]:8025, unix:/run/listrunner/lmtp.sock"},
+    {.name = NULL},
+};
+
+static const ConfigTable tables[] = {
+    {"master", .about = "How the runners are kept alive.", .keys = master_keys},
+    {"runner.*", .about = "One section a runner; built in are {members}. A runner of the site's own has a section too, "
+       "with a command, and may have free keys that begin with x_.", .keys = runner_keys, .free_keys = true},
+    {.section = NULL},
+};
+
+/* clang-format on */
+
+/* Queues that no runner of the site's own may work: retry and notice belong to out, the others wait for a person. */
+static const char *const reserved_queues[] = {"retry", "notice", "hold", "corrupt", "shunt", NULL};
+
+static bool queue_name_valid(const char *name)
+{
+    return g_ascii_isalnum(*name) && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-")] == '\0';
+}
+
+/* `owners` has the section of each queue so far. */
+static void check_queue(const ConfigCheck *check, const char *section, GHashTable *owners)
+{
+    const ConfigValue *queue = config_usable(check, section, "queue");
+    const char *owner = queue ? g_hash_table_lookup(owners, queue->text) : NULL;
+    if (!queue)
+        return;
+    if (!queue_name_valid(queue->text))
+        config_complain(check, section, "queue", "found \"%s\"; allowed are small letters, digits, _ and -",
+                        queue->text);
+    else if (g_strv_contains(reserved_queues, queue->text))
+        config_complain(check, section, "queue", "found \"%s\", which no runner may have; allowed is any other",
+                        queue->text);
+    else if (owner)
+        config_complain(check, section, "queue", "found \"%s\", the queue of [%s]; allowed is a queue of its own "
+                        "(more processes: instances)", queue->text, owner);
+    else
+        g_hash_table_insert(owners, queue->text, (gpointer)section);
+}
+
+/* The directory of a socket must be there, unless it is the one that the master makes. */
+static void check_socket_path(const ConfigCheck *check, const char *section, const char *path)
+{
+    const ConfigValue *runtime = config_usable(check, "master", "runtime_directory");
+    g_autofree char *above = g_path_get_dirname(path);
+    struct stat status;
+    if ((!runtime || strcmp(above, runtime->text) != 0) && stat(above, &status) != 0 && errno != EACCES)
+        config_complain(check, section, "listen", "found \"unix:%s\", but there is no directory %s; allowed is a path "
+                        "in one that exists", path, above);
+}
+
+/* What an address to listen on names is there on this host. */
+static void check_listen_here(const ConfigCheck *check, const char *section, const char *word)
+{
+    const char *colon = strrchr(word, ':');
+    if (g_str_has_prefix(word, "unix:/"))
+        check_socket_path(check, section, word + 5);
+    if (!colon || colon == word || *word == '[' || *word == '*' || g_str_has_prefix(word, "unix:"))
+        return;
+    g_autofree char *host = g_strndup(word, (size_t)(colon - word));
+    const char *why = config_unresolved(host, AI_PASSIVE);
+    if (why)
+        config_complain(check, section, "listen", "found \"%s\", but %s has no address (%s); allowed is a name or an "
+                        "address of this host, or * for all of them", word, host, why);
+}
+
+static void check_listen(const ConfigCheck *check, const char *section)
+{
+    const ConfigValue *listen = config_usable(check, section, "listen");
+    const ConfigValue *start = config_usable(check, section, "start");
+    for (char **word = listen ? listen->words : NULL; word && *word; word++) {
+        bool any = g_str_has_prefix(*word, "*:") && config_port_valid(*word + 2);
+        if (!config_endpoint_valid(*word) && !any)
+            config_complain(check, section, "listen", "found \"%s\"; allowed is " CONFIG_ENDPOINT_ALLOWED, *word);
+        if (!check->offline && start && start->number)
+            check_listen_here(check, section, *word);
+    }
+}
+
+static void check_command(const ConfigCheck *check, const char *section)
+{
+    const ConfigValue *command = config_usable(check, section, "command");
+    bool given = config_given(check, section, "command");
+    if (!given && !config_is_built_in(section))
+        config_complain(check, section, "command", "found no value; allowed is the absolute path of the program, "
+                        "because this runner does not come with Listrunner");
+    else if (given && command && !check->offline)
+        config_check_program(check, section, "command", command->text);
+}
+
+static void check(const ConfigCheck *check)
+{
+    config_check_order(check, "master", "restart_delay_min", "restart_delay_max");
+    if (!check->offline)
+        config_check_no_file(check, "master", "runtime_directory");
+    g_autoptr(GHashTable) owners = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autofree const char **sections = config_family_sections(check->config, "runner");
+    for (const char **section = sections; *section; section++) {
+        check_command(check, *section);
+        check_listen(check, *section);
+        check_queue(check, *section, owners);
+    }
+}
+
+const ConfigSettings master_settings = {.tables = tables, .check = check};

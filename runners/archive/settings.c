@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* The runner archive, section [archive], and its archivers, sections [archiver.NAME]. */
+#include "base/config_table.h"
+
+#include <string.h>
+
+#include "base/config_check.h"
+
+/* clang-format off */
+static const ConfigKey archive_keys[] = {
+    {"command_timeout", DURATION("5m", SECOND, DAY),
+     .about = "How long the program of an archiver may take for one message, from its start to its end, whatever it "
+      "writes. Then it is killed, and tried again later."},
+    {.name = NULL},
+};
+
+static const ConfigKey archiver_keys[] = {
+    {"enabled", BOOL("yes"),
+     .about = "Whether it gets messages."},
+    {"type", CHOICE("maildir", "maildir|mbox|command"),
+     .about = "maildir: one maildir a list below path. mbox: one file LIST.mbox a list below path. command: a "
+      "program is run for each message."},
+    {"path", PATH(NULL),
+     .about = "The directory of a maildir or mbox archiver; no two of one type share it.",
+     .example = "/var/lib/listrunner/archives"},
+    {"command", STRING(NULL),
+     .about = "The program and its arguments; the message is its standard input. No shell is involved.",
+     .example = "/usr/local/bin/archive --list-mail"},
+    {"list_url", STRING(NULL),
+     .about = "The address of the list's archive on the web, for List-Archive. $list_id, $list_name and $mail_host "
+      "are replaced.",
+     .example = "https://lists.example.org/archives/$list_id/"},
+    {"permalink", STRING(NULL),
+     .about = "The address of one message on the web, for Archived-At; as list_url, and $hash is replaced with the "
+      "Message-ID-Hash.",
+     .example = "https://lists.example.org/archives/$list_id/$hash"},
+    {.name = NULL},
+};
+
+static const ConfigTable tables[] = {
+    {"archive", .about = "What the runner archive grants its archivers.", .keys = archive_keys},
+    {"archiver.*", .about = "One section an archive; none is built in.", .keys = archiver_keys,
+     .readers = "archive in pipeline"},
+    {.section = NULL},
+};
+
+static const ConfigMember members[] = {
+    {.section = "runner.archive"},
+    {.section = NULL},
+};
+/* clang-format on */
+
+/* Two archivers of one type in one directory would write to the same files at once. */
+static void check_path(const ConfigCheck *check, const char *section, const char *type, GHashTable *owners)
+{
+    const ConfigValue *path = config_usable(check, section, "path");
+    if (!path || g_str_equal(type, "command"))
+        return;
+    g_autofree char *canonical = g_canonicalize_filename(path->text, "/");
+    g_autofree char *place = g_strdup_printf("%s %s", type, canonical);
+    const char *owner = g_hash_table_lookup(owners, place);
+    if (owner)
+        config_complain(check, section, "path", "found \"%s\", the path of [%s]; allowed is a directory of its own",
+                        path->text, owner);
+    else
+        g_hash_table_insert(owners, g_steal_pointer(&place), (gpointer)section);
+}
+
+static void check_command(const ConfigCheck *check, const char *section, bool enabled)
+{
+    const ConfigValue *command = config_usable(check, section, "command");
+    g_auto(GStrv) words = NULL;
+    g_autoptr(GError) error = NULL;
+    if (!command)
+        return;
+    if (!g_shell_parse_argv(command->text, NULL, &words, &error) || *words[0] != '/')
+        config_complain(check, section, "command", "found \"%s\"%s%s; allowed is the absolute path of a program "
+                        "and its arguments", command->text, error ? ": " : "", error ? error->message : "");
+    else if (enabled && !check->offline)
+        config_check_program(check, section, "command", words[0]);
+}
+
+static void check_archiver(const ConfigCheck *check, const char *section, GHashTable *owners)
+{
+    const ConfigValue *type = config_usable(check, section, "type");
+    const ConfigValue *on = config_usable(check, section, "enabled");
+    bool enabled = on && on->number;
+    if (!type)
+        return;
+    const char *needed = g_str_equal(type->text, "command") ? "command" : "path";
+    if (config_unset(check, section, needed))
+        config_complain(check, section, needed, "found no value; allowed is %s, because type = %s",
+                        g_str_equal(needed, "path") ? "an absolute path" : "a program and its arguments", type->text);
+    check_command(check, section, enabled);
+    if (enabled)
+        check_path(check, section, type->text, owners);
+    if (enabled && !check->offline)
+        config_check_no_file(check, section, "path");
+}
+
+static void check(const ConfigCheck *check)
+{
+    g_autoptr(GHashTable) owners = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autofree const char **sections = config_family_sections(check->config, "archiver");
+    for (const char **section = sections; *section; section++)
+        check_archiver(check, *section, owners);
+}
+
+const ConfigSettings archive_settings = {.tables = tables, .members = members, .check = check};

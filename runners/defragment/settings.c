@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* The runner defragment: section [defragment]. */
+#include "base/config_table.h"
+
+#include <string.h>
+
+#include "base/config_check.h"
+
+/* clang-format off */
+static const ConfigKey keys[] = {
+    {"notices", INTEGER("4", 1, 730, "days"),
+     .about = "Parts wait for the others for half of this time. A list may say another."},
+    {"max_parts", INTEGER("1000", 1, 100000, "parts"),
+     .about = "The most parts of one message; a part with a higher number or total is refused."},
+    {"max_size", SIZE("32M", 1 * KIB, 2047 * MIB),
+     .about = "The largest message that is put together; the parts of a larger one are held."},
+    {"sets_per_sender", INTEGER("10", 1, 1000000, "messages"),
+     .about = "Messages of one sender that may wait for parts; the first part of a further one is answered 452."},
+    {"sets_per_list", INTEGER("100", 1, 1000000, "messages"),
+     .about = "The same for one list."},
+    {"sets_per_host", INTEGER("10000", 1, 10000000, "messages"),
+     .about = "The same for this host."},
+    {"max_waiting", SIZE("1G", 1 * MIB, 1024 * GIB),
+     .about = "Octets of parts that may wait on this host; beyond it first parts are answered 452."},
+    {"hosts", LIST(NULL),
+     .about = "With several hosts that share the store: NAME=ADDRESS for each, its hostname and where its LMTP "
+      "listens, HOST:PORT or unix:PATH. A part whose message waits on another host is handed to it.",
+     .more = "As long as the store is SQLite, these hosts are containers of one machine with spools of their own; see "
+      "path of section [store].",
+     .example = "a.example.org=192.0.2.1:8024 b.example.org=192.0.2.2:8024"},
+    {"host_timeout", DURATION("30s", SECOND, HOUR),
+     .about = "How long another host may take for each step when it is handed a part."},
+    {.name = NULL},
+};
+
+static const ConfigTable tables[] = {
+    {"defragment", .about = "What the runner defragment keeps, and how long.", .keys = keys, .readers = "lmtp"},
+    {.section = NULL},
+};
+
+static const ConfigMember members[] = {
+    {.section = "runner.defragment"},
+    {.section = NULL},
+};
+/* clang-format on */
+
+static void check(const ConfigCheck *check)
+{
+    const ConfigValue *hosts = config_usable(check, "defragment", "hosts");
+    for (char **word = hosts ? hosts->words : NULL; word && *word; word++) {
+        const char *equals = strchr(*word, '=');
+        if (!equals || equals == *word || !config_endpoint_valid(equals + 1))
+            config_complain(check, "defragment", "hosts", "found \"%s\"; allowed is NAME=ADDRESS, the address "
+                            CONFIG_ENDPOINT_ALLOWED, *word);
+    }
+}
+
+const ConfigSettings defragment_settings = {.tables = tables, .members = members, .check = check};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* What holds for every part: section [site]. */
+#include "base/config_table.h"
+
+#include <pwd.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "base/config_check.h"
+#include "base/mailbox.h"
+
+/* clang-format off */
+static const ConfigKey site_keys[] = {
+    {"user", STRING("listrunner"),
+     .about = "The system user that every part runs as, not root. A master started as root changes to it; started "
+      "as anybody else it stays who it is."},
+    {"hostname", STRING(CONFIG_SYSTEM),
+     .about = "The name of this host in greetings, message ids and trace fields.",
+     .example = "lists.example.org"},
+    {"site_owner", STRING("postmaster@" CONFIG_HOSTNAME),
+     .about = "The mail address of the people who run the site.",
+     .example = "postmaster@lists.example.org"},
+    {"log", CHOICE("stderr", "stderr|syslog"),
+     .about = "Where the log goes: standard error (a service manager keeps it) or syslog, facility mail."},
+    {"verbose", BOOL("no"),
+     .about = "Whether debug lines are logged."},
+    {.name = NULL},
+};
+
+static const ConfigTable tables[] = {
+    {"site", .about = "What holds for every part.", .keys = site_keys, .readers = "*"},
+    {.section = NULL},
+};
+
+/* clang-format on */
+
+static void check_user(const ConfigCheck *check, const ConfigValue *user)
+{
+    /* Who is not root stays who he is: only a name that he wrote can be wrong. */
+    if (user->line == 0 && geteuid() != 0)
+        return;
+    const struct passwd *account = getpwnam(user->text);
+    if (!account)
+        config_complain(check, "site", "user", "found \"%s\", which does not exist; allowed is a user of this system "
+                        "(adduser --system --group %s)", user->text, user->text);
+    else if (account->pw_uid == 0 && g_strcmp0(g_getenv(CONFIG_ENV_ALLOW_ROOT), "yes") != 0)
+        config_complain(check, "site", "user", "found \"%s\", who may do everything on this system, and so might "
+                        "whoever breaks into a runner; allowed is a user of its own (adduser --system --group "
+                        "listrunner)", user->text);
+}
+
+static void check(const ConfigCheck *check)
+{
+    const ConfigValue *hostname = config_usable(check, "site", "hostname");
+    if (hostname && !config_host_valid(hostname->text))
+        config_complain(check, "site", "hostname", "found \"%s\"; allowed is a host name", hostname->text);
+    const ConfigValue *owner = config_usable(check, "site", "site_owner");
+    if (owner && owner->line > 0 && !mailbox_valid(owner->text))
+        config_complain(check, "site", "site_owner", "found \"%s\"; allowed is a mail address without a name",
+                        owner->text);
+    if (check->offline)
+        return;
+    const ConfigValue *user = config_usable(check, "site", "user");
+    if (user)
+        check_user(check, user);
+}
+
+const ConfigSettings site_settings = {.tables = tables, .check = check};
