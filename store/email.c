@@ -69,7 +69,7 @@ bool email_find(Store *store, const char *email, Email *address, GError **error)
 }
 
 /* Names end up in header fields. */
-static char *clean(const char *display_name)
+char *email_clean_name(const char *display_name)
 {
     if (!display_name || !*display_name)
         return NULL;
@@ -107,13 +107,13 @@ bool email_ensure(Store *store, const char *email, const char *display_name, Ema
     if (address->key == 0)
         return false;
     address->named = true;
-    g_autofree char *name = clean(display_name);
+    g_autofree char *name = email_clean_name(display_name);
     return make(store, address, name, error);
 }
 
 bool email_set_name(Store *store, const Email *address, const char *display_name, GError **error)
 {
-    g_autofree char *name = clean(display_name);
+    g_autofree char *name = email_clean_name(display_name);
     return query_run(store, error, NULL, "UPDATE address SET display_name = $2 WHERE key = $1", INTEGER(address->key),
                      TEXT(name));
 }

@@ -29,4 +29,6 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Email, email_clear)
 bool email_find(Store *store, const char *email, Email *address, GError **error);
 /* Makes it when it is not known, with a person of its own. FAIL_NEVER: no valid address. */
 bool email_ensure(Store *store, const char *email, const char *display_name, Email *address, GError **error);
+/* A name as header fields can hold it; NULL for none. g_free() */
+char *email_clean_name(const char *display_name);
 bool email_set_name(Store *store, const Email *address, const char *display_name, GError **error);

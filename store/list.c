@@ -227,6 +227,10 @@ static bool insert_list(Store *store, const char *name, const char *host, const 
     for (const char *const *setting = style->settings; *setting; setting += 2)
         if (!insert_setting(store, key, setting[0], setting[1], error))
             return false;
+    for (Role role = ROLE_MEMBER; role <= ROLE_NONMEMBER; role++)
+        if (!query_run(store, error, NULL, "INSERT INTO member_total (list, role, total) VALUES ($1, $2, 0)",
+                       INTEGER(key), INTEGER(role)))
+            return false;
     return true;
 }
 
@@ -285,7 +289,8 @@ static bool delete_members(Store *store, int64_t list, int64_t *removed, GError 
     g_autofree char *folded = g_strdup(query_text(query, 1));
     int64_t role = query_integer(query, 0), by_person = query_integer(query, 2);
     g_clear_pointer(&query, query_free);
-    return query_run(store, error, removed,
+    return query_run(store, error, NULL, "DELETE FROM member_total WHERE list = $1", INTEGER(list)) &&
+           query_run(store, error, removed,
                      "DELETE FROM member WHERE list = $1 AND (role, folded, by_person) < ($2, $3, $4)", INTEGER(list),
                      INTEGER(role), TEXT(folded), INTEGER(by_person));
 }

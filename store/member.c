@@ -14,7 +14,15 @@ static const char *const role_names[] = {"member", "owner", "moderator", "nonmem
 static const char *const status_names[] = {"enabled", "by_user", "by_bounces", "by_moderator", "unknown"};
 static const char *const mode_names[] = {"regular", "plaintext_digests", "mime_digests", "summary_digests"};
 
-const Preferences preferences_unset = {-1, -1, -1, -1, -1, -1};
+const Preferences preferences_unset = {-1, -1, -1, -1, -1, -1, ""};
+const Preferences preferences_default = {0, 1, 1, 1, MODE_REGULAR, DELIVERY_ENABLED, ""};
+
+bool preferences_are_unset(const Preferences *preferences)
+{
+    return preferences->acknowledge_posts < 0 && preferences->hide_address < 0 && preferences->receive_list_copy < 0 &&
+           preferences->receive_own_postings < 0 && preferences->delivery_mode < 0 &&
+           preferences->delivery_status < 0 && !*preferences->preferred_language;
+}
 
 static bool find_name(const char *const *names, size_t count, const char *text, unsigned *found)
 {
@@ -80,18 +88,9 @@ void member_free(Member *member)
 
 /* ---- reading ---- */
 
-/* A name that nobody gave is empty, not NULL. */
-#define MEMBER_COLUMNS \
-    "SELECT m.key, l.list_id, m.email, COALESCE(d.display_name, u.display_name, ''), m.role, m.moderation_action, " \
-    "m.joined_at, m.acknowledge_posts, m.hide_address, m.receive_list_copy, m.receive_own_postings, " \
-    "m.delivery_mode, m.delivery_status, " EFFECTIVE_ACKNOWLEDGE_POSTS ", " EFFECTIVE_HIDE_ADDRESS \
-    ", " EFFECTIVE_RECEIVE_LIST_COPY ", " EFFECTIVE_RECEIVE_OWN_POSTINGS ", " EFFECTIVE_DELIVERY_MODE \
-    ", " EFFECTIVE_DELIVERY_STATUS MEMBER_JOINS \
-    "JOIN address d ON d.key = m.address JOIN person u ON u.key = m.person JOIN list l ON l.key = m.list "
-
 Preferences query_preferences(Query *query, int column)
 {
-    return (Preferences){
+    Preferences read = {
         .acknowledge_posts = query_choice(query, column),
         .hide_address = query_choice(query, column + 1),
         .receive_list_copy = query_choice(query, column + 2),
@@ -99,9 +98,12 @@ Preferences query_preferences(Query *query, int column)
         .delivery_mode = query_choice(query, column + 4),
         .delivery_status = query_choice(query, column + 5),
     };
+    if (!query_is_null(query, column + 6))
+        g_strlcpy(read.preferred_language, query_text(query, column + 6), sizeof read.preferred_language);
+    return read;
 }
 
-static Member *read_row(Query *query)
+Member *member_read_row(Query *query)
 {
     Member *member = g_new0(Member, 1);
     store_key_id(query_integer(query, 0), member->id);
@@ -111,8 +113,12 @@ static Member *read_row(Query *query)
     member->role = (Role)query_integer(query, 4);
     member->moderation_action = query_is_null(query, 5) ? ACTION_UNSET : (Action)query_integer(query, 5);
     member->joined_at = query_integer(query, 6);
-    member->own = query_preferences(query, 7);
-    member->effective = query_preferences(query, 7 + PREFERENCE_COUNT);
+    member->as_user = query_integer(query, 7) != 0;
+    if (query_integer(query, 9) == 0)
+        store_key_id(query_integer(query, 8), member->user_id);
+    member->bounce_score = query_integer(query, 10);
+    member->own = query_preferences(query, 11);
+    member->effective = query_preferences(query, 11 + PREFERENCE_COUNT);
     return member;
 }
 
@@ -133,7 +139,19 @@ Member *member_find(Store *store, const char *list_id, Role role, const char *ad
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_DONE)
         no_such(role, list_id, address, error);
-    return step == STEP_ROW ? read_row(query) : NULL;
+    return step == STEP_ROW ? member_read_row(query) : NULL;
+}
+
+Member *member_by_id(Store *store, const char *id, GError **error)
+{
+    int64_t key = 0;
+    g_autoptr(Query) query = NULL;
+    if (store_id_key(id, &key) && !(query = query_open(store, error, MEMBER_COLUMNS "WHERE m.key = $1", INTEGER(key))))
+        return NULL;
+    Step step = query ? query_step(query, error) : STEP_DONE;
+    if (step == STEP_DONE)
+        fail(error, FAIL_MISSING, "there is no member with the id %s", id);
+    return step == STEP_ROW ? member_read_row(query) : NULL;
 }
 
 bool member_each(Store *store, const char *list_id, Role role, MemberEach *each, void *data, GError **error)
@@ -147,7 +165,7 @@ bool member_each(Store *store, const char *list_id, Role role, MemberEach *each,
                                         INTEGER(list), INTEGER(role));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
-        g_autoptr(Member) member = read_row(query);
+        g_autoptr(Member) member = member_read_row(query);
         if (!each(member, data))
             return true;
     }
@@ -159,6 +177,16 @@ bool member_count(Store *store, const char *list_id, Role role, int64_t *count, 
     int64_t list;
     if (!list_key(store, list_id, &list, error))
         return false;
+    {
+        g_autoptr(Query) query =
+            query_open(store, error, "SELECT total FROM member_total WHERE list = $1 AND role = $2", INTEGER(list),
+                       INTEGER(role));
+        Step step = query ? query_step(query, error) : STEP_FAILED;
+        if (step == STEP_ROW)
+            *count = query_integer(query, 0);
+        if (step != STEP_DONE)
+            return step == STEP_ROW;
+    }
     g_autoptr(Query) query = query_open(store, error, "SELECT count(*) FROM member WHERE list = $1 AND role = $2",
                                         INTEGER(list), INTEGER(role));
     if (!query || query_step(query, error) != STEP_ROW)
@@ -189,6 +217,33 @@ char **list_administrators(Store *store, const char *list_id, GError **error)
 
 /* ---- writing ---- */
 
+bool member_count_change(Store *store, int64_t list, Role role, int64_t delta, GError **error)
+{
+    return query_run(store, error, NULL, "UPDATE member_total SET total = total + $3 WHERE list = $1 AND role = $2",
+                     INTEGER(list), INTEGER(role), INTEGER(delta));
+}
+
+bool member_remove_each(Store *store, Query *keys, GError **error)
+{
+    g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    Step step = STEP_FAILED;
+    while (keys && (step = query_step(keys, error)) == STEP_ROW) {
+        int64_t key = query_integer(keys, 0);
+        g_array_append_val(found, key);
+    }
+    query_free(keys);
+    for (unsigned at = 0; step == STEP_DONE && at < found->len; at++) {
+        const Value key = INTEGER(g_array_index(found, int64_t, at));
+        if (!query_run(store, error, NULL,
+                       "UPDATE member_total SET total = total - 1 WHERE EXISTS (SELECT 1 FROM member WHERE key = $1 "
+                       "AND member.list = member_total.list AND member.role = member_total.role)",
+                       key) ||
+            !query_run(store, error, NULL, "DELETE FROM member WHERE key = $1", key))
+            return false;
+    }
+    return step == STEP_DONE;
+}
+
 typedef struct NewMember {
     const char *list_id;
     Role role;
@@ -206,14 +261,15 @@ static bool insert(Store *store, const NewMember *new, int64_t list, const Email
             store, error, &added,
             "INSERT INTO member (list, role, folded, by_person, email, address, person, key, "
             "joined_at, " PREFERENCE_COLUMNS ") "
-            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) "
+            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) "
             "ON CONFLICT (list, role, folded, by_person) DO NOTHING",
             INTEGER(list), INTEGER(new->role), TEXT(address->folded), INTEGER(new->by_person), TEXT(address->email),
             INTEGER(address->key), INTEGER(address->person), INTEGER(key), INTEGER(clock_now()),
             PREFERENCE_VALUES(own)))
         return false;
-    return added > 0 ||
-           fail(error, FAIL_RACE, "%s is a %s of %s already", address->email, role_text(new->role), new->list_id);
+    if (added == 0)
+        return fail(error, FAIL_RACE, "%s is a %s of %s already", address->email, role_text(new->role), new->list_id);
+    return member_count_change(store, list, new->role, 1, error);
 }
 
 /* The name comes last: nothing is written before the one check that fails for want of novelty. */
@@ -282,26 +338,49 @@ static bool change_whole(Store *store, const Change *what, GError **error)
     return write_begin(store, &write, error) && write_end(store, &write, change(store, what, error), error);
 }
 
+static bool remove_by_address(Store *store, const char *list_id, Role role, const char *address, GError **error)
+{
+    int64_t list, removed = 0;
+    g_autofree char *folded = email_folded(address);
+    return list_key(store, list_id, &list, error) &&
+           query_run(store, error, &removed, "DELETE FROM member WHERE list = $1 AND role = $2 AND folded = $3",
+                     INTEGER(list), INTEGER(role), TEXT(folded)) &&
+           (removed > 0 || no_such(role, list_id, address, error)) &&
+           member_count_change(store, list, role, -removed, error);
+}
+
 bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error)
 {
-    return change_whole(
-        store,
-        &(Change){list_id, role, address, "DELETE FROM member WHERE list = $1 AND role = $2 AND folded = $3", NULL, 0},
-        error);
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write, remove_by_address(store, list_id, role, address, error), error);
+}
+
+/* Enabled again, a vacation is over. */
+static bool end_vacation(Store *store, const char *list_id, Role role, const char *address, GError **error)
+{
+    int64_t list;
+    g_autofree char *folded = email_folded(address);
+    return list_key(store, list_id, &list, error) &&
+           query_run(store, error, NULL,
+                     "DELETE FROM vacation WHERE begun = 1 AND member IN (SELECT key FROM member WHERE list = $1 AND "
+                     "role = $2 AND folded = $3 AND COALESCE(delivery_status, 0) = 0)",
+                     INTEGER(list), INTEGER(role), TEXT(folded));
 }
 
 bool member_set_preferences(Store *store, const char *list_id, Role role, const char *address, const Preferences *own,
                             GError **error)
 {
     const Value values[] = {PREFERENCE_VALUES(own)};
-    return change_whole(
-        store,
-        &(Change){list_id, role, address,
-                  "UPDATE member SET acknowledge_posts = $4, hide_address = $5, receive_list_copy = $6, "
-                  "receive_own_postings = $7, delivery_mode = $8, delivery_status = $9 "
-                  "WHERE list = $1 AND role = $2 AND folded = $3",
-                  values, G_N_ELEMENTS(values)},
-        error);
+    const Change what = {list_id, role, address,
+                         "UPDATE member SET acknowledge_posts = $4, hide_address = $5, receive_list_copy = $6, "
+                         "receive_own_postings = $7, delivery_mode = $8, delivery_status = $9, "
+                         "preferred_language = $10 WHERE list = $1 AND role = $2 AND folded = $3",
+                         values, G_N_ELEMENTS(values)};
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write,
+                     change(store, &what, error) && end_vacation(store, list_id, role, address, error), error);
 }
 
 bool member_set_moderation(Store *store, const char *list_id, Role role, const char *address, Action action,
@@ -313,4 +392,51 @@ bool member_set_moderation(Store *store, const char *list_id, Role role, const c
         &(Change){list_id, role, address,
                   "UPDATE member SET moderation_action = $4 WHERE list = $1 AND role = $2 AND folded = $3", &value, 1},
         error);
+}
+
+/* ---- another address ---- */
+
+static bool move_member(Store *store, int64_t key, const char *email, GError **error)
+{
+    int64_t list, person;
+    Role role;
+    {
+        g_autoptr(Query) query =
+            query_open(store, error, "SELECT list, role, person FROM member WHERE key = $1", INTEGER(key));
+        Step step = query ? query_step(query, error) : STEP_FAILED;
+        if (step != STEP_ROW)
+            return step == STEP_DONE && fail(error, FAIL_MISSING, "the member is gone");
+        list = query_integer(query, 0);
+        role = (Role)query_integer(query, 1);
+        person = query_integer(query, 2);
+    }
+    g_auto(Email) address = {0};
+    bool taken;
+    if (!email_ensure(store, email, NULL, &address, error))
+        return false;
+    {
+        g_autoptr(Query) query = query_open(
+            store, error, "SELECT 1 FROM member WHERE list = $1 AND role = $2 AND folded = $3 AND key <> $4",
+            INTEGER(list), INTEGER(role), TEXT(address.folded), INTEGER(key));
+        Step step = query ? query_step(query, error) : STEP_FAILED;
+        if (step == STEP_FAILED)
+            return false;
+        taken = step == STEP_ROW;
+    }
+    if (taken)
+        return fail(error, FAIL_RACE, "%s is a %s of the list already", address.email, role_text(role));
+    return (address.person == person || user_adopt(store, &address, person, error)) &&
+           query_run(store, error, NULL,
+                     "UPDATE member SET folded = $2, email = $3, address = $4, by_person = 0 WHERE key = $1",
+                     INTEGER(key), TEXT(address.folded), TEXT(address.email), INTEGER(address.key));
+}
+
+bool member_set_address(Store *store, const char *id, const char *address, GError **error)
+{
+    int64_t key;
+    Write write;
+    if (!store_id_key(id, &key))
+        return fail(error, FAIL_MISSING, "there is no member with the id %s", id);
+    return write_begin(store, &write, error) &&
+           write_end(store, &write, move_member(store, key, address, error), error);
 }

@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * People: users have addresses; a member is an address (or a user, by the
- * preferred address) in a role on a list. Preferences are inherited member,
- * address, user, then the default.
+ * Members: an address (or a user, by the preferred address; store/user.h) in a role on a list. Preferences are inherited
+ * member, address, user, then the default.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -35,21 +34,28 @@ bool delivery_status_parse(const char *text, DeliveryStatus *status);
 const char *delivery_mode_text(DeliveryMode mode);
 bool delivery_mode_parse(const char *text, DeliveryMode *mode);
 
-/* What a member prefers; -1 in any field: not set at this level. */
+/* What a member prefers; -1, and the empty language: not set at this level. */
+#define PREFERENCE_LANGUAGE_SIZE 16
 typedef struct Preferences {
     int acknowledge_posts, hide_address, receive_list_copy, receive_own_postings; /* 0, 1 */
     int delivery_mode, delivery_status;
+    char preferred_language[PREFERENCE_LANGUAGE_SIZE]; /* "de" */
 } Preferences;
 extern const Preferences preferences_unset;
+extern const Preferences preferences_default; /* what counts where nobody said anything; the language is the list's */
+bool preferences_are_unset(const Preferences *preferences);
 
 typedef struct Member {
     char id[STORE_ID_SIZE];
+    char user_id[STORE_ID_SIZE]; /* "": the address belongs to no user */
     char *list_id, *address, *display_name;
     Role role;
+    bool as_user;             /* follows the address that the user prefers */
     Action moderation_action; /* ACTION_UNSET: the list's default */
     int64_t joined_at;
+    int64_t bounce_score;  /* hundredths */
     Preferences own;       /* set on the member itself */
-    Preferences effective; /* after inheritance: no field is -1 */
+    Preferences effective; /* after inheritance: no field is -1; a language may be empty: the list's */
 } Member;
 
 void member_free(Member *member);
@@ -59,12 +65,40 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Member, member_free)
  * role already; FAIL_NEVER: no valid address; FAIL_MISSING: no such list. */
 bool member_add(Store *store, const char *list_id, Role role, const char *address, const char *display_name,
                 const Preferences *own, GError **error);
+/* Subscribes the user of address by whatever is preferred; where nothing is yet, by address. */
+bool member_add_user(Store *store, const char *list_id, Role role, const char *address, GError **error);
 bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error);
 Member *member_find(Store *store, const char *list_id, Role role, const char *address, GError **error);
 bool member_set_preferences(Store *store, const char *list_id, Role role, const char *address,
                             const Preferences *own, GError **error);
 bool member_set_moderation(Store *store, const char *list_id, Role role, const char *address, Action action,
                            GError **error);
+Member *member_by_id(Store *store, const char *id, GError **error);
+/* Gives the membership to another address (made when unknown, then of the same user). FAIL_RACE: that one has the role
+ * already, or belongs to another user. */
+bool member_set_address(Store *store, const char *id, const char *address, GError **error);
+
+/* Whom member_page() gives. Start with MEMBER_CRITERIA_ALL. Strings are borrowed. */
+typedef struct MemberCriteria {
+    const char *list_id;    /* NULL: all lists */
+    const char *subscriber; /* an address, or a pattern where * stands for any text, over address and name; NULL: any */
+    const char *user_id;    /* of this user, by any address; NULL: any */
+    unsigned roles;         /* 1u << ROLE_..., joined by |; 0: all */
+    int moderation_action;  /* set on the member: an Action; -1: any */
+    int delivery_mode, delivery_status; /* effective; -1: any */
+    int64_t skip;           /* members that are passed over first, where there is no place to begin at */
+    bool by_address;        /* by list, address, role; else by list, role (owner, moderator, member, nonmember), address */
+} MemberCriteria;
+#define MEMBER_CRITERIA_ALL ((MemberCriteria){.moderation_action = -1, .delivery_mode = -1, .delivery_status = -1})
+
+/* Up to limit members (of Member) from the place `after` (NULL: the first). *next (may be NULL; g_free()) is the place
+ * behind them, NULL: there are no more. A place stays good while members come and go, and a page costs the same
+ * wherever it lies. Lists come in order of List-Id, addresses by domain, then local part. FAIL_MISSING: no such list;
+ * FAIL_NEVER: `after` is no place. */
+GPtrArray *member_page(Store *store, const MemberCriteria *criteria, const char *after, unsigned limit, char **next,
+                       GError **error);
+/* How many there are. A list or all lists, by role, costs nothing; with further criteria all are looked at. */
+bool member_matching(Store *store, const MemberCriteria *criteria, int64_t *count, GError **error);
 
 /* Many at once, in any order: they are sorted first, which for a million takes
  * half the time of member_add() and a few MB. Open, add the lines, run, free.
@@ -92,22 +126,6 @@ typedef bool MemberEach(const Member *member, void *data);
 bool member_each(Store *store, const char *list_id, Role role, MemberEach *each, void *data, GError **error);
 bool member_count(Store *store, const char *list_id, Role role, int64_t *count, GError **error);
 
-/* Users are named by any of their addresses. FAIL_MISSING: it is not known.
- * Linking gives address (made when unknown) to the user of user_address; a
- * user left without addresses is gone, and what it subscribed by preference
- * stays subscribed by address. Preferring moves the subscriptions by user. */
-bool address_set_preferences(Store *store, const char *address, const Preferences *preferences, GError **error);
-bool user_link_address(Store *store, const char *user_address, const char *address, GError **error);
-bool user_set_preferred(Store *store, const char *address, GError **error);
-bool user_set_preferences(Store *store, const char *address, const Preferences *preferences, GError **error);
-/* Subscribes the user of address by whatever is preferred; where nothing is yet, by address. */
-bool member_add_user(Store *store, const char *list_id, Role role, const char *address, GError **error);
-
-/* When the address was shown to be the person's own, 0: never, or it is not known. */
-bool address_verified(Store *store, const char *address, int64_t *verified_at, GError **error);
-/* FAIL_MISSING: it is not known. */
-bool address_set_verified(Store *store, const char *address, int64_t verified_at, GError **error);
-
 /* The recipients of a post, in one query, streamed: regular delivery, enabled,
  * each address once, in order of the address's domain, then local part (octets
  * of the lower case). The sender (any address of that user, may be NULL) is
@@ -130,8 +148,7 @@ const char *recipient_cursor_next(RecipientCursor *cursor, GError **error);
 void recipient_cursor_free(RecipientCursor *cursor);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(RecipientCursor, recipient_cursor_free)
 
-/* An upper bound of how many the cursor will give, for splitting. They are
- * counted: a quarter of the time of reading them all. */
+/* An upper bound of how many the cursor will give, for splitting. */
 bool recipient_count(Store *store, const char *list_id, int64_t *count, GError **error);
 
 /* Owners and moderators whose delivery is enabled, each address once: whom

@@ -17,7 +17,7 @@
     "CREATE TEMPORARY TABLE import_line (number @integer@ NOT NULL PRIMARY KEY, folded @text@ NOT NULL, " \
     "email @text@ NOT NULL, display_name @text@, acknowledge_posts @integer@, hide_address @integer@, " \
     "receive_list_copy @integer@, receive_own_postings @integer@, delivery_mode @integer@, " \
-    "delivery_status @integer@) @table@"
+    "delivery_status @integer@, preferred_language @text@) @table@"
 
 struct MemberImport {
     Store *store;
@@ -81,7 +81,7 @@ bool member_import_add(MemberImport *import, int64_t number, const char *address
     return folded &&
            query_run(import->store, error, NULL,
                      "INSERT INTO import_line (number, folded, email, display_name, " PREFERENCE_COLUMNS
-                     ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+                     ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
                      INTEGER(number), TEXT(folded), TEXT(bare), TEXT(display_name), PREFERENCE_VALUES(own));
 }
 

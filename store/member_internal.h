@@ -11,12 +11,14 @@
 #include "store/store_internal.h"
 
 #define PREFERENCE_COLUMNS \
-    "acknowledge_posts, hide_address, receive_list_copy, receive_own_postings, delivery_mode, delivery_status"
-#define PREFERENCE_COUNT 6
+    "acknowledge_posts, hide_address, receive_list_copy, receive_own_postings, delivery_mode, delivery_status, " \
+    "preferred_language"
+#define PREFERENCE_COUNT 7
 #define PREFERENCE_VALUES(own) \
     INTEGER_OR_NULL((own)->acknowledge_posts), INTEGER_OR_NULL((own)->hide_address), \
         INTEGER_OR_NULL((own)->receive_list_copy), INTEGER_OR_NULL((own)->receive_own_postings), \
-        INTEGER_OR_NULL((own)->delivery_mode), INTEGER_OR_NULL((own)->delivery_status)
+        INTEGER_OR_NULL((own)->delivery_mode), INTEGER_OR_NULL((own)->delivery_status), \
+        TEXT(*(own)->preferred_language ? (own)->preferred_language : NULL)
 
 #define EFFECTIVE(column, fallback) "COALESCE(m." column ", a." column ", p." column ", " fallback ")"
 #define EFFECTIVE_ACKNOWLEDGE_POSTS EFFECTIVE("acknowledge_posts", "0")
@@ -26,13 +28,41 @@
 #define EFFECTIVE_DELIVERY_MODE EFFECTIVE("delivery_mode", "0")
 #define EFFECTIVE_DELIVERY_STATUS EFFECTIVE("delivery_status", "0")
 
+#define EFFECTIVE_PREFERRED_LANGUAGE EFFECTIVE("preferred_language", "''")
+
 #define MEMBER_JOINS \
     " FROM member m LEFT JOIN address_preference a ON a.address = m.address" \
     " LEFT JOIN person_preference p ON p.person = m.person "
+
+/* What member_read_row() reads. A name that nobody gave is empty, not NULL. */
+#define MEMBER_COLUMNS \
+    "SELECT m.key, l.list_id, m.email, COALESCE(d.display_name, u.display_name, ''), m.role, m.moderation_action, " \
+    "m.joined_at, m.by_person, m.person, u.stands_in, COALESCE(s.score, 0), m.acknowledge_posts, m.hide_address, " \
+    "m.receive_list_copy, m.receive_own_postings, m.delivery_mode, m.delivery_status, m.preferred_language, " \
+    EFFECTIVE_ACKNOWLEDGE_POSTS ", " EFFECTIVE_HIDE_ADDRESS ", " EFFECTIVE_RECEIVE_LIST_COPY \
+    ", " EFFECTIVE_RECEIVE_OWN_POSTINGS ", " EFFECTIVE_DELIVERY_MODE ", " EFFECTIVE_DELIVERY_STATUS \
+    ", " EFFECTIVE_PREFERRED_LANGUAGE MEMBER_JOINS \
+    "JOIN address d ON d.key = m.address JOIN person u ON u.key = m.person JOIN list l ON l.key = m.list " \
+    "LEFT JOIN bounce_score s ON s.member = m.key "
+Member *member_read_row(Query *query);
+
+/* Counts delta members more in the totals of the list. */
+bool member_count_change(Store *store, int64_t list, Role role, int64_t delta, GError **error);
+/* Removes the members whose keys the query gives, which it frees, and counts them out. */
+bool member_remove_each(Store *store, Query *keys, GError **error);
+
+/* user.c: the key of the person `who` names: an id or an address. FAIL_MISSING. */
+bool user_key(Store *store, const char *who, int64_t *person, GError **error);
+/* user.c: gives the address to the person, when it belongs to nobody, or to a user that has nothing else. FAIL_RACE. */
+bool user_adopt(Store *store, const Email *address, int64_t person, GError **error);
+/* Reads the preferences of a row, all unset where there is none. */
+bool user_read_preferences(Store *store, const char *sql, int64_t key, Preferences *preferences, GError **error);
+/* Subscriptions of the person by preference become those of the address that was preferred. */
+bool user_settle_subscriptions(Store *store, int64_t person, GError **error);
 
 /* user.c: goes from the address given to the one its person prefers; where
  * none is preferred yet, the one given becomes so. */
 bool user_preferred(Store *store, Email *address, GError **error);
 
-/* member.c: six columns from this one on. */
+/* member.c: PREFERENCE_COUNT columns from this one on. */
 Preferences query_preferences(Query *query, int column);

@@ -11,14 +11,16 @@
 
 #define COLUMNS \
     "pending.number, pending.kind, list.list_id, pending.address, pending.display_name, pending.facts, " \
-    "pending.waits_for, pending.made_at, pending.asked_at, pending.expires_at"
+    "pending.waits_for, pending.made_at, pending.asked_at, pending.expires_at, pending.delivery_mode, " \
+    "pending.delivery_status, pending.by_person, pending.welcome, pending.detail"
 #define FROM " FROM pending JOIN list ON list.key = pending.list "
 
 static const char alphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
 
 const char *pending_kind_text(PendingKind kind)
 {
-    return kind == PENDING_JOIN ? "join" : "leave";
+    static const char *const texts[] = {"join", "leave", "change-address", "set"};
+    return texts[kind];
 }
 
 const char *pending_waits_for_text(PendingWaitsFor waits_for)
@@ -33,6 +35,7 @@ void pending_free(Pending *pending)
     g_free(pending->list_id);
     g_free(pending->address);
     g_free(pending->display_name);
+    g_free(pending->detail);
     g_free(pending);
 }
 
@@ -97,14 +100,19 @@ static bool put(Store *store, Pending *pending, const char *token, GError **erro
         !find_number(store, pending, list, folded, &number, error) ||
         !query_run(store, error, NULL,
                    "INSERT INTO pending (number, kind, list, folded, address, display_name, facts, waits_for, token, "
-                   "made_at, asked_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) "
+                   "made_at, asked_at, expires_at, delivery_mode, delivery_status, by_person, welcome, detail) "
+                   "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) "
                    "ON CONFLICT (number) DO UPDATE SET address = excluded.address, "
                    "display_name = excluded.display_name, facts = excluded.facts, waits_for = excluded.waits_for, "
                    "token = excluded.token, made_at = excluded.made_at, asked_at = excluded.asked_at, "
-                   "expires_at = excluded.expires_at",
+                   "expires_at = excluded.expires_at, delivery_mode = excluded.delivery_mode, "
+                   "delivery_status = excluded.delivery_status, by_person = excluded.by_person, "
+                   "welcome = excluded.welcome, detail = excluded.detail",
                    INTEGER(number), INTEGER(pending->kind), INTEGER(list), TEXT(folded), TEXT(pending->address),
                    TEXT(pending->display_name), INTEGER(pending->facts), INTEGER(pending->waits_for), TEXT(hash),
-                   INTEGER(pending->made_at), INTEGER(pending->asked_at), INTEGER(pending->expires_at)))
+                   INTEGER(pending->made_at), INTEGER(pending->asked_at), INTEGER(pending->expires_at),
+                   INTEGER_OR_NULL(pending->delivery_mode), INTEGER_OR_NULL(pending->delivery_status),
+                   INTEGER(pending->as_user), INTEGER(pending->welcome), TEXT(pending->detail)))
         return false;
     pending->number = number;
     return true;
@@ -129,6 +137,11 @@ static Pending *read_row(Query *query)
     pending->made_at = query_integer(query, 7);
     pending->asked_at = query_integer(query, 8);
     pending->expires_at = query_integer(query, 9);
+    pending->delivery_mode = query_choice(query, 10);
+    pending->delivery_status = query_choice(query, 11);
+    pending->as_user = query_integer(query, 12) != 0;
+    pending->welcome = (PendingWelcome)query_integer(query, 13);
+    pending->detail = g_strdup(query_text(query, 14));
     return pending;
 }
 
@@ -170,6 +183,12 @@ bool pending_find_like(Store *store, const Pending *like, int64_t now, Pending *
     if (step == STEP_ROW)
         *pending = read_row(query);
     return step != STEP_FAILED;
+}
+
+bool pending_add_facts(Store *store, int64_t number, unsigned facts, GError **error)
+{
+    return query_run(store, error, NULL, "UPDATE pending SET facts = facts | $2 WHERE number = $1", INTEGER(number),
+                     INTEGER(facts));
 }
 
 bool pending_remove(Store *store, int64_t number, GError **error)

@@ -2,11 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Requests to join or leave a list that wait for an answer: of the person, who was sent a token by mail, or of a
- * moderator, who names the request by its number.
+ * Requests to join or leave a list, to change an address or to set options, that wait for an answer: of the person, who was sent a token
+ * by mail, or of a moderator, who names the request by its number.
  *
- * A token is 128 random bits, written as 26 lower-case letters and digits. The store keeps only its SHA-256, so that
- * whoever reads the database cannot use it. There is one request for each kind, list and address: a new one takes the
+ * A token is 128 random bits, written as 26 lower-case letters and digits. A request holds only its SHA-256. The letter
+ * that brings it to the person is in the outbox and in the spool until it is sent, and what a database has deleted may
+ * lie in its file for a while; so the database and the spool are for the eyes of the programs alone, and a token is worth
+ * nothing once it was used or has expired. There is one request for each kind, list and address: a new one takes the
  * place of the old one and keeps its number. A request that has expired is treated as if it were not there.
  */
 #include <glib.h>
@@ -15,7 +17,8 @@
 
 #include "store/store_type.h"
 
-typedef enum PendingKind { PENDING_JOIN, PENDING_LEAVE } PendingKind;
+typedef enum PendingKind { PENDING_JOIN, PENDING_LEAVE, PENDING_CHANGE_ADDRESS, PENDING_SET } PendingKind;
+typedef enum PendingWelcome { WELCOME_AS_LIST, WELCOME_YES, WELCOME_NO } PendingWelcome;
 typedef enum PendingWaitsFor { PENDING_PERSON, PENDING_MODERATOR } PendingWaitsFor;
 const char *pending_kind_text(PendingKind kind);
 const char *pending_waits_for_text(PendingWaitsFor waits_for);
@@ -29,6 +32,10 @@ typedef struct Pending {
     int64_t made_at;
     int64_t asked_at; /* when the last letter about it was sent */
     int64_t expires_at;
+    int delivery_mode, delivery_status; /* to join with; -1: as it comes */
+    bool as_user;                       /* to join as the user, by the address that is preferred */
+    PendingWelcome welcome;             /* whether who joins is welcomed */
+    char *detail; /* CHANGE_ADDRESS: the address that takes the place; SET: what to set; else NULL */
 } Pending;
 
 void pending_free(Pending *pending);
@@ -51,6 +58,8 @@ Pending *pending_find_token(Store *store, const char *token, int64_t now, GError
  * error. */
 bool pending_find_like(Store *store, const Pending *like, int64_t now, Pending **pending, GError **error);
 
+/* Adds to what is known about the request. */
+bool pending_add_facts(Store *store, int64_t number, unsigned facts, GError **error);
 bool pending_remove(Store *store, int64_t number, GError **error);
 
 /* Calls each for every request in order of its number, of one list or (list_id NULL) of all; each returns false to

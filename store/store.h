@@ -31,6 +31,8 @@
 #include "store/outbox.h"
 #include "store/pending.h"
 #include "store/store_type.h"
+#include "store/user.h"
+#include "store/vacation.h"
 
 /* Opens the database of driver ("sqlite") at where (a path) and brings its
  * schema up to date (numbered migrations, each in a transaction). With create

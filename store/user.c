@@ -1,75 +1,284 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
+#include "store/user.h"
+
 #include <string.h>
 
 #include "base/fail.h"
 #include "store/email.h"
-#include "store/member.h"
 #include "store/member_internal.h"
 #include "store/store_internal.h"
 
-/* ---- preferences ---- */
+#define CHUNK 256 /* users looked at between two queries */
 
-/* A row with nothing set would only slow the recipient query. */
-static bool replace_preferences(Store *store, const char *const sql[2], int64_t key, const Preferences *preferences,
-                                GError **error)
+void user_free(User *user)
 {
-    return query_run(store, error, NULL, sql[0], INTEGER(key)) &&
-           (memcmp(preferences, &preferences_unset, sizeof *preferences) == 0 ||
-            query_run(store, error, NULL, sql[1], INTEGER(key), PREFERENCE_VALUES(preferences)));
+    if (!user)
+        return;
+    g_free(user->display_name);
+    g_free(user->password);
+    g_free(user->preferred);
+    g_free(user);
 }
 
-static bool set_preferences(Store *store, const char *email, bool of_person, const Preferences *preferences,
-                            GError **error)
+/* ---- reading ---- */
+
+static bool no_user(const char *who, GError **error)
 {
-    static const char *const person_sql[2] = {
-        "DELETE FROM person_preference WHERE person = $1",
-        "INSERT INTO person_preference (person, " PREFERENCE_COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7)",
-    };
-    static const char *const address_sql[2] = {
-        "DELETE FROM address_preference WHERE address = $1",
-        "INSERT INTO address_preference (address, " PREFERENCE_COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7)",
-    };
-    g_auto(Email) address = {0};
-    return email_find(store, email, &address, error) &&
-           replace_preferences(store, of_person ? person_sql : address_sql, of_person ? address.person : address.key,
-                               preferences, error);
+    g_autofree char *shown = g_utf8_make_valid(who, -1);
+    return fail(error, FAIL_MISSING, "there is no user %s", shown);
 }
 
-bool address_set_preferences(Store *store, const char *address, const Preferences *preferences, GError **error)
+bool user_key(Store *store, const char *who, int64_t *person, GError **error)
 {
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, set_preferences(store, address, false, preferences, error), error);
-}
-
-bool user_set_preferences(Store *store, const char *address, const Preferences *preferences, GError **error)
-{
-    Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, set_preferences(store, address, true, preferences, error), error);
-}
-
-/* ---- whose address it is ---- */
-
-bool address_verified(Store *store, const char *address, int64_t *verified_at, GError **error)
-{
-    *verified_at = 0;
-    g_autofree char *folded = email_folded_checked(address, error);
+    g_autofree char *folded = strchr(who, '@') ? email_folded(who) : NULL;
+    if (!folded && !store_id_key(who, person))
+        return no_user(who, error);
     g_autoptr(Query) query =
-        folded ? query_open(store, error, "SELECT verified_at FROM address WHERE folded = $1", TEXT(folded)) : NULL;
+        folded ? query_open(store, error,
+                            "SELECT key FROM person WHERE stands_in = 0 AND "
+                            "key = (SELECT person FROM address WHERE folded = $1)",
+                            TEXT(folded))
+               : query_open(store, error, "SELECT key FROM person WHERE stands_in = 0 AND key = $1", INTEGER(*person));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_ROW)
-        *verified_at = query_integer(query, 0);
+        *person = query_integer(query, 0);
+    return step == STEP_ROW || (step == STEP_DONE && no_user(who, error));
+}
+
+bool user_read_preferences(Store *store, const char *sql, int64_t key, Preferences *preferences, GError **error)
+{
+    *preferences = preferences_unset;
+    g_autoptr(Query) query = query_open(store, error, sql, INTEGER(key));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_ROW)
+        *preferences = query_preferences(query, 0);
     return step != STEP_FAILED;
 }
 
-bool address_set_verified(Store *store, const char *address, int64_t verified_at, GError **error)
+#define USER_COLUMNS \
+    "SELECT person.key, COALESCE(display_name, ''), password, server_owner, created_at, " \
+    "(SELECT email FROM address WHERE person = person.key AND preferred = 1) FROM person "
+
+static User *read_row(Query *query, int64_t *key)
 {
-    g_auto(Email) known = {0};
-    return email_find(store, address, &known, error) &&
-           query_run(store, error, NULL, "UPDATE address SET verified_at = $2 WHERE key = $1", INTEGER(known.key),
-                     INTEGER(verified_at));
+    User *user = g_new0(User, 1);
+    *key = query_integer(query, 0);
+    store_key_id(*key, user->id);
+    user->display_name = g_strdup(query_text(query, 1));
+    user->password = g_strdup(query_text(query, 2));
+    user->server_owner = query_integer(query, 3) != 0;
+    user->created_at = query_integer(query, 4);
+    user->preferred = g_strdup(query_text(query, 5));
+    return user;
+}
+
+static bool read_preferences(Store *store, User *user, int64_t key, GError **error)
+{
+    return user_read_preferences(store, "SELECT " PREFERENCE_COLUMNS " FROM person_preference WHERE person = $1", key,
+                                 &user->preferences, error);
+}
+
+User *user_find(Store *store, const char *who, GError **error)
+{
+    int64_t key;
+    g_autoptr(User) user = NULL;
+    if (!user_key(store, who, &key, error))
+        return NULL;
+    {
+        g_autoptr(Query) query = query_open(store, error, USER_COLUMNS "WHERE person.key = $1", INTEGER(key));
+        Step step = query ? query_step(query, error) : STEP_FAILED;
+        if (step == STEP_ROW)
+            user = read_row(query, &key);
+        else if (step == STEP_DONE)
+            no_user(who, error);
+    }
+    return user && read_preferences(store, user, key, error) ? g_steal_pointer(&user) : NULL;
+}
+
+/* ---- many ---- */
+
+static bool has_text(const char *in, const char *folded)
+{
+    g_autofree char *text = g_utf8_casefold(in, -1);
+    return strstr(text, folded) != NULL;
+}
+
+/* text is case-folded. */
+static bool matches(Store *store, const User *user, int64_t key, const char *text, bool *found, GError **error)
+{
+    *found = !text || has_text(user->display_name, text);
+    if (*found)
+        return true;
+    g_autoptr(Query) query =
+        query_open(store, error, "SELECT email FROM address WHERE person = $1 ORDER BY key", INTEGER(key));
+    Step step = STEP_FAILED;
+    while (query && !*found && (step = query_step(query, error)) == STEP_ROW)
+        *found = has_text(query_text(query, 0), text);
+    return step != STEP_FAILED;
+}
+
+/* Users behind the key *last, which becomes that of the last one; keys are theirs. */
+static GPtrArray *read_chunk(Store *store, bool owners, int64_t *last, GArray *keys, GError **error)
+{
+    g_autoptr(GPtrArray) chunk = g_ptr_array_new_with_free_func((GDestroyNotify)user_free);
+    g_autoptr(Query) query =
+        owners ? query_open(store, error,
+                            USER_COLUMNS "WHERE person.key > $1 AND stands_in = 0 AND server_owner = 1 "
+                                         "ORDER BY person.key LIMIT $2",
+                            INTEGER(*last), INTEGER(CHUNK))
+               : query_open(store, error,
+                            USER_COLUMNS "WHERE person.key > $1 AND stands_in = 0 ORDER BY person.key LIMIT $2",
+                            INTEGER(*last), INTEGER(CHUNK));
+    Step step = STEP_FAILED;
+    g_array_set_size(keys, 0);
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        g_ptr_array_add(chunk, read_row(query, last));
+        g_array_append_val(keys, *last);
+    }
+    return step == STEP_DONE ? g_steal_pointer(&chunk) : NULL;
+}
+
+/* users NULL: only counted. */
+static bool walk(Store *store, const UserCriteria *criteria, int64_t last, int64_t limit, GPtrArray *users,
+                 int64_t *count, GError **error)
+{
+    int64_t skip = last == 0 ? criteria->skip : 0;
+    g_autofree char *text = criteria->text && *criteria->text ? g_utf8_casefold(criteria->text, -1) : NULL;
+    g_autoptr(GArray) keys = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    *count = 0;
+    for (;;) {
+        g_autoptr(GPtrArray) chunk = read_chunk(store, criteria->server_owners, &last, keys, error);
+        if (!chunk || chunk->len == 0)
+            return chunk != NULL;
+        for (unsigned at = 0; at < chunk->len; at++) {
+            User *user = chunk->pdata[at];
+            int64_t key = g_array_index(keys, int64_t, at);
+            bool found;
+            if (*count == limit)
+                return true;
+            if (!matches(store, user, key, text, &found, error))
+                return false;
+            if (found && skip > 0) {
+                skip--;
+                continue;
+            }
+            if (found && users && !read_preferences(store, user, key, error))
+                return false;
+            *count += found;
+            if (found && users)
+                g_ptr_array_add(users, g_steal_pointer(&chunk->pdata[at]));
+        }
+    }
+}
+
+GPtrArray *user_page(Store *store, const UserCriteria *criteria, const char *after, unsigned limit, GError **error)
+{
+    int64_t last = 0, count;
+    if (after && !store_id_key(after, &last)) {
+        no_user(after, error);
+        return NULL;
+    }
+    g_autoptr(GPtrArray) users = g_ptr_array_new_with_free_func((GDestroyNotify)user_free);
+    return walk(store, criteria, last, limit, users, &count, error) ? g_steal_pointer(&users) : NULL;
+}
+
+bool user_count(Store *store, const UserCriteria *criteria, int64_t *count, GError **error)
+{
+    if (criteria->text && *criteria->text)
+        return walk(store, &(UserCriteria){criteria->text, criteria->server_owners, 0}, 0, INT64_MAX, NULL, count, error);
+    g_autoptr(Query) query =
+        criteria->server_owners
+            ? query_start(store, error, "SELECT count(*) FROM person WHERE stands_in = 0 AND server_owner = 1", NULL, 0)
+            : query_start(store, error, "SELECT count(*) FROM person WHERE stands_in = 0", NULL, 0);
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *count = query_integer(query, 0);
+    return true;
+}
+
+/* ---- changing ---- */
+
+static bool create(Store *store, const char *email, const char *display_name, char id[STORE_ID_SIZE], GError **error)
+{
+    g_auto(Email) address = {0};
+    g_autoptr(GError) unknown = NULL;
+    g_autofree char *folded = email_folded_checked(email, error);
+    if (!folded)
+        return false;
+    if (email_find(store, email, &address, &unknown)) {
+        int64_t stands_in = 0;
+        if (!query_run(store, error, &stands_in, "UPDATE person SET stands_in = 0 WHERE key = $1 AND stands_in = 1",
+                       INTEGER(address.person)))
+            return false;
+        if (stands_in == 0)
+            return fail(error, FAIL_RACE, "%s belongs to a user already", address.email);
+    } else if (!g_error_matches(unknown, FAIL, FAIL_MISSING)) {
+        g_propagate_error(error, g_steal_pointer(&unknown));
+        return false;
+    } else {
+        email_clear(&address);
+        if (!email_ensure(store, email, display_name, &address, error))
+            return false;
+    }
+    store_key_id(address.person, id);
+    return user_set_name(store, id, display_name, error);
+}
+
+bool user_create(Store *store, const char *address, const char *display_name, char id[STORE_ID_SIZE], GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write, create(store, address, display_name, id, error), error);
+}
+
+/* sql has the person as $1 and value as $2. */
+static bool update(Store *store, const char *who, const char *sql, Value value, GError **error)
+{
+    int64_t person;
+    Write write;
+    if (!write_begin(store, &write, error))
+        return false;
+    bool done = user_key(store, who, &person, error) &&
+                query_all(store, error, NULL, sql, (const Value[]){INTEGER(person), value}, 2);
+    return write_end(store, &write, done, error);
+}
+
+bool user_set_name(Store *store, const char *who, const char *display_name, GError **error)
+{
+    g_autofree char *name = email_clean_name(display_name);
+    return update(store, who, "UPDATE person SET display_name = $2 WHERE key = $1", TEXT(name), error);
+}
+
+bool user_set_password(Store *store, const char *who, const char *hash, GError **error)
+{
+    return update(store, who, "UPDATE person SET password = $2 WHERE key = $1", TEXT(hash), error);
+}
+
+bool user_set_server_owner(Store *store, const char *who, bool owner, GError **error)
+{
+    return update(store, who, "UPDATE person SET server_owner = $2 WHERE key = $1", INTEGER(owner), error);
+}
+
+/* A row with nothing set would only slow the recipient query. */
+static bool replace_preferences(Store *store, int64_t person, const Preferences *preferences, GError **error)
+{
+    return query_run(store, error, NULL, "DELETE FROM person_preference WHERE person = $1", INTEGER(person)) &&
+           (preferences_are_unset(preferences) ||
+            query_run(store, error, NULL,
+                      "INSERT INTO person_preference (person, " PREFERENCE_COLUMNS
+                      ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                      INTEGER(person), PREFERENCE_VALUES(preferences)));
+}
+
+bool user_set_preferences(Store *store, const char *who, const Preferences *preferences, GError **error)
+{
+    int64_t person;
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write,
+                     user_key(store, who, &person, error) && replace_preferences(store, person, preferences, error),
+                     error);
 }
 
 /* ---- the preferred address ---- */
@@ -116,41 +325,89 @@ bool user_set_preferred(Store *store, const char *address, GError **error)
     return write_begin(store, &write, error) && write_end(store, &write, set_preferred(store, address, error), error);
 }
 
-/* ---- addresses of a user ---- */
-
-/* What the former person subscribed by this, its preferred address, stays with the address. */
-static bool settle_subscriptions(Store *store, const Email *address, GError **error)
+bool user_settle_subscriptions(Store *store, int64_t person, GError **error)
 {
-    return query_run(store, error, NULL,
-                     "DELETE FROM member WHERE person = $1 AND by_person = 1 AND EXISTS (SELECT 1 FROM member o WHERE "
-                     "o.list = member.list AND o.role = member.role AND o.folded = member.folded AND o.by_person = 0)",
-                     INTEGER(address->person)) &&
+    Query *twice = query_open(store, error,
+                              "SELECT key FROM member WHERE person = $1 AND by_person = 1 AND EXISTS (SELECT 1 FROM "
+                              "member o WHERE o.list = member.list AND o.role = member.role AND "
+                              "o.folded = member.folded AND o.by_person = 0)",
+                              INTEGER(person));
+    return member_remove_each(store, twice, error) &&
            query_run(store, error, NULL, "UPDATE member SET by_person = 0 WHERE person = $1 AND by_person = 1",
-                     INTEGER(address->person));
+                     INTEGER(person));
 }
 
-static bool move_address(Store *store, const Email *address, int64_t to, GError **error)
+bool user_clear_preferred(Store *store, const char *who, GError **error)
 {
-    return (!address->preferred || settle_subscriptions(store, address, error)) &&
-           query_run(store, error, NULL, "UPDATE address SET person = $2, preferred = 0 WHERE key = $1",
-                     INTEGER(address->key), INTEGER(to)) &&
-           query_run(store, error, NULL, "UPDATE member SET person = $3 WHERE person = $1 AND address = $2",
-                     INTEGER(address->person), INTEGER(address->key), INTEGER(to)) &&
-           query_run(store, error, NULL,
-                     "DELETE FROM person WHERE key = $1 AND NOT EXISTS (SELECT 1 FROM address WHERE person = $1)",
-                     INTEGER(address->person));
+    int64_t person;
+    Write write;
+    if (!write_begin(store, &write, error))
+        return false;
+    bool done = user_key(store, who, &person, error) && user_settle_subscriptions(store, person, error) &&
+                query_run(store, error, NULL, "UPDATE address SET preferred = 0 WHERE person = $1 AND preferred = 1",
+                          INTEGER(person));
+    return write_end(store, &write, done, error);
 }
 
-static bool link_address(Store *store, const char *user_email, const char *email, GError **error)
+/* ---- two become one ---- */
+
+/* What `into` has not said itself it takes from `from`. */
+static bool inherit(Store *store, int64_t into, int64_t from, GError **error)
 {
-    g_auto(Email) user = {0}, address = {0};
-    return email_find(store, user_email, &user, error) && email_ensure(store, email, NULL, &address, error) &&
-           (address.person == user.person || move_address(store, &address, user.person, error));
+    Preferences own, other;
+    static const char sql[] = "SELECT " PREFERENCE_COLUMNS " FROM person_preference WHERE person = $1";
+    if (!query_run(store, error, NULL,
+                   "UPDATE person SET "
+                   "display_name = COALESCE(display_name, (SELECT display_name FROM person WHERE key = $2)), "
+                   "password = COALESCE(password, (SELECT password FROM person WHERE key = $2)), "
+                   "server_owner = (SELECT MAX(server_owner) FROM person WHERE key IN ($1, $2)) WHERE key = $1",
+                   INTEGER(into), INTEGER(from)) ||
+        !user_read_preferences(store, sql, into, &own, error) ||
+        !user_read_preferences(store, sql, from, &other, error))
+        return false;
+    return !preferences_are_unset(&own) || replace_preferences(store, into, &other, error);
 }
 
-bool user_link_address(Store *store, const char *user_address, const char *address, GError **error)
+static bool merge(Store *store, const char *into, const char *from, GError **error)
+{
+    int64_t stays, goes;
+    if (!user_key(store, into, &stays, error) || !user_key(store, from, &goes, error))
+        return false;
+    if (stays == goes)
+        return fail(error, FAIL_NEVER, "%s and %s are the same user", into, from);
+    return user_settle_subscriptions(store, goes, error) && inherit(store, stays, goes, error) &&
+           query_run(store, error, NULL, "UPDATE address SET person = $1, preferred = 0 WHERE person = $2",
+                     INTEGER(stays), INTEGER(goes)) &&
+           query_run(store, error, NULL, "UPDATE member SET person = $1 WHERE person = $2", INTEGER(stays),
+                     INTEGER(goes)) &&
+           query_run(store, error, NULL, "DELETE FROM person WHERE key = $1", INTEGER(goes));
+}
+
+bool user_merge(Store *store, const char *into, const char *from, GError **error)
 {
     Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write, link_address(store, user_address, address, error), error);
+    return write_begin(store, &write, error) && write_end(store, &write, merge(store, into, from, error), error);
+}
+
+/* ---- forgetting ---- */
+
+static bool remove_user(Store *store, const char *who, GError **error)
+{
+    int64_t person;
+    if (!user_key(store, who, &person, error))
+        return false;
+    Query *members = query_open(store, error, "SELECT key FROM member WHERE person = $1", INTEGER(person));
+    if (!member_remove_each(store, members, error))
+        return false;
+    g_autoptr(GPtrArray) addresses = address_page(store, who, NULL, 0, INT_MAX, error);
+    for (unsigned at = 0; addresses && at < addresses->len; at++)
+        if (!address_remove(store, ((const KnownAddress *)addresses->pdata[at])->original, error))
+            return false;
+    return addresses && query_run(store, error, NULL, "DELETE FROM person WHERE key = $1", INTEGER(person));
+}
+
+bool user_remove(Store *store, const char *who, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) && write_end(store, &write, remove_user(store, who, error), error);
 }

@@ -96,7 +96,7 @@ static void test_add_and_find(Fixture *fixture, const void *data)
     g_assert_cmpint(member->moderation_action, ==, ACTION_UNSET);
     g_assert_cmpint(member->joined_at, >, 0);
     g_assert_cmpmem(&member->own, sizeof own, &own, sizeof own);
-    Preferences expected = {0, 0, 1, 1, MODE_SUMMARY_DIGESTS, DELIVERY_ENABLED};
+    Preferences expected = {0, 0, 1, 1, MODE_SUMMARY_DIGESTS, DELIVERY_ENABLED, ""};
     g_assert_cmpmem(&member->effective, sizeof expected, &expected, sizeof expected);
     assert_sound(fixture);
 }
@@ -174,7 +174,7 @@ static void test_remove(Fixture *fixture, const void *data)
 static void test_change(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
-    Preferences own = {1, 0, 0, 0, MODE_MIME_DIGESTS, DELIVERY_BY_MODERATOR};
+    Preferences own = {1, 0, 0, 0, MODE_MIME_DIGESTS, DELIVERY_BY_MODERATOR, ""};
     add(fixture, ROLE_MEMBER, "a@example.org");
     assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, "A@example.org", &own, &error), error);
     assert_ok(member_set_moderation(fixture->store, LIST, ROLE_MEMBER, "a@example.org", ACTION_DISCARD, &error), error);
@@ -207,7 +207,7 @@ static void test_inheritance(Fixture *fixture, const void *data)
     assert_ok(address_set_preferences(fixture->store, "a@example.org", &address, &error), error);
     assert_ok(member_set_preferences(fixture->store, LIST, ROLE_MEMBER, "a@example.org", &own, &error), error);
     g_autoptr(Member) member = find(fixture, ROLE_MEMBER, "a@example.org");
-    Preferences expected = {0, 0, 1, 1, MODE_MIME_DIGESTS, DELIVERY_ENABLED};
+    Preferences expected = {0, 0, 1, 1, MODE_MIME_DIGESTS, DELIVERY_ENABLED, ""};
     g_assert_cmpmem(&member->effective, sizeof expected, &expected, sizeof expected);
     g_assert_cmpmem(&member->own, sizeof own, &own, sizeof own);
     g_assert_false(user_set_preferences(fixture->store, "b@example.org", &user, &error));

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "store/email.h"
+#include "store/member_internal.h"
+#include "store/store_internal.h"
+#include "store/user.h"
+
+void known_address_free(KnownAddress *address)
+{
+    if (!address)
+        return;
+    g_free(address->email);
+    g_free(address->original);
+    g_free(address->display_name);
+    g_free(address);
+}
+
+/* ---- reading ---- */
+
+#define ADDRESS_COLUMNS \
+    "SELECT d.folded, d.email, COALESCE(d.display_name, ''), d.registered_at, d.verified_at, d.person, u.stands_in, " \
+    "d.preferred, a.acknowledge_posts, a.hide_address, a.receive_list_copy, a.receive_own_postings, " \
+    "a.delivery_mode, a.delivery_status, a.preferred_language FROM address d JOIN person u ON u.key = d.person " \
+    "LEFT JOIN address_preference a ON a.address = d.key "
+
+/* "example.com jo" gives "jo@example.com". */
+static char *unfolded(const char *folded)
+{
+    const char *blank = strchr(folded, ' ');
+    return blank ? g_strdup_printf("%s@%.*s", blank + 1, (int)(blank - folded), folded) : g_strdup(folded);
+}
+
+static KnownAddress *read_row(Query *query)
+{
+    KnownAddress *address = g_new0(KnownAddress, 1);
+    address->email = unfolded(query_text(query, 0));
+    address->original = g_strdup(query_text(query, 1));
+    address->display_name = g_strdup(query_text(query, 2));
+    address->registered_at = query_integer(query, 3);
+    address->verified_at = query_integer(query, 4);
+    if (query_integer(query, 6) == 0)
+        store_key_id(query_integer(query, 5), address->user_id);
+    address->preferred = query_integer(query, 7) != 0;
+    address->preferences = query_preferences(query, 8);
+    return address;
+}
+
+KnownAddress *address_find(Store *store, const char *address, GError **error)
+{
+    g_autofree char *folded = email_folded(address);
+    g_autoptr(Query) query = query_open(store, error, ADDRESS_COLUMNS "WHERE d.folded = $1", TEXT(folded));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_DONE) {
+        g_autofree char *shown = g_utf8_make_valid(address, -1);
+        fail(error, FAIL_MISSING, "the address %s is not known", shown);
+    }
+    return step == STEP_ROW ? read_row(query) : NULL;
+}
+
+GPtrArray *address_page(Store *store, const char *who, const char *after, int64_t skip, unsigned limit, GError **error)
+{
+    int64_t person = 0;
+    if (who && !user_key(store, who, &person, error))
+        return NULL;
+    g_autofree char *behind = after ? email_folded(after) : g_strdup("");
+    const Value most = INTEGER(limit), passed = INTEGER(after ? 0 : skip);
+    g_autoptr(GPtrArray) page = g_ptr_array_new_with_free_func((GDestroyNotify)known_address_free);
+    g_autoptr(Query) query =
+        who ? query_open(store, error, ADDRESS_COLUMNS "WHERE d.person = $1 ORDER BY d.key LIMIT $2 OFFSET $3", INTEGER(person),
+                         most, passed)
+            : query_open(store, error, ADDRESS_COLUMNS "WHERE d.folded > $1 ORDER BY d.folded LIMIT $2 OFFSET $3",
+                         TEXT(behind), most, passed);
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW)
+        g_ptr_array_add(page, read_row(query));
+    return step == STEP_DONE ? g_steal_pointer(&page) : NULL;
+}
+
+bool address_count(Store *store, int64_t *count, GError **error)
+{
+    g_autoptr(Query) query = query_start(store, error, "SELECT count(*) FROM address", NULL, 0);
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *count = query_integer(query, 0);
+    return true;
+}
+
+bool address_verified(Store *store, const char *address, int64_t *verified_at, GError **error)
+{
+    *verified_at = 0;
+    g_autofree char *folded = email_folded_checked(address, error);
+    g_autoptr(Query) query =
+        folded ? query_open(store, error, "SELECT verified_at FROM address WHERE folded = $1", TEXT(folded)) : NULL;
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_ROW)
+        *verified_at = query_integer(query, 0);
+    return step != STEP_FAILED;
+}
+
+bool address_language(Store *store, const char *list_id, const char *address, char **language, GError **error)
+{
+    *language = NULL;
+    g_autofree char *folded = email_folded(address);
+    g_autoptr(Query) query = query_open(
+        store, error,
+        "SELECT COALESCE((SELECT m.preferred_language FROM member m JOIN list l ON l.key = m.list "
+        "WHERE l.list_id = $2 AND m.role = 0 AND m.folded = d.folded AND m.preferred_language IS NOT NULL LIMIT 1), "
+        "a.preferred_language, p.preferred_language) FROM address d "
+        "LEFT JOIN address_preference a ON a.address = d.key LEFT JOIN person_preference p ON p.person = d.person "
+        "WHERE d.folded = $1",
+        TEXT(folded), TEXT(list_id ? list_id : ""));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_ROW)
+        *language = g_strdup(query_text(query, 0));
+    return step != STEP_FAILED;
+}
+
+/* ---- changing ---- */
+
+/* Whether somebody has it: FAIL_RACE then. */
+static bool add(Store *store, const char *email, const char *display_name, GError **error)
+{
+    g_auto(Email) address = {0}, known = {0};
+    g_autoptr(GError) unknown = NULL;
+    g_autofree char *folded = email_folded_checked(email, error);
+    if (!folded)
+        return false;
+    if (email_find(store, email, &known, &unknown))
+        return fail(error, FAIL_RACE, "the address %s is known already", known.email);
+    if (!g_error_matches(unknown, FAIL, FAIL_MISSING)) {
+        g_propagate_error(error, g_steal_pointer(&unknown));
+        return false;
+    }
+    return email_ensure(store, email, display_name, &address, error) &&
+           query_run(store, error, NULL, "UPDATE person SET stands_in = 1 WHERE key = $1", INTEGER(address.person));
+}
+
+bool address_add(Store *store, const char *address, const char *display_name, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write, add(store, address, display_name, error), error);
+}
+
+bool address_set_name(Store *store, const char *address, const char *display_name, GError **error)
+{
+    g_auto(Email) known = {0};
+    return email_find(store, address, &known, error) && email_set_name(store, &known, display_name, error);
+}
+
+bool address_set_verified(Store *store, const char *address, int64_t verified_at, GError **error)
+{
+    g_auto(Email) known = {0};
+    return email_find(store, address, &known, error) &&
+           query_run(store, error, NULL, "UPDATE address SET verified_at = $2 WHERE key = $1", INTEGER(known.key),
+                     INTEGER(verified_at));
+}
+
+static bool set_preferences(Store *store, const char *email, const Preferences *preferences, GError **error)
+{
+    g_auto(Email) address = {0};
+    return email_find(store, email, &address, error) &&
+           query_run(store, error, NULL, "DELETE FROM address_preference WHERE address = $1", INTEGER(address.key)) &&
+           (preferences_are_unset(preferences) ||
+            query_run(store, error, NULL,
+                      "INSERT INTO address_preference (address, " PREFERENCE_COLUMNS
+                      ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                      INTEGER(address.key), PREFERENCE_VALUES(preferences)));
+}
+
+bool address_set_preferences(Store *store, const char *address, const Preferences *preferences, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write, set_preferences(store, address, preferences, error), error);
+}
+
+/* ---- whose it is ---- */
+
+/* Its memberships go with it. What its former person subscribed by it as the preferred one stays with the address. */
+static bool move_address(Store *store, const Email *address, int64_t to, GError **error)
+{
+    return (!address->preferred || user_settle_subscriptions(store, address->person, error)) &&
+           query_run(store, error, NULL, "UPDATE address SET person = $2, preferred = 0 WHERE key = $1",
+                     INTEGER(address->key), INTEGER(to)) &&
+           query_run(store, error, NULL, "UPDATE member SET person = $3 WHERE person = $1 AND address = $2",
+                     INTEGER(address->person), INTEGER(address->key), INTEGER(to));
+}
+
+static bool drop_without_address(Store *store, int64_t person, GError **error)
+{
+    return query_run(store, error, NULL,
+                     "DELETE FROM person WHERE key = $1 AND NOT EXISTS (SELECT 1 FROM address WHERE person = $1)",
+                     INTEGER(person));
+}
+
+bool user_adopt(Store *store, const Email *address, int64_t person, GError **error)
+{
+    bool free;
+    {
+        g_autoptr(Query) query =
+            query_open(store, error,
+                       "SELECT stands_in = 1 OR (password IS NULL AND "
+                       "(SELECT count(*) FROM address WHERE person = $1) = 1) FROM person WHERE key = $1",
+                       INTEGER(address->person));
+        Step step = query ? query_step(query, error) : STEP_FAILED;
+        if (step != STEP_ROW)
+            return step == STEP_DONE && fail(error, FAIL_MISSING, "the address %s is not known", address->email);
+        free = query_integer(query, 0) != 0;
+    }
+    if (!free)
+        return fail(error, FAIL_RACE, "%s belongs to another user", address->email);
+    return move_address(store, address, person, error) && drop_without_address(store, address->person, error);
+}
+
+static bool link_address(Store *store, const char *who, const char *email, GError **error)
+{
+    int64_t person;
+    g_auto(Email) address = {0};
+    return user_key(store, who, &person, error) && email_ensure(store, email, NULL, &address, error) &&
+           (address.person == person || (move_address(store, &address, person, error) &&
+                                         drop_without_address(store, address.person, error)));
+}
+
+bool user_link_address(Store *store, const char *who, const char *address, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) && write_end(store, &write, link_address(store, who, address, error), error);
+}
+
+static bool unlink_address(Store *store, const char *email, GError **error)
+{
+    int64_t person;
+    g_auto(Email) address = {0};
+    if (!user_key(store, email, &person, error) || !email_find(store, email, &address, error))
+        return false;
+    int64_t alone = store_key_new(store, error);
+    return alone != 0 &&
+           query_run(store, error, NULL, "INSERT INTO person (key, created_at, stands_in) VALUES ($1, $2, 1)",
+                     INTEGER(alone), INTEGER(clock_now())) &&
+           move_address(store, &address, alone, error);
+}
+
+bool address_unlink(Store *store, const char *address, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) && write_end(store, &write, unlink_address(store, address, error), error);
+}
+
+/* ---- forgetting ---- */
+
+/* All that names the address: the statements have its folded form as $1, or itself in lower case. */
+static bool forget(Store *store, const char *folded, GError **error)
+{
+    g_autofree char *lower = unfolded(folded);
+    return query_run(store, error, NULL, "DELETE FROM pending WHERE folded = $1", TEXT(folded)) &&
+           query_run(store, error, NULL, "DELETE FROM pending WHERE lower(detail) = $1", TEXT(lower)) &&
+           query_run(store, error, NULL, "DELETE FROM bounce WHERE folded = $1", TEXT(folded)) &&
+           query_run(store, error, NULL, "DELETE FROM answer WHERE address = $1", TEXT(lower)) &&
+           query_run(store, error, NULL, "DELETE FROM held WHERE lower(sender) = $1", TEXT(lower));
+}
+
+static bool remove_address(Store *store, const char *email, GError **error)
+{
+    g_auto(Email) address = {0};
+    if (!email_find(store, email, &address, error))
+        return false;
+    Query *members = query_open(store, error, "SELECT key FROM member WHERE address = $1 AND person = $2",
+                                INTEGER(address.key), INTEGER(address.person));
+    return member_remove_each(store, members, error) && forget(store, address.folded, error) &&
+           query_run(store, error, NULL, "DELETE FROM address WHERE key = $1", INTEGER(address.key)) &&
+           query_run(store, error, NULL,
+                     "DELETE FROM person WHERE key = $1 AND stands_in = 1", INTEGER(address.person));
+}
+
+bool address_remove(Store *store, const char *address, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) && write_end(store, &write, remove_address(store, address, error), error);
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * Pages of members. All members of a list and role lie in one range of the table, in order of address, so a page is read
+ * from the place where the last one ended. A person's memberships are few, and are sorted here.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mailbox.h"
+#include "store/email.h"
+#include "store/member_internal.h"
+#include "store/store_internal.h"
+
+#define CHUNK 1000   /* members that are read at once where they are only counted or passed over */
+#define ROLES 4
+#define LAST_KEY "\364\217\277\277" /* U+10FFFF: behind every List-Id and folded address */
+
+static const Role by_rank[ROLES] = {ROLE_OWNER, ROLE_MODERATOR, ROLE_MEMBER, ROLE_NONMEMBER};
+static const int rank_of[ROLES] = {[ROLE_MEMBER] = 2, [ROLE_OWNER] = 0, [ROLE_MODERATOR] = 1, [ROLE_NONMEMBER] = 3};
+
+/* A member's place in the order: where it lies. All are below one of which list_id is NULL. */
+typedef struct Place {
+    char *list_id, *folded;
+    Role role;
+    bool as_user;
+} Place;
+
+static void place_clear(Place *place)
+{
+    g_clear_pointer(&place->list_id, g_free);
+    g_clear_pointer(&place->folded, g_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Place, place_clear)
+
+static Place place_of(const Member *member)
+{
+    return (Place){g_strdup(member->list_id), email_folded(member->address), member->role, member->as_user};
+}
+
+static char *place_text(const Member *member)
+{
+    g_auto(Place) place = place_of(member);
+    return g_strdup_printf("%s/%d%d/%s", place.list_id, place.role, place.as_user, place.folded);
+}
+
+static bool place_parse(const char *text, Place *place, GError **error)
+{
+    g_auto(GStrv) parts = g_strsplit(text, "/", 3);
+    if (g_strv_length(parts) != 3 || strlen(parts[1]) != 2 || strspn(parts[1], "0123") != 2)
+        return fail(error, FAIL_NEVER, "'%s' is no place in a list of members", text);
+    *place = (Place){g_strdup(parts[0]), g_strdup(parts[2]), (Role)(parts[1][0] - '0'), parts[1][1] == '1'};
+    return true;
+}
+
+static int compare_places(const Place *one, const Place *other, bool by_address)
+{
+    int lists = strcmp(one->list_id, other->list_id), addresses = strcmp(one->folded, other->folded);
+    int roles = by_address ? (int)one->role - (int)other->role : rank_of[one->role] - rank_of[other->role];
+    if (lists != 0)
+        return lists;
+    if (by_address && addresses != 0)
+        return addresses;
+    if (roles != 0)
+        return roles;
+    return addresses != 0 ? addresses : one->as_user - other->as_user;
+}
+
+static int compare_members(const void *one, const void *other, void *by_address)
+{
+    g_auto(Place) first = place_of(*(const Member *const *)one), second = place_of(*(const Member *const *)other);
+    return compare_places(&first, &second, by_address != NULL);
+}
+
+/* ---- one page ---- */
+
+typedef struct Search {
+    Store *store;
+    const MemberCriteria *criteria;
+    GPatternSpec *pattern; /* of lower-case text; NULL: none */
+    Place *after;          /* NULL: from the first */
+    unsigned limit;
+    GPtrArray *found;
+} Search;
+
+static bool has_role(const MemberCriteria *criteria, Role role)
+{
+    return criteria->roles == 0 || criteria->roles & 1u << role;
+}
+
+static bool suits(const Search *search, const Member *member)
+{
+    const MemberCriteria *criteria = search->criteria;
+    if (search->after) {
+        g_auto(Place) place = place_of(member);
+        if (compare_places(&place, search->after, criteria->by_address) <= 0)
+            return false;
+    }
+    if (!has_role(criteria, member->role) ||
+        (criteria->list_id && strcmp(criteria->list_id, member->list_id) != 0) ||
+        (criteria->moderation_action >= 0 && (int)member->moderation_action != criteria->moderation_action) ||
+        (criteria->delivery_mode >= 0 && member->effective.delivery_mode != criteria->delivery_mode) ||
+        (criteria->delivery_status >= 0 && member->effective.delivery_status != criteria->delivery_status))
+        return false;
+    if (!search->pattern)
+        return true;
+    g_autofree char *address = g_utf8_strdown(member->address, -1), *name = g_utf8_strdown(member->display_name, -1);
+    return g_pattern_spec_match_string(search->pattern, address) || g_pattern_spec_match_string(search->pattern, name);
+}
+
+/* Adds at most limit members of one list and role from the folded address on. */
+static bool read_range(const Search *search, int64_t list, Role role, const char *from, GPtrArray *into, GError **error)
+{
+    const MemberCriteria *criteria = search->criteria;
+    unsigned most = into->len + search->limit;
+    g_autoptr(Query) query = query_open(
+        search->store, error,
+        MEMBER_COLUMNS "WHERE m.list = $1 AND m.role = $2 AND m.folded >= $3 AND ($4 < 0 OR $4 = m.moderation_action) "
+                       "AND ($5 < 0 OR $5 = " EFFECTIVE_DELIVERY_MODE ") "
+                       "AND ($6 < 0 OR $6 = " EFFECTIVE_DELIVERY_STATUS ") "
+                       "ORDER BY m.list, m.role, m.folded, m.by_person",
+        INTEGER(list), INTEGER(role), TEXT(from), INTEGER(criteria->moderation_action),
+        INTEGER(criteria->delivery_mode), INTEGER(criteria->delivery_status));
+    Step step = STEP_FAILED;
+    while (query && into->len < most && (step = query_step(query, error)) == STEP_ROW) {
+        g_autoptr(Member) member = member_read_row(query);
+        if (suits(search, member))
+            g_ptr_array_add(into, g_steal_pointer(&member));
+    }
+    return query && step != STEP_FAILED;
+}
+
+/* The members of one list, as far as the page goes. here: the place to go on at lies in this list. */
+static bool read_list(const Search *search, int64_t list, bool here, GError **error)
+{
+    bool by_address = search->criteria->by_address;
+    unsigned before = search->found->len;
+    for (int rank = 0; rank < ROLES; rank++) {
+        Role role = by_rank[rank];
+        bool begun = here && (by_address || role == search->after->role);
+        if (!has_role(search->criteria, role) ||
+            (here && !by_address && rank < rank_of[search->after->role]))
+            continue;
+        if (!by_address && search->found->len >= search->limit)
+            return true;
+        if (!read_range(search, list, role, begun ? search->after->folded : "", search->found, error))
+            return false;
+    }
+    if (by_address)
+        qsort_r(search->found->pdata + before, search->found->len - before, sizeof(void *), compare_members,
+                GINT_TO_POINTER(1));
+    return true;
+}
+
+/* The first list from list_id on (exclusive or not); *key 0: there is none. */
+static bool next_list(Store *store, char **list_id, bool inclusive, int64_t *key, GError **error)
+{
+    g_autoptr(Query) query =
+        inclusive ? query_open(store, error, "SELECT key, list_id FROM list WHERE list_id >= $1 ORDER BY list_id LIMIT 1",
+                               TEXT(*list_id))
+                  : query_open(store, error, "SELECT key, list_id FROM list WHERE list_id > $1 ORDER BY list_id LIMIT 1",
+                               TEXT(*list_id));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *key = step == STEP_ROW ? query_integer(query, 0) : 0;
+    if (step == STEP_ROW) {
+        char *found = g_strdup(query_text(query, 1));
+        g_free(*list_id);
+        *list_id = found;
+    }
+    return step != STEP_FAILED;
+}
+
+static bool read_lists(const Search *search, GError **error)
+{
+    const MemberCriteria *criteria = search->criteria;
+    int64_t key;
+    if (criteria->list_id) {
+        if (!list_key(search->store, criteria->list_id, &key, error))
+            return false;
+        int order = search->after ? strcmp(search->after->list_id, criteria->list_id) : -1;
+        return order > 0 || read_list(search, key, order == 0, error);
+    }
+    g_autofree char *list_id = g_strdup(search->after ? search->after->list_id : "");
+    for (bool first = true; search->found->len < search->limit; first = false) {
+        if (!next_list(search->store, &list_id, first, &key, error))
+            return false;
+        bool here = first && search->after && key != 0 && strcmp(list_id, search->after->list_id) == 0;
+        if (key == 0 || !read_list(search, key, here, error))
+            return key == 0;
+    }
+    return true;
+}
+
+/* All memberships of a person, by any address or the one given. */
+static bool read_person(const Search *search, GError **error)
+{
+    const MemberCriteria *criteria = search->criteria;
+    int64_t person = 0;
+    g_autofree char *folded = criteria->subscriber && !search->pattern ? email_folded(criteria->subscriber) : NULL;
+    if (criteria->user_id && !store_id_key(criteria->user_id, &person))
+        return true; /* nobody has it */
+    if (!criteria->user_id) {
+        g_autoptr(GError) unknown = NULL;
+        g_auto(Email) address = {0};
+        if (!email_find(search->store, criteria->subscriber, &address, &unknown)) {
+            if (g_error_matches(unknown, FAIL, FAIL_MISSING))
+                return true;
+            g_propagate_error(error, g_steal_pointer(&unknown));
+            return false;
+        }
+        person = address.person;
+    }
+    g_autoptr(Query) query =
+        query_open(search->store, error, MEMBER_COLUMNS "WHERE m.person = $1 AND ($2 = '' OR m.folded = $2)",
+                   INTEGER(person), TEXT(folded ? folded : ""));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        g_autoptr(Member) member = member_read_row(query);
+        if (suits(search, member))
+            g_ptr_array_add(search->found, g_steal_pointer(&member));
+    }
+    qsort_r(search->found->pdata, search->found->len, sizeof(void *), compare_members,
+            criteria->by_address ? GINT_TO_POINTER(1) : NULL);
+    return step == STEP_DONE;
+}
+
+/* after NULL: from the first. */
+static GPtrArray *read_page(Store *store, const MemberCriteria *criteria, Place *after, unsigned limit, GError **error)
+{
+    g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func((GDestroyNotify)member_free);
+    g_autofree char *lower = criteria->subscriber ? g_utf8_strdown(criteria->subscriber, -1) : NULL;
+    bool pattern = lower && (strchr(lower, '*') || !strchr(lower, '@'));
+    Search search = {store, criteria, pattern ? g_pattern_spec_new(lower) : NULL, after, limit, found};
+    bool done = criteria->user_id || (lower && !pattern) ? read_person(&search, error) : read_lists(&search, error);
+    g_clear_pointer(&search.pattern, g_pattern_spec_free);
+    if (!done)
+        return NULL;
+    if (found->len > limit)
+        g_ptr_array_set_size(found, (int)limit);
+    return g_steal_pointer(&found);
+}
+
+/* ---- passing over ---- */
+
+/* Without other criteria than list and roles, by role: whole lists and roles are passed over by their totals, and the
+ * rest by the keys alone. *after becomes the place to begin behind. */
+static bool is_plain(const MemberCriteria *criteria)
+{
+    return !criteria->subscriber && !criteria->user_id && criteria->moderation_action < 0 &&
+           criteria->delivery_mode < 0 && criteria->delivery_status < 0;
+}
+
+/* The place behind `skip` members of one list and role, which has more. */
+static bool skip_range(Store *store, int64_t list, const char *list_id, Role role, int64_t skip, Place *after,
+                       GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT folded, by_person FROM member WHERE list = $1 AND role = $2 "
+                                        "ORDER BY folded, by_person LIMIT 1 OFFSET $3",
+                                        INTEGER(list), INTEGER(role), INTEGER(skip - 1));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step != STEP_FAILED)
+        *after = (Place){g_strdup(list_id), g_strdup(step == STEP_ROW ? query_text(query, 0) : LAST_KEY), role,
+                         step == STEP_ROW && query_integer(query, 1)};
+    return step != STEP_FAILED;
+}
+
+static bool skip_list(Store *store, const MemberCriteria *criteria, int64_t list, const char *list_id, int64_t *skip,
+                      Place *after, GError **error)
+{
+    for (int rank = 0; rank < ROLES && *skip > 0; rank++) {
+        int64_t total;
+        if (!has_role(criteria, by_rank[rank]))
+            continue;
+        if (!member_count(store, list_id, by_rank[rank], &total, error))
+            return false;
+        if (total >= *skip) {
+            int64_t left = *skip;
+            *skip = 0;
+            place_clear(after);
+            return skip_range(store, list, list_id, by_rank[rank], left, after, error);
+        }
+        *skip -= total;
+    }
+    return true;
+}
+
+static bool skip_plain(Store *store, const MemberCriteria *criteria, Place *after, GError **error)
+{
+    int64_t skip = criteria->skip, key;
+    if (criteria->list_id) {
+        if (!list_key(store, criteria->list_id, &key, error) ||
+            !skip_list(store, criteria, key, criteria->list_id, &skip, after, error))
+            return false;
+    } else {
+        g_autofree char *list_id = g_strdup("");
+        for (bool more = true; more && skip > 0;) {
+            if (!next_list(store, &list_id, false, &key, error) ||
+                (key != 0 && !skip_list(store, criteria, key, list_id, &skip, after, error)))
+                return false;
+            more = key != 0;
+        }
+    }
+    if (skip > 0) { /* there are not so many */
+        place_clear(after);
+        *after = (Place){g_strdup(LAST_KEY), g_strdup(LAST_KEY), ROLE_NONMEMBER, true};
+    }
+    return true;
+}
+
+/* Reads and drops them. */
+static bool skip_slowly(Store *store, const MemberCriteria *criteria, Place *after, GError **error)
+{
+    for (int64_t left = criteria->skip; left > 0;) {
+        g_autoptr(GPtrArray) page =
+            read_page(store, criteria, after->list_id ? after : NULL, (unsigned)MIN(left, CHUNK), error);
+        if (!page)
+            return false;
+        if (page->len > 0) {
+            place_clear(after);
+            *after = place_of(page->pdata[page->len - 1]);
+        }
+        if (page->len < MIN(left, CHUNK)) {
+            place_clear(after);
+            *after = (Place){g_strdup(LAST_KEY), g_strdup(LAST_KEY), ROLE_NONMEMBER, true};
+            return true;
+        }
+        left -= page->len;
+    }
+    return true;
+}
+
+/* ---- the contract ---- */
+
+GPtrArray *member_page(Store *store, const MemberCriteria *criteria, const char *after, unsigned limit, char **next,
+                       GError **error)
+{
+    g_auto(Place) place = {0};
+    if (next)
+        *next = NULL;
+    if (after && !place_parse(after, &place, error))
+        return NULL;
+    if (!after && criteria->skip > 0 &&
+        !(is_plain(criteria) && !criteria->by_address ? skip_plain(store, criteria, &place, error)
+                                                      : skip_slowly(store, criteria, &place, error)))
+        return NULL;
+    GPtrArray *page = read_page(store, criteria, place.list_id ? &place : NULL, limit, error);
+    if (page && next && page->len == limit && limit > 0)
+        *next = place_text(page->pdata[page->len - 1]);
+    return page;
+}
+
+static bool count_all(Store *store, const MemberCriteria *criteria, int64_t *count, GError **error)
+{
+    g_autofree char *after = NULL;
+    do {
+        char *next;
+        g_autoptr(GPtrArray) page = member_page(store, criteria, after, CHUNK, &next, error);
+        if (!page)
+            return false;
+        *count += page->len;
+        g_free(after);
+        after = next;
+    } while (after);
+    return true;
+}
+
+bool member_matching(Store *store, const MemberCriteria *criteria, int64_t *count, GError **error)
+{
+    MemberCriteria all = *criteria;
+    all.skip = 0;
+    all.by_address = false;
+    *count = 0;
+    if (!is_plain(criteria))
+        return count_all(store, &all, count, error);
+    for (Role role = ROLE_MEMBER; role <= ROLE_NONMEMBER; role++) {
+        int64_t total = 0;
+        if (!has_role(criteria, role))
+            continue;
+        if (criteria->list_id) {
+            if (!member_count(store, criteria->list_id, role, &total, error))
+                return false;
+        } else {
+            g_autoptr(Query) query = query_open(
+                store, error, "SELECT COALESCE(sum(total), 0) FROM member_total WHERE role = $1", INTEGER(role));
+            if (!query || query_step(query, error) != STEP_ROW)
+                return false;
+            total = query_integer(query, 0);
+        }
+        *count += total;
+    }
+    return true;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Users and their addresses. A user has any number of addresses and prefers one of them or none. An address that
+ * belongs to no user is possible: it can be a member all the same. Who joins a list with an unknown address becomes a
+ * user with that address.
+ *
+ * Functions named user_ take `who`: the user's id, or any of its addresses. FAIL_MISSING: there is no such user or
+ * address. FAIL_RACE: the address belongs to somebody else. FAIL_NEVER: it is no valid address.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/member.h"
+#include "store/store_type.h"
+
+typedef struct User {
+    char id[STORE_ID_SIZE];
+    char *display_name; /* "": none */
+    char *password;     /* a hash of crypt(5), base/password.h; NULL: none */
+    char *preferred;    /* address; NULL: none */
+    bool server_owner;  /* may do everything on this site */
+    int64_t created_at;
+    Preferences preferences;
+} User;
+void user_free(User *user);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(User, user_free)
+
+typedef struct KnownAddress {
+    char *email;        /* in lower case */
+    char *original;     /* as it was first written */
+    char *display_name; /* "": none */
+    int64_t registered_at, verified_at; /* verified_at 0: never shown to be the person's own */
+    char user_id[STORE_ID_SIZE];        /* "": it belongs to no user */
+    bool preferred;                     /* by its user */
+    Preferences preferences;
+} KnownAddress;
+void known_address_free(KnownAddress *address);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KnownAddress, known_address_free)
+
+/* ---- users ---- */
+
+User *user_find(Store *store, const char *who, GError **error);
+/* Makes a user with this address, which may be known already as long as it belongs to no user. */
+bool user_create(Store *store, const char *address, const char *display_name, char id[STORE_ID_SIZE], GError **error);
+bool user_set_name(Store *store, const char *who, const char *display_name, GError **error);
+bool user_set_password(Store *store, const char *who, const char *hash, GError **error); /* NULL: none */
+bool user_set_server_owner(Store *store, const char *who, bool owner, GError **error);
+bool user_set_preferences(Store *store, const char *who, const Preferences *preferences, GError **error);
+/* Prefers the address, which must be the user's. What the user subscribed follows it. */
+bool user_set_preferred(Store *store, const char *address, GError **error);
+/* Prefers none. What the user subscribed stays subscribed by the address that was preferred. */
+bool user_clear_preferred(Store *store, const char *who, GError **error);
+/* Gives address (made when unknown) to the user. Another user that is left without addresses is gone, and what it
+ * subscribed by preference stays subscribed by address. */
+bool user_link_address(Store *store, const char *who, const char *address, GError **error);
+/* Gives all that `from` has (addresses, memberships, and where `into` has none: name, password, preferences) to `into`,
+ * and removes `from`. FAIL_NEVER: they are the same. */
+bool user_merge(Store *store, const char *into, const char *from, GError **error);
+/* Removes the user with addresses, memberships, preferences, requests, bounces and held posts. */
+bool user_remove(Store *store, const char *who, GError **error);
+
+/* Up to limit users (of User) in order of creation, behind the id `after` (NULL: from the first). text: only those whose
+ * name or one of whose addresses has it in it; NULL: all. */
+typedef struct UserCriteria {
+    const char *text;
+    bool server_owners; /* only those */
+    int64_t skip;       /* users that are passed over first, where `after` is NULL */
+} UserCriteria;
+GPtrArray *user_page(Store *store, const UserCriteria *criteria, const char *after, unsigned limit, GError **error);
+bool user_count(Store *store, const UserCriteria *criteria, int64_t *count, GError **error);
+
+/* ---- addresses ---- */
+
+KnownAddress *address_find(Store *store, const char *address, GError **error);
+/* Makes an address that belongs to no user. FAIL_RACE: it is known. */
+bool address_add(Store *store, const char *address, const char *display_name, GError **error);
+bool address_set_name(Store *store, const char *address, const char *display_name, GError **error);
+bool address_set_preferences(Store *store, const char *address, const Preferences *preferences, GError **error);
+/* When the address was shown to be the person's own, 0: never, or it is not known. */
+bool address_verified(Store *store, const char *address, int64_t *verified_at, GError **error);
+bool address_set_verified(Store *store, const char *address, int64_t verified_at, GError **error); /* 0: take it back */
+/* Takes it away from its user, who stays. Its memberships stay with it. */
+bool address_unlink(Store *store, const char *address, GError **error);
+/* Removes it, with its memberships. Its user stays. */
+bool address_remove(Store *store, const char *address, GError **error);
+/* Up to limit addresses (of KnownAddress): of the user, in order of registration, or (who NULL) all, by domain and local
+ * part, behind the address `after` (NULL: behind the first `skip`). */
+GPtrArray *address_page(Store *store, const char *who, const char *after, int64_t skip, unsigned limit, GError **error);
+bool address_count(Store *store, int64_t *count, GError **error);
+
+/* The language that this address wants to be written to in as member of the list (NULL: of none), by what the member,
+ * the address or the user prefers; NULL: none of them says so. False: the store failed. */
+bool address_language(Store *store, const char *list_id, const char *address, char **language, GError **error);

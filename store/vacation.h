@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Vacations: a member wants no mail from one time to another. While a vacation lasts its delivery status is by_user;
+ * afterwards it is as it was inherited. A vacation that was begun ends early when delivery is enabled.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store_type.h"
+
+typedef struct Vacation {
+    int64_t begins_at, ends_at; /* ends_at 0: there is none */
+    bool begun;
+} Vacation;
+
+/* Takes the place of a vacation that is there; begins at once when begins_at is not after now. FAIL_MISSING: there is no
+ * such member; FAIL_NEVER: it ends before it begins, or before now. */
+bool vacation_set(Store *store, const char *member_id, int64_t begins_at, int64_t ends_at, int64_t now, GError **error);
+/* Ends it, or takes it back before it begins; without one nothing happens. */
+bool vacation_end(Store *store, const char *member_id, GError **error);
+bool vacation_find(Store *store, const char *member_id, Vacation *vacation, GError **error);
+/* Begins and ends what is due at now; *changed (may be NULL) is how many members. */
+bool vacation_turn(Store *store, int64_t now, int64_t *changed, GError **error);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include <string.h>
+
+#include "store/member.h"
+#include "t/store/fixture.h"
+
+#define LIST "test.example.com"
+
+static void add(Fixture *fixture, const char *list, Role role, const char *address, const char *name)
+{
+    GError *error = NULL;
+    assert_ok(member_add(fixture->store, list, role, address, name, NULL, &error), error);
+}
+
+/* Two lists; anne has three roles and two addresses. */
+static void fill(Fixture *fixture)
+{
+    GError *error = NULL;
+    g_autoptr(List) other = list_create(fixture->store, "other@example.com", "discussion", &error);
+    g_assert_no_error(error);
+    add(fixture, LIST, ROLE_MEMBER, "anne@example.org", "Anne");
+    add(fixture, LIST, ROLE_MEMBER, "bart@example.org", "Bart");
+    add(fixture, LIST, ROLE_MEMBER, "cris@example.org", NULL);
+    add(fixture, LIST, ROLE_OWNER, "cris@example.org", NULL);
+    add(fixture, LIST, ROLE_OWNER, "anne@example.org", NULL);
+    add(fixture, LIST, ROLE_MODERATOR, "bart@example.org", NULL);
+    add(fixture, LIST, ROLE_NONMEMBER, "dora@example.org", NULL);
+    add(fixture, "other.example.com", ROLE_MEMBER, "bart@example.org", NULL);
+    assert_ok(user_link_address(fixture->store, "anne@example.org", "a@example.net", &error), error);
+    add(fixture, "other.example.com", ROLE_MEMBER, "a@example.net", NULL);
+}
+
+/* All that is found, read in pages of every size, from every place: always the same, "o:anne m:bart ...". */
+static void expect(Fixture *fixture, MemberCriteria criteria, const char *expected)
+{
+    GError *error = NULL;
+    static const char role_letter[] = {[ROLE_MEMBER] = 'm', [ROLE_OWNER] = 'o', [ROLE_MODERATOR] = 'd',
+                                       [ROLE_NONMEMBER] = 'n'};
+    unsigned total = 0;
+    for (unsigned limit = 1; limit < 12; limit++) {
+        g_autoptr(GString) seen = g_string_new(NULL);
+        g_autofree char *after = NULL;
+        total = 0;
+        do {
+            char *next;
+            g_autoptr(GPtrArray) page = member_page(fixture->store, &criteria, after, limit, &next, &error);
+            g_assert_no_error(error);
+            total += page->len;
+            for (unsigned at = 0; at < page->len; at++) {
+                const Member *member = page->pdata[at];
+                g_string_append_printf(seen, "%s%c%c:%.*s", seen->len > 0 ? " " : "", *member->list_id,
+                                       role_letter[member->role], (int)strcspn(member->address, "@"),
+                                       member->address);
+            }
+            g_free(after);
+            after = next;
+        } while (after);
+        g_assert_cmpstr(seen->str, ==, expected);
+    }
+    int64_t count;
+    assert_ok(member_matching(fixture->store, &criteria, &count, &error), error);
+    g_assert_cmpint(count, ==, total);
+    for (criteria.skip = 0; criteria.skip <= (int)total + 1; criteria.skip++) {
+        g_autoptr(GPtrArray) rest = member_page(fixture->store, &criteria, NULL, 100, NULL, &error);
+        g_assert_no_error(error);
+        g_assert_cmpint(rest->len, ==, MAX((int)total - (int)criteria.skip, 0));
+    }
+}
+
+static void test_orders(Fixture *fixture, const void *data)
+{
+    fill(fixture);
+    MemberCriteria all = MEMBER_CRITERIA_ALL;
+    expect(fixture, all, "om:a om:bart to:anne to:cris td:bart tm:anne tm:bart tm:cris tn:dora");
+    all.by_address = true;
+    expect(fixture, all, "om:a om:bart tm:anne to:anne tm:bart td:bart tm:cris to:cris tn:dora");
+    all.list_id = LIST;
+    expect(fixture, all, "tm:anne to:anne tm:bart td:bart tm:cris to:cris tn:dora");
+    all.by_address = false;
+    all.roles = 1u << ROLE_MEMBER;
+    expect(fixture, all, "tm:anne tm:bart tm:cris");
+    all.roles = 1u << ROLE_NONMEMBER | 1u << ROLE_MODERATOR;
+    expect(fixture, all, "td:bart tn:dora");
+}
+
+static void test_criteria(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    fill(fixture);
+    MemberCriteria of = MEMBER_CRITERIA_ALL;
+    of.subscriber = "BART@example.org";
+    expect(fixture, of, "om:bart td:bart tm:bart");
+    of.subscriber = "*AR*";
+    expect(fixture, of, "om:bart td:bart tm:bart");
+    of.subscriber = "anne"; /* a name */
+    expect(fixture, of, "om:a to:anne tm:anne");
+    of.subscriber = "nobody@example.org";
+    expect(fixture, of, "");
+    of.subscriber = NULL;
+    g_autoptr(User) anne = user_find(fixture->store, "a@example.net", &error);
+    of.user_id = anne->id;
+    expect(fixture, of, "om:a to:anne tm:anne");
+    of.user_id = NULL;
+    Preferences digests = preferences_unset;
+    digests.delivery_mode = MODE_MIME_DIGESTS;
+    assert_ok(user_set_preferences(fixture->store, "bart@example.org", &digests, &error), error);
+    of.delivery_mode = MODE_MIME_DIGESTS;
+    expect(fixture, of, "om:bart td:bart tm:bart");
+    of.delivery_mode = -1;
+    assert_ok(member_set_moderation(fixture->store, LIST, ROLE_MEMBER, "cris@example.org", ACTION_HOLD, &error), error);
+    of.moderation_action = ACTION_HOLD;
+    expect(fixture, of, "tm:cris");
+}
+
+static void test_refusals(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    MemberCriteria of = MEMBER_CRITERIA_ALL;
+    g_assert_null(member_page(fixture->store, &of, "nonsense", 10, NULL, &error));
+    assert_failed(FAIL_NEVER, error);
+    of.list_id = "none.example.com";
+    g_assert_null(member_page(fixture->store, &of, NULL, 10, NULL, &error));
+    assert_failed(FAIL_MISSING, error);
+    int64_t count;
+    g_assert_false(member_matching(fixture->store, &of, &count, &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
+/* The place stays good when the member that it names goes. */
+static void test_member_goes(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    fill(fixture);
+    MemberCriteria of = MEMBER_CRITERIA_ALL;
+    of.list_id = LIST;
+    of.roles = 1u << ROLE_MEMBER;
+    g_autofree char *next = NULL;
+    g_autoptr(GPtrArray) first = member_page(fixture->store, &of, NULL, 2, &next, &error);
+    g_assert_cmpint(first->len, ==, 2);
+    assert_ok(member_remove(fixture->store, LIST, ROLE_MEMBER, "bart@example.org", &error), error);
+    g_autoptr(GPtrArray) second = member_page(fixture->store, &of, next, 2, NULL, &error);
+    g_assert_cmpint(second->len, ==, 1);
+    g_assert_cmpstr(((Member *)second->pdata[0])->address, ==, "cris@example.org");
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    TEST_WITH_LIST("/member_page/orders", test_orders);
+    TEST_WITH_LIST("/member_page/criteria", test_criteria);
+    TEST_WITH_LIST("/member_page/refusals", test_refusals);
+    TEST_WITH_LIST("/member_page/a member goes between two pages", test_member_goes);
+    return g_test_run();
+}
