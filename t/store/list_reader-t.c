@@ -27,7 +27,7 @@ static void set_up(Test *test, gconstpointer data)
 
 static void fill(const Test *test)
 {
-    static const Preferences digest = {-1, -1, -1, -1, MODE_MIME_DIGESTS, -1};
+    static const Preferences digest = {-1, -1, -1, -1, MODE_MIME_DIGESTS, -1, ""};
     g_autoptr(GError) error = NULL;
     g_autoptr(Store) store = store_open("sqlite", test->path, true, &error);
     g_assert_no_error(error);
