@@ -61,7 +61,8 @@ KnownAddress *address_find(Store *store, const char *address, GError **error)
     return step == STEP_ROW ? read_row(query) : NULL;
 }
 
-GPtrArray *address_page(Store *store, const char *who, const char *after, int64_t skip, unsigned limit, GError **error)
+GPtrArray *address_page(Store *store, const char *who, const char *after, int64_t skip, unsigned limit,
+                        GError **error)
 {
     int64_t person = 0;
     if (who && !user_key(store, who, &person, error))
@@ -70,8 +71,8 @@ GPtrArray *address_page(Store *store, const char *who, const char *after, int64_
     const Value most = INTEGER(limit), passed = INTEGER(after ? 0 : skip);
     g_autoptr(GPtrArray) page = g_ptr_array_new_with_free_func((GDestroyNotify)known_address_free);
     g_autoptr(Query) query =
-        who ? query_open(store, error, ADDRESS_COLUMNS "WHERE d.person = $1 ORDER BY d.key LIMIT $2 OFFSET $3", INTEGER(person),
-                         most, passed)
+        who ? query_open(store, error, ADDRESS_COLUMNS "WHERE d.person = $1 ORDER BY d.key LIMIT $2 OFFSET $3",
+                         INTEGER(person), most, passed)
             : query_open(store, error, ADDRESS_COLUMNS "WHERE d.folded > $1 ORDER BY d.folded LIMIT $2 OFFSET $3",
                          TEXT(behind), most, passed);
     Step step = STEP_FAILED;
@@ -229,7 +230,8 @@ static bool link_address(Store *store, const char *who, const char *email, GErro
 bool user_link_address(Store *store, const char *who, const char *address, GError **error)
 {
     Write write;
-    return write_begin(store, &write, error) && write_end(store, &write, link_address(store, who, address, error), error);
+    return write_begin(store, &write, error) &&
+           write_end(store, &write, link_address(store, who, address, error), error);
 }
 
 static bool unlink_address(Store *store, const char *email, GError **error)

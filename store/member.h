@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Members: an address (or a user, by the preferred address; store/user.h) in a role on a list. Preferences are inherited
- * member, address, user, then the default.
+ * Members: an address (or a user, by the preferred address; store/user.h) in a role on a list. Preferences are
+ * inherited member, address, user, then the default.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -87,7 +87,8 @@ typedef struct MemberCriteria {
     int moderation_action;  /* set on the member: an Action; -1: any */
     int delivery_mode, delivery_status; /* effective; -1: any */
     int64_t skip;           /* members that are passed over first, where there is no place to begin at */
-    bool by_address;        /* by list, address, role; else by list, role (owner, moderator, member, nonmember), address */
+    bool by_address;        /* by list, address, role; else by list, role (owner, moderator, member, nonmember),
+                               address */
 } MemberCriteria;
 #define MEMBER_CRITERIA_ALL ((MemberCriteria){.moderation_action = -1, .delivery_mode = -1, .delivery_status = -1})
 

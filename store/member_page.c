@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * Pages of members. All members of a list and role lie in one range of the table, in order of address, so a page is read
- * from the place where the last one ended. A person's memberships are few, and are sorted here.
+ * Pages of members. All members of a list and role lie in one range of the table, in order of address, so a page is
+ * read from the place where the last one ended. A person's memberships are few, and are sorted here.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -157,10 +157,11 @@ static bool read_list(const Search *search, int64_t list, bool here, GError **er
 static bool next_list(Store *store, char **list_id, bool inclusive, int64_t *key, GError **error)
 {
     g_autoptr(Query) query =
-        inclusive ? query_open(store, error, "SELECT key, list_id FROM list WHERE list_id >= $1 ORDER BY list_id LIMIT 1",
-                               TEXT(*list_id))
-                  : query_open(store, error, "SELECT key, list_id FROM list WHERE list_id > $1 ORDER BY list_id LIMIT 1",
-                               TEXT(*list_id));
+        inclusive
+            ? query_open(store, error, "SELECT key, list_id FROM list WHERE list_id >= $1 ORDER BY list_id LIMIT 1",
+                         TEXT(*list_id))
+            : query_open(store, error, "SELECT key, list_id FROM list WHERE list_id > $1 ORDER BY list_id LIMIT 1",
+                         TEXT(*list_id));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     *key = step == STEP_ROW ? query_integer(query, 0) : 0;
     if (step == STEP_ROW) {
@@ -243,92 +244,97 @@ static GPtrArray *read_page(Store *store, const MemberCriteria *criteria, Place 
 
 /* ---- passing over ---- */
 
-/* Without other criteria than list and roles, by role: whole lists and roles are passed over by their totals, and the
- * rest by the keys alone. *after becomes the place to begin behind. */
+/* Without other criteria than list and roles, and by role, whole lists and roles are passed over by their totals, and
+ * the rest by the keys alone. */
 static bool is_plain(const MemberCriteria *criteria)
 {
     return !criteria->subscriber && !criteria->user_id && criteria->moderation_action < 0 &&
            criteria->delivery_mode < 0 && criteria->delivery_status < 0;
 }
 
-/* The place behind `skip` members of one list and role, which has more. */
-static bool skip_range(Store *store, int64_t list, const char *list_id, Role role, int64_t skip, Place *after,
-                       GError **error)
+typedef struct Skip {
+    Store *store;
+    const MemberCriteria *criteria;
+    int64_t left; /* members to be passed over yet */
+    Place after;  /* where they end */
+} Skip;
+
+/* The list and role have enough members. */
+static bool skip_range(Skip *skip, int64_t list, const char *list_id, Role role, GError **error)
 {
-    g_autoptr(Query) query = query_open(store, error,
+    g_autoptr(Query) query = query_open(skip->store, error,
                                         "SELECT folded, by_person FROM member WHERE list = $1 AND role = $2 "
                                         "ORDER BY folded, by_person LIMIT 1 OFFSET $3",
-                                        INTEGER(list), INTEGER(role), INTEGER(skip - 1));
+                                        INTEGER(list), INTEGER(role), INTEGER(skip->left - 1));
     Step step = query ? query_step(query, error) : STEP_FAILED;
+    skip->left = 0;
     if (step != STEP_FAILED)
-        *after = (Place){g_strdup(list_id), g_strdup(step == STEP_ROW ? query_text(query, 0) : LAST_KEY), role,
-                         step == STEP_ROW && query_integer(query, 1)};
+        skip->after = (Place){g_strdup(list_id), g_strdup(step == STEP_ROW ? query_text(query, 0) : LAST_KEY), role,
+                              step == STEP_ROW && query_integer(query, 1)};
     return step != STEP_FAILED;
 }
 
-static bool skip_list(Store *store, const MemberCriteria *criteria, int64_t list, const char *list_id, int64_t *skip,
-                      Place *after, GError **error)
+static bool skip_list(Skip *skip, int64_t list, const char *list_id, GError **error)
 {
-    for (int rank = 0; rank < ROLES && *skip > 0; rank++) {
+    for (int rank = 0; rank < ROLES && skip->left > 0; rank++) {
         int64_t total;
-        if (!has_role(criteria, by_rank[rank]))
+        if (!has_role(skip->criteria, by_rank[rank]))
             continue;
-        if (!member_count(store, list_id, by_rank[rank], &total, error))
+        if (!member_count(skip->store, list_id, by_rank[rank], &total, error))
             return false;
-        if (total >= *skip) {
-            int64_t left = *skip;
-            *skip = 0;
-            place_clear(after);
-            return skip_range(store, list, list_id, by_rank[rank], left, after, error);
-        }
-        *skip -= total;
+        if (total >= skip->left)
+            return skip_range(skip, list, list_id, by_rank[rank], error);
+        skip->left -= total;
     }
     return true;
 }
 
-static bool skip_plain(Store *store, const MemberCriteria *criteria, Place *after, GError **error)
+static bool skip_plain(Skip *skip, GError **error)
 {
-    int64_t skip = criteria->skip, key;
-    if (criteria->list_id) {
-        if (!list_key(store, criteria->list_id, &key, error) ||
-            !skip_list(store, criteria, key, criteria->list_id, &skip, after, error))
+    int64_t key;
+    if (skip->criteria->list_id)
+        return list_key(skip->store, skip->criteria->list_id, &key, error) &&
+               skip_list(skip, key, skip->criteria->list_id, error);
+    g_autofree char *list_id = g_strdup("");
+    for (bool more = true; more && skip->left > 0;) {
+        if (!next_list(skip->store, &list_id, false, &key, error) ||
+            (key != 0 && !skip_list(skip, key, list_id, error)))
             return false;
-    } else {
-        g_autofree char *list_id = g_strdup("");
-        for (bool more = true; more && skip > 0;) {
-            if (!next_list(store, &list_id, false, &key, error) ||
-                (key != 0 && !skip_list(store, criteria, key, list_id, &skip, after, error)))
-                return false;
-            more = key != 0;
-        }
-    }
-    if (skip > 0) { /* there are not so many */
-        place_clear(after);
-        *after = (Place){g_strdup(LAST_KEY), g_strdup(LAST_KEY), ROLE_NONMEMBER, true};
+        more = key != 0;
     }
     return true;
 }
 
 /* Reads and drops them. */
-static bool skip_slowly(Store *store, const MemberCriteria *criteria, Place *after, GError **error)
+static bool skip_slowly(Skip *skip, GError **error)
 {
-    for (int64_t left = criteria->skip; left > 0;) {
+    for (bool more = true; more && skip->left > 0;) {
+        unsigned most = (unsigned)MIN(skip->left, CHUNK);
         g_autoptr(GPtrArray) page =
-            read_page(store, criteria, after->list_id ? after : NULL, (unsigned)MIN(left, CHUNK), error);
+            read_page(skip->store, skip->criteria, skip->after.list_id ? &skip->after : NULL, most, error);
         if (!page)
             return false;
         if (page->len > 0) {
-            place_clear(after);
-            *after = place_of(page->pdata[page->len - 1]);
+            place_clear(&skip->after);
+            skip->after = place_of(page->pdata[page->len - 1]);
         }
-        if (page->len < MIN(left, CHUNK)) {
-            place_clear(after);
-            *after = (Place){g_strdup(LAST_KEY), g_strdup(LAST_KEY), ROLE_NONMEMBER, true};
-            return true;
-        }
-        left -= page->len;
+        skip->left -= page->len;
+        more = page->len == most;
     }
     return true;
+}
+
+/* Begins behind criteria->skip members. */
+static bool skip_members(Store *store, const MemberCriteria *criteria, Place *after, GError **error)
+{
+    Skip skip = {.store = store, .criteria = criteria, .left = criteria->skip};
+    bool done = is_plain(criteria) && !criteria->by_address ? skip_plain(&skip, error) : skip_slowly(&skip, error);
+    if (done && skip.left > 0) { /* there are not so many */
+        place_clear(&skip.after);
+        skip.after = (Place){g_strdup(LAST_KEY), g_strdup(LAST_KEY), ROLE_NONMEMBER, true};
+    }
+    *after = skip.after;
+    return done;
 }
 
 /* ---- the contract ---- */
@@ -341,9 +347,7 @@ GPtrArray *member_page(Store *store, const MemberCriteria *criteria, const char 
         *next = NULL;
     if (after && !place_parse(after, &place, error))
         return NULL;
-    if (!after && criteria->skip > 0 &&
-        !(is_plain(criteria) && !criteria->by_address ? skip_plain(store, criteria, &place, error)
-                                                      : skip_slowly(store, criteria, &place, error)))
+    if (!after && criteria->skip > 0 && !skip_members(store, criteria, &place, error))
         return NULL;
     GPtrArray *page = read_page(store, criteria, place.list_id ? &place : NULL, limit, error);
     if (page && next && page->len == limit && limit > 0)

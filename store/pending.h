@@ -2,13 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Requests to join or leave a list, to change an address or to set options, that wait for an answer: of the person, who was sent a token
- * by mail, or of a moderator, who names the request by its number.
+ * Requests to join or leave a list, to change an address or to set options, that wait for an answer: of the person,
+ * who was sent a token by mail, or of a moderator, who names the request by its number.
  *
  * A token is 128 random bits, written as 26 lower-case letters and digits. A request holds only its SHA-256. The letter
  * that brings it to the person is in the outbox and in the spool until it is sent, and what a database has deleted may
- * lie in its file for a while; so the database and the spool are for the eyes of the programs alone, and a token is worth
- * nothing once it was used or has expired. There is one request for each kind, list and address: a new one takes the
+ * lie in its file for a while; so the database and the spool are for the eyes of the programs alone, and a token is
+ * worth nothing once it was used or has expired. There is one request for each kind, list and address: a new one takes the
  * place of the old one and keeps its number. A request that has expired is treated as if it were not there.
  */
 #include <glib.h>

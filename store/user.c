@@ -139,57 +139,64 @@ static GPtrArray *read_chunk(Store *store, bool owners, int64_t *last, GArray *k
     return step == STEP_DONE ? g_steal_pointer(&chunk) : NULL;
 }
 
-/* users NULL: only counted. */
-static bool walk(Store *store, const UserCriteria *criteria, int64_t last, int64_t limit, GPtrArray *users,
-                 int64_t *count, GError **error)
+typedef struct Walk {
+    const UserCriteria *criteria;
+    int64_t last, skip, limit;
+    GPtrArray *users; /* NULL: they are only counted */
+    int64_t count;
+} Walk;
+
+static bool walk(Store *store, Walk *walk, GError **error)
 {
-    int64_t skip = last == 0 ? criteria->skip : 0;
+    const UserCriteria *criteria = walk->criteria;
     g_autofree char *text = criteria->text && *criteria->text ? g_utf8_casefold(criteria->text, -1) : NULL;
     g_autoptr(GArray) keys = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    *count = 0;
     for (;;) {
-        g_autoptr(GPtrArray) chunk = read_chunk(store, criteria->server_owners, &last, keys, error);
+        g_autoptr(GPtrArray) chunk = read_chunk(store, criteria->server_owners, &walk->last, keys, error);
         if (!chunk || chunk->len == 0)
             return chunk != NULL;
         for (unsigned at = 0; at < chunk->len; at++) {
             User *user = chunk->pdata[at];
             int64_t key = g_array_index(keys, int64_t, at);
             bool found;
-            if (*count == limit)
+            if (walk->count == walk->limit)
                 return true;
             if (!matches(store, user, key, text, &found, error))
                 return false;
-            if (found && skip > 0) {
-                skip--;
+            if (!found || walk->skip-- > 0)
                 continue;
-            }
-            if (found && users && !read_preferences(store, user, key, error))
+            if (walk->users && !read_preferences(store, user, key, error))
                 return false;
-            *count += found;
-            if (found && users)
-                g_ptr_array_add(users, g_steal_pointer(&chunk->pdata[at]));
+            walk->count++;
+            if (walk->users)
+                g_ptr_array_add(walk->users, g_steal_pointer(&chunk->pdata[at]));
         }
     }
 }
 
 GPtrArray *user_page(Store *store, const UserCriteria *criteria, const char *after, unsigned limit, GError **error)
 {
-    int64_t last = 0, count;
-    if (after && !store_id_key(after, &last)) {
+    g_autoptr(GPtrArray) users = g_ptr_array_new_with_free_func((GDestroyNotify)user_free);
+    Walk page = {.criteria = criteria, .skip = after ? 0 : criteria->skip, .limit = limit, .users = users};
+    if (after && !store_id_key(after, &page.last)) {
         no_user(after, error);
         return NULL;
     }
-    g_autoptr(GPtrArray) users = g_ptr_array_new_with_free_func((GDestroyNotify)user_free);
-    return walk(store, criteria, last, limit, users, &count, error) ? g_steal_pointer(&users) : NULL;
+    return walk(store, &page, error) ? g_steal_pointer(&users) : NULL;
 }
 
 bool user_count(Store *store, const UserCriteria *criteria, int64_t *count, GError **error)
 {
-    if (criteria->text && *criteria->text)
-        return walk(store, &(UserCriteria){criteria->text, criteria->server_owners, 0}, 0, INT64_MAX, NULL, count, error);
+    if (criteria->text && *criteria->text) {
+        Walk all = {.criteria = criteria, .limit = INT64_MAX};
+        bool done = walk(store, &all, error);
+        *count = all.count;
+        return done;
+    }
     g_autoptr(Query) query =
         criteria->server_owners
-            ? query_start(store, error, "SELECT count(*) FROM person WHERE stands_in = 0 AND server_owner = 1", NULL, 0)
+            ? query_start(store, error, "SELECT count(*) FROM person WHERE stands_in = 0 AND server_owner = 1", NULL,
+                          0)
             : query_start(store, error, "SELECT count(*) FROM person WHERE stands_in = 0", NULL, 0);
     if (!query || query_step(query, error) != STEP_ROW)
         return false;

@@ -56,16 +56,15 @@ bool user_clear_preferred(Store *store, const char *who, GError **error);
 /* Gives address (made when unknown) to the user. Another user that is left without addresses is gone, and what it
  * subscribed by preference stays subscribed by address. */
 bool user_link_address(Store *store, const char *who, const char *address, GError **error);
-/* Gives all that `from` has (addresses, memberships, and where `into` has none: name, password, preferences) to `into`,
- * and removes `from`. FAIL_NEVER: they are the same. */
+/* Gives all that `from` has (addresses, memberships, and where `into` has none: name, password, preferences) to
+ * `into`, and removes `from`. FAIL_NEVER: they are the same. */
 bool user_merge(Store *store, const char *into, const char *from, GError **error);
 /* Removes the user with addresses, memberships, preferences, requests, bounces and held posts. */
 bool user_remove(Store *store, const char *who, GError **error);
 
-/* Up to limit users (of User) in order of creation, behind the id `after` (NULL: from the first). text: only those whose
- * name or one of whose addresses has it in it; NULL: all. */
+/* Up to limit users (of User) in order of creation, behind the id `after` (NULL: from the first). */
 typedef struct UserCriteria {
-    const char *text;
+    const char *text;   /* only those who have it in their name or in an address; NULL: all */
     bool server_owners; /* only those */
     int64_t skip;       /* users that are passed over first, where `after` is NULL */
 } UserCriteria;
@@ -86,9 +85,10 @@ bool address_set_verified(Store *store, const char *address, int64_t verified_at
 bool address_unlink(Store *store, const char *address, GError **error);
 /* Removes it, with its memberships. Its user stays. */
 bool address_remove(Store *store, const char *address, GError **error);
-/* Up to limit addresses (of KnownAddress): of the user, in order of registration, or (who NULL) all, by domain and local
- * part, behind the address `after` (NULL: behind the first `skip`). */
-GPtrArray *address_page(Store *store, const char *who, const char *after, int64_t skip, unsigned limit, GError **error);
+/* Up to limit addresses (of KnownAddress): of the user, in order of registration, or (who NULL) all, by domain and
+ * local part, behind the address `after` (NULL: behind the first `skip`). */
+GPtrArray *address_page(Store *store, const char *who, const char *after, int64_t skip, unsigned limit,
+                        GError **error);
 bool address_count(Store *store, int64_t *count, GError **error);
 
 /* The language that this address wants to be written to in as member of the list (NULL: of none), by what the member,

@@ -84,8 +84,8 @@ bool vacation_find(Store *store, const char *member_id, Vacation *vacation, GErr
     *vacation = (Vacation){0};
     if (!member_of(member_id, &member, error))
         return false;
-    g_autoptr(Query) query = query_open(store, error, "SELECT begins_at, ends_at, begun FROM vacation WHERE member = $1",
-                                        INTEGER(member));
+    g_autoptr(Query) query = query_open(
+        store, error, "SELECT begins_at, ends_at, begun FROM vacation WHERE member = $1", INTEGER(member));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_ROW)
         *vacation = (Vacation){query_integer(query, 0), query_integer(query, 1), query_integer(query, 2) != 0};
