@@ -8,8 +8,8 @@
  * A token is 128 random bits, written as 26 lower-case letters and digits. A request holds only its SHA-256. The letter
  * that brings it to the person is in the outbox and in the spool until it is sent, and what a database has deleted may
  * lie in its file for a while; so the database and the spool are for the eyes of the programs alone, and a token is
- * worth nothing once it was used or has expired. There is one request for each kind, list and address: a new one takes the
- * place of the old one and keeps its number. A request that has expired is treated as if it were not there.
+ * worth nothing once it was used or has expired. There is one request for each kind, list and address: a new one takes
+ * the place of the old one and keeps its number. A request that has expired is treated as if it were not there.
  */
 #include <glib.h>
 #include <stdbool.h>
