@@ -271,6 +271,11 @@ static char *make_part(const char *text, const Decoration *decoration)
                            ascii ? "us-ascii" : "utf-8", ascii ? "7bit" : "quoted-printable", body);
 }
 
+char *decorate_text_part(const char *text)
+{
+    return make_part(text, &(Decoration){0});
+}
+
 /* A line that begins with mark, at or after from; the offset of its first octet, or -1. */
 static gssize find_line(const char *octets, size_t length, size_t from, const char *mark)
 {

@@ -33,5 +33,8 @@ void decorate(Message *message, const Decoration *decoration, Decorated *result)
 void decorated_clear(Decorated *decorated);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Decorated, decorated_clear)
 
+/* A MIME part, with its header, that shows the text (UTF-8) where it stands; g_free(). */
+char *decorate_text_part(const char *text);
+
 /* Is the piece a part of the sender's body? */
 bool decorated_is_own(const Decorated *decorated, GBytes *piece);

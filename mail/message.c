@@ -310,6 +310,39 @@ GBytes *message_body(const Message *message)
     return g_bytes_new_from_bytes(message->octets, message->body, body_length(message));
 }
 
+GBytes *message_octets(const Message *message)
+{
+    if (!message->edited)
+        return g_bytes_ref(message->octets);
+    g_autoptr(GBytes) head = message_head(message);
+    GByteArray *octets = g_byte_array_sized_new((guint)(g_bytes_get_size(head) + body_length(message)));
+    g_byte_array_append(octets, g_bytes_get_data(head, NULL), (guint)g_bytes_get_size(head));
+    g_byte_array_append(octets, (const guint8 *)octets_of(message, NULL) + message->body, (guint)body_length(message));
+    return g_byte_array_free_to_bytes(octets);
+}
+
+void message_set_body(Message *message, GBytes *body)
+{
+    g_autoptr(GBytes) head = message_head(message);
+    size_t length = g_bytes_get_size(head), added = g_bytes_get_size(body);
+    const char *text = length > 0 ? g_bytes_get_data(head, NULL) : "";
+    GString *octets = g_string_sized_new(length + added + 4);
+    g_string_append_len(octets, text, (gssize)length);
+    if (length > 0 && text[length - 1] != '\n')
+        g_string_append(octets, message->line_end);
+    if (message->separator_length == 0)
+        g_string_append(octets, message->line_end);
+    if (added > 0)
+        g_string_append_len(octets, g_bytes_get_data(body, NULL), (gssize)added);
+    g_bytes_unref(message->octets);
+    message->octets = g_string_free_to_bytes(octets);
+    g_array_set_size(message->fields, 0);
+    g_ptr_array_set_size(message->made, 0);
+    message->separator_length = 0;
+    message->edited = false;
+    scan(message);
+}
+
 size_t message_length(const Message *message)
 {
     g_autoptr(GBytes) head = message_head(message);

@@ -79,6 +79,13 @@ GBytes *message_head(const Message *message);
 GBytes *message_body(const Message *message);
 size_t message_length(const Message *message);
 
+/* All of it in one piece. A new reference. */
+GBytes *message_octets(const Message *message);
+
+/* Puts body (a new reference is taken) in the place of the message's own. An empty line is supplied where the header
+ * had ended without one. Octets that were got before stay valid, fields do not. */
+void message_set_body(Message *message, GBytes *body);
+
 /* The Message-ID without angle brackets; g_free(), NULL when there is none. */
 char *message_id(const Message *message);
 

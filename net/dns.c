@@ -32,13 +32,14 @@ typedef struct Question {
     void *data;
 } Question;
 
-static const int types[] = {[DNS_A] = ns_t_a, [DNS_AAAA] = ns_t_aaaa, [DNS_MX] = ns_t_mx};
+static const int types[] = {[DNS_A] = ns_t_a, [DNS_AAAA] = ns_t_aaaa, [DNS_MX] = ns_t_mx, [DNS_TXT] = ns_t_txt};
 
 /* --- reading an answer -------------------------------------------------- */
 
 static void record_clear(void *record)
 {
     g_free(((DnsRecord *)record)->host);
+    g_free(((DnsRecord *)record)->text);
 }
 
 void dns_answer_clear(DnsAnswer *answer)
@@ -66,6 +67,29 @@ static bool read_address(DnsRecord *record, const ns_rr *from, DnsType type)
     return true;
 }
 
+/* Strings of up to 255 octets, each after its length. */
+static bool read_text(DnsRecord *record, const ns_rr *from)
+{
+    const unsigned char *at = ns_rr_rdata(*from), *end = at + ns_rr_rdlen(*from);
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (; at < end; at += *at + 1) {
+        if (*at > end - at - 1)
+            return false;
+        for (unsigned octet = 1; octet <= *at; octet++)
+            if (at[octet] != 0)
+                g_string_append_c(text, (char)at[octet]);
+    }
+    record->text = g_string_free(g_steal_pointer(&text), FALSE);
+    return true;
+}
+
+static bool read_record(DnsRecord *record, const ns_msg *message, const ns_rr *from, DnsType type)
+{
+    return type == DNS_MX    ? read_mx(record, message, from)
+           : type == DNS_TXT ? read_text(record, from)
+                             : read_address(record, from, type);
+}
+
 static void read_records(DnsAnswer *answer, ns_msg *message, DnsType type)
 {
     uint32_t shortest = G_MAXUINT32;
@@ -76,7 +100,7 @@ static void read_records(DnsAnswer *answer, ns_msg *message, DnsType type)
         shortest = MIN(shortest, ns_rr_ttl(from)); /* those of aliases on the way, too */
         DnsRecord record = {0};
         if (ns_rr_class(from) == ns_c_in && (int)ns_rr_type(from) == types[type] &&
-            (type == DNS_MX ? read_mx(&record, message, &from) : read_address(&record, &from, type)))
+            read_record(&record, message, &from, type))
             g_array_append_val(answer->records, record);
     }
     if (answer->records->len > 0)

@@ -42,6 +42,7 @@ static const Chain chain_target = {.name = "target", .links = links_none, .next 
 static const Link links_posting[] = {
     {&rule_no_senders, LINK_JUMP, &chain_discard},
     {&rule_approved, LINK_JUMP, &chain_accept},
+    {&rule_dmarc_mitigation, LINK_JUMP, &chain_moderation},
     {&rule_emergency, LINK_JUMP, &chain_hold},
     {&rule_loop, LINK_JUMP, &chain_discard},
     {&rule_banned_address, LINK_JUMP, &chain_discard},

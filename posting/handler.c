@@ -5,9 +5,19 @@
 #include <string.h>
 
 const Handler *const handlers[] = {
-    &handler_after_delivery, &handler_avoid_duplicates,  &handler_cleanse,          &handler_cook_headers,
-    &handler_decorate,       &handler_member_recipients, &handler_owner_recipients, &handler_rfc_2369,
-    &handler_subject_prefix, &handler_to_archive,        &handler_to_outgoing,      NULL,
+    &handler_after_delivery,
+    &handler_avoid_duplicates,
+    &handler_cleanse,
+    &handler_cook_headers,
+    &handler_decorate,
+    &handler_dmarc,
+    &handler_member_recipients,
+    &handler_owner_recipients,
+    &handler_rfc_2369,
+    &handler_subject_prefix,
+    &handler_to_archive,
+    &handler_to_outgoing,
+    NULL,
 };
 
 const Handler *handler_find(const char *name)

@@ -18,8 +18,8 @@ typedef struct Handler {
 } Handler;
 
 extern const Handler handler_after_delivery, handler_avoid_duplicates, handler_cleanse, handler_cook_headers,
-    handler_decorate, handler_member_recipients, handler_owner_recipients, handler_rfc_2369, handler_subject_prefix,
-    handler_to_archive, handler_to_outgoing;
+    handler_decorate, handler_dmarc, handler_member_recipients, handler_owner_recipients, handler_rfc_2369,
+    handler_subject_prefix, handler_to_archive, handler_to_outgoing;
 
 /* All of them, by name, ended by NULL. */
 extern const Handler *const handlers[];

@@ -12,6 +12,7 @@ static const Handler *const posting[] = {
     &handler_to_archive, /* before rfc-2369: only what is archived gets Archived-At */
     &handler_rfc_2369,
     &handler_to_outgoing,
+    &handler_dmarc, /* behind to-archive and the others, which keep the true From */
     &handler_decorate, /* last: what the archive and the site's queues get has none of it */
     NULL,
 };

@@ -15,6 +15,7 @@
 
 #include "mail/copy.h"
 #include "mail/message.h"
+#include "mail/names.h"
 #include "store/store.h"
 
 /* How the archivers of the site show a list's archive; NULL: not at all. */
@@ -74,7 +75,8 @@ typedef struct Post {
     const PostCopies *copies;      /* may be NULL: all copies are the same */
     ListCache *lists;       /* of list_cache.h; NULL: what it keeps is read from the store each time */
     const char *header_match_target; /* where header matches without one of their own send a post; NULL: "hold" */
-    int64_t now;
+    const Names *names;     /* what the DNS says; NULL: nothing can be known */
+    int64_t now, arrival;
     size_t size;    /* octets, as it came */
     const char *left, *left_reason; /* why a part of a message comes alone (KEY_LEFT), or NULL */
     bool moderated; /* a person let it pass */
@@ -86,6 +88,9 @@ typedef struct Post {
     GPtrArray *reasons;       /* of char *: why it is held or rejected, sentences for people */
     unsigned deferred;        /* hits that only count later (rule any) */
     Action action;            /* what a moderation rule wants */
+    int mitigation;           /* mitigation.h, once mitigation_known */
+    NamesAnswer mitigation_answer;
+    bool mitigation_known;
     char *target;             /* the name of the chain that a rule sends it to */
     char *member;             /* the address that made it a member's post */
 

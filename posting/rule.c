@@ -11,6 +11,7 @@ const Rule *const rules[] = {
     &rule_autoreply,
     &rule_banned_address,
     &rule_broken_header,
+    &rule_dmarc_mitigation,
     &rule_duplicate,
     &rule_emergency,
     &rule_header_match,

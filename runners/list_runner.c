@@ -50,6 +50,7 @@ bool list_runner_start(Runner *runner, GError **error)
         .verp_personalized = config_bool(config, "pipeline", "verp_personalized_deliveries"),
         .unsubscribe_url = config_string(config, "pipeline", "unsubscribe_url"),
     };
+    own->header_match_target = config_string(config, "rules", "header_match_action");
     runner_set_data(runner, own);
     return true;
 }
@@ -134,6 +135,7 @@ bool list_runner_post_init(ListRunnerPost *own, Runner *runner, Entry *entry, GE
     Post *post = &own->post;
     post->store = shared->store;
     post->lists = shared->lists;
+    post->header_match_target = shared->header_match_target;
     post->list = list;
     post->message = own->message;
     post->sender = meta_string(meta, KEY_SENDER, "");

@@ -15,6 +15,7 @@
     _(lmtp) \
     _(in) \
     _(pipeline) \
+    _(posting) \
     _(virgin) \
     _(out) \
     _(bounces) \

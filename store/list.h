@@ -42,6 +42,8 @@ typedef enum SubscriptionPolicy {
     POLICY_MODERATE,
     POLICY_CONFIRM_THEN_MODERATE,
 } SubscriptionPolicy;
+/* What becomes of a post when no name server tells the policy of its domain. */
+typedef enum DmarcWithoutAnswer { DMARC_WITHOUT_MITIGATE, DMARC_WITHOUT_PASS, DMARC_WITHOUT_WAIT } DmarcWithoutAnswer;
 typedef enum PartialAction { PARTIAL_HOLD, PARTIAL_REFUSE, PARTIAL_PASS } PartialAction;
 typedef enum FragmentExpiry { FRAGMENT_EXPIRY_HOLD, FRAGMENT_EXPIRY_PASS } FragmentExpiry;
 
@@ -82,6 +84,11 @@ typedef struct List {
     int64_t bounce_info_stale_after; /* us */
     int64_t bounce_you_are_disabled_warnings;
     int64_t bounce_you_are_disabled_warnings_interval; /* us */
+    char *dmarc_moderation_notice, *dmarc_wrapped_message_text;
+    char **dmarc_addresses;
+    int dmarc_mitigate_action; /* in the order of posting's Mitigation */
+    int dmarc_without_answer;  /* DmarcWithoutAnswer */
+    bool dmarc_mitigate_unconditionally;
     bool bounce_notify_owner_on_bounce_increment, bounce_notify_owner_on_disable, bounce_notify_owner_on_removal;
     int bounce_complaint_action;         /* ComplaintAction */
     int forward_unrecognized_bounces_to; /* BounceForward */

@@ -12,6 +12,7 @@
 #include "runners/in/notices.h"
 #include "runners/keys.h"
 #include "runners/list_runner.h"
+#include "runners/post_names.h"
 
 static void set_names(json_t *meta, const char *key, const GPtrArray *names)
 {
@@ -128,6 +129,8 @@ static bool decide(Runner *runner, Entry *entry, Post *post, Outcome *outcome, G
     Verdict verdict = VERDICT_HOLD;
     int64_t number;
     bool held;
+    if (!post_names_ready(runner, entry, post, outcome))
+        return true;
     if (!list_runner_find_effect(runner, entry, &held, &number, error))
         return false;
     /* What was held stays so, even if the list would now do something else with it. */

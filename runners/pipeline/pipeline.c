@@ -5,11 +5,14 @@
  */
 #include "runners/keys.h"
 #include "runners/post_hop.h"
+#include "runners/post_names.h"
 
 static bool process(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error)
 {
     const char *to = meta_string(entry_meta(entry), KEY_TO, TO_POSTING);
     bool counted = false;
+    if (!post_names_ready(runner, entry, post, outcome))
+        return true;
     bool record = !g_str_equal(to, TO_OWNER) || meta_bool(entry_meta(entry), KEY_OUTBOX, false);
     if ((record && !list_runner_find_effect(runner, entry, &counted, &post->post_id, error)) ||
         !post_hop(runner, entry, post, outcome, error) ||

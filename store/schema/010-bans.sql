@@ -25,3 +25,7 @@ CREATE TABLE header_match (
 ) @table@;
 CREATE INDEX header_match_order ON header_match (COALESCE(list, 0), position);
 CREATE INDEX header_match_text ON header_match (COALESCE(list, 0), header, pattern);
+
+-- For the removal of a list.
+CREATE INDEX ban_list ON ban (list);
+CREATE INDEX header_match_list ON header_match (list);

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    for (DnsType type = DNS_A; type <= DNS_MX; type++) {
+    for (DnsType type = DNS_A; type <= DNS_TXT; type++) {
         DnsAnswer answer;
         dns_answer_read(&answer, data, size, type);
         if ((answer.status == DNS_FOUND) != (answer.records->len > 0) || answer.lifetime_us < 0)
@@ -19,6 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (guint i = 0; i < answer.records->len; i++) {
             const DnsRecord *record = &g_array_index(answer.records, DnsRecord, i);
             if ((type == DNS_MX) != (record->host != NULL) || (record->host && strlen(record->host) > 1025))
+                abort();
+            if ((type == DNS_TXT) != (record->text != NULL))
                 abort();
         }
         dns_answer_clear(&answer);

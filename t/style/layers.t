@@ -27,6 +27,9 @@ LAYERS = {
     "runners/list_runner": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
                             "runners/keys.h",
                             "runners/list_runner"],
+    "runners/names": ["base/", "mail/names.h", "net/dns.h", "runners/names"],
+    "runners/post_names": ["base/", "mail/", "posting/", "runners/runner.h", "runners/keys.h",
+                           "runners/list_runner.h", "runners/names.h", "runners/post_names"],
     "runners/post_hop": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
                          "runners/keys.h", "runners/list_runner.h", "runners/post_hop", "runners/blocks.h",
                          "runners/copies.h"],
@@ -37,7 +40,8 @@ LAYERS = {
 # A runner sees all that is below it, the skeletons, and its own folder.
 RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists/", "runners/runner.h",
           "runners/sweep.h",
-          "runners/listener.h", "runners/list_runner.h", "runners/post_hop.h", "runners/keys.h"]
+          "runners/listener.h", "runners/list_runner.h", "runners/names.h",
+          "runners/post_names.h", "runners/post_hop.h", "runners/keys.h"]
 
 # Foreign headers and where they are at home.
 HOMES = {

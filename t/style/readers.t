@@ -15,9 +15,10 @@ FAMILY = re.compile(r'\bconfig_family(?:_sections)?\((?:[^"(),]|\([^()]*\))+,\s*
 # A section of a family, by the name of its member.
 MEMBER = re.compile(r'\bg_str(?:concat|dup_printf)\("(transport|reply|archiver)\.')
 # Who links these files of runners/; the others there belong to all.
-LINKED = {"runners/post_hop.c": ("in", "pipeline"), "runners/blocks.c": ("in", "pipeline")}
+LINKED = {"runners/post_hop.c": ("in", "pipeline"), "runners/blocks.c": ("in", "pipeline"),
+          "runners/post_names.c": ("in", "pipeline")}
 # Read into what all list runners share, and used only by in and pipeline, whose tables say so.
-SHARED = {"pipeline", "archiver."}
+SHARED = {"pipeline", "archiver.", "rules"}
 
 tap = tree.Tap()
 program = os.path.join(os.environ.get("top_builddir", "build"), "doc", "settings_text")

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What the DNS says, for code that judges a message and must not wait. It asks for a name; who gave it the Names
+ * answers from memory, or says NAMES_PENDING and begins to ask. Then the code gives up at once, and is called again,
+ * from the beginning, when the answer is there.
+ */
+#include <glib.h>
+
+typedef enum NamesAnswer {
+    NAMES_FOUND,
+    NAMES_NONE,    /* the name has no such record, or does not exist */
+    NAMES_TROUBLE, /* no name server answered, or it answered nonsense */
+    NAMES_PENDING, /* nobody knows now */
+} NamesAnswer;
+
+typedef struct Names {
+    /* The TXT records of name (ASCII); *texts, set with NAMES_FOUND alone, is NULL-terminated, and borrowed until the
+     * next call. */
+    NamesAnswer (*text)(void *data, const char *name, const char *const **texts);
+    /* Has name an address or takes it mail (A, AAAA, MX)? */
+    NamesAnswer (*exists)(void *data, const char *name);
+    void *data;
+} Names;

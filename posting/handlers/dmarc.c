@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * Behind to-outgoing: the copies of a post whose From must not stay. The archive, the digest and news keep the true
+ * one.
+ */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/octets.h"
+#include "mail/address.h"
+#include "mail/decorate.h"
+#include "mail/header.h"
+#include "posting/handler.h"
+#include "posting/mitigation.h"
+
+/* What stays in the header of the message around a wrapped post; besides, all List- fields. */
+static const char *const kept[] = {"From", "Reply-To", "Archived-At", "Date", "In-Reply-To", "Precedence",
+                                   "References", "Subject", "To",
+                                   "Cc", "Auto-Submitted", "X-Mailman-Version", "X-Topics"};
+
+static const Address *find_author(const GPtrArray *from)
+{
+    return from->len > 0 ? from->pdata[0] : NULL;
+}
+
+/* How the author is called: by the field, else by the list's members, else by the address without its domain. */
+static bool author_name(const Post *post, const Address *author, char **name, GError **error)
+{
+    g_autofree char *shown = header_decode(author->display);
+    if (!*g_strstrip(shown)) {
+        g_autoptr(GError) fault = NULL;
+        g_autoptr(Member) member =
+            member_find(post->store, post->list->list_id, ROLE_MEMBER, author->mailbox, &fault);
+        if (!member && !g_error_matches(fault, FAIL, FAIL_MISSING) && !g_error_matches(fault, FAIL, FAIL_NEVER)) {
+            g_propagate_error(error, g_steal_pointer(&fault));
+            return false;
+        }
+        g_free(shown);
+        shown = g_strdup(member && member->display_name && *member->display_name ? member->display_name
+                                                                                 : author->mailbox);
+    }
+    /* Some filters take a name with an address in it for a fraud. */
+    char *sign = strrchr(shown, '@');
+    if (sign && strchr(sign, '.') && !strchr(sign, ' '))
+        *sign = '\0';
+    *name = g_steal_pointer(&shown);
+    return true;
+}
+
+static char *mailbox_text(const char *name, const char *mailbox, size_t column)
+{
+    g_autofree char *phrase = header_phrase(name, column);
+    return *phrase ? g_strdup_printf("%s\r\n <%s>", phrase, mailbox) : g_strdup(mailbox);
+}
+
+/* The author stays reachable: in Reply-To where the list leaves that alone, else in Cc. */
+static void keep_author(const Post *post, Message *message, const Address *author)
+{
+    const char *const names[] = {post->list->reply_goes_to_list == REPLY_NO_MUNGING ? "Reply-To" : "Cc", NULL};
+    g_autoptr(GPtrArray) present = address_list_new();
+    g_autoptr(GString) value = g_string_new(NULL);
+    size_t index = 0;
+    for (const Field *field; (field = message_find(message, names[0], &index)); index++) {
+        address_parse(field->text + field->value_offset, field->length - field->value_offset, present);
+        g_autofree char *text = field_value_folded(field);
+        if (*text)
+            g_string_append_printf(value, "%s,\r\n ", text);
+    }
+    for (guint at = 0; at < present->len; at++)
+        if (address_same(((Address *)present->pdata[at])->mailbox, author->mailbox))
+            return;
+    g_autofree char *shown = header_decode(author->display);
+    g_autofree char *own = mailbox_text(g_strstrip(shown), author->mailbox, strlen("Reply-To: "));
+    g_string_append(value, own);
+    message_set(message, names[0], value->str);
+}
+
+static bool munge(const Post *post, Message *message, GError **error)
+{
+    static const char *const names[] = {"From", NULL};
+    const List *list = post->list;
+    g_autoptr(GPtrArray) from = post_addresses(post, names);
+    const Address *author = find_author(from);
+    g_autofree char *name = NULL;
+    if (!author)
+        return true;
+    if (!author_name(post, author, &name, error))
+        return false;
+    const char *shown = list->display_name && *list->display_name ? list->display_name : list->list_name;
+    g_autofree char *via = g_strdup_printf("%s via %s", name, shown);
+    g_autofree char *value = mailbox_text(via, list->posting_address, strlen("From: "));
+    message_set(message, "From", value);
+    keep_author(post, message, author);
+    return true;
+}
+
+static bool is_dropped(const Field *field, void *data)
+{
+    if (field->name_length > 5 && g_ascii_strncasecmp(field->text, "List-", 5) == 0)
+        return false;
+    for (size_t at = 0; at < G_N_ELEMENTS(kept); at++)
+        if (field_is(field, kept[at]))
+            return false;
+    return true;
+}
+
+static void append_part(GString *body, const char *boundary, const char *fields)
+{
+    g_string_append_printf(body, "--%s\r\n%s\r\n", boundary, fields);
+}
+
+/* The post as it is becomes a message inside one of the list's. */
+static bool wrap(const Post *post, Message *message, GError **error)
+{
+    g_autoptr(GBytes) whole = message_octets(message);
+    size_t length;
+    const char *octets = g_bytes_get_data(whole, &length);
+    bool has_8bit = octets_8bit(octets, length);
+    g_autofree char *sum = g_compute_checksum_for_bytes(G_CHECKSUM_SHA256, whole);
+    g_autofree char *id = g_strdup_printf("<%.32s.wrapped@%s>", sum, post->list->mail_host);
+    if (!munge(post, message, error))
+        return false;
+    message_remove_if(message, is_dropped, NULL);
+    message_append(message, "Message-ID", id);
+    message_append(message, "MIME-Version", "1.0");
+    const char *encoding = has_8bit ? "Content-Transfer-Encoding: 8bit\r\n" : "";
+    g_autofree char *inside = g_strconcat("Content-Type: message/rfc822\r\nContent-Disposition: inline\r\n", encoding,
+                                          NULL);
+    const char *text = post->list->dmarc_wrapped_message_text;
+    g_autoptr(GString) body = g_string_new(NULL);
+    if (has_8bit)
+        message_append(message, "Content-Transfer-Encoding", "8bit");
+    if (text && *text) {
+        g_autofree char *boundary = g_strdup_printf("=_wrap.%.24s", sum);
+        g_autofree char *type = g_strdup_printf("multipart/mixed; boundary=\"%s\"", boundary);
+        g_autofree char *part = decorate_text_part(text);
+        message_append(message, "Content-Type", type);
+        append_part(body, boundary, part);
+        append_part(body, boundary, inside);
+        g_string_append_len(body, octets, (gssize)length);
+        g_string_append_printf(body, "\r\n--%s--\r\n", boundary);
+    } else {
+        message_append(message, "Content-Type", "message/rfc822");
+        message_append(message, "Content-Disposition", "inline");
+        g_string_append_len(body, octets, (gssize)length);
+    }
+    g_autoptr(GBytes) made = g_string_free_to_bytes(g_steal_pointer(&body));
+    message_set_body(message, made);
+    return true;
+}
+
+static bool process(Post *post, GError **error)
+{
+    Mitigation mitigation;
+    PostSend *send = post_send_find(post, POST_OUT);
+    mitigation_find(post, &mitigation);
+    if (!send || mitigation == MITIGATION_NONE)
+        return true;
+    Message *message = post_send_message(post, send);
+    /* A moderator let a post pass that the list would refuse: it goes as any other that must not keep its From. */
+    return mitigation == MITIGATION_WRAP_MESSAGE ? wrap(post, message, error) : munge(post, message, error);
+}
+
+const Handler handler_dmarc = {.name = "dmarc", .process = process};

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What a list does about the DMARC policy of the domain in From: receivers refuse mail in the name of such a domain
+ * that comes from somebody else, changed. So the copies get another From (munge_from), carry the post inside a message
+ * of the list (wrap_message), or the post is not taken at all.
+ */
+#include "posting/post.h"
+
+/* In the order of the list setting dmarc_mitigate_action. */
+typedef enum Mitigation {
+    MITIGATION_NONE,
+    MITIGATION_MUNGE_FROM,
+    MITIGATION_WRAP_MESSAGE,
+    MITIGATION_REJECT,
+    MITIGATION_DISCARD,
+} Mitigation;
+
+/* Finds out, once, and keeps it in the post. NAMES_PENDING: ask again when post->names has more answers. NAMES_TROUBLE:
+ * the DNS gave no answer; *mitigation is what the list wants then (dmarc_without_answer), which is never to refuse. */
+NamesAnswer mitigation_find(Post *post, Mitigation *mitigation);
+
+/* Does the list want to wait for the DNS rather than go on without an answer? */
+bool mitigation_waits(const Post *post);

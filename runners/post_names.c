@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/post_names.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "posting/mitigation.h"
+#include "runners/keys.h"
+#include "runners/list_runner.h"
+#include "runners/names.h"
+
+/* A name server nearby answers within this; to wait so long costs less than to put the entry back. But the runner never
+ * spends more than a fiftieth of its time on waiting. */
+#define SHORT_WAIT (20 * CLOCK_SECOND / 1000)
+#define SHARE 50
+#define LOOK_AGAIN (250 * CLOCK_SECOND / 1000)
+#define ASK_AGAIN (60 * CLOCK_SECOND)
+
+typedef struct Shared {
+    NamesCache *cache;
+    bool broken;        /* there can be none */
+    int64_t left, seen; /* of the time for waiting; when it was reckoned */
+} Shared;
+
+static Shared *shared(Runner *runner)
+{
+    static Shared one;
+    if (!one.cache && !one.broken) {
+        g_autoptr(GError) error = NULL;
+        const Config *config = runner_config(runner);
+        one.cache = names_cache_new(config_string(config, "dns", "servers"), config_duration(config, "dns", "timeout"),
+                                    &error);
+        if (!one.cache)
+            log_warn("the DNS cannot be asked, and posts go on without its answers: %s", error->message);
+        one.broken = !one.cache;
+    }
+    return &one;
+}
+
+static int64_t time_to_wait(Shared *shared)
+{
+    int64_t now = clock_monotonic();
+    shared->left = MIN(SHORT_WAIT, shared->left + (now - shared->seen) / SHARE);
+    shared->seen = now;
+    return shared->left;
+}
+
+static NamesAnswer find(Shared *shared, Post *post)
+{
+    Mitigation mitigation;
+    NamesAnswer answer = mitigation_find(post, &mitigation);
+    int64_t begun = clock_monotonic(), until = begun + time_to_wait(shared), now = begun;
+    while (answer == NAMES_PENDING) {
+        names_cache_turn(shared->cache, MAX(until - now, 0));
+        answer = mitigation_find(post, &mitigation);
+        now = clock_monotonic();
+        if (now >= until)
+            break;
+    }
+    shared->left -= now - begun;
+    return answer;
+}
+
+bool post_names_ready(Runner *runner, Entry *entry, Post *post, Outcome *outcome)
+{
+    Shared *own = shared(runner);
+    if (!g_str_equal(meta_string(entry_meta(entry), KEY_TO, TO_POSTING), TO_POSTING))
+        return true;
+    post->names = own->cache ? names_cache_names(own->cache) : NULL;
+    post->arrival = entry_arrival(entry);
+    NamesAnswer answer = find(own, post);
+    if (answer == NAMES_PENDING) {
+        runner_wait(runner, outcome, clock_now() + LOOK_AGAIN);
+        return false;
+    }
+    if (answer != NAMES_TROUBLE)
+        return true;
+    bool waits = mitigation_waits(post);
+    list_runner_log(entry, "message-id=%s dmarc=unknown (no name server answers)%s",
+                    post->message_id ? post->message_id : "-", waits ? " result=waits" : "");
+    if (waits)
+        runner_wait(runner, outcome, clock_now() + ASK_AGAIN);
+    return !waits;
+}

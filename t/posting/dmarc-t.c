@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* The rule dmarc-mitigation and the handler dmarc, with a DNS of the test's own. */
+#include "base/clock.h"
+#include "mail/header.h"
+#include "posting/chain.h"
+#include "posting/mitigation.h"
+#include "posting/pipeline.h"
+#include "t/posting/fixture.h"
+
+#define REJECT "v=DMARC1; p=reject"
+#define BODY "To: test@example.com\r\nSubject: x\r\nMessage-ID: <1@example.org>\r\n\r\nbody\r\n"
+#define ANNE "From: Anne Person <anne@example.org>\r\n"
+
+/* What _dmarc.example.org says; NULL: nothing. */
+static const char *published;
+static NamesAnswer answer;
+
+static NamesAnswer text(void *data, const char *name, const char *const **texts)
+{
+    static const char *one[2];
+    one[0] = published;
+    *texts = one;
+    if (answer != NAMES_FOUND)
+        return answer;
+    return published && strcmp(name, "_dmarc.example.org") == 0 ? NAMES_FOUND : NAMES_NONE;
+}
+
+static NamesAnswer exists(void *data, const char *name)
+{
+    return NAMES_FOUND;
+}
+
+static const Names names = {text, exists, NULL};
+
+static void set_up(Bench *bench, gconstpointer data)
+{
+    bench_set_up(bench, data);
+    published = REJECT;
+    answer = NAMES_FOUND;
+    bench->list->default_nonmember_action = ACTION_DEFER;
+    bench->list->dmarc_mitigate_action = MITIGATION_MUNGE_FROM;
+}
+
+static Post *make_post(Bench *bench, const char *octets)
+{
+    Post *post = bench_post(bench, octets);
+    post->names = &names;
+    post->arrival = post->now;
+    return post;
+}
+
+static Verdict verdict_of(Bench *bench, const char *octets, bool moderated)
+{
+    g_autoptr(GError) error = NULL;
+    Verdict verdict;
+    Post *post = make_post(bench, octets);
+    post->moderated = moderated;
+    g_assert_true(chain_run(&chain_posting, post, &verdict, &error));
+    return verdict;
+}
+
+/* The copies of the post. */
+static Message *copies_of(Bench *bench, const char *octets)
+{
+    g_autoptr(GError) error = NULL;
+    Post *post = make_post(bench, octets);
+    g_assert_true(pipeline_run(&pipeline_posting, post, &error));
+    g_assert_no_error(error);
+    PostSend *send = post_send_find(post, POST_OUT);
+    g_assert_nonnull(send);
+    return send->message ? send->message : post->message;
+}
+
+static void assert_field(const Message *message, const char *name, const char *expected)
+{
+    g_autofree char *value = message_value(message, name);
+    g_assert_cmpstr(value, ==, expected);
+}
+
+static void test_refused(Bench *bench, gconstpointer data)
+{
+    bench->list->dmarc_mitigate_action = MITIGATION_REJECT;
+    g_assert_cmpint(verdict_of(bench, ANNE BODY, false), ==, VERDICT_REJECT);
+    g_assert_nonnull(strstr(bench->post.reasons->pdata[0], "DMARC"));
+    g_free(bench->list->dmarc_moderation_notice);
+    bench->list->dmarc_moderation_notice = g_strdup("Write from home.");
+    verdict_of(bench, ANNE BODY, false);
+    g_assert_cmpstr(bench->post.reasons->pdata[0], ==, "Write from home.");
+    g_assert_cmpint(verdict_of(bench, ANNE BODY, true), ==, VERDICT_ACCEPT); /* a moderator let it pass */
+    bench->list->dmarc_mitigate_action = MITIGATION_DISCARD;
+    g_assert_cmpint(verdict_of(bench, ANNE BODY, false), ==, VERDICT_DISCARD);
+    bench->list->dmarc_mitigate_unconditionally = true; /* that is for what does not refuse */
+    published = "v=DMARC1; p=none";
+    g_assert_cmpint(verdict_of(bench, ANNE BODY, false), ==, VERDICT_ACCEPT);
+    bench->list->dmarc_mitigate_action = MITIGATION_NONE;
+    published = REJECT;
+    g_assert_cmpint(verdict_of(bench, ANNE BODY, false), ==, VERDICT_ACCEPT);
+}
+
+static void test_when(Bench *bench, gconstpointer data)
+{
+    static char *words[] = {(char *)"^.*@example\\.net", NULL};
+    static const struct {
+        const char *text;
+        Mitigation mitigation;
+    } cases[] = {{REJECT, MITIGATION_MUNGE_FROM}, {"v=DMARC1; p=quarantine", MITIGATION_MUNGE_FROM},
+                 {"v=DMARC1; p=none", MITIGATION_NONE}, {"v=spf1 -all", MITIGATION_NONE}, {NULL, MITIGATION_NONE}};
+    Mitigation mitigation;
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        published = cases[at].text;
+        mitigation_find(make_post(bench, ANNE BODY), &mitigation);
+        g_assert_cmpint(mitigation, ==, cases[at].mitigation);
+    }
+    mitigation_find(make_post(bench, "From: cris@example.net\r\n" BODY), &mitigation);
+    g_assert_cmpint(mitigation, ==, MITIGATION_NONE);
+    char **own = bench->list->dmarc_addresses;
+    bench->list->dmarc_addresses = words;
+    mitigation_find(make_post(bench, "From: cris@example.net\r\n" BODY), &mitigation);
+    g_assert_cmpint(mitigation, ==, MITIGATION_MUNGE_FROM);
+    bench->list->dmarc_addresses = own;
+    bench->list->dmarc_mitigate_unconditionally = true;
+    mitigation_find(make_post(bench, "From: cris@example.net\r\n" BODY), &mitigation);
+    g_assert_cmpint(mitigation, ==, MITIGATION_MUNGE_FROM);
+    mitigation_find(make_post(bench, "From: test@example.com\r\n" BODY), &mitigation);
+    g_assert_cmpint(mitigation, ==, MITIGATION_NONE);
+    bench->list->anonymous_list = true;
+    mitigation_find(make_post(bench, ANNE BODY), &mitigation);
+    g_assert_cmpint(mitigation, ==, MITIGATION_NONE);
+}
+
+/* DNS that gives no answer loses nothing. */
+static void test_without_answer(Bench *bench, gconstpointer data)
+{
+    Mitigation mitigation;
+    answer = NAMES_PENDING;
+    Post *post = make_post(bench, ANNE BODY);
+    g_assert_cmpint(mitigation_find(post, &mitigation), ==, NAMES_PENDING);
+    answer = NAMES_TROUBLE;
+    g_assert_cmpint(mitigation_find(post, &mitigation), ==, NAMES_TROUBLE);
+    g_assert_cmpint(mitigation, ==, MITIGATION_MUNGE_FROM);
+    g_assert_false(mitigation_waits(post));
+    bench->list->dmarc_without_answer = DMARC_WITHOUT_PASS;
+    mitigation_find(make_post(bench, ANNE BODY), &mitigation);
+    g_assert_cmpint(mitigation, ==, MITIGATION_NONE);
+    bench->list->dmarc_without_answer = DMARC_WITHOUT_WAIT;
+    post = make_post(bench, ANNE BODY);
+    g_assert_cmpint(mitigation_find(post, &mitigation), ==, NAMES_TROUBLE);
+    g_assert_true(mitigation_waits(post));
+    post->now = post->arrival + 25 * 3600 * CLOCK_SECOND;
+    g_assert_false(mitigation_waits(post));
+    bench->list->dmarc_without_answer = DMARC_WITHOUT_MITIGATE;
+    bench->list->dmarc_mitigate_action = MITIGATION_DISCARD;
+    g_assert_cmpint(verdict_of(bench, ANNE BODY, false), ==, VERDICT_ACCEPT);
+}
+
+static void test_munge_from(Bench *bench, gconstpointer data)
+{
+    static const struct {
+        const char *from, *munged, *reply_to;
+    } cases[] = {
+        {"Anne Person <anne@example.org>", "Anne Person via Test <test@example.com>",
+         "Anne Person <anne@example.org>"},
+        {"\"Person, Anne\" <a2@example.org>", "\"Person, Anne via Test\" <test@example.com>",
+         "\"Person, Anne\" <a2@example.org>"},
+        {"anne@example.org", "Anne via Test <test@example.com>", "anne@example.org"}, /* as the list knows her */
+        {"cris@example.org", "cris via Test <test@example.com>", "cris@example.org"},
+        {"\"cris@example.org\" <cris@example.org>", "cris via Test <test@example.com>",
+         "\"cris@example.org\" <cris@example.org>"},
+        {"=?iso-8859-1?q?J=FCrgen?= <j@example.org>", "J\303\274rgen via Test <test@example.com>",
+         "J\303\274rgen <j@example.org>"},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_autofree char *octets = g_strconcat("From: ", cases[at].from, "\r\n" BODY, NULL);
+        const Message *message = copies_of(bench, octets);
+        g_autofree char *from = message_value(message, "From"), *reply = message_value(message, "Reply-To");
+        g_autofree char *shown = header_decode(from), *shown_reply = header_decode(reply);
+        g_assert_cmpstr(shown, ==, cases[at].munged);
+        g_assert_cmpstr(shown_reply, ==, cases[at].reply_to);
+        g_assert_false(message_has(message, "Cc"));
+        /* What the archive gets keeps its author. */
+        g_autofree char *kept = message_value(bench->message, "From");
+        g_assert_cmpstr(kept, ==, cases[at].from);
+    }
+}
+
+static void test_author_stays_reachable(Bench *bench, gconstpointer data)
+{
+    const Message *message = copies_of(bench, ANNE "Reply-To: b@example.net\r\n" BODY);
+    assert_field(message, "Reply-To", "b@example.net, Anne Person <anne@example.org>");
+    message = copies_of(bench, ANNE "Reply-To: ANNE@example.org\r\n" BODY);
+    assert_field(message, "Reply-To", "ANNE@example.org");
+    bench->list->reply_goes_to_list = REPLY_POINT_TO_LIST;
+    message = copies_of(bench, ANNE "Cc: c@example.net\r\n" BODY);
+    assert_field(message, "Reply-To", "test@example.com");
+    assert_field(message, "Cc", "c@example.net, Anne Person <anne@example.org>");
+}
+
+static void test_wrap_message(Bench *bench, gconstpointer data)
+{
+    bench->list->dmarc_mitigate_action = MITIGATION_WRAP_MESSAGE;
+    const Message *message = copies_of(bench, ANNE "DKIM-Signature: v=1\r\nX-Own: 1\r\n" BODY);
+    assert_field(message, "From", "Anne Person via Test <test@example.com>");
+    assert_field(message, "Content-Type", "message/rfc822");
+    g_assert_false(message_has(message, "DKIM-Signature"));
+    g_assert_false(message_has(message, "X-Own"));
+    g_assert_true(message_has(message, "List-Id"));
+    g_autofree char *id = message_id(message);
+    g_assert_cmpstr(id, !=, "1@example.org");
+    g_autoptr(GBytes) body = message_body(message);
+    g_autoptr(Message) inside = message_new(body);
+    assert_field(inside, "From", "Anne Person <anne@example.org>");
+    assert_field(inside, "DKIM-Signature", "v=1");
+    assert_field(inside, "Message-ID", "<1@example.org>");
+    g_autoptr(GBytes) text_inside = message_body(inside);
+    g_assert_cmpmem(g_bytes_get_data(text_inside, NULL), g_bytes_get_size(text_inside), "body\r\n", 6);
+    g_free(bench->list->dmarc_wrapped_message_text);
+    bench->list->dmarc_wrapped_message_text = g_strdup("The post is inside.\n");
+    message = copies_of(bench, ANNE BODY);
+    g_autofree char *type = message_value(message, "Content-Type");
+    g_assert_true(g_str_has_prefix(type, "multipart/mixed; boundary="));
+    g_autoptr(GBytes) parts = message_body(message);
+    size_t length;
+    const char *octets = g_bytes_get_data(parts, &length);
+    g_assert_nonnull(memmem(octets, length, "The post is inside.\r\n", 21));
+    g_assert_nonnull(memmem(octets, length, "\r\n\r\nFrom: Anne Person <anne@example.org>\r\n", 42));
+}
+
+#define TEST(path, function) g_test_add(path, Bench, NULL, set_up, function, bench_tear_down)
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    TEST("/dmarc/refused", test_refused);
+    TEST("/dmarc/when", test_when);
+    TEST("/dmarc/without answer", test_without_answer);
+    TEST("/dmarc/munge from", test_munge_from);
+    TEST("/dmarc/the author stays reachable", test_author_stays_reachable);
+    TEST("/dmarc/wrap message", test_wrap_message);
+    return g_test_run();
+}
