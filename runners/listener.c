@@ -4,19 +4,16 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/child.h"
 #include "base/clock.h"
-#include "base/contract.h"
-#include "base/fail.h"
 #include "base/log.h"
 #include "net/line.h"
+#include "runners/server.h"
 
 #define ACCEPTS_AT_ONCE 16 /* then the sessions that are there have their turn */
 #define SCARCE_PAUSE_US CLOCK_SECOND        /* how long nothing is accepted when descriptors ran out */
@@ -26,17 +23,14 @@
 
 struct Listener {
     const ListenerSpec *spec;
-    const Child *child;
-    Config *config;
-    struct event_base *base;
+    Server *server;
     GPtrArray *sockets; /* of struct event, one a listening socket */
-    struct event *wake, *heartbeat, *resume;
+    struct event *resume;
     GHashTable *connections;
     void *data;
     size_t max_sessions;
     int64_t command_timeout, session_timeout;
-    uint64_t progress, done;
-    bool accepting, leaving, paused;
+    bool accepting, paused;
     unsigned turned_away; /* since the log said so */
     int64_t log_at;       /* monotonic */
 };
@@ -50,17 +44,17 @@ struct Connection {
 
 const char *listener_name(const Listener *listener)
 {
-    return listener->child->runner;
+    return server_name(listener->server);
 }
 
 const Config *listener_config(const Listener *listener)
 {
-    return listener->config;
+    return server_config(listener->server);
 }
 
 struct event_base *listener_base(Listener *listener)
 {
-    return listener->base;
+    return server_base(listener->server);
 }
 
 void listener_set_data(Listener *listener, void *data)
@@ -75,7 +69,7 @@ void *listener_data(const Listener *listener)
 
 void listener_progress(Listener *listener)
 {
-    listener->progress++;
+    server_progress(listener->server);
 }
 
 Listener *connection_listener(const Connection *connection)
@@ -108,14 +102,10 @@ void connection_finish(Connection *connection)
     line_finish(connection->line);
 }
 
-static size_t pending(Listener *listener)
+static size_t pending(Server *server)
 {
+    Listener *listener = server_data(server);
     return listener->spec->pending ? listener->spec->pending(listener) : 0;
-}
-
-static void beat(Listener *listener)
-{
-    child_beat(listener->progress, listener->done, pending(listener), 0, NULL);
 }
 
 static bool is_full(const Listener *listener)
@@ -126,7 +116,8 @@ static bool is_full(const Listener *listener)
 /* Accepts while there is room, or clients are to be told that there is none, and nobody asked us to leave. */
 static void adjust_accepting(Listener *listener)
 {
-    bool wanted = !listener->leaving && !listener->paused && (listener->spec->busy || !is_full(listener));
+    bool wanted = !server_leaving(listener->server) && !listener->paused &&
+                  (listener->spec->busy || !is_full(listener));
     if (wanted == listener->accepting)
         return;
     listener->accepting = wanted;
@@ -139,15 +130,15 @@ static void adjust_accepting(Listener *listener)
 
 void listener_settled(Listener *listener)
 {
-    if (listener->leaving && g_hash_table_size(listener->connections) == 0 && pending(listener) == 0)
-        event_base_loopbreak(listener->base);
+    if (g_hash_table_size(listener->connections) == 0 && pending(listener->server) == 0)
+        server_end(listener->server);
 }
 
 static size_t on_receive(Line *line, const char *octets, size_t length, void *data)
 {
     (void)line;
     Connection *connection = data;
-    connection->listener->progress++;
+    server_progress(connection->listener->server);
     return connection->listener->spec->receive(connection, octets, length);
 }
 
@@ -174,8 +165,7 @@ static void on_closed(Line *line, void *data)
     line_free(line);
     g_hash_table_remove(listener->connections, connection);
     g_free(connection);
-    listener->done++;
-    listener->progress++;
+    server_done(listener->server);
     adjust_accepting(listener);
     listener_settled(listener);
 }
@@ -202,10 +192,10 @@ static void open_connection(Listener *listener, int fd, const struct sockaddr_st
     name_peer(connection, address);
     g_hash_table_add(listener->connections, connection);
     GString *output = listener->spec->open(connection);
-    connection->line = line_new(listener->base, fd, output, &line_events, connection);
+    connection->line = line_new(server_base(listener->server), fd, output, &line_events, connection);
     line_set_idle(connection->line, listener->command_timeout);
     line_set_deadline(connection->line, listener->session_timeout);
-    listener->progress++;
+    server_progress(listener->server);
     line_resume(connection->line); /* the greeting */
 }
 
@@ -259,7 +249,7 @@ static void on_connect(evutil_socket_t socket, short what, void *data)
 {
     (void)what;
     Listener *listener = data;
-    if (is_full(listener) && listener->child->instances > 1)
+    if (is_full(listener) && server_instances(listener->server) > 1)
         pause_accepting(listener, FULL_PAUSE_US);
     else
         accept_clients(listener, socket);
@@ -276,12 +266,9 @@ static void on_resume(evutil_socket_t fd, short what, void *data)
         accept_clients(listener, event_get_fd(listener->sockets->pdata[i]));
 }
 
-static void leave(Listener *listener)
+static void leave(Server *server)
 {
-    if (listener->leaving)
-        return;
-    listener->leaving = true;
-    event_del(listener->wake); /* stays readable from now on */
+    Listener *listener = server_data(server);
     adjust_accepting(listener);
     g_autoptr(GList) all = g_hash_table_get_keys(listener->connections);
     for (GList *at = all; at; at = at->next) {
@@ -293,109 +280,44 @@ static void leave(Listener *listener)
     listener_settled(listener);
 }
 
-static void on_wake(evutil_socket_t fd, short what, void *data)
+static bool start(Server *server, GError **error)
 {
-    (void)fd;
-    (void)what;
-    child_reopen(); /* nothing is kept open by name */
-    if (child_stopping())
-        leave(data);
-}
-
-static void on_heartbeat(evutil_socket_t fd, short what, void *data)
-{
-    (void)fd;
-    (void)what;
-    beat(data);
-    if (child_stopping()) /* the master died */
-        leave(data);
-}
-
-static bool take_sockets(Listener *listener, GError **error)
-{
-    if (listener->child->listen_fds == 0)
-        return fail(error, FAIL_CONFIG, "no listening socket was handed over: [runner.%s] listen is empty, or this was "
-                    "not started by listrunner-master", listener->child->runner);
-    for (unsigned i = 0; i < listener->child->listen_fds; i++) {
-        int fd = CHILD_LISTEN_FD + (int)i;
-        int listens = 0;
-        if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &(socklen_t){sizeof listens}) != 0 || !listens)
-            return fail(error, FAIL_CONFIG, "descriptor %d is no listening socket", fd);
-        fcntl(fd, F_SETFD, FD_CLOEXEC);
-        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-        g_ptr_array_add(listener->sockets, event_new(listener->base, fd, EV_READ | EV_PERSIST, on_connect, listener));
-    }
-    return true;
-}
-
-static bool configure(Listener *listener, GError **error)
-{
+    Listener *listener = server_data(server);
     const char *section = listener->spec->section;
-    listener->config = config_load(config_default_path(listener->child->config), true, error);
-    if (!listener->config)
+    const Config *config = server_config(server);
+    listener->server = server;
+    listener->max_sessions = (size_t)config_integer(config, section, "max_sessions");
+    listener->command_timeout = config_duration(config, section, "command_timeout");
+    listener->session_timeout = config_duration(config, section, "session_timeout");
+    if (!listener->spec->start(listener, error))
         return false;
-    g_autofree char *name = g_strdup_printf("%s[%u]", listener->child->runner, listener->child->instance);
-    log_open(name, g_strcmp0(config_string(listener->config, "site", "log"), "syslog") == 0 ? LOG_TARGET_SYSLOG
-                                                                                            : LOG_TARGET_STDERR);
-    log_set_verbose(config_bool(listener->config, "site", "verbose"));
-    listener->max_sessions = (size_t)config_integer(listener->config, section, "max_sessions");
-    listener->command_timeout = config_duration(listener->config, section, "command_timeout");
-    listener->session_timeout = config_duration(listener->config, section, "session_timeout");
-    return true;
-}
-
-static void make_loop(Listener *listener)
-{
-    struct event_config *settings = event_config_new();
-    event_config_set_flag(settings, EVENT_BASE_FLAG_NOLOCK);
-    listener->base = event_base_new_with_config(settings);
-    event_config_free(settings);
     listener->sockets = g_ptr_array_new_with_free_func((GDestroyNotify)event_free);
     listener->connections = g_hash_table_new(NULL, NULL);
-    listener->wake = event_new(listener->base, listener->child->wake_fd, EV_READ | EV_PERSIST, on_wake, listener);
-    listener->heartbeat = event_new(listener->base, -1, EV_PERSIST, on_heartbeat, listener);
-    listener->resume = evtimer_new(listener->base, on_resume, listener);
+    listener->resume = evtimer_new(server_base(server), on_resume, listener);
+    for (unsigned i = 0; i < server_sockets(server); i++)
+        g_ptr_array_add(listener->sockets, event_new(server_base(server), server_socket(server, i),
+                                                     EV_READ | EV_PERSIST, on_connect, listener));
+    return true;
 }
 
-static void clear(Listener *listener)
+static void begin(Server *server)
 {
+    adjust_accepting(server_data(server));
+}
+
+static void stop(Server *server)
+{
+    Listener *listener = server_data(server);
+    listener->spec->stop(listener);
     g_ptr_array_unref(listener->sockets);
     g_hash_table_unref(listener->connections);
-    event_free(listener->wake);
-    event_free(listener->heartbeat);
     event_free(listener->resume);
-    event_base_free(listener->base);
-    config_free(listener->config);
-}
-
-static void serve(Listener *listener)
-{
-    int64_t interval = config_duration(listener->config, "master", "heartbeat_interval");
-    event_add(listener->heartbeat, &(struct timeval){interval / CLOCK_SECOND, interval % CLOCK_SECOND});
-    event_add(listener->wake, NULL);
-    adjust_accepting(listener);
-    child_ready();
-    beat(listener);
-    event_base_dispatch(listener->base);
-    beat(listener);
 }
 
 int listener_main(const ListenerSpec *spec, int argc, char **argv)
 {
-    if (argc > 1) {
-        g_printerr("usage: %s\nThis program is started by listrunner-master(8); see listrunner.conf(5).\n", argv[0]);
-        return CHILD_EXIT_USAGE;
-    }
-    log_open(spec->name, LOG_TARGET_STDERR);
-    g_autoptr(GError) error = NULL;
-    Listener listener = {.spec = spec, .child = child_init(spec->name, &error)};
-    if (!listener.child || !configure(&listener, &error))
-        return child_cannot_start(error);
-    make_loop(&listener);
-    if (!take_sockets(&listener, &error) || !spec->start(&listener, &error))
-        return child_cannot_start(error);
-    serve(&listener);
-    spec->stop(&listener);
-    clear(&listener);
-    return CHILD_EXIT_OK;
+    Listener listener = {.spec = spec};
+    const ServerSpec server = {
+        .name = spec->name, .start = start, .begin = begin, .leave = leave, .pending = pending, .stop = stop};
+    return server_main(&server, &listener, argc, argv);
 }

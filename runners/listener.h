@@ -7,10 +7,8 @@
  *
  *   int main(int argc, char **argv) { return listener_main(&spec, argc, argv); }
  *
- * The skeleton reads the configuration, takes the listening sockets over
- * (base/contract.h), accepts up to max_sessions clients, runs the event
- * loop, keeps the time-outs, beats, and on SIGTERM stops accepting, lets the
- * sessions end, and leaves. Beyond max_sessions a client hears the spec's
+ * The skeleton starts and ends as runners/server.h says, accepts up to max_sessions clients, keeps the time-outs, and
+ * on SIGTERM stops accepting, lets the sessions end, and leaves. Beyond max_sessions a client hears the spec's
  * busy line and is closed, at once when this is the only instance, else when
  * none of the others took it within a tenth of a second. When the process is
  * out of descriptors, clients wait in the kernel's queue until there is room.

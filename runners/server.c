@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/contract.h"
+#include "base/fail.h"
+#include "base/log.h"
+
+struct Server {
+    const ServerSpec *spec;
+    const Child *child;
+    Config *config;
+    struct event_base *base;
+    struct event *wake, *heartbeat;
+    void *data;
+    uint64_t progress, done;
+    bool leaving;
+};
+
+void *server_data(const Server *server)
+{
+    return server->data;
+}
+
+const char *server_name(const Server *server)
+{
+    return server->child->runner;
+}
+
+const Config *server_config(const Server *server)
+{
+    return server->config;
+}
+
+struct event_base *server_base(const Server *server)
+{
+    return server->base;
+}
+
+unsigned server_instances(const Server *server)
+{
+    return server->child->instances;
+}
+
+unsigned server_sockets(const Server *server)
+{
+    return server->child->listen_fds;
+}
+
+int server_socket(const Server *server, unsigned index)
+{
+    (void)server;
+    return CHILD_LISTEN_FD + (int)index;
+}
+
+bool server_leaving(const Server *server)
+{
+    return server->leaving;
+}
+
+void server_progress(Server *server)
+{
+    server->progress++;
+}
+
+void server_done(Server *server)
+{
+    server->done++;
+    server->progress++;
+}
+
+void server_end(Server *server)
+{
+    if (server->leaving)
+        event_base_loopbreak(server->base);
+}
+
+static void beat(Server *server)
+{
+    size_t pending = server->spec->pending ? server->spec->pending(server) : 0;
+    child_beat(server->progress, server->done, pending, 0, NULL);
+}
+
+static void leave(Server *server)
+{
+    if (server->leaving)
+        return;
+    server->leaving = true;
+    event_del(server->wake); /* stays readable from now on */
+    server->spec->leave(server);
+}
+
+static void on_wake(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    child_reopen(); /* nothing is kept open by name */
+    if (child_stopping())
+        leave(data);
+}
+
+static void on_heartbeat(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    beat(data);
+    if (child_stopping()) /* the master died */
+        leave(data);
+}
+
+static bool take_sockets(Server *server, GError **error)
+{
+    if (server->child->listen_fds == 0)
+        return fail(error, FAIL_CONFIG, "no listening socket was handed over: [runner.%s] listen is empty, or this was "
+                    "not started by listrunner-master", server->child->runner);
+    for (unsigned i = 0; i < server->child->listen_fds; i++) {
+        int fd = server_socket(server, i);
+        int listens = 0;
+        if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &(socklen_t){sizeof listens}) != 0 || !listens)
+            return fail(error, FAIL_CONFIG, "descriptor %d is no listening socket", fd);
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    }
+    return true;
+}
+
+static bool configure(Server *server, GError **error)
+{
+    server->config = config_load(config_default_path(server->child->config), true, error);
+    if (!server->config)
+        return false;
+    g_autofree char *name = g_strdup_printf("%s[%u]", server->child->runner, server->child->instance);
+    log_open(name, g_strcmp0(config_string(server->config, "site", "log"), "syslog") == 0 ? LOG_TARGET_SYSLOG
+                                                                                          : LOG_TARGET_STDERR);
+    log_set_verbose(config_bool(server->config, "site", "verbose"));
+    return true;
+}
+
+static void make_loop(Server *server)
+{
+    struct event_config *settings = event_config_new();
+    event_config_set_flag(settings, EVENT_BASE_FLAG_NOLOCK);
+    server->base = event_base_new_with_config(settings);
+    event_config_free(settings);
+    server->wake = event_new(server->base, server->child->wake_fd, EV_READ | EV_PERSIST, on_wake, server);
+    server->heartbeat = event_new(server->base, -1, EV_PERSIST, on_heartbeat, server);
+}
+
+static void serve(Server *server)
+{
+    int64_t interval = config_duration(server->config, "master", "heartbeat_interval");
+    event_add(server->heartbeat, &(struct timeval){interval / CLOCK_SECOND, interval % CLOCK_SECOND});
+    event_add(server->wake, NULL);
+    server->spec->begin(server);
+    child_ready();
+    beat(server);
+    event_base_dispatch(server->base);
+    beat(server);
+}
+
+static void clear(Server *server)
+{
+    event_free(server->wake);
+    event_free(server->heartbeat);
+    event_base_free(server->base);
+    config_free(server->config);
+}
+
+int server_main(const ServerSpec *spec, void *data, int argc, char **argv)
+{
+    if (argc > 1) {
+        g_printerr("usage: %s\nThis program is started by listrunner-master(8); see listrunner.conf(5).\n", argv[0]);
+        return CHILD_EXIT_USAGE;
+    }
+    log_open(spec->name, LOG_TARGET_STDERR);
+    g_autoptr(GError) error = NULL;
+    Server server = {.spec = spec, .child = child_init(spec->name, &error), .data = data};
+    if (!server.child || !configure(&server, &error))
+        return child_cannot_start(error);
+    make_loop(&server);
+    if (!take_sockets(&server, &error) || !spec->start(&server, &error))
+        return child_cannot_start(error);
+    serve(&server);
+    spec->stop(&server);
+    clear(&server);
+    return CHILD_EXIT_OK;
+}
