@@ -4,17 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/fail.h"
 #include "base/mailbox.h"
-#include "base/octets.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/listing.h"
 #include "cli/message_text.h"
 #include "cli/progress.h"
-#include "mail/address.h"
-#include "mail/message.h"
+#include "lists/injection.h"
+#include "mail/wire.h"
 #include "runners/keys.h"
 #include "switchboard/draft.h"
 #include "switchboard/intake.h"
@@ -37,43 +35,19 @@ typedef struct Inject {
     uint64_t stored;
 } Inject;
 
-/* Who sent it: as told, as the mbox says, or who the header says wrote it. */
-static char *sender_of(const Message *message, const char *envelope)
+/* Who sent it: as told, as the mbox says, or (NULL) who the header says wrote it. */
+static const char *sender_of(const char *envelope)
 {
-    static const char *const fields[] = {"Return-Path", "Sender", "From"};
     if (sender_given)
-        return g_strdup(strcmp(sender_given, "<>") == 0 ? "" : sender_given);
-    if (envelope && strchr(envelope, '@'))
-        return g_strdup(envelope);
-    for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
-        g_autofree char *value = message_value(message, fields[i]);
-        g_autoptr(GPtrArray) addresses = address_list_new();
-        if (value)
-            address_parse(value, strlen(value), addresses);
-        if (addresses->len > 0)
-            return g_strdup(((const Address *)addresses->pdata[0])->mailbox);
-    }
-    return g_strdup("");
+        return strcmp(sender_given, "<>") == 0 ? "" : sender_given;
+    return envelope && strchr(envelope, '@') ? envelope : NULL;
 }
 
 static Draft *make_draft(const Inject *inject, GBytes *message, const char *envelope)
 {
-    g_autoptr(Message) parsed = message_new(message);
-    g_autofree char *sender = sender_of(parsed, envelope);
-    g_autofree char *id = message_id_brief(parsed);
-    if (!id)
-        id = g_strdup_printf("inject.%" G_GINT64_FORMAT "@%s", clock_unique(), inject->host);
-    json_t *meta = json_object();
-    meta_set_string(meta, META_LIST, inject->list->list_id);
-    meta_set_string(meta, KEY_SENDER, sender);
-    meta_set_string(meta, KEY_RECIPIENT, inject->list->posting_address);
-    meta_set_string(meta, KEY_TO, inject->to);
-    meta_set_string(meta, KEY_PEER, "inject");
-    meta_set_string(meta, KEY_MESSAGE_ID, id);
-    meta_set_bool(meta, KEY_BODY_8BIT, octets_8bit_bytes(message));
-    Draft *draft = draft_new("in", meta);
-    draft_add_message(draft, message);
-    return draft;
+    const Injection injection = {.queue = "in", .list = inject->list, .to = inject->to,
+                                 .sender = sender_of(envelope), .host = inject->host, .door = "inject"};
+    return injection_draft(&injection, message);
 }
 
 /* Stores what has gathered. */
@@ -148,7 +122,7 @@ static bool inject_all(Inject *inject, GBytes *file, const char *name, GError **
         if (mbox_begins(octets, length, false)) { /* one message with the line that mail(1) puts before it */
             fine = inject_mbox(inject, octets, length, error);
         } else {
-            g_autoptr(GBytes) message = message_text_wire(octets, length);
+            g_autoptr(GBytes) message = wire_text(octets, length);
             fine = add(inject, message, NULL, error);
         }
     }

@@ -2,69 +2,36 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* listrunner list: create, ls; remove is in list_remove.c, the settings verbs are in list_settings.c. */
 #include <stdio.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "cli/command.h"
 #include "cli/listing.h"
-#include "cli/list_name.h"
 #include "cli/list_remove.h"
 #include "cli/list_settings.h"
+#include "lists/list_make.h"
 
 static char *style;
 static char **owners;
 static gboolean keep_domains, json, names;
 
-/* Makes the list's domain unless it is there. */
-static bool ensure_domain(Store *store, const char *address, GError **error)
-{
-    const char *at = strrchr(address, '@');
-    if (!at || at == address || !at[1])
-        return fail(error, FAIL_NEVER, "'%s' is no list address; NAME@DOMAIN is wanted", address);
-    g_autoptr(GError) refusal = NULL;
-    if (domain_create(store, at + 1, NULL, &refusal) || g_error_matches(refusal, FAIL, FAIL_RACE))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&refusal));
-    return false;
-}
-
-/* Adds the owners that are not owners yet; within the caller's transaction. */
-static bool add_owners(Store *store, const List *list, GError **error)
-{
-    for (size_t i = 0; owners && owners[i]; i++) {
-        g_autoptr(GError) refusal = NULL;
-        if (member_add(store, list->list_id, ROLE_OWNER, owners[i], NULL, &preferences_unset, &refusal) ||
-            g_error_matches(refusal, FAIL, FAIL_RACE))
-            continue;
-        g_propagate_prefixed_error(error, g_steal_pointer(&refusal), "--owner: ");
-        return false;
-    }
-    return true;
-}
-
-static List *create_all(Store *store, const char *address, char delimiter, GError **error)
-{
-    if ((!keep_domains && !ensure_domain(store, address, error)) ||
-        !list_name_is_free(store, address, delimiter, error))
-        return NULL;
-    g_autoptr(List) list = list_create(store, address, style ? style : "discussion", error);
-    if (!list || !add_owners(store, list, error))
-        return NULL;
-    return g_steal_pointer(&list);
-}
-
 static int run_create(Site *site, int argc, char **argv, GError **error)
 {
     Store *store = site_store(site, false, error);
-    if (!store || !store_begin(store, error))
+    if (!store)
         return TOOL_LATER;
-    char delimiter = *config_string(site_config(site, error), "lmtp", "verp_delimiter");
-    g_autoptr(List) list = create_all(store, argv[0], delimiter, error);
+    WorkSite about;
+    const Actor operator = {.role = ACTOR_OPERATOR, .door = DOOR_SHELL};
+    work_site_init(&about, site_config(site, error));
+    g_autoptr(Work) work = work_new(store, &about, &operator);
+    const NewList new = {.address = argv[0], .style = style ? style : "discussion",
+                         .owners = (const char *const *)owners, .make_domain = !keep_domains};
+    if (!work_begin(work, error))
+        return TOOL_LATER;
+    g_autoptr(List) list = list_make(work, &new, error);
     if (!list) {
-        store_rollback(store);
+        work_cancel(work);
         return TOOL_LATER;
     }
-    if (!store_commit(store, error))
+    if (!work_commit(work, NULL, error))
         return TOOL_LATER;
     printf("list %s created (List-Id %s)\n", list->posting_address, list->list_id);
     return TOOL_OK;

@@ -8,37 +8,7 @@
 
 #include "cli/plain.h"
 #include "mail/message.h"
-
-/* Adds text with CRLF for bare line feeds. */
-static void append_wire(GByteArray *wire, const char *text, size_t length)
-{
-    const char *end = text + length;
-    while (text < end) {
-        const char *feed = memchr(text, '\n', (size_t)(end - text));
-        const char *stop = feed ? feed : end;
-        g_byte_array_append(wire, (const guint8 *)text, (guint)(stop - text));
-        if (!feed)
-            return;
-        if (wire->len == 0 || wire->data[wire->len - 1] != '\r')
-            g_byte_array_append(wire, (const guint8 *)"\r", 1);
-        g_byte_array_append(wire, (const guint8 *)"\n", 1);
-        text = feed + 1;
-    }
-}
-
-static GBytes *finish_wire(GByteArray *wire)
-{
-    if (wire->len > 0 && wire->data[wire->len - 1] != '\n')
-        g_byte_array_append(wire, (const guint8 *)"\r\n", 2);
-    return g_byte_array_free_to_bytes(wire);
-}
-
-GBytes *message_text_wire(const char *octets, size_t length)
-{
-    GByteArray *wire = g_byte_array_sized_new((guint)(length + length / 32 + 2));
-    append_wire(wire, octets, length);
-    return finish_wire(wire);
-}
+#include "mail/wire.h"
 
 static void write_octets(GBytes *octets)
 {
@@ -128,10 +98,10 @@ bool mbox_next(Mbox *mbox, GBytes **message, char **sender)
         while (quote < next && *quote == '>')
             quote++;
         bool quoted = quote > at && next - quote >= 5 && memcmp(quote, "From ", 5) == 0;
-        append_wire(wire, at + quoted, (size_t)(next - at - quoted));
+        wire_append(wire, at + quoted, (size_t)(next - at - quoted));
         at = next;
     }
-    *message = finish_wire(wire);
+    *message = wire_end(wire);
     return true;
 }
 

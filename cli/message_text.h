@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/*
- * Messages as octets, on their way between files and entries. Entries hold
- * CRLF line ends; files of people mostly LF.
- */
+/* Messages as octets, on their way between files and entries. */
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-/* The message with CRLF for every line feed that has no carriage return, and
- * at the end; nothing else is changed. */
-GBytes *message_text_wire(const char *octets, size_t length);
 
 /* Writes to standard output: the header with the empty line that ends it, the
  * body, or both; octet for octet, save on a terminal, where it is made plain (cli/plain.h). */
@@ -23,7 +16,7 @@ typedef struct Mbox {
     const char *at, *end;
 } Mbox;
 
-/* False at the end. message is as in message_text_wire(); sender (g_free()) is that of the
+/* False at the end. message is as in wire_text() (mail/wire.h); sender (g_free()) is that of the
  * From line. */
 bool mbox_next(Mbox *mbox, GBytes **message, char **sender);
 

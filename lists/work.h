@@ -69,7 +69,8 @@ bool work_begin(Work *work, GError **error);
 /* Undoes all since work_begin(). */
 void work_cancel(Work *work);
 /* Commits rows and entries. False: nothing was done. True: everything was; should an entry not reach its queue now, a
- * line in the log says so, and whoever calls next stores it. */
+ * line in the log says so, and whoever calls next stores it. spool may be NULL where no use case was run that leaves
+ * entries behind. */
 bool work_commit(Work *work, Spool *spool, GError **error);
 
 /* Stores the entries that earlier units left in the outbox, and removes their rows. */

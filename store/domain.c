@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
+#include "store/domain.h"
+
 #include "base/fail.h"
 #include "base/mailbox.h"
-#include "store/list.h"
 #include "store/store_internal.h"
 
 void domain_free(Domain *domain)
@@ -113,18 +114,81 @@ bool domain_set_alias(Store *store, const char *mail_host, const char *alias_dom
     return write_end(store, &write, change_alias(store, name, alias, error), error);
 }
 
+bool domain_set_description(Store *store, const char *mail_host, const char *description, GError **error)
+{
+    g_autofree char *name = g_utf8_strdown(mail_host, -1);
+    int64_t changed = 0;
+    return query_run(store, error, &changed, "UPDATE domain SET description = $2 WHERE mail_host = $1", TEXT(name),
+                     TEXT(description ? description : "")) &&
+           (changed > 0 || fail(error, FAIL_MISSING, "there is no domain %s", name));
+}
+
+static Domain *read_row(Query *query)
+{
+    Domain *domain = g_new0(Domain, 1);
+    domain->mail_host = g_strdup(query_text(query, 0));
+    domain->description = g_strdup(query_text(query, 1));
+    domain->alias_domain = g_strdup(query_text(query, 2));
+    return domain;
+}
+
+Domain *domain_find(Store *store, const char *mail_host, GError **error)
+{
+    g_autofree char *name = g_utf8_strdown(mail_host, -1);
+    g_autoptr(Query) query = query_open(
+        store, error, "SELECT mail_host, description, alias_domain FROM domain WHERE mail_host = $1", TEXT(name));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_DONE)
+        fail(error, FAIL_MISSING, "there is no domain %s", name);
+    return step == STEP_ROW ? read_row(query) : NULL;
+}
+
+/* ---- owners ---- */
+
+bool domain_add_owner(Store *store, const char *mail_host, const char *user_id, GError **error)
+{
+    int64_t person;
+    g_autoptr(Domain) domain = domain_find(store, mail_host, error);
+    if (!domain)
+        return false;
+    return store_id_key(user_id, &person)
+               ? query_run(store, error, NULL,
+                           "INSERT INTO domain_owner (mail_host, person) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                           TEXT(domain->mail_host), INTEGER(person))
+               : fail(error, FAIL_MISSING, "there is no user %s", user_id);
+}
+
+bool domain_clear_owners(Store *store, const char *mail_host, GError **error)
+{
+    g_autofree char *name = g_utf8_strdown(mail_host, -1);
+    return query_run(store, error, NULL, "DELETE FROM domain_owner WHERE mail_host = $1", TEXT(name));
+}
+
+char **domain_owners(Store *store, const char *mail_host, GError **error)
+{
+    g_autofree char *name = g_utf8_strdown(mail_host, -1);
+    g_autoptr(GPtrArray) ids = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(Query) query = query_open(
+        store, error, "SELECT person FROM domain_owner WHERE mail_host = $1 ORDER BY person", TEXT(name));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        char id[STORE_ID_SIZE];
+        store_key_id(query_integer(query, 0), id);
+        g_ptr_array_add(ids, g_strdup(id));
+    }
+    if (step != STEP_DONE)
+        return NULL;
+    g_ptr_array_add(ids, NULL);
+    return (char **)g_ptr_array_free(g_steal_pointer(&ids), FALSE);
+}
+
 GPtrArray *domain_all(Store *store, GError **error)
 {
     g_autoptr(GPtrArray) domains = g_ptr_array_new_with_free_func((GDestroyNotify)domain_free);
     g_autoptr(Query) query = query_start(
         store, error, "SELECT mail_host, description, alias_domain FROM domain ORDER BY mail_host", NULL, 0);
     Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        Domain *domain = g_new0(Domain, 1);
-        domain->mail_host = g_strdup(query_text(query, 0));
-        domain->description = g_strdup(query_text(query, 1));
-        domain->alias_domain = g_strdup(query_text(query, 2));
-        g_ptr_array_add(domains, domain);
-    }
+    while (query && (step = query_step(query, error)) == STEP_ROW)
+        g_ptr_array_add(domains, read_row(query));
     return step == STEP_DONE ? g_steal_pointer(&domains) : NULL;
 }

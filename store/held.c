@@ -138,3 +138,34 @@ bool held_count(Store *store, int64_t *count, int64_t *oldest, GError **error)
     *oldest = query_integer(query, 1);
     return true;
 }
+
+GPtrArray *held_page(Store *store, const char *list_id, int64_t skip, unsigned limit, GError **error)
+{
+    int64_t key;
+    if (!list_key(store, list_id, &key, error))
+        return NULL;
+    g_autoptr(GPtrArray) page = g_ptr_array_new_with_free_func((GDestroyNotify)held_free);
+    g_autoptr(Query) query = query_open(
+        store, error,
+        "SELECT " COLUMNS ", held.message" FROM "WHERE held.list = $1 ORDER BY held.number LIMIT $2 OFFSET $3",
+        INTEGER(key), INTEGER(limit), INTEGER(skip));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        Held *held = read_row(query);
+        held->message = query_blob(query, 8);
+        g_ptr_array_add(page, held);
+    }
+    return step == STEP_DONE ? g_steal_pointer(&page) : NULL;
+}
+
+bool held_total(Store *store, const char *list_id, int64_t *total, GError **error)
+{
+    int64_t key;
+    if (!list_key(store, list_id, &key, error))
+        return false;
+    g_autoptr(Query) query = query_open(store, error, "SELECT count(*) FROM held WHERE list = $1", INTEGER(key));
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *total = query_integer(query, 0);
+    return true;
+}

@@ -33,5 +33,8 @@ bool held_attempt(Store *store, int64_t number, GError **error);
 bool held_remove(Store *store, int64_t number, GError **error);
 /* How many are held on all lists, and since when the oldest (0: none). */
 bool held_count(Store *store, int64_t *count, int64_t *oldest, GError **error);
+/* Those of a list, whole, in order: up to limit (of Held, freed with the array) after the first `skip`; how many. */
+GPtrArray *held_page(Store *store, const char *list_id, int64_t skip, unsigned limit, GError **error);
+bool held_total(Store *store, const char *list_id, int64_t *total, GError **error);
 typedef bool HeldEach(const Held *held, void *data);
 bool held_each(Store *store, const char *list_id, HeldEach *each, void *data, GError **error); /* list_id NULL: all */

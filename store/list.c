@@ -161,6 +161,38 @@ bool list_each(Store *store, const char *domain, ListEach *each, void *data, GEr
     return step == STEP_DONE;
 }
 
+/* $1: the domain or NULL; $2: 1 where only advertised lists are wanted. */
+#define CRITERIA \
+    "WHERE ($1 IS NULL OR mail_host = $1) AND ($2 = 0 OR NOT EXISTS (SELECT 1 FROM list_setting s WHERE " \
+    "s.list = list.key AND s.name = 'advertised' AND s.value = 'no')) "
+
+GPtrArray *list_page(Store *store, const ListCriteria *criteria, int64_t skip, unsigned limit, GError **error)
+{
+    g_autofree char *host = criteria->domain ? g_utf8_strdown(criteria->domain, -1) : NULL;
+    g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func((GDestroyNotify)list_free);
+    g_autoptr(Query) query = query_open(store, error, COLUMNS CRITERIA "ORDER BY list_id LIMIT $3 OFFSET $4",
+                                        TEXT(host), INTEGER(criteria->advertised), INTEGER(limit), INTEGER(skip));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        List *list = read_row(store, query, error);
+        if (!list)
+            return NULL;
+        g_ptr_array_add(lists, list);
+    }
+    return step == STEP_DONE ? g_steal_pointer(&lists) : NULL;
+}
+
+bool list_total(Store *store, const ListCriteria *criteria, int64_t *total, GError **error)
+{
+    g_autofree char *host = criteria->domain ? g_utf8_strdown(criteria->domain, -1) : NULL;
+    g_autoptr(Query) query = query_open(store, error, "SELECT count(*) FROM list " CRITERIA, TEXT(host),
+                                        INTEGER(criteria->advertised));
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *total = query_integer(query, 0);
+    return true;
+}
+
 bool list_key(Store *store, const char *list_id, int64_t *key, GError **error)
 {
     g_autoptr(Query) query = query_open(store, error, "SELECT key FROM list WHERE list_id = $1", TEXT(list_id));

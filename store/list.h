@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Mailing lists and their domains. A List is a snapshot: reading it again
+ * Mailing lists. A List is a snapshot: reading it again
  * shows later changes. Functions that take a list_id want it as List has it
  * (lower case); list_find() takes what people write.
  *
@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/domain.h"
 #include "store/store_type.h"
 
 typedef enum Action { ACTION_HOLD, ACTION_REJECT, ACTION_DISCARD, ACTION_ACCEPT, ACTION_DEFER, ACTION_UNSET } Action;
@@ -132,18 +133,6 @@ char *list_get(const List *list, const char *name, GError **error);
 bool list_set(Store *store, const char *list_id, const char *name, const char *value, GError **error);
 bool list_reset(Store *store, const char *list_id, const char *name, GError **error);
 
-/* Domains. A list's domain must exist. */
-typedef struct Domain {
-    char *mail_host, *description, *alias_domain;
-} Domain;
-void domain_free(Domain *domain);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Domain, domain_free)
-bool domain_create(Store *store, const char *mail_host, const char *description, GError **error);
-bool domain_remove(Store *store, const char *mail_host, GError **error); /* FAIL_NEVER while it has lists */
-GPtrArray *domain_all(Store *store, GError **error); /* of Domain, freed with the array */
-/* Mail for alias_domain is for mail_host's lists of the same names; NULL: no alias. FAIL_RACE: the name is taken. */
-bool domain_set_alias(Store *store, const char *mail_host, const char *alias_domain, GError **error);
-
 /* style: discussion (legacy-default; NULL too), announce (legacy-announce),
  * private (private-default). Unlike Mailman, announce holds members' posts.
  * FAIL_RACE: there is one with that address or List-Id; FAIL_MISSING: the
@@ -183,6 +172,15 @@ char **list_names(Store *store, const char *domain, const char *beginning, GErro
  * returns false to stop, and must not write to the store. */
 typedef bool ListEach(const List *list, void *data);
 bool list_each(Store *store, const char *domain, ListEach *each, void *data, GError **error);
+
+/* Which lists list_page() gives. */
+typedef struct ListCriteria {
+    const char *domain; /* NULL: all */
+    bool advertised;    /* only those that are */
+} ListCriteria;
+/* Up to limit lists (of List) in order of List-Id, after the first `skip`. */
+GPtrArray *list_page(Store *store, const ListCriteria *criteria, int64_t skip, unsigned limit, GError **error);
+bool list_total(Store *store, const ListCriteria *criteria, int64_t *total, GError **error);
 
 /* A post was accepted for delivery: post_id is handed out and counted up, last_post_at set. */
 bool list_count_post(Store *store, const char *list_id, int64_t time, int64_t *post_id, GError **error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "cli/list_name.h"
+#include "lists/list_name.h"
 
 #include <string.h>
 

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/list_make.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "lists/list_name.h"
+#include "runners/keys.h"
+#include "switchboard/meta.h"
+
+static bool ensure_domain(Store *store, const char *address, GError **error)
+{
+    const char *at = strrchr(address, '@');
+    if (!at || at == address || !at[1])
+        return fail(error, FAIL_NEVER, "'%s' is no list address; NAME@DOMAIN is wanted", address);
+    g_autoptr(GError) refusal = NULL;
+    if (domain_create(store, at + 1, NULL, &refusal) || g_error_matches(refusal, FAIL, FAIL_RACE))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&refusal));
+    return false;
+}
+
+static bool add_owners(Store *store, const List *list, const char *const *owners, GError **error)
+{
+    for (; owners && *owners; owners++) {
+        g_autoptr(GError) refusal = NULL;
+        if (member_add(store, list->list_id, ROLE_OWNER, *owners, NULL, &preferences_unset, &refusal) ||
+            g_error_matches(refusal, FAIL, FAIL_RACE))
+            continue;
+        g_propagate_prefixed_error(error, g_steal_pointer(&refusal), "owner: ");
+        return false;
+    }
+    return true;
+}
+
+List *list_make(Work *work, const NewList *new, GError **error)
+{
+    Store *store = work_store(work);
+    if ((new->make_domain && !ensure_domain(store, new->address, error)) ||
+        !list_name_is_free(store, new->address, work_site(work)->delimiter, error))
+        return NULL;
+    g_autoptr(List) list = list_create(store, new->address, new->style, error);
+    if (!list || !add_owners(store, list, new->owners, error))
+        return NULL;
+    work_log(work, list->list_id, "result=list-created style=%s", new->style ? new->style : "discussion");
+    return g_steal_pointer(&list);
+}
+
+/* The runner that has the parts learns that they wait for nothing. */
+static bool wake(const FragmentSet *set, void *data)
+{
+    if (set->state != FRAGMENT_OPEN && set->state != FRAGMENT_QUARANTINED)
+        return true;
+    json_t *meta = json_object();
+    meta_set_string(meta, META_LIST, set->list_id);
+    meta_set_string(meta, META_SHARD, set->key);
+    meta_set_string(meta, KEY_WAKE, set->key);
+    work_entry(data, "defragment", meta, g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref), NULL);
+    return true;
+}
+
+bool list_drop(Work *work, const char *list_id, GError **error)
+{
+    const FragmentChoice choice = {.list_id = list_id, .host = work_site(work)->hostname, .every_state = true};
+    if (!fragment_each(work_store(work), &choice, wake, work, error) ||
+        !list_remove(work_store(work), list_id, error))
+        return false;
+    work_log(work, list_id, "result=list-removed");
+    return true;
+}
+
+static bool note_id(const List *list, void *data)
+{
+    g_ptr_array_add(data, g_strdup(list->list_id));
+    return true;
+}
+
+bool domain_drop(Work *work, const char *mail_host, GError **error)
+{
+    Store *store = work_store(work);
+    g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(g_free);
+    if (!list_each(store, mail_host, note_id, lists, error))
+        return false;
+    for (guint i = 0; i < lists->len; i++)
+        if (!list_drop(work, lists->pdata[i], error))
+            return false;
+    return domain_remove(store, mail_host, error);
+}

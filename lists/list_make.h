@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* Lists and domains are made and removed. */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "lists/work.h"
+
+/* What is to be made. Strings are borrowed. */
+typedef struct NewList {
+    const char *address;
+    const char *style;         /* of list_create(); NULL: discussion */
+    const char *const *owners; /* addresses; NULL: none */
+    bool make_domain;          /* when it is not known */
+} NewList;
+
+/* Makes the list. FAIL_NEVER: the address cannot be a list's, is one of another list's own (lists/list_name.h), an
+ * owner's address is not valid, or there is no such style. FAIL_RACE: there is a list with that address or List-Id.
+ * FAIL_MISSING: its domain is not known. */
+List *list_make(Work *work, const NewList *new, GError **error);
+
+/* Removes the list with all that belongs to it. Parts of messages that wait for it on this host go to shunt. */
+bool list_drop(Work *work, const char *list_id, GError **error);
+
+/* Removes the domain and all its lists. FAIL_MISSING: it is not known. */
+bool domain_drop(Work *work, const char *mail_host, GError **error);
