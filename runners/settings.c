@@ -21,7 +21,8 @@
     _(bounces) \
     _(archive) \
     _(defragment) \
-    _(command)
+    _(command) \
+    _(rest)
 
 #define DECLARE(folder) extern const ConfigSettings folder##_settings;
 FOLDERS(DECLARE)

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/http.h"
+
+#include <arpa/inet.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/http.h>
+#include <event2/keyvalq_struct.h>
+#include <event2/listener.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "runners/server.h"
+
+#define VERBS (EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE | \
+               EVHTTP_REQ_OPTIONS | EVHTTP_REQ_PATCH)
+#define LOOK_US CLOCK_SECOND /* how often connections are looked at on which no request came yet */
+
+struct Http {
+    const HttpSpec *spec;
+    Server *server;
+    struct evhttp *evhttp;
+    GPtrArray *listeners;    /* of struct evconnlistener, evhttp's */
+    GHashTable *connections; /* struct bufferevent -> Client */
+    struct event *look;
+    void *data;
+    size_t max_connections;
+    int64_t request_timeout, requests_per_connection;
+    bool accepting;
+};
+
+/* A connection. We hold a reference to its bufferevent until evhttp has dropped its own. */
+typedef struct Client {
+    Http *http;
+    struct bufferevent *stream;
+    char peer[INET6_ADDRSTRLEN];
+    int64_t since;    /* monotonic: when it came */
+    int64_t requests; /* so far */
+} Client;
+
+struct HttpCall {
+    Client *client;
+    struct evhttp_request *request;
+    const char *verb, *query;
+    char *path;
+};
+
+const char *http_name(const Http *http)
+{
+    return server_name(http->server);
+}
+
+const Config *http_config(const Http *http)
+{
+    return server_config(http->server);
+}
+
+void http_set_data(Http *http, void *data)
+{
+    http->data = data;
+}
+
+void *http_data(const Http *http)
+{
+    return http->data;
+}
+
+const char *http_verb(const HttpCall *call)
+{
+    return call->verb;
+}
+
+const char *http_path(const HttpCall *call)
+{
+    return call->path;
+}
+
+const char *http_query(const HttpCall *call)
+{
+    return call->query;
+}
+
+const char *http_header(const HttpCall *call, const char *name)
+{
+    return evhttp_find_header(evhttp_request_get_input_headers(call->request), name);
+}
+
+const char *http_body(const HttpCall *call, size_t *length)
+{
+    struct evbuffer *body = evhttp_request_get_input_buffer(call->request);
+    *length = evbuffer_get_length(body);
+    return *length > 0 ? (const char *)evbuffer_pullup(body, -1) : "";
+}
+
+const char *http_peer(const HttpCall *call)
+{
+    return call->client->peer;
+}
+
+void http_set_header(HttpCall *call, const char *name, const char *value)
+{
+    for (const char *at = value; *at; at++)
+        if (g_ascii_iscntrl(*at))
+            return;
+    evhttp_add_header(evhttp_request_get_output_headers(call->request), name, value);
+}
+
+const char *http_reason(int status)
+{
+    static const struct {
+        int status;
+        const char *reason;
+    } reasons[] = {
+        {200, "OK"},
+        {201, "Created"},
+        {202, "Accepted"},
+        {204, "No Content"},
+        {304, "Not Modified"},
+        {400, "Bad Request"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {409, "Conflict"},
+        {413, "Payload Too Large"},
+        {415, "Unsupported Media Type"},
+        {429, "Too Many Requests"},
+        {500, "Internal Server Error"},
+        {501, "Not Implemented"},
+        {503, "Service Unavailable"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(reasons); i++)
+        if (reasons[i].status == status)
+            return reasons[i].reason;
+    return "";
+}
+
+void http_answer(HttpCall *call, int status, const char *type, const char *body, size_t length)
+{
+    const Http *http = call->client->http;
+    struct evkeyvalq *headers = evhttp_request_get_output_headers(call->request);
+    bool head = strcmp(call->verb, "HEAD") == 0;
+    g_autofree char *counted = g_strdup_printf("%zu", type ? length : 0);
+    if (type)
+        evhttp_add_header(headers, "Content-Type", type);
+    if (status != 204 && status != 304)
+        evhttp_add_header(headers, "Content-Length", counted);
+    if (call->client->requests >= http->requests_per_connection || server_leaving(http->server))
+        evhttp_add_header(headers, "Connection", "close");
+    struct evbuffer *buffer = evbuffer_new();
+    if (type && !head)
+        evbuffer_add(buffer, body, length);
+    evhttp_send_reply(call->request, status, http_reason(status), buffer);
+    evbuffer_free(buffer);
+}
+
+/* ---- connections ---- */
+
+static void adjust_accepting(Http *http)
+{
+    bool wanted = !server_leaving(http->server) && g_hash_table_size(http->connections) < http->max_connections;
+    if (wanted == http->accepting)
+        return;
+    http->accepting = wanted;
+    for (guint i = 0; i < http->listeners->len; i++)
+        if (wanted)
+            evconnlistener_enable(http->listeners->pdata[i]);
+        else
+            evconnlistener_disable(http->listeners->pdata[i]);
+}
+
+static void forget(Client *client)
+{
+    Http *http = client->http;
+    g_hash_table_remove(http->connections, client->stream);
+    g_free(client);
+    server_done(http->server);
+    adjust_accepting(http);
+    if (g_hash_table_size(http->connections) == 0)
+        server_end(http->server);
+}
+
+/* evhttp has no call for a new connection but this one, where it asks for the stream. */
+static struct bufferevent *on_connection(struct event_base *base, void *data)
+{
+    Http *http = data;
+    struct bufferevent *stream = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+    if (!stream)
+        return NULL;
+    Client *client = g_new0(Client, 1);
+    client->http = http;
+    client->stream = stream;
+    client->since = clock_monotonic();
+    bufferevent_incref(stream);
+    g_hash_table_insert(http->connections, stream, client);
+    adjust_accepting(http);
+    return stream;
+}
+
+static void on_closed(struct evhttp_connection *connection, void *data)
+{
+    Client *client = data;
+    bufferevent_decref(client->stream);
+    forget(client);
+}
+
+static void name_peer(Client *client, struct evhttp_connection *connection)
+{
+    const struct sockaddr *address = evhttp_connection_get_addr(connection);
+    const void *host = NULL;
+    if (address && address->sa_family == AF_INET)
+        host = &((const struct sockaddr_in *)(const void *)address)->sin_addr;
+    else if (address && address->sa_family == AF_INET6)
+        host = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+    if (!host || !inet_ntop(address->sa_family, host, client->peer, sizeof client->peer))
+        g_strlcpy(client->peer, "unix", sizeof client->peer);
+    if (host)
+        setsockopt(bufferevent_getfd(client->stream), IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+}
+
+/* evhttp says nothing of connections that end, or dawdle, before their first request is whole. */
+static void look(Http *http, Client *client, int64_t now)
+{
+    if (client->requests > 0)
+        return; /* on_closed() will be called */
+    if (bufferevent_decref(client->stream)) { /* ours was the last */
+        forget(client);
+        return;
+    }
+    bufferevent_incref(client->stream);
+    if (server_leaving(http->server) || now - client->since > http->request_timeout)
+        shutdown(bufferevent_getfd(client->stream), SHUT_RDWR);
+}
+
+static void on_look(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    Http *http = data;
+    g_autoptr(GList) all = g_hash_table_get_values(http->connections);
+    int64_t now = clock_monotonic();
+    for (GList *at = all; at; at = at->next)
+        look(http, at->data, now);
+}
+
+/* ---- requests ---- */
+
+static const char *verb_of(struct evhttp_request *request)
+{
+    switch (evhttp_request_get_command(request)) {
+    case EVHTTP_REQ_GET:
+        return "GET";
+    case EVHTTP_REQ_HEAD:
+        return "HEAD";
+    case EVHTTP_REQ_POST:
+        return "POST";
+    case EVHTTP_REQ_PUT:
+        return "PUT";
+    case EVHTTP_REQ_PATCH:
+        return "PATCH";
+    case EVHTTP_REQ_DELETE:
+        return "DELETE";
+    default:
+        return "OPTIONS";
+    }
+}
+
+/* The target in its usual form, or with scheme and authority as a proxy writes it (RFC 9112, 3.2). */
+static const char *path_of(const char *target)
+{
+    if (*target == '/')
+        return target;
+    const char *authority = strstr(target, "://");
+    const char *path = authority ? strchr(authority + 3, '/') : NULL;
+    return path ? path : "/";
+}
+
+static void on_request(struct evhttp_request *request, void *data)
+{
+    Http *http = data;
+    struct evhttp_connection *connection = evhttp_request_get_connection(request);
+    Client *client = g_hash_table_lookup(http->connections, evhttp_connection_get_bufferevent(connection));
+    if (client->requests++ == 0) {
+        name_peer(client, connection);
+        evhttp_connection_set_closecb(connection, on_closed, client);
+    }
+    server_progress(http->server);
+    const char *path = path_of(evhttp_request_get_uri(request));
+    size_t length = strcspn(path, "?#");
+    g_autofree char *own = g_strndup(path, length);
+    HttpCall call = {.client = client, .request = request, .verb = verb_of(request), .path = own,
+                     .query = path[length] == '?' ? path + length + 1 : ""};
+    http->spec->handle(http, &call);
+}
+
+/* ---- start and end ---- */
+
+static bool is_local(int fd)
+{
+    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+    socklen_t length = sizeof address;
+    getsockname(fd, (struct sockaddr *)&address, &length);
+    if (address.ss_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)&address)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+    return address.ss_family == AF_UNIX ||
+           (address.ss_family == AF_INET6 &&
+            IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)&address)->sin6_addr));
+}
+
+static bool listen_on(Http *http, int fd, GError **error)
+{
+    struct evhttp_bound_socket *bound = evhttp_accept_socket_with_handle(http->evhttp, fd);
+    if (!bound)
+        return fail(error, FAIL_LATER, "the event library cannot listen on descriptor %d", fd);
+    struct evconnlistener *listener = evhttp_bound_socket_get_listener(bound);
+    evconnlistener_disable(listener);
+    g_ptr_array_add(http->listeners, listener);
+    if (!is_local(fd))
+        log_warn("[runner.%s] listen has an address that other hosts can reach, and what is spoken there is not "
+                 "encrypted; put a proxy with TLS before it", http_name(http));
+    return true;
+}
+
+static bool start(Server *server, GError **error)
+{
+    Http *http = server_data(server);
+    const char *section = http->spec->section;
+    const Config *config = server_config(server);
+    http->server = server;
+    http->max_connections = (size_t)config_integer(config, section, "max_connections");
+    http->request_timeout = config_duration(config, section, "request_timeout");
+    http->requests_per_connection = config_integer(config, section, "requests_per_connection");
+    if (!http->spec->start(http, error))
+        return false;
+    http->connections = g_hash_table_new(NULL, NULL);
+    http->listeners = g_ptr_array_new();
+    http->evhttp = evhttp_new(server_base(server));
+    evhttp_set_gencb(http->evhttp, on_request, http);
+    evhttp_set_bevcb(http->evhttp, on_connection, http);
+    evhttp_set_allowed_methods(http->evhttp, VERBS);
+    evhttp_set_timeout(http->evhttp, (int)(http->request_timeout / CLOCK_SECOND));
+    evhttp_set_max_headers_size(http->evhttp, (ev_ssize_t)config_size(config, section, "max_header_size"));
+    evhttp_set_max_body_size(http->evhttp, (ev_ssize_t)config_size(config, section, "max_body_size"));
+    http->look = event_new(server_base(server), -1, EV_PERSIST, on_look, http);
+    event_add(http->look, &(struct timeval){LOOK_US / CLOCK_SECOND, LOOK_US % CLOCK_SECOND});
+    for (unsigned i = 0; i < server_sockets(server); i++)
+        if (!listen_on(http, server_socket(server, i), error))
+            return false;
+    return true;
+}
+
+static void begin(Server *server)
+{
+    adjust_accepting(server_data(server));
+}
+
+/* Requests are answered in one go, so that none is in progress here; those connections that wait for another one are
+ * closed by looking at them. */
+static void leave(Server *server)
+{
+    Http *http = server_data(server);
+    adjust_accepting(http);
+    g_autoptr(GList) all = g_hash_table_get_values(http->connections);
+    for (GList *at = all; at; at = at->next) {
+        Client *client = at->data;
+        if (evbuffer_get_length(bufferevent_get_output(client->stream)) == 0)
+            shutdown(bufferevent_getfd(client->stream), SHUT_RDWR);
+    }
+    if (!all)
+        server_end(server);
+}
+
+static void stop(Server *server)
+{
+    Http *http = server_data(server);
+    event_free(http->look);
+    evhttp_free(http->evhttp);
+    g_hash_table_unref(http->connections);
+    g_ptr_array_unref(http->listeners);
+    http->spec->stop(http);
+}
+
+int http_main(const HttpSpec *spec, int argc, char **argv)
+{
+    Http http = {.spec = spec};
+    const ServerSpec server = {.name = spec->name, .start = start, .begin = begin, .leave = leave, .stop = stop};
+    return server_main(&server, &http, argc, argv);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Serve HTTP/1.1 on the sockets that the master bound (runners/server.h). The main of such a program is
+ *
+ *   int main(int argc, char **argv) { return http_main(&spec, argc, argv); }
+ *
+ * libevent's evhttp reads and writes; this skeleton sets the limits. They are read from the section that the spec
+ * names: max_connections (further clients wait in the kernel's queue), request_timeout (how long a request may take to
+ * arrive, and a client to read), requests_per_connection (then the connection is closed), max_header_size and
+ * max_body_size (answered 413 or 400). Everything runs in one thread, and a call is answered before handle() returns.
+ *
+ * There is no TLS. A socket that is neither on the loopback interface nor a UNIX socket is served with a warning in
+ * the log.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/config.h"
+
+typedef struct Http Http;
+typedef struct HttpCall HttpCall; /* a request, and the answer to it */
+
+typedef struct HttpSpec {
+    const char *name;    /* for the log and the usage text */
+    const char *section; /* of its settings */
+    bool (*start)(Http *http, GError **error);
+    /* Answer the call with http_answer(), once. */
+    void (*handle)(Http *http, HttpCall *call);
+    void (*stop)(Http *http);
+} HttpSpec;
+
+int http_main(const HttpSpec *spec, int argc, char **argv);
+
+const char *http_name(const Http *http); /* of [runner.NAME] */
+const Config *http_config(const Http *http);
+void http_set_data(Http *http, void *data);
+void *http_data(const Http *http);
+
+/* ---- the request; all strings are borrowed and live as long as the call ---- */
+
+const char *http_verb(const HttpCall *call); /* "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS" */
+const char *http_path(const HttpCall *call); /* as it came, percent signs and all, without the query */
+const char *http_query(const HttpCall *call); /* what follows the "?", as it came; "" when there is none */
+const char *http_header(const HttpCall *call, const char *name); /* NULL: there is none */
+const char *http_body(const HttpCall *call, size_t *length);     /* not ended by a zero byte; may hold any bytes */
+const char *http_peer(const HttpCall *call);                     /* "127.0.0.1", "::1" or "unix" */
+
+/* ---- the answer ---- */
+
+/* Add a field to the answer. A value with a control character is left out. */
+void http_set_header(HttpCall *call, const char *name, const char *value);
+/* Send the answer. type NULL: there is no body. For HEAD the body is counted and not sent. */
+void http_answer(HttpCall *call, int status, const char *type, const char *body, size_t length);
+/* "Not Found"; "" for a number that has no name here. */
+const char *http_reason(int status);

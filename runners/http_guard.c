@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/http_guard.h"
+
+#include <crypt.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <openssl/crypto.h>
+#include <openssl/rand.h>
+
+#include "base/auto.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+
+#define FILE_MAX (1024 * 1024)
+#define PEERS_MAX 10000 /* then all counts are forgotten */
+#define KEY_OCTETS 32
+
+struct HttpGuard {
+    char *path;
+    int64_t attempts_per_minute;
+    struct timespec changed; /* the file's, when it was read */
+    GHashTable *users;       /* user -> password or hash */
+    GHashTable *known;       /* HMAC of credentials that were right -> user, of users */
+    GHashTable *peers;       /* peer -> Failures */
+    guchar key[KEY_OCTETS];  /* of those HMACs; known to this process alone */
+};
+
+typedef struct Failures {
+    int64_t minute;
+    int64_t count;
+} Failures;
+
+static bool read_lines(HttpGuard *guard, const char *text, GError **error)
+{
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (size_t i = 0; lines[i]; i++) {
+        char *line = g_strchomp(lines[i]), *colon = strchr(line, ':');
+        if (!*line || *line == '#')
+            continue;
+        if (!colon || colon == line || !colon[1])
+            return fail(error, FAIL_CONFIG, "%s, line %zu: USER:PASSWORD is wanted", guard->path, i + 1);
+        *colon = 0;
+        g_hash_table_insert(guard->users, g_strdup(line), g_strdup(colon + 1));
+    }
+    return g_hash_table_size(guard->users) > 0 ||
+           fail(error, FAIL_CONFIG, "%s names no user; a line USER:PASSWORD is wanted", guard->path);
+}
+
+static bool may_read(const HttpGuard *guard, const struct stat *status, GError **error)
+{
+    if (!S_ISREG(status->st_mode))
+        return fail(error, FAIL_CONFIG, "%s is no file", guard->path);
+    if (status->st_uid != geteuid() && status->st_uid != 0)
+        return fail(error, FAIL_CONFIG, "%s belongs to somebody else (user %u)", guard->path, status->st_uid);
+    return (status->st_mode & 077) == 0 ||
+           fail(error, FAIL_CONFIG, "%s can be read by others; mend it with: chmod 600 %s", guard->path, guard->path);
+}
+
+static bool read_file(HttpGuard *guard, GError **error)
+{
+    auto_fd fd = open(guard->path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) != 0)
+        return fail_errno(error, FAIL_CONFIG, "the file of REST's passwords, %s", guard->path);
+    if (!may_read(guard, &status, error))
+        return false;
+    if (status.st_size > FILE_MAX)
+        return fail(error, FAIL_CONFIG, "%s is larger than %d bytes", guard->path, FILE_MAX);
+    g_autofree char *text = g_malloc0((gsize)status.st_size + 1);
+    for (ssize_t got, at = 0; at < status.st_size; at += got) {
+        got = read(fd, text + at, (size_t)(status.st_size - at));
+        if (got < 0)
+            return fail_errno(error, FAIL_LATER, "read %s", guard->path);
+        if (got == 0)
+            break;
+    }
+    g_hash_table_remove_all(guard->known);
+    g_hash_table_remove_all(guard->users);
+    guard->changed = status.st_mtim;
+    return read_lines(guard, text, error);
+}
+
+/* When the file cannot be read any more, nobody new is let in. */
+static void follow_file(HttpGuard *guard)
+{
+    struct stat status;
+    g_autoptr(GError) error = NULL;
+    if (stat(guard->path, &status) == 0 && status.st_mtim.tv_sec == guard->changed.tv_sec &&
+        status.st_mtim.tv_nsec == guard->changed.tv_nsec)
+        return;
+    if (!read_file(guard, &error))
+        log_error("%s; until it is mended nobody is let in whom this process does not know", error->message);
+}
+
+HttpGuard *http_guard_new(const char *path, int64_t attempts_per_minute, GError **error)
+{
+    HttpGuard *guard = g_new0(HttpGuard, 1);
+    guard->path = g_strdup(path);
+    guard->attempts_per_minute = attempts_per_minute;
+    guard->users = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    guard->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    guard->peers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    if (RAND_bytes(guard->key, KEY_OCTETS) != 1)
+        fail(error, FAIL_LATER, "the system has no random bytes");
+    else if (read_file(guard, error))
+        return guard;
+    http_guard_free(guard);
+    return NULL;
+}
+
+void http_guard_free(HttpGuard *guard)
+{
+    g_hash_table_unref(guard->users);
+    g_hash_table_unref(guard->known);
+    g_hash_table_unref(guard->peers);
+    g_free(guard->path);
+    g_free(guard);
+}
+
+/* ---- judging ---- */
+
+static char *hmac(const HttpGuard *guard, const char *text)
+{
+    return g_compute_hmac_for_string(G_CHECKSUM_SHA256, guard->key, KEY_OCTETS, text, -1);
+}
+
+static bool same(const HttpGuard *guard, const char *one, const char *other)
+{
+    g_autofree char *left = hmac(guard, one), *right = hmac(guard, other);
+    return CRYPTO_memcmp(left, right, strlen(left)) == 0;
+}
+
+static bool password_right(const HttpGuard *guard, const char *user, const char *password)
+{
+    static const char nobody[] = "\001"; /* no line of a file is equal to it */
+    const char *kept = g_hash_table_lookup(guard->users, user);
+    if (!kept || *kept != '$')
+        return same(guard, kept ? kept : nobody, password) && kept;
+    g_autofree struct crypt_data *state = g_new0(struct crypt_data, 1);
+    const char *made = crypt_r(password, kept, state);
+    return made && same(guard, kept, made);
+}
+
+/* Count the failures of this minute; true when there were too many before. */
+static bool too_many(HttpGuard *guard, const char *peer, int64_t more)
+{
+    int64_t minute = clock_monotonic() / (60 * CLOCK_SECOND);
+    Failures *failures = g_hash_table_lookup(guard->peers, peer);
+    if (!failures) {
+        if (g_hash_table_size(guard->peers) >= PEERS_MAX)
+            g_hash_table_remove_all(guard->peers);
+        failures = g_new0(Failures, 1);
+        g_hash_table_insert(guard->peers, g_strdup(peer), failures);
+    }
+    if (failures->minute != minute)
+        *failures = (Failures){.minute = minute};
+    failures->count += more;
+    return failures->count >= guard->attempts_per_minute + more;
+}
+
+static char *credentials_of(const char *authorization)
+{
+    if (!authorization || g_ascii_strncasecmp(authorization, "Basic ", 6) != 0)
+        return NULL;
+    gsize length;
+    g_autofree guchar *octets = g_base64_decode(authorization + 6, &length);
+    char *text = g_strndup((const char *)octets, length);
+    if (strlen(text) == length && strchr(text, ':'))
+        return text;
+    g_free(text);
+    return NULL;
+}
+
+GuardVerdict http_guard_judge(HttpGuard *guard, const char *authorization, const char *peer, const char **user)
+{
+    g_autofree char *credentials = credentials_of(authorization);
+    if (!credentials)
+        return GUARD_UNKNOWN;
+    follow_file(guard);
+    g_autofree char *mark = hmac(guard, credentials);
+    const char *known = g_hash_table_lookup(guard->known, mark);
+    if (!known) {
+        if (too_many(guard, peer, 0))
+            return GUARD_TOO_MANY;
+        char *colon = strchr(credentials, ':');
+        *colon = 0;
+        if (!password_right(guard, credentials, colon + 1)) {
+            if (!too_many(guard, peer, 1))
+                log_warn("peer=%s user=%s result=wrong-password", peer, credentials);
+            return GUARD_UNKNOWN;
+        }
+        known = g_strdup(credentials);
+        g_hash_table_insert(guard->known, g_steal_pointer(&mark), (char *)known);
+    }
+    if (user)
+        *user = known;
+    return GUARD_IN;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Let in who knows a password (RFC 7617). The passwords stand in a file that nobody else may read, one line each,
+ * "USER:PASSWORD" or "USER:HASH" with a hash of crypt(5), which begins with "$"; lines that begin with "#" are passed
+ * over. The file is read again when it has changed.
+ *
+ * Passwords are compared in a time that tells nothing of them. From one address a few wrong ones a minute are looked
+ * at; further ones are refused unseen, while a password that was right lately is let in always.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct HttpGuard HttpGuard;
+
+typedef enum GuardVerdict {
+    GUARD_IN,
+    GUARD_UNKNOWN, /* 401: no credentials, or wrong ones */
+    GUARD_TOO_MANY /* 429: too many wrong ones from there lately */
+} GuardVerdict;
+
+/* FAIL_CONFIG: the file is missing, others may read it, or a line has no colon. */
+HttpGuard *http_guard_new(const char *path, int64_t attempts_per_minute, GError **error);
+void http_guard_free(HttpGuard *guard);
+
+/* Judge the Authorization field of a request (NULL: it has none). user (borrowed, may be NULL) is set with GUARD_IN. */
+GuardVerdict http_guard_judge(HttpGuard *guard, const char *authorization, const char *peer, const char **user);

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include <string.h>
+
+#include "base/clock.h"
+#include "runners/rest/rest.h"
+
+#define JSON "application/json"
+
+/* ---- values ---- */
+
+json_t *json_words(const char *text)
+{
+    json_t *value = json_string(text);
+    if (value)
+        return value;
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    return json_string(valid);
+}
+
+json_t *json_time(int64_t time)
+{
+    g_autoptr(GDateTime) date = g_date_time_new_from_unix_utc(time / CLOCK_SECOND);
+    g_autofree char *seconds = g_date_time_format(date, "%Y-%m-%dT%H:%M:%S");
+    return time % CLOCK_SECOND ? json_sprintf("%s.%06d", seconds, (int)(time % CLOCK_SECOND)) : json_string(seconds);
+}
+
+char *segment(const char *text)
+{
+    return g_uri_escape_string(text, "@^$*()!,:;=&'", true);
+}
+
+json_t *json_link(const Call *call, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *path = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    g_autofree char *link = g_strconcat(call->root, path, NULL);
+    return json_words(link);
+}
+
+/* ---- ids: 128 bits, as 32 hex digits or (3.0) as a decimal number ---- */
+
+char *id_text(const Call *call, const char *id)
+{
+    if (!call->old)
+        return g_strdup(id);
+    char text[40] = "", *at = text + sizeof text - 1;
+    unsigned __int128 number = 0;
+    for (const char *digit = id; *digit; digit++)
+        number = number << 4 | (unsigned)g_ascii_xdigit_value(*digit);
+    do
+        *--at = (char)('0' + (int)(number % 10));
+    while (number /= 10);
+    return g_strdup(at);
+}
+
+bool id_parse(const Call *call, const char *text, char id[STORE_ID_SIZE])
+{
+    size_t length = strlen(text);
+    if (!call->old) {
+        if (length != STORE_ID_SIZE - 1 || strspn(text, "0123456789abcdefABCDEF") != length)
+            return false;
+        g_autofree char *lower = g_ascii_strdown(text, -1);
+        memcpy(id, lower, STORE_ID_SIZE);
+        return true;
+    }
+    unsigned __int128 number = 0;
+    if (length == 0 || length > 38 || strspn(text, "0123456789") != length)
+        return false;
+    for (; *text; text++)
+        number = number * 10 + (unsigned)(*text - '0');
+    for (unsigned i = STORE_ID_SIZE - 1; i-- > 0; number >>= 4)
+        id[i] = "0123456789abcdef"[number & 15];
+    id[STORE_ID_SIZE - 1] = 0;
+    return true;
+}
+
+/* ---- answers ---- */
+
+/* In quotes, as the ETag field has it. */
+void object_etag(json_t *object)
+{
+    g_autofree char *text = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS);
+    g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA1, text, -1);
+    json_object_set_new(object, "http_etag", json_sprintf("\"%s\"", digest));
+}
+
+static void send(Call *call, int status, const json_t *object)
+{
+    g_autofree char *text = json_dumps(object, 0);
+    call->answered = true;
+    http_answer(call->http, status, JSON, text, strlen(text));
+}
+
+static bool client_has(const Call *call, const char *etag)
+{
+    const char *known = http_header(call->http, "If-None-Match");
+    return known && (strcmp(known, "*") == 0 || strstr(known, etag));
+}
+
+void answer_json(Call *call, int status, json_t *object)
+{
+    g_autoptr(json_t) owned = object;
+    if (!json_object_get(object, "http_etag"))
+        object_etag(object);
+    const char *etag = json_string_value(json_object_get(object, "http_etag"));
+    bool reading = strcmp(http_verb(call->http), "GET") == 0 || strcmp(http_verb(call->http), "HEAD") == 0;
+    if (status == 200 && reading) {
+        http_set_header(call->http, "ETag", etag);
+        if (client_has(call, etag)) {
+            answer_empty(call, 304);
+            return;
+        }
+    }
+    send(call, status, object);
+}
+
+void answer_collection(Call *call, json_t *entries, int64_t total, int64_t start)
+{
+    size_t index;
+    json_t *entry, *object = json_object();
+    json_array_foreach(entries, index, entry)
+        object_etag(entry);
+    if (json_array_size(entries) > 0)
+        json_object_set(object, "entries", entries);
+    json_decref(entries);
+    json_object_set_new(object, "start", json_integer(start));
+    json_object_set_new(object, "total_size", json_integer(total));
+    answer_json(call, 200, object);
+}
+
+void answer_created(Call *call, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *path = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    g_autofree char *location = g_strconcat(call->root, path, NULL);
+    http_set_header(call->http, "Location", location);
+    call->answered = true;
+    http_answer(call->http, 201, JSON, "", 0);
+}
+
+void answer_empty(Call *call, int status)
+{
+    call->answered = true;
+    http_answer(call->http, status, NULL, NULL, 0);
+}
+
+void answer_refusal(Call *call, int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *description = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    g_autoptr(json_t) object = json_object();
+    json_object_set_new(object, "title", json_sprintf("%d %s", status, http_reason(status)));
+    if (*description)
+        json_object_set_new(object, "description", json_words(description));
+    send(call, status, object);
+}

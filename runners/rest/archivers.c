@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* /lists/{list}/archivers: which archivers get the list's posts. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "runners/rest/resources.h"
+
+/* Mailman's own three, which clients expect, and those of the configuration. */
+static GPtrArray *known(const Call *call)
+{
+    static const char *const theirs[] = {"mail-archive", "mhonarc", "prototype"};
+    GPtrArray *names = g_ptr_array_new();
+    for (size_t i = 0; i < G_N_ELEMENTS(theirs); i++)
+        g_ptr_array_add(names, (char *)theirs[i]);
+    for (const char *const *name = config_family(call->rest->config, "archiver"); name && *name; name++)
+        if (!g_ptr_array_find_with_equal_func(names, *name, g_str_equal, NULL))
+            g_ptr_array_add(names, (char *)*name);
+    return names;
+}
+
+/* The setting is empty for all of them, and "none" for none. */
+#define NONE "none"
+
+static bool is_on(const List *list, const char *name)
+{
+    return !list->archivers || !*list->archivers || g_strv_contains((const char *const *)list->archivers, name);
+}
+
+static void get(Call *call)
+{
+    g_autoptr(List) list = rest_list(call, 0);
+    if (!list)
+        return;
+    g_autoptr(GPtrArray) names = known(call);
+    json_t *object = json_object();
+    for (guint i = 0; i < names->len; i++)
+        json_object_set_new(object, names->pdata[i], json_boolean(is_on(list, names->pdata[i])));
+    answer_json(call, 200, object);
+}
+
+/* Are all names known, and where all are wanted, sent? False: 400 was answered. */
+static bool allowed(Call *call, const GPtrArray *names, bool all)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (guint i = 0; i < names->len; i++)
+        g_string_append_printf(text, "%s%s", i ? " " : "", (const char *)names->pdata[i]);
+    return form_expect(call, all ? text->str : "", all ? "" : text->str);
+}
+
+static void change(Call *call, bool all)
+{
+    GError *error = NULL;
+    g_autoptr(GPtrArray) names = known(call);
+    g_autoptr(List) list = allowed(call, names, all) ? rest_list(call, 0) : NULL;
+    if (!list)
+        return;
+    g_autoptr(GString) on = g_string_new(NULL);
+    guint count = 0;
+    for (guint i = 0; i < names->len; i++) {
+        bool wanted = is_on(list, names->pdata[i]);
+        if (!form_bool(call, names->pdata[i], &wanted))
+            return;
+        count += wanted;
+        if (wanted)
+            g_string_append_printf(on, "%s%s", on->len ? "," : "", (const char *)names->pdata[i]);
+    }
+    const char *value = count == names->len ? "" : count == 0 ? NONE : on->str;
+    g_autoptr(Work) work = rest_begin(call);
+    if (!work)
+        return;
+    if (!list_set(work_store(work), list->list_id, "archivers", value, &error)) {
+        work_cancel(work);
+        rest_fail(call, error);
+    } else if (rest_commit(call, work)) {
+        answer_empty(call, 204);
+    }
+}
+
+static void patch(Call *call)
+{
+    change(call, false);
+}
+
+static void put(Call *call)
+{
+    change(call, true);
+}
+
+const RestRoute rest_archivers[] = {
+    {"GET", "lists/{list}/archivers", get, NULL},
+    {"PATCH", "lists/{list}/archivers", patch, NULL},
+    {"PUT", "lists/{list}/archivers", put, NULL},
+    {NULL, NULL, NULL, NULL},
+};

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* /bans and /lists/{list}/bans: who may neither join nor post. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "lists/ban.h"
+#include "runners/rest/resources.h"
+#include "store/ban.h"
+
+/* Of which list the path speaks. */
+typedef struct Scope {
+    List *list;        /* NULL: of all */
+    const char *email; /* the segment behind; NULL: none */
+    char *base;        /* "bans", "lists/ant.example.com/bans" */
+} Scope;
+
+static void scope_clear(Scope *scope)
+{
+    list_free(scope->list);
+    g_free(scope->base);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Scope, scope_clear)
+
+static bool read_scope(Call *call, Scope *scope)
+{
+    bool of_list = g_str_has_prefix(call->path, "lists/");
+    *scope = (Scope){.list = of_list ? rest_list(call, 0) : NULL, .email = call->args[of_list ? 1 : 0]};
+    if (of_list && !scope->list)
+        return false;
+    scope->base = of_list ? g_strdup_printf("lists/%s/bans", scope->list->list_id) : g_strdup("bans");
+    return true;
+}
+
+static const char *list_id_of(const Scope *scope)
+{
+    return scope->list ? scope->list->list_id : NULL;
+}
+
+static json_t *ban_json(const Call *call, const Scope *scope, const char *email)
+{
+    g_autofree char *name = g_uri_escape_string(email, "@", true);
+    json_t *object =
+        json_pack("{so so}", "email", json_words(email), "self_link", json_link(call, "%s/%s", scope->base, name));
+    if (scope->list)
+        json_object_set_new(object, "list_id", json_words(scope->list->list_id));
+    return object;
+}
+
+typedef struct Walk {
+    const Call *call;
+    const Scope *scope;
+    Paging paging;
+    int64_t seen;
+    json_t *entries;
+} Walk;
+
+static bool add(const Ban *ban, void *data)
+{
+    Walk *walk = data;
+    if (walk->seen++ >= walk->paging.start && json_array_size(walk->entries) < walk->paging.count)
+        json_array_append_new(walk->entries, ban_json(walk->call, walk->scope, ban->email));
+    return true;
+}
+
+static void get_all(Call *call)
+{
+    g_auto(Scope) scope = {0};
+    GError *error = NULL;
+    Walk walk = {.call = call, .scope = &scope};
+    Store *store = form_expect(call, "", "count page") && form_paging(call, &walk.paging) && read_scope(call, &scope)
+                       ? rest_store(call)
+                       : NULL;
+    if (!store)
+        return;
+    walk.entries = json_array();
+    if (ban_each(store, list_id_of(&scope), add, &walk, &error)) {
+        answer_collection(call, walk.entries, walk.seen, walk.paging.start);
+        return;
+    }
+    json_decref(walk.entries);
+    rest_fail(call, error);
+}
+
+static void post(Call *call)
+{
+    g_auto(Scope) scope = {0};
+    GError *error = NULL;
+    if (!form_expect(call, "email", "") || !read_scope(call, &scope))
+        return;
+    const char *email = form_text(call, "email");
+    g_autoptr(Work) work = rest_begin(call);
+    if (!work)
+        return;
+    g_autofree char *name = g_uri_escape_string(email, "@", true);
+    if (ban_impose(work, scope.list, email, &error)) {
+        if (rest_commit(call, work))
+            answer_created(call, "%s/%s", scope.base, name);
+        return;
+    }
+    work_cancel(work);
+    if (g_error_matches(error, FAIL, FAIL_RACE)) {
+        answer_refusal(call, 400, "Address is already banned");
+        g_error_free(error);
+    } else if (g_error_matches(error, FAIL, FAIL_NEVER)) {
+        form_refuse(call, "email", "Expected a valid email address or regular expression, got %s", email);
+        g_error_free(error);
+    } else {
+        rest_fail(call, error);
+    }
+}
+
+typedef struct Look {
+    const char *email;
+    bool found;
+} Look;
+
+static bool compare(const Ban *ban, void *data)
+{
+    Look *look = data;
+    look->found = g_ascii_strcasecmp(ban->email, look->email) == 0;
+    return !look->found;
+}
+
+/* Is the text a ban itself? An address may also be banned by a pattern, or on all lists. */
+static bool is_ban(Store *store, const Scope *scope, bool *is, GError **error)
+{
+    Look look = {.email = scope->email};
+    if (!ban_each(store, list_id_of(scope), compare, &look, error))
+        return false;
+    *is = look.found;
+    return true;
+}
+
+static void get_one(Call *call)
+{
+    g_auto(Scope) scope = {0};
+    GError *error = NULL;
+    bool is = false;
+    g_autofree char *by = NULL;
+    Store *store = read_scope(call, &scope) ? rest_store(call) : NULL;
+    if (!store)
+        return;
+    if (!is_ban(store, &scope, &is, &error) ||
+        (!is && strchr(scope.email, '@') && !ban_check(store, list_id_of(&scope), scope.email, NULL, &by, &error))) {
+        rest_fail(call, error);
+        return;
+    }
+    if (is || by)
+        answer_json(call, 200, ban_json(call, &scope, scope.email));
+    else
+        answer_refusal(call, 404, "Email is not banned: %s", scope.email);
+}
+
+static void delete(Call *call)
+{
+    g_auto(Scope) scope = {0};
+    GError *error = NULL;
+    g_autoptr(Work) work = read_scope(call, &scope) ? rest_begin(call) : NULL;
+    if (!work)
+        return;
+    if (ban_lift(work, scope.list, scope.email, &error)) {
+        if (rest_commit(call, work))
+            answer_empty(call, 204);
+        return;
+    }
+    work_cancel(work);
+    if (g_error_matches(error, FAIL, FAIL_MISSING)) {
+        answer_refusal(call, 404, "Email is not banned: %s", scope.email);
+        g_error_free(error);
+    } else {
+        rest_fail(call, error);
+    }
+}
+
+const RestRoute rest_bans[] = {
+    {"GET", "bans", get_all, NULL},
+    {"POST", "bans", post, NULL},
+    {"GET", "bans/{email}", get_one, NULL},
+    {"DELETE", "bans/{email}", delete, NULL},
+    {"GET", "lists/{list}/bans", get_all, NULL},
+    {"POST", "lists/{list}/bans", post, NULL},
+    {"GET", "lists/{list}/bans/{email}", get_one, NULL},
+    {"DELETE", "lists/{list}/bans/{email}", delete, NULL},
+    {NULL, NULL, NULL, NULL},
+};

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* /lists/{list}/config: the settings of a list under Mailman's names, and what can only be read. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "runners/rest/resources.h"
+
+/* Shows something of a list that no setting says. */
+typedef json_t *Show(const List *list);
+
+static json_t *address_of(const List *list, const char *suffix)
+{
+    g_autofree char *address = list_address(list, suffix);
+    return json_words(address);
+}
+
+static json_t *show_bounces(const List *list)
+{
+    return address_of(list, "bounces");
+}
+
+static json_t *show_join(const List *list)
+{
+    return address_of(list, "join");
+}
+
+static json_t *show_leave(const List *list)
+{
+    return address_of(list, "leave");
+}
+
+static json_t *show_owner(const List *list)
+{
+    return address_of(list, "owner");
+}
+
+static json_t *show_request(const List *list)
+{
+    return address_of(list, "request");
+}
+
+static json_t *show_posting(const List *list)
+{
+    return json_words(list->posting_address);
+}
+
+static json_t *show_no_reply(const List *list)
+{
+    g_autofree char *address = g_strconcat("noreply@", list->mail_host, NULL);
+    return json_words(address);
+}
+
+static json_t *show_name(const List *list)
+{
+    return json_words(list->list_name);
+}
+
+static json_t *show_host(const List *list)
+{
+    return json_words(list->mail_host);
+}
+
+static json_t *show_created(const List *list)
+{
+    return json_time(list->created_at);
+}
+
+static json_t *show_last_post(const List *list)
+{
+    return list->last_post_at > 0 ? json_time(list->last_post_at) : json_null();
+}
+
+static json_t *show_post_id(const List *list)
+{
+    return json_integer(list->post_id);
+}
+
+static json_t *show_one(const List *list)
+{
+    return json_integer(1);
+}
+
+static json_t *show_nothing(const List *list)
+{
+    return json_null();
+}
+
+static json_t *show_pipeline(const List *list)
+{
+    return json_string("default-posting-pipeline");
+}
+
+/* Mailman's attributes in its order. Without show, it is a setting of the same name (store/list_setting.c). */
+typedef struct Attribute {
+    const char *name;
+    Show *show;
+} Attribute;
+
+static const Attribute attributes[] = {
+    {"accept_these_nonmembers", NULL},
+    {"acceptable_aliases", NULL},
+    {"admin_immed_notify", NULL},
+    {"admin_notify_mchanges", NULL},
+    {"administrivia", NULL},
+    {"advertised", NULL},
+    {"allow_list_posts", NULL},
+    {"anonymous_list", NULL},
+    {"archive_policy", NULL},
+    {"archive_rendering_mode", NULL},
+    {"autorespond_owner", NULL},
+    {"autorespond_postings", NULL},
+    {"autorespond_requests", NULL},
+    {"autoresponse_grace_period", NULL},
+    {"autoresponse_owner_text", NULL},
+    {"autoresponse_postings_text", NULL},
+    {"autoresponse_request_text", NULL},
+    {"bounce_info_stale_after", NULL},
+    {"bounce_notify_owner_on_bounce_increment", NULL},
+    {"bounce_notify_owner_on_disable", NULL},
+    {"bounce_notify_owner_on_removal", NULL},
+    {"bounce_score_threshold", NULL},
+    {"bounce_you_are_disabled_warnings", NULL},
+    {"bounce_you_are_disabled_warnings_interval", NULL},
+    {"bounces_address", show_bounces},
+    {"collapse_alternatives", NULL},
+    {"convert_html_to_plaintext", NULL},
+    {"created_at", show_created},
+    {"default_member_action", NULL},
+    {"default_nonmember_action", NULL},
+    {"description", NULL},
+    {"digest_last_sent_at", show_nothing},
+    {"digest_send_periodic", NULL},
+    {"digest_size_threshold", NULL},
+    {"digest_volume_frequency", NULL},
+    {"digests_enabled", NULL},
+    {"discard_these_nonmembers", NULL},
+    {"display_name", NULL},
+    {"dmarc_mitigate_action", NULL},
+    {"dmarc_mitigate_unconditionally", NULL},
+    {"dmarc_moderation_notice", NULL},
+    {"dmarc_wrapped_message_text", NULL},
+    {"emergency", NULL},
+    {"filter_action", NULL},
+    {"filter_content", NULL},
+    {"filter_extensions", NULL},
+    {"filter_types", NULL},
+    {"first_strip_reply_to", NULL},
+    {"forward_unrecognized_bounces_to", NULL},
+    {"fqdn_listname", show_posting},
+    {"gateway_to_mail", NULL},
+    {"gateway_to_news", NULL},
+    {"hold_these_nonmembers", NULL},
+    {"include_rfc2369_headers", NULL},
+    {"info", NULL},
+    {"join_address", show_join},
+    {"last_post_at", show_last_post},
+    {"leave_address", show_leave},
+    {"linked_newsgroup", NULL},
+    {"list_name", show_name},
+    {"mail_host", show_host},
+    {"max_days_to_hold", NULL},
+    {"max_message_size", NULL},
+    {"max_num_recipients", NULL},
+    {"member_roster_visibility", NULL},
+    {"moderator_password", NULL},
+    {"newsgroup_moderation", NULL},
+    {"next_digest_number", show_one},
+    {"nntp_prefix_subject_too", NULL},
+    {"no_reply_address", show_no_reply},
+    {"owner_address", show_owner},
+    {"pass_extensions", NULL},
+    {"pass_types", NULL},
+    {"personalize", NULL},
+    {"post_id", show_post_id},
+    {"posting_address", show_posting},
+    {"posting_pipeline", show_pipeline},
+    {"preferred_language", NULL},
+    {"process_bounces", NULL},
+    {"reject_these_nonmembers", NULL},
+    {"reply_goes_to_list", NULL},
+    {"reply_to_address", NULL},
+    {"request_address", show_request},
+    {"require_explicit_destination", NULL},
+    {"respond_to_post_requests", NULL},
+    {"send_goodbye_message", NULL},
+    {"send_welcome_message", NULL},
+    {"subject_prefix", NULL},
+    {"subscription_policy", NULL},
+    {"unsubscription_policy", NULL},
+    {"usenet_watermark", show_nothing},
+    {"volume", show_one},
+    {NULL, NULL},
+};
+
+static const Attribute *attribute_find(const char *name)
+{
+    const Attribute *attribute = attributes;
+    while (attribute->name && strcmp(attribute->name, name) != 0)
+        attribute++;
+    return attribute->name ? attribute : NULL;
+}
+
+static const ListSetting *setting_of(const Attribute *attribute)
+{
+    const ListSetting *setting = attribute->show ? NULL : list_settings;
+    while (setting && setting->name && strcmp(setting->name, attribute->name) != 0)
+        setting++;
+    return setting && setting->name ? setting : NULL;
+}
+
+/* ---- showing ---- */
+
+static json_t *words_json(char *const *words)
+{
+    json_t *array = json_array();
+    for (; words && *words; words++)
+        json_array_append_new(array, json_words(*words));
+    return array;
+}
+
+static json_t *setting_json(const List *list, const ListSetting *setting)
+{
+    const void *at = (const char *)list + setting->offset;
+    switch (setting->type) {
+    case SETTING_BOOL:
+        return json_boolean(*(const bool *)at);
+    case SETTING_INTEGER:
+        return strcmp(setting->name, "digest_size_threshold") == 0 ? json_real((double)*(const int64_t *)at)
+                                                                   : json_integer(*(const int64_t *)at);
+    case SETTING_WORDS:
+        return words_json(*(char **const *)at);
+    default: {
+        g_autofree char *text = list_get(list, setting->name, NULL);
+        if (strcmp(setting->name, "moderator_password") == 0 && !*text)
+            return json_null();
+        return json_words(text);
+    }
+    }
+}
+
+/* NULL: this Listrunner has no such setting. */
+static json_t *attribute_json(const List *list, const Attribute *attribute)
+{
+    const ListSetting *setting = setting_of(attribute);
+    if (attribute->show)
+        return attribute->show(list);
+    return setting ? setting_json(list, setting) : NULL;
+}
+
+static void get_all(Call *call)
+{
+    g_autoptr(List) list = rest_list(call, 0);
+    json_t *object = json_object();
+    for (const Attribute *at = attributes; list && at->name; at++) {
+        json_t *value = attribute_json(list, at);
+        if (value)
+            json_object_set_new(object, at->name, value);
+    }
+    if (list)
+        answer_json(call, 200, object);
+    else
+        json_decref(object);
+}
+
+static void get_one(Call *call)
+{
+    g_autoptr(List) list = rest_list(call, 0);
+    const Attribute *attribute = attribute_find(call->args[1]);
+    json_t *value = list && attribute ? attribute_json(list, attribute) : NULL;
+    if (value)
+        answer_json(call, 200, json_pack("{so}", attribute->name, value));
+    else if (list)
+        answer_refusal(call, 404, "Unknown attribute: %s", call->args[1]);
+}
+
+/* ---- changing ---- */
+
+/* The value as list_set() takes it; g_free(). */
+static char *value_text(const Call *call, const ListSetting *setting)
+{
+    const char *text = form_text(call, setting->name);
+    if (setting->type != SETTING_WORDS) {
+        /* 30.0 is a whole number too. */
+        size_t whole = text ? strspn(text, G_CSET_DIGITS) : 0;
+        bool integral = setting->type == SETTING_INTEGER && text && text[whole] == '.' && whole > 0 &&
+                        strspn(text + whole + 1, "0") == strlen(text + whole + 1);
+        return integral ? g_strndup(text, whole) : g_strdup(text ? text : "");
+    }
+    g_auto(GStrv) words = form_words(call, setting->name);
+    g_autoptr(GString) all = g_string_new(NULL);
+    for (char **word = words; *word; word++) {
+        g_autoptr(GString) escaped = g_string_new(*word);
+        g_string_replace(escaped, ",", "\\,", 0);
+        g_string_append_printf(all, "%s%s", all->len ? "," : "", escaped->str);
+    }
+    return g_string_free(g_steal_pointer(&all), FALSE);
+}
+
+/* What is wrong, as Mailman says it where clients show that to people. */
+static void add_complaint(GString *complaints, const Call *call, const ListSetting *setting, const GError *error)
+{
+    const char *text = form_text(call, setting->name), *message = error->message;
+    size_t name = strlen(setting->name);
+    if (strncmp(message, setting->name, name) == 0 && message[name] == ':')
+        message += name + 2;
+    g_string_append_printf(complaints, "%sInvalid Parameter \"%s\": ", complaints->len ? " " : "", setting->name);
+    if (setting->type == SETTING_BOOL) {
+        g_string_append_printf(complaints, "Invalid boolean value: %s.", text);
+    } else if (setting->type == SETTING_CHOICE) {
+        g_auto(GStrv) choices = g_strsplit(setting->choices, "|", -1);
+        g_autofree char *all = g_strjoinv(", ", choices);
+        g_string_append_printf(complaints, "Accepted Values are: %s.", all);
+    } else if (setting->type == SETTING_LINE && text && strchr(text, '\n')) {
+        g_string_append_printf(complaints, "This value must be a single line: %s.", text);
+    } else {
+        g_string_append_printf(complaints, "%s.", message);
+    }
+}
+
+/* Does the list have all attributes that were sent, and may they be changed? False: 400 was answered. */
+static bool names_allowed(Call *call)
+{
+    for (guint i = 0; i < call->form.names->len; i++) {
+        const char *name = call->form.names->pdata[i];
+        const Attribute *attribute = attribute_find(name);
+        if (attribute && setting_of(attribute))
+            continue;
+        if (attribute && attribute->show)
+            answer_refusal(call, 400, "Read-only attribute: %s", name);
+        else
+            answer_refusal(call, 400, "Unknown attribute: %s", name);
+        return false;
+    }
+    return true;
+}
+
+/* Changes what was sent, all or nothing, and answers. */
+static void change(Call *call)
+{
+    GError *fault = NULL;
+    g_autoptr(List) list = rest_list(call, 0);
+    g_autoptr(Work) work = list && names_allowed(call) ? rest_begin(call) : NULL;
+    g_autoptr(GString) complaints = g_string_new(NULL);
+    if (!work)
+        return;
+    for (guint i = 0; i < call->form.names->len && !fault; i++) {
+        const ListSetting *setting = setting_of(attribute_find(call->form.names->pdata[i]));
+        g_autofree char *value = value_text(call, setting);
+        if (list_set(work_store(work), list->list_id, setting->name, value, &fault))
+            work_log(work, list->list_id, "setting=%s result=changed", setting->name);
+        else if (g_error_matches(fault, FAIL, FAIL_NEVER)) {
+            add_complaint(complaints, call, setting, fault);
+            g_clear_error(&fault);
+        }
+    }
+    if (fault || complaints->len > 0)
+        work_cancel(work);
+    if (fault)
+        rest_fail(call, fault);
+    else if (complaints->len > 0)
+        answer_refusal(call, 400, "%s", complaints->str);
+    else if (rest_commit(call, work))
+        answer_empty(call, 204);
+}
+
+static bool all_sent(Call *call)
+{
+    g_autoptr(GString) missing = g_string_new(NULL);
+    for (const Attribute *at = attributes; at->name; at++)
+        if (setting_of(at) && !form_has(call, at->name))
+            g_string_append_printf(missing, "%s%s", missing->len ? ", " : "", at->name);
+    if (missing->len > 0)
+        answer_refusal(call, 400, "Missing Parameter: %s", missing->str);
+    return missing->len == 0;
+}
+
+static void put_all(Call *call)
+{
+    if (names_allowed(call) && all_sent(call))
+        change(call);
+}
+
+static void delete_all(Call *call)
+{
+    answer_refusal(call, 400, "Cannot delete the list configuration itself");
+}
+
+/* Is there such an attribute, and is it the one that was sent? False: it was answered. */
+static bool one_sent(Call *call, bool wanted)
+{
+    const char *name = call->args[1];
+    const Attribute *attribute = attribute_find(name);
+    if (!attribute) {
+        answer_refusal(call, 404, "Unknown attribute: %s", name);
+        return false;
+    }
+    for (guint i = 0; i < call->form.names->len; i++)
+        if (strcmp(call->form.names->pdata[i], name) != 0) {
+            answer_refusal(call, 400, "Unknown attribute: %s", (const char *)call->form.names->pdata[i]);
+            return false;
+        }
+    if (wanted && !form_has(call, name)) {
+        answer_refusal(call, 400, "Missing Parameter: %s", name);
+        return false;
+    }
+    return true;
+}
+
+static void patch_one(Call *call)
+{
+    if (one_sent(call, false))
+        change(call);
+}
+
+static void put_one(Call *call)
+{
+    if (one_sent(call, true))
+        change(call);
+}
+
+static void delete_one(Call *call)
+{
+    GError *error = NULL;
+    const char *name = call->args[1];
+    if (!attribute_find(name)) {
+        answer_refusal(call, 404, "Unknown attribute: %s", name);
+        return;
+    }
+    if (strcmp(name, "acceptable_aliases") != 0) {
+        answer_refusal(call, 400, "Attribute cannot be DELETEd: %s", name);
+        return;
+    }
+    g_autoptr(List) list = rest_list(call, 0);
+    g_autoptr(Work) work = list ? rest_begin(call) : NULL;
+    if (!work)
+        return;
+    if (!list_reset(work_store(work), list->list_id, name, &error)) {
+        work_cancel(work);
+        rest_fail(call, error);
+    } else if (rest_commit(call, work)) {
+        answer_empty(call, 204);
+    }
+}
+
+const RestRoute rest_config[] = {
+    {"GET", "lists/{list}/config", get_all, NULL},
+    {"PATCH", "lists/{list}/config", change, NULL},
+    {"PUT", "lists/{list}/config", put_all, NULL},
+    {"DELETE", "lists/{list}/config", delete_all, NULL},
+    {"GET", "lists/{list}/config/{attribute}", get_one, NULL},
+    {"PATCH", "lists/{list}/config/{attribute}", patch_one, NULL},
+    {"PUT", "lists/{list}/config/{attribute}", put_one, NULL},
+    {"DELETE", "lists/{list}/config/{attribute}", delete_one, NULL},
+    {NULL, NULL, NULL, NULL},
+};

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* /domains and what is below one of them. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "lists/list_make.h"
+#include "runners/rest/resources.h"
+
+static json_t *text_or_null(const char *text)
+{
+    return text && *text ? json_words(text) : json_null();
+}
+
+static json_t *domain_json(const Call *call, const Domain *domain)
+{
+    g_autofree char *host = segment(domain->mail_host);
+    return json_pack("{so so so so}", "alias_domain", text_or_null(domain->alias_domain), "description",
+                     text_or_null(domain->description), "mail_host", json_words(domain->mail_host), "self_link",
+                     json_link(call, "domains/%s", host));
+}
+
+/* The domain of the first argument; NULL: 404 was answered. */
+static Domain *find(Call *call, Store *store)
+{
+    GError *error = NULL;
+    Domain *domain = domain_find(store, call->args[0], &error);
+    if (!domain)
+        rest_fail(call, error);
+    return domain;
+}
+
+static void get_all(Call *call)
+{
+    Paging paging;
+    GError *error = NULL;
+    Store *store = form_expect(call, "", "count page") && form_paging(call, &paging) ? rest_store(call) : NULL;
+    if (!store)
+        return;
+    g_autoptr(GPtrArray) all = domain_all(store, &error);
+    if (!all) {
+        rest_fail(call, error);
+        return;
+    }
+    json_t *entries = json_array();
+    for (int64_t at = paging.start; at < all->len && at - paging.start < paging.count; at++)
+        json_array_append_new(entries, domain_json(call, all->pdata[at]));
+    answer_collection(call, entries, all->len, paging.start);
+}
+
+static void get_one(Call *call)
+{
+    Store *store = rest_store(call);
+    g_autoptr(Domain) domain = store ? find(call, store) : NULL;
+    if (domain)
+        answer_json(call, 200, domain_json(call, domain));
+}
+
+/* ---- changing ---- */
+
+/* The user with that address or id, who is made when nobody has the address. */
+static bool ensure_user(Store *store, const char *who, char id[STORE_ID_SIZE], GError **error)
+{
+    g_autoptr(GError) missing = NULL;
+    g_autoptr(User) user = user_find(store, who, &missing);
+    if (user)
+        memcpy(id, user->id, STORE_ID_SIZE);
+    if (user || !g_error_matches(missing, FAIL, FAIL_MISSING))
+        return user || (g_propagate_error(error, g_steal_pointer(&missing)), false);
+    return user_create(store, who, NULL, id, error);
+}
+
+static bool add_owners(Call *call, Store *store, const char *mail_host, GError **error)
+{
+    g_auto(GStrv) owners = form_words(call, "owner");
+    for (char **owner = owners; *owner; owner++) {
+        char id[STORE_ID_SIZE];
+        if (!ensure_user(store, *owner, id, error) || !domain_add_owner(store, mail_host, id, error))
+            return false;
+    }
+    return true;
+}
+
+static bool create(Call *call, Store *store, GError **error)
+{
+    const char *host = form_text(call, "mail_host"), *alias = form_text(call, "alias_domain");
+    return domain_create(store, host, form_text(call, "description"), error) &&
+           (!alias || !*alias || domain_set_alias(store, host, alias, error)) && add_owners(call, store, host, error);
+}
+
+static void post(Call *call)
+{
+    GError *error = NULL;
+    if (!form_expect(call, "mail_host", "description owner alias_domain"))
+        return;
+    const char *host = form_text(call, "mail_host");
+    g_autoptr(Work) work = rest_begin(call);
+    if (!work)
+        return;
+    if (!create(call, work_store(work), &error)) {
+        work_cancel(work);
+        if (g_error_matches(error, FAIL, FAIL_RACE)) {
+            answer_refusal(call, 400, "Duplicate email host: %s", host);
+            g_error_free(error);
+        } else {
+            rest_fail(call, error);
+        }
+        return;
+    }
+    work_log(work, "-", "domain=%s result=created", host);
+    g_autofree char *lower = g_utf8_strdown(host, -1), *name = segment(lower);
+    if (rest_commit(call, work))
+        answer_created(call, "domains/%s", name);
+}
+
+static bool change(Call *call, Store *store, GError **error)
+{
+    const char *alias = form_text(call, "alias_domain");
+    return (!form_has(call, "description") ||
+            domain_set_description(store, call->args[0], form_text(call, "description"), error)) &&
+           (!form_has(call, "alias_domain") ||
+            domain_set_alias(store, call->args[0], alias && *alias ? alias : NULL, error)) &&
+           (!form_has(call, "owner") || (domain_clear_owners(store, call->args[0], error) &&
+                                         add_owners(call, store, call->args[0], error)));
+}
+
+/* Runs one change of a domain that is there, and answers 204. */
+static void run(Call *call, bool (*function)(Call *, Store *, GError **))
+{
+    GError *error = NULL;
+    g_autoptr(Work) work = rest_begin(call);
+    if (!work)
+        return;
+    g_autoptr(Domain) domain = find(call, work_store(work));
+    if (!domain) {
+        work_cancel(work);
+    } else if (!function(call, work_store(work), &error)) {
+        work_cancel(work);
+        rest_fail(call, error);
+    } else if (rest_commit(call, work)) {
+        answer_empty(call, 204);
+    }
+}
+
+static void patch(Call *call)
+{
+    if (form_expect(call, "", "description alias_domain owner"))
+        run(call, change);
+}
+
+static void put(Call *call)
+{
+    if (form_expect(call, "alias_domain description owner", ""))
+        run(call, change);
+}
+
+static void delete(Call *call)
+{
+    GError *error = NULL;
+    g_autoptr(Work) work = rest_begin(call);
+    if (!work)
+        return;
+    if (!domain_drop(work, call->args[0], &error)) {
+        work_cancel(work);
+        rest_fail(call, error);
+    } else if (rest_commit(call, work)) {
+        answer_empty(call, 204);
+    }
+}
+
+/* ---- owners ---- */
+
+static void get_owners(Call *call)
+{
+    GError *error = NULL;
+    Store *store = rest_store(call);
+    g_autoptr(Domain) domain = store ? find(call, store) : NULL;
+    if (!domain)
+        return;
+    g_auto(GStrv) owners = domain_owners(store, domain->mail_host, &error);
+    json_t *entries = json_array();
+    for (char **owner = owners; owner && *owner && !error; owner++) {
+        g_autoptr(User) user = user_find(store, *owner, &error);
+        if (user)
+            json_array_append_new(entries, user_json(call, user));
+    }
+    int64_t total = (int64_t)json_array_size(entries);
+    if (!error) {
+        answer_collection(call, entries, total, 0);
+        return;
+    }
+    json_decref(entries);
+    rest_fail(call, error);
+}
+
+static bool add_more(Call *call, Store *store, GError **error)
+{
+    return add_owners(call, store, call->args[0], error);
+}
+
+static void post_owners(Call *call)
+{
+    if (form_expect(call, "owner", ""))
+        run(call, add_more);
+}
+
+static bool clear_owners(Call *call, Store *store, GError **error)
+{
+    return domain_clear_owners(store, call->args[0], error);
+}
+
+static void delete_owners(Call *call)
+{
+    run(call, clear_owners);
+}
+
+static void get_lists(Call *call)
+{
+    Store *store = rest_store(call);
+    g_autoptr(Domain) domain = store ? find(call, store) : NULL;
+    if (domain)
+        answer_lists(call, domain->mail_host);
+}
+
+const RestRoute rest_domains[] = {
+    {"GET", "domains", get_all, NULL},
+    {"POST", "domains", post, NULL},
+    {"GET", "domains/{mail_host}", get_one, NULL},
+    {"PATCH", "domains/{mail_host}", patch, NULL},
+    {"PUT", "domains/{mail_host}", put, NULL},
+    {"DELETE", "domains/{mail_host}", delete, NULL},
+    {"GET", "domains/{mail_host}/lists", get_lists, NULL},
+    {"GET", "domains/{mail_host}/owners", get_owners, NULL},
+    {"POST", "domains/{mail_host}/owners", post_owners, NULL},
+    {"DELETE", "domains/{mail_host}/owners", delete_owners, NULL},
+    {NULL, NULL, NULL, NULL},
+};

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* The parameters of a call: a query, a form or a JSON object, all read into names with values. */
+#include <string.h>
+
+#include "runners/rest/rest.h"
+
+#define NAMES_MAX 1000
+#define COUNT_MAX G_MAXUINT
+
+/* ---- reading ---- */
+
+static GPtrArray *values_of(Form *form, const char *name)
+{
+    GPtrArray *values = g_hash_table_lookup(form->values, name);
+    if (!values) {
+        values = g_ptr_array_new_with_free_func(g_free);
+        char *own = g_strdup(name);
+        g_hash_table_insert(form->values, own, values);
+        g_ptr_array_add(form->names, own);
+    }
+    return values;
+}
+
+static bool refuse_encoding(Call *call)
+{
+    answer_refusal(call, 400, "The parameters are not UTF-8, or hold a zero byte");
+    return false;
+}
+
+/* "a=1&b=two+words&b=%C3%A9" */
+static bool read_encoded(Call *call, Form *form, const char *text)
+{
+    g_auto(GStrv) pairs = g_strsplit(text, "&", NAMES_MAX);
+    for (char **pair = pairs; *pair; pair++) {
+        if (!**pair)
+            continue;
+        char *equals = strchr(g_strdelimit(*pair, "+", ' '), '=');
+        if (equals)
+            *equals = 0;
+        g_autofree char *name = g_uri_unescape_string(*pair, NULL);
+        g_autofree char *value = equals ? g_uri_unescape_string(equals + 1, NULL) : g_strdup("");
+        if (!name || !value || !g_utf8_validate(name, -1, NULL) || !g_utf8_validate(value, -1, NULL))
+            return refuse_encoding(call);
+        g_ptr_array_add(values_of(form, name), g_steal_pointer(&value));
+    }
+    return true;
+}
+
+/* A scalar as the form would have it; NULL: it is none. */
+static char *scalar_text(const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_STRING:
+        return g_strdup(json_string_value(value));
+    case JSON_INTEGER:
+        return g_strdup_printf("%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    case JSON_REAL:
+        return json_dumps(value, JSON_ENCODE_ANY);
+    case JSON_TRUE:
+        return g_strdup("True");
+    case JSON_FALSE:
+        return g_strdup("False");
+    case JSON_NULL:
+        return g_strdup("");
+    default:
+        return NULL;
+    }
+}
+
+static bool read_value(Call *call, Form *form, const char *name, const json_t *value)
+{
+    GPtrArray *values = values_of(form, name);
+    size_t index;
+    json_t *element;
+    char *text = scalar_text(value);
+    if (text) {
+        g_ptr_array_add(values, text);
+        return true;
+    }
+    if (!json_is_array(value))
+        return form_refuse(call, name, "an object is no value");
+    json_array_foreach(value, index, element) {
+        text = scalar_text(element);
+        if (!text)
+            return form_refuse(call, name, "a list may hold texts and numbers only");
+        g_ptr_array_add(values, text);
+    }
+    return true;
+}
+
+static bool read_json(Call *call, Form *form, const char *body, size_t length)
+{
+    json_error_t where;
+    g_autoptr(json_t) object = json_loadb(body, length, JSON_REJECT_DUPLICATES, &where);
+    const char *name;
+    json_t *value;
+    if (!object || !json_is_object(object)) {
+        answer_refusal(call, 400, "The body is no JSON object: %s", object ? "it is of another type" : where.text);
+        return false;
+    }
+    json_object_foreach(object, name, value)
+        if (!read_value(call, form, name, value))
+            return false;
+    return true;
+}
+
+static bool read_body(Call *call, Form *form)
+{
+    size_t length;
+    const char *body = http_body(call->http, &length), *type = http_header(call->http, "Content-Type");
+    if (length == 0)
+        return true;
+    if (type && g_ascii_strncasecmp(type, "application/json", strlen("application/json")) == 0)
+        return read_json(call, form, body, length);
+    if (type && g_ascii_strncasecmp(type, "application/x-www-form-urlencoded", 33) != 0) {
+        answer_refusal(call, 415, "The body is %s; it must be application/x-www-form-urlencoded or application/json",
+                       type);
+        return false;
+    }
+    if (memchr(body, 0, length))
+        return refuse_encoding(call);
+    g_autofree char *text = g_strndup(body, length);
+    return read_encoded(call, form, text);
+}
+
+static void form_init(Form *form)
+{
+    form->names = g_ptr_array_new();
+    form->values = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
+}
+
+bool form_read(Call *call)
+{
+    Form body;
+    form_init(&call->form);
+    form_init(&body);
+    bool fine = read_encoded(call, &call->form, http_query(call->http)) && read_body(call, &body);
+    for (guint i = 0; fine && i < body.names->len; i++) {
+        const char *name = body.names->pdata[i];
+        GPtrArray *values = values_of(&call->form, name), *own = g_hash_table_lookup(body.values, name);
+        g_ptr_array_set_size(values, 0);
+        for (guint at = 0; at < own->len; at++)
+            g_ptr_array_add(values, g_strdup(own->pdata[at]));
+    }
+    form_clear(&body);
+    return fine;
+}
+
+void form_clear(Form *form)
+{
+    g_clear_pointer(&form->names, g_ptr_array_unref);
+    g_clear_pointer(&form->values, g_hash_table_unref);
+}
+
+/* ---- asking ---- */
+
+bool form_has(const Call *call, const char *name)
+{
+    return g_hash_table_contains(call->form.values, name);
+}
+
+const char *form_text(const Call *call, const char *name)
+{
+    const GPtrArray *values = g_hash_table_lookup(call->form.values, name);
+    return values && values->len > 0 ? values->pdata[values->len - 1] : NULL;
+}
+
+char **form_words(const Call *call, const char *name)
+{
+    const GPtrArray *values = g_hash_table_lookup(call->form.values, name);
+    GPtrArray *words = g_ptr_array_new();
+    for (guint i = 0; values && i < values->len; i++)
+        if (*(const char *)values->pdata[i])
+            g_ptr_array_add(words, g_strdup(values->pdata[i]));
+    g_ptr_array_add(words, NULL);
+    return (char **)g_ptr_array_free(words, FALSE);
+}
+
+bool form_refuse(Call *call, const char *name, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *why = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    answer_refusal(call, 400, "Invalid Parameter \"%s\": %s.", name, why);
+    return false;
+}
+
+static bool is_one_of(const char *name, char *const *words)
+{
+    for (; *words; words++)
+        if (strcmp(*words, name) == 0)
+            return true;
+    return false;
+}
+
+bool form_expect(Call *call, const char *required, const char *optional)
+{
+    g_auto(GStrv) must = g_strsplit(required, " ", -1), may = g_strsplit(optional, " ", -1);
+    g_autoptr(GString) missing = g_string_new(NULL), strange = g_string_new(NULL);
+    for (char **name = must; *name; name++)
+        if (**name && !form_has(call, *name))
+            g_string_append_printf(missing, "%s%s", missing->len ? ", " : "", *name);
+    for (guint i = 0; i < call->form.names->len; i++) {
+        const char *name = call->form.names->pdata[i];
+        if (!is_one_of(name, must) && !is_one_of(name, may))
+            g_string_append_printf(strange, "%s%s", strange->len ? ", " : "", name);
+    }
+    if (strange->len > 0)
+        answer_refusal(call, 400, "Unexpected parameters: %s", strange->str);
+    else if (missing->len > 0)
+        answer_refusal(call, 400, "Missing Parameter: %s", missing->str);
+    return strange->len == 0 && missing->len == 0;
+}
+
+bool form_bool(Call *call, const char *name, bool *value)
+{
+    static const char *const yes[] = {"true", "yes", "on", "1", NULL}, *const no[] = {"false", "no", "off", "0", NULL};
+    const char *text = form_text(call, name);
+    if (!text)
+        return true;
+    g_autofree char *lower = g_ascii_strdown(text, -1);
+    *value = g_strv_contains(yes, lower);
+    return *value || g_strv_contains(no, lower) || form_refuse(call, name, "Invalid boolean value: %s", text);
+}
+
+bool form_integer(Call *call, const char *name, int64_t *value)
+{
+    const char *text = form_text(call, name);
+    return !text || g_ascii_string_to_signed(text, 10, 0, G_MAXINT64, value, NULL) ||
+           form_refuse(call, name, "\"%s\" is no whole number from 0 on", text);
+}
+
+bool form_paging(Call *call, Paging *paging)
+{
+    int64_t count = 0, page = 1;
+    *paging = (Paging){.count = COUNT_MAX};
+    if (!form_has(call, "count") && !form_has(call, "page"))
+        return true;
+    if (!form_has(call, "count") || !form_has(call, "page")) {
+        answer_refusal(call, 400, "count and page belong together: one of them is missing");
+        return false;
+    }
+    if (!form_integer(call, "count", &count) || !form_integer(call, "page", &page))
+        return false;
+    if (page < 1)
+        return form_refuse(call, "page", "pages are counted from 1");
+    paging->paged = true;
+    paging->count = (unsigned)MIN(count, (int64_t)COUNT_MAX);
+    if (__builtin_mul_overflow(count, page - 1, &paging->start))
+        paging->start = G_MAXINT64;
+    return true;
+}

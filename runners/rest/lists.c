@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* /lists and one of them; what is below a list stands in files of its own. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "lists/list_make.h"
+#include "runners/rest/resources.h"
+
+json_t *list_json(Call *call, Store *store, const List *list, GError **error)
+{
+    int64_t members = 0;
+    g_autofree char *id = segment(list->list_id);
+    if (!member_count(store, list->list_id, ROLE_MEMBER, &members, error))
+        return NULL;
+    return json_pack("{sb so so so so so so sI si so}", "advertised", list->advertised, "description",
+                     json_words(list->description), "display_name", json_words(list->display_name), "fqdn_listname",
+                     json_words(list->posting_address), "list_id", json_words(list->list_id), "list_name",
+                     json_words(list->list_name), "mail_host", json_words(list->mail_host), "member_count",
+                     (json_int_t)members, "volume", 1, "self_link", json_link(call, "lists/%s", id));
+}
+
+static void answer_array(Call *call, Store *store, const GPtrArray *lists, int64_t total, int64_t start)
+{
+    GError *error = NULL;
+    json_t *entries = json_array();
+    for (guint i = 0; i < lists->len && !error; i++)
+        json_array_append_new(entries, list_json(call, store, lists->pdata[i], &error));
+    if (!error) {
+        answer_collection(call, entries, total, start);
+        return;
+    }
+    json_decref(entries);
+    rest_fail(call, error);
+}
+
+void answer_lists(Call *call, const char *domain)
+{
+    Paging paging;
+    GError *error = NULL;
+    int64_t total;
+    ListCriteria criteria = {.domain = domain};
+    Store *store = form_expect(call, "", "advertised count page") && form_paging(call, &paging) &&
+                           form_bool(call, "advertised", &criteria.advertised)
+                       ? rest_store(call)
+                       : NULL;
+    if (!store)
+        return;
+    g_autoptr(GPtrArray) lists = list_page(store, &criteria, paging.start, paging.count, &error);
+    if (lists && list_total(store, &criteria, &total, &error))
+        answer_array(call, store, lists, total, paging.start);
+    else
+        rest_fail(call, error);
+}
+
+static void get_all(Call *call)
+{
+    answer_lists(call, NULL);
+}
+
+static void get_one(Call *call)
+{
+    GError *error = NULL;
+    g_autoptr(List) list = rest_list(call, 0);
+    json_t *object = list ? list_json(call, call->rest->store, list, &error) : NULL;
+    if (object)
+        answer_json(call, 200, object);
+    else if (list)
+        rest_fail(call, error);
+}
+
+/* ---- making and removing ---- */
+
+static void refuse_new(Call *call, const char *address, GError *error)
+{
+    const char *at = strrchr(address, '@');
+    if (g_error_matches(error, FAIL, FAIL_RACE))
+        answer_refusal(call, 400, "Mailing list exists");
+    else if (g_error_matches(error, FAIL, FAIL_MISSING))
+        answer_refusal(call, 400, "Domain does not exist: %s", at ? at + 1 : address);
+    else if (g_error_matches(error, FAIL, FAIL_NEVER))
+        answer_refusal(call, 400, "Invalid list posting address: %s (%s)", address, error->message);
+    else {
+        rest_fail(call, error);
+        return;
+    }
+    g_error_free(error);
+}
+
+static void post(Call *call)
+{
+    GError *error = NULL;
+    if (!form_expect(call, "fqdn_listname", "style_name"))
+        return;
+    NewList new = {.address = form_text(call, "fqdn_listname"), .style = form_text(call, "style_name")};
+    g_autoptr(Work) work = rest_begin(call);
+    g_autoptr(List) list = work ? list_make(work, &new, &error) : NULL;
+    if (!work)
+        return;
+    if (!list) {
+        work_cancel(work);
+        refuse_new(call, new.address, error);
+        return;
+    }
+    g_autofree char *id = segment(list->list_id);
+    if (rest_commit(call, work))
+        answer_created(call, "lists/%s", id);
+}
+
+static void delete(Call *call)
+{
+    GError *error = NULL;
+    g_autoptr(List) list = rest_list(call, 0);
+    g_autoptr(Work) work = list ? rest_begin(call) : NULL;
+    if (!work)
+        return;
+    if (!list_drop(work, list->list_id, &error)) {
+        work_cancel(work);
+        rest_fail(call, error);
+    } else if (rest_commit(call, work)) {
+        answer_empty(call, 204);
+    }
+}
+
+/* ---- styles ---- */
+
+static void get_styles(Call *call)
+{
+    answer_json(call, 200,
+                json_pack("{ss s[sss] s[{ss ss} {ss ss} {ss ss}]}", "default", "legacy-default", "style_names",
+                          "legacy-announce", "legacy-default", "private-default", "styles", "name", "legacy-announce",
+                          "description", "Announce only mailing list style.", "name", "legacy-default", "description",
+                          "Ordinary discussion mailing list style.", "name", "private-default", "description",
+                          "Discussion mailing list style with private archives."));
+}
+
+/* ---- finding ---- */
+
+/* The lists on which somebody has a role, each once, in order. */
+static GPtrArray *lists_of(Store *store, const MemberCriteria *criteria, GError **error)
+{
+    g_autoptr(GPtrArray) members = member_page(store, criteria, NULL, G_MAXINT, NULL, error);
+    g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func((GDestroyNotify)list_free);
+    const char *last = "";
+    for (guint i = 0; members && i < members->len; i++) {
+        const Member *member = members->pdata[i];
+        if (strcmp(member->list_id, last) == 0)
+            continue;
+        List *list = list_by_id(store, member->list_id, error);
+        if (!list)
+            return NULL;
+        g_ptr_array_add(lists, list);
+        last = member->list_id;
+    }
+    return members ? g_steal_pointer(&lists) : NULL;
+}
+
+static void find(Call *call)
+{
+    Paging paging;
+    GError *error = NULL;
+    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
+    Store *store = form_expect(call, "subscriber", "role count page") && form_paging(call, &paging) ? rest_store(call)
+                                                                                                    : NULL;
+    char id[STORE_ID_SIZE];
+    if (!store || !criteria_subscriber(call, form_text(call, "subscriber"), &criteria, id) ||
+        !criteria_role(call, &criteria))
+        return;
+    g_autoptr(GPtrArray) lists = lists_of(store, &criteria, &error);
+    if (!lists && !g_error_matches(error, FAIL, FAIL_MISSING)) {
+        rest_fail(call, error);
+        return;
+    }
+    g_clear_error(&error);
+    if (!lists || lists->len == 0) {
+        answer_refusal(call, 404, "There is no such list");
+        return;
+    }
+    guint total = lists->len;
+    g_ptr_array_remove_range(lists, 0, (guint)MIN(paging.start, (int64_t)total));
+    if (lists->len > paging.count)
+        g_ptr_array_set_size(lists, (gint)paging.count);
+    answer_array(call, store, lists, total, paging.start);
+}
+
+const RestRoute rest_lists[] = {
+    {"GET", "lists", get_all, NULL},
+    {"POST", "lists", post, NULL},
+    {"GET", "lists/styles", get_styles, NULL},
+    {"GET", "lists/find", find, NULL},
+    {"POST", "lists/find", find, NULL},
+    {"GET", "lists/{list}", get_one, NULL},
+    {"DELETE", "lists/{list}", delete, NULL},
+    {NULL, NULL, NULL, NULL},
+};

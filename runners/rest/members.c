@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* /members: who is subscribed to what, in which role. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "runners/rest/resources.h"
+#include "runners/rest/subscriptions.h"
+#include "store/bounce.h"
+
+#define MODES "Accepted Values are: regular, plaintext_digests, mime_digests, summary_digests"
+#define STATUSES "Accepted Values are: enabled, by_user, by_bounces, by_moderator, unknown"
+#define ACTIONS "Accepted Values are: hold, reject, discard, accept, defer"
+#define PEOPLE (1u << ROLE_MEMBER | 1u << ROLE_OWNER | 1u << ROLE_MODERATOR)
+
+/* ---- showing ---- */
+
+/* Mailman's word for a time that never was. */
+#define NEVER "0001-01-01T00:00:00"
+
+static void add_bounces(Call *call, const Member *member, json_t *object)
+{
+    g_auto(BounceScore) score = {0};
+    json_object_set_new(object, "bounce_score", json_integer(member->bounce_score / 100));
+    if (member->bounce_score > 0 && !bounce_score_read(call->rest->store, member->id, &score, NULL))
+        score.warnings = score.last_bounce_at = 0;
+    json_object_set_new(object, "last_warning_sent", json_string(NEVER));
+    json_object_set_new(object, "total_warnings_sent", json_integer(score.warnings));
+    if (score.last_bounce_at > 0)
+        json_object_set_new(object, "last_bounce_received", json_time(score.last_bounce_at));
+}
+
+json_t *member_json(Call *call, const Member *member)
+{
+    g_autofree char *id = id_text(call, member->id), *address = segment(member->address);
+    json_t *object = json_pack(
+        "{so ss so so so so ss so ss}", "address", json_link(call, "addresses/%s", address), "delivery_mode",
+        delivery_mode_text((DeliveryMode)member->effective.delivery_mode), "display_name",
+        json_words(member->display_name), "email", json_words(member->address), "list_id",
+        json_words(member->list_id), "member_id", call->old ? json_integer(0) : json_string(id), "role",
+        role_text(member->role), "self_link", json_link(call, "members/%s", id), "subscription_mode",
+        member->as_user ? "as_user" : "as_address");
+    if (call->old)
+        json_object_set_new(object, "member_id", json_loads(id, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL));
+    /* Posts of owners and moderators pass, whatever the list does with members' posts. */
+    bool passes = member->role == ROLE_OWNER || member->role == ROLE_MODERATOR;
+    if (member->moderation_action != ACTION_UNSET || passes)
+        json_object_set_new(object, "moderation_action", json_string(
+            member->moderation_action != ACTION_UNSET ? action_text(member->moderation_action) : "accept"));
+    if (*member->user_id) {
+        g_autofree char *user = id_text(call, member->user_id);
+        json_object_set_new(object, "user", json_link(call, "users/%s", user));
+    }
+    add_bounces(call, member, object);
+    return object;
+}
+
+/* ---- choosing ---- */
+
+bool criteria_subscriber(Call *call, const char *subscriber, MemberCriteria *criteria, char id[STORE_ID_SIZE])
+{
+    if (!subscriber || !*subscriber)
+        return true;
+    if (!strchr(subscriber, '@') && id_parse(call, subscriber, id))
+        criteria->user_id = id;
+    else
+        criteria->subscriber = subscriber;
+    return true;
+}
+
+bool criteria_role(Call *call, MemberCriteria *criteria)
+{
+    Role role;
+    const char *text = form_text(call, "role");
+    if (!text || !*text)
+        return true;
+    if (!role_parse(text, &role))
+        return form_refuse(call, "role", "Accepted Values are: member, owner, moderator, nonmember");
+    criteria->roles = 1u << role;
+    return true;
+}
+
+static bool criteria_choices(Call *call, MemberCriteria *criteria)
+{
+    const char *action = form_text(call, "moderation_action"), *mode = form_text(call, "delivery_mode"),
+               *status = form_text(call, "delivery_status");
+    Action found_action;
+    DeliveryMode found_mode;
+    DeliveryStatus found_status;
+    if (action && !action_parse(action, &found_action))
+        return form_refuse(call, "moderation_action", ACTIONS);
+    if (mode && !delivery_mode_parse(mode, &found_mode))
+        return form_refuse(call, "delivery_mode", MODES);
+    if (status && !delivery_status_parse(status, &found_status))
+        return form_refuse(call, "delivery_status", STATUSES);
+    if (action)
+        criteria->moderation_action = (int)found_action;
+    if (mode)
+        criteria->delivery_mode = (int)found_mode;
+    if (status)
+        criteria->delivery_status = (int)found_status;
+    return true;
+}
+
+static const char *const field_names[] = {
+    "address", "bounce_score", "last_bounce_received", "last_warning_sent", "total_warnings_sent", "delivery_mode",
+    "email", "list_id", "subscription_mode", "role", "user", "moderation_action", "display_name", "self_link",
+    "member_id", NULL};
+
+static bool fields_known(Call *call)
+{
+    g_auto(GStrv) fields = form_words(call, "fields");
+    for (char **field = fields; *field; field++)
+        if (!g_strv_contains(field_names, *field)) {
+            g_autofree char *all = g_strjoinv(", ", (char **)(uintptr_t)field_names);
+            answer_refusal(call, 400, "Unknown field \"%s\" for Member resource. Allowed fields are: %s", *field, all);
+            return false;
+        }
+    return true;
+}
+
+/* Only the fields that were asked for, where any were. */
+static json_t *fields_of(const Call *call, json_t *member)
+{
+    g_auto(GStrv) fields = form_words(call, "fields");
+    if (!*fields)
+        return member;
+    json_t *object = json_object();
+    for (char **field = fields; *field; field++)
+        if (json_object_get(member, *field))
+            json_object_set(object, *field, json_object_get(member, *field));
+    json_decref(member);
+    return object;
+}
+
+void answer_members(Call *call, MemberCriteria *criteria)
+{
+    Paging paging;
+    GError *error = NULL;
+    int64_t total;
+    Store *store = form_paging(call, &paging) && fields_known(call) ? rest_store(call) : NULL;
+    if (!store)
+        return;
+    if (!member_matching(store, criteria, &total, &error)) {
+        if (!g_error_matches(error, FAIL, FAIL_MISSING)) { /* the members of a list that is not there are none */
+            rest_fail(call, error);
+            return;
+        }
+        g_clear_error(&error);
+        total = 0;
+    }
+    criteria->skip = paging.start;
+    g_autoptr(GPtrArray) members = paging.count > 0 && paging.start < total
+                                       ? member_page(store, criteria, NULL, MIN(paging.count, G_MAXINT), NULL, &error)
+                                       : g_ptr_array_new();
+    if (!members) {
+        rest_fail(call, error);
+        return;
+    }
+    json_t *entries = json_array();
+    for (guint i = 0; i < members->len; i++)
+        json_array_append_new(entries, fields_of(call, member_json(call, members->pdata[i])));
+    answer_collection(call, entries, total, paging.start);
+}
+
+static void get_all(Call *call)
+{
+    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
+    criteria.roles = PEOPLE;
+    if (form_expect(call, "", "count page fields"))
+        answer_members(call, &criteria);
+}
+
+/* Who looks for nobody in particular finds nobody. */
+static bool looks_for_something(const Call *call)
+{
+    static const char *const names[] = {"list_id", "subscriber", "role", "moderation_action", "delivery_mode",
+                                        "delivery_status", NULL};
+    bool something = false;
+    for (const char *const *name = names; *name; name++) {
+        const char *text = form_text(call, *name);
+        something = something || (text && *text);
+    }
+    return something;
+}
+
+static void find(Call *call)
+{
+    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
+    char id[STORE_ID_SIZE];
+    criteria.by_address = true;
+    criteria.list_id = form_text(call, "list_id");
+    if (!form_expect(call, "",
+                     "list_id subscriber role moderation_action delivery_mode delivery_status count page fields") ||
+        !criteria_subscriber(call, form_text(call, "subscriber"), &criteria, id) || !criteria_role(call, &criteria) ||
+        !criteria_choices(call, &criteria))
+        return;
+    if (looks_for_something(call))
+        answer_members(call, &criteria);
+    else
+        answer_collection(call, json_array(), 0, 0);
+}
+
+/* ---- one ---- */
+
+/* The member of the first argument; NULL: 404 was answered. */
+static Member *find_member(Call *call, Store *store)
+{
+    GError *error = NULL;
+    char id[STORE_ID_SIZE];
+    Member *member = id_parse(call, call->args[0], id) ? member_by_id(store, id, &error) : NULL;
+    if (member)
+        return member;
+    if (error)
+        rest_fail(call, error);
+    else
+        answer_refusal(call, 404, "There is no member %s", call->args[0]);
+    return NULL;
+}
+
+static void get_one(Call *call)
+{
+    Store *store = rest_store(call);
+    g_autoptr(Member) member = store ? find_member(call, store) : NULL;
+    if (member)
+        answer_json(call, 200, member_json(call, member));
+}
+
+static bool set_mode(Store *store, const Member *member, DeliveryMode mode, GError **error)
+{
+    Preferences own = member->own;
+    own.delivery_mode = (int)mode;
+    return member_set_preferences(store, member->list_id, member->role, member->address, &own, error);
+}
+
+/* What PATCH can change; the values were checked. */
+typedef struct Change {
+    const char *address;
+    bool has_mode, has_action;
+    DeliveryMode mode;
+    Action action;
+} Change;
+
+static bool read_change(Call *call, Change *change)
+{
+    const char *mode = form_text(call, "delivery_mode"), *action = form_text(call, "moderation_action");
+    change->address = form_text(call, "address");
+    change->has_mode = mode != NULL;
+    change->has_action = action != NULL;
+    change->action = ACTION_UNSET;
+    if (mode && !delivery_mode_parse(mode, &change->mode))
+        return form_refuse(call, "delivery_mode", MODES);
+    return !action || !*action || action_parse(action, &change->action) ||
+           form_refuse(call, "moderation_action", ACTIONS);
+}
+
+static bool apply(Store *store, const Member *member, const Change *change, GError **error)
+{
+    return (!change->has_mode || set_mode(store, member, change->mode, error)) &&
+           (!change->has_action ||
+            member_set_moderation(store, member->list_id, member->role, member->address, change->action, error)) &&
+           (!change->address || member_set_address(store, member->id, change->address, error));
+}
+
+/* A member goes on by another address of the same user, which must have been shown to be the person's. */
+static bool address_fits(Call *call, Store *store, const Member *member, const Change *change)
+{
+    g_autoptr(KnownAddress) known = change->address ? address_find(store, change->address, NULL) : NULL;
+    if (!change->address)
+        return true;
+    if (!known)
+        answer_refusal(call, 400, "Address not registered");
+    else if (known->verified_at == 0)
+        answer_refusal(call, 400, "Unverified address");
+    else if (strcmp(known->user_id, member->user_id) != 0)
+        answer_refusal(call, 400, "Address is not controlled by user");
+    else
+        return true;
+    return false;
+}
+
+void change_member(Call *call, const Member *member)
+{
+    Change change = {0};
+    GError *error = NULL;
+    if (!form_expect(call, "", "address delivery_mode moderation_action") || !read_change(call, &change))
+        return;
+    g_autoptr(Work) work = rest_begin(call);
+    if (!work)
+        return;
+    Store *store = work_store(work);
+    if (!address_fits(call, store, member, &change)) {
+        work_cancel(work);
+    } else if (!apply(store, member, &change, &error)) {
+        work_cancel(work);
+        rest_fail(call, error);
+    } else if (rest_commit(call, work)) {
+        answer_empty(call, 204);
+    }
+}
+
+static void patch(Call *call)
+{
+    Store *store = rest_store(call);
+    g_autoptr(Member) member = store ? find_member(call, store) : NULL;
+    if (member)
+        change_member(call, member);
+}
+
+static void delete(Call *call)
+{
+    Store *store = rest_store(call);
+    g_autoptr(Member) member = store ? find_member(call, store) : NULL;
+    if (member)
+        unsubscribe(call, member);
+}
+
+const RestRoute rest_members[] = {
+    {"GET", "members", get_all, NULL},
+    {"POST", "members", subscribe, NULL},
+    {"GET", "members/find", find, NULL},
+    {"POST", "members/find", find, NULL},
+    {"GET", "members/{member}", get_one, NULL},
+    {"PATCH", "members/{member}", patch, NULL},
+    {"DELETE", "members/{member}", delete, NULL},
+    {NULL, NULL, NULL, NULL},
+};

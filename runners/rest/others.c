@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* What Mailman offers and nothing here stands behind: plugins, and the sweeping of its own tables. */
+#include "runners/rest/resources.h"
+
+static void get_plugins(Call *call)
+{
+    answer_collection(call, json_array(), 0, 0);
+}
+
+/* Ids that belong to nothing: here there are none. */
+static void get_orphans(Call *call)
+{
+    answer_refusal(call, 404, "There is nothing to read here");
+}
+
+static void delete_orphans(Call *call)
+{
+    answer_empty(call, 204);
+}
+
+const RestRoute rest_others[] = {
+    {"GET", "plugins", get_plugins, NULL},
+    {"GET", "reserved/uids/orphans", get_orphans, NULL},
+    {"DELETE", "reserved/uids/orphans", delete_orphans, NULL},
+    {NULL, NULL, NULL, NULL},
+};

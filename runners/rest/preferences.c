@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* The preferences of users, addresses and members: the same seven at each level. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "runners/rest/resources.h"
+
+#define NAMES \
+    "acknowledge_posts delivery_mode delivery_status hide_address preferred_language receive_list_copy " \
+    "receive_own_postings"
+
+static void set_flag(json_t *object, const char *name, int value)
+{
+    if (value >= 0)
+        json_object_set_new(object, name, json_boolean(value));
+}
+
+json_t *preferences_json(const Preferences *preferences)
+{
+    json_t *object = json_object();
+    set_flag(object, "acknowledge_posts", preferences->acknowledge_posts);
+    set_flag(object, "hide_address", preferences->hide_address);
+    set_flag(object, "receive_list_copy", preferences->receive_list_copy);
+    set_flag(object, "receive_own_postings", preferences->receive_own_postings);
+    if (preferences->delivery_mode >= 0)
+        json_object_set_new(object, "delivery_mode",
+                            json_string(delivery_mode_text((DeliveryMode)preferences->delivery_mode)));
+    if (preferences->delivery_status >= 0)
+        json_object_set_new(object, "delivery_status",
+                            json_string(delivery_status_text((DeliveryStatus)preferences->delivery_status)));
+    if (*preferences->preferred_language)
+        json_object_set_new(object, "preferred_language", json_string(preferences->preferred_language));
+    return object;
+}
+
+/* ---- reading what was sent ---- */
+
+static bool read_flag(Call *call, const char *name, int *value)
+{
+    bool flag = false;
+    if (!form_bool(call, name, &flag))
+        return false;
+    if (form_has(call, name))
+        *value = flag;
+    return true;
+}
+
+static bool read_language(Call *call, Preferences *preferences)
+{
+    const char *language = form_text(call, "preferred_language");
+    if (!language)
+        return true;
+    size_t length = strlen(language);
+    if (length >= PREFERENCE_LANGUAGE_SIZE || strspn(language, G_CSET_a_2_z G_CSET_A_2_Z "_-") != length)
+        return form_refuse(call, "preferred_language", "\"%s\" is no language such as en or pt_BR", language);
+    g_strlcpy(preferences->preferred_language, language, PREFERENCE_LANGUAGE_SIZE);
+    return true;
+}
+
+static bool read_choices(Call *call, Preferences *preferences)
+{
+    const char *mode = form_text(call, "delivery_mode"), *status = form_text(call, "delivery_status");
+    DeliveryMode found_mode;
+    DeliveryStatus found_status;
+    if (mode && !delivery_mode_parse(mode, &found_mode))
+        return form_refuse(call, "delivery_mode",
+                           "Accepted Values are: regular, plaintext_digests, mime_digests, summary_digests");
+    if (status && !delivery_status_parse(status, &found_status))
+        return form_refuse(call, "delivery_status",
+                           "Accepted Values are: enabled, by_user, by_bounces, by_moderator, unknown");
+    if (mode)
+        preferences->delivery_mode = (int)found_mode;
+    if (status)
+        preferences->delivery_status = (int)found_status;
+    return true;
+}
+
+/* Changes those that were sent. False: 400 was answered. */
+static bool read_all(Call *call, Preferences *preferences)
+{
+    return read_flag(call, "acknowledge_posts", &preferences->acknowledge_posts) &&
+           read_flag(call, "hide_address", &preferences->hide_address) &&
+           read_flag(call, "receive_list_copy", &preferences->receive_list_copy) &&
+           read_flag(call, "receive_own_postings", &preferences->receive_own_postings) &&
+           read_choices(call, preferences) && read_language(call, preferences);
+}
+
+/* ---- whose ---- */
+
+typedef struct Holder {
+    Preferences preferences;
+    char *path, *name; /* name: id or address by which the store is told */
+    Member *member;
+} Holder;
+
+static void holder_clear(Holder *holder)
+{
+    g_free(holder->path);
+    g_free(holder->name);
+    member_free(holder->member);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Holder, holder_clear)
+
+static bool find_user(Call *call, Store *store, Holder *holder, GError **error)
+{
+    char id[STORE_ID_SIZE];
+    bool is_id = !strchr(call->args[0], '@') && id_parse(call, call->args[0], id);
+    g_autoptr(User) user = user_find(store, is_id ? id : call->args[0], error);
+    if (!user)
+        return false;
+    g_autofree char *shown = id_text(call, user->id);
+    holder->preferences = user->preferences;
+    holder->name = g_strdup(user->id);
+    holder->path = g_strdup_printf("users/%s/preferences", shown);
+    return true;
+}
+
+static bool find_address(Call *call, Store *store, Holder *holder, GError **error)
+{
+    g_autoptr(KnownAddress) address = address_find(store, call->args[0], error);
+    if (!address)
+        return false;
+    g_autofree char *shown = segment(address->email);
+    holder->preferences = address->preferences;
+    holder->name = g_strdup(address->email);
+    holder->path = g_strdup_printf("addresses/%s/preferences", shown);
+    return true;
+}
+
+static bool find_member(Call *call, Store *store, Holder *holder, GError **error)
+{
+    char id[STORE_ID_SIZE];
+    if (!id_parse(call, call->args[0], id))
+        return fail(error, FAIL_MISSING, "There is no member %s", call->args[0]);
+    holder->member = member_by_id(store, id, error);
+    if (!holder->member)
+        return false;
+    holder->preferences = holder->member->own;
+    holder->path = g_strdup_printf("members/%s/preferences", call->args[0]);
+    return true;
+}
+
+typedef bool HolderFind(Call *call, Store *store, Holder *holder, GError **error);
+
+static HolderFind *find_of(const Call *call)
+{
+    return g_str_has_prefix(call->path, "users/")       ? find_user
+           : g_str_has_prefix(call->path, "addresses/") ? find_address
+                                                        : find_member;
+}
+
+static bool store_of(const Holder *holder, Store *store, HolderFind *kind, GError **error)
+{
+    const Member *member = holder->member;
+    if (kind == find_user)
+        return user_set_preferences(store, holder->name, &holder->preferences, error);
+    if (kind == find_address)
+        return address_set_preferences(store, holder->name, &holder->preferences, error);
+    return member_set_preferences(store, member->list_id, member->role, member->address, &holder->preferences, error);
+}
+
+/* An address or user that could not be is as unknown as one that is not there. */
+static void answer_unknown(Call *call, GError *error)
+{
+    if (g_error_matches(error, FAIL, FAIL_NEVER))
+        error->code = FAIL_MISSING;
+    rest_fail(call, error);
+}
+
+/* ---- the resource ---- */
+
+static void get(Call *call)
+{
+    g_auto(Holder) holder = {0};
+    GError *error = NULL;
+    Store *store = rest_store(call);
+    if (!store)
+        return;
+    if (!find_of(call)(call, store, &holder, &error)) {
+        answer_unknown(call, error);
+        return;
+    }
+    json_t *object = preferences_json(&holder.preferences);
+    json_object_set_new(object, "self_link", json_link(call, "%s", holder.path));
+    answer_json(call, 200, object);
+}
+
+/* Begins with the preferences that are, or with none, and changes those that were sent. */
+static void change(Call *call, bool afresh)
+{
+    g_auto(Holder) holder = {0};
+    GError *error = NULL;
+    g_autoptr(Work) work = rest_begin(call);
+    if (!work)
+        return;
+    HolderFind *kind = find_of(call);
+    if (!kind(call, work_store(work), &holder, &error)) {
+        work_cancel(work);
+        answer_unknown(call, error);
+        return;
+    }
+    if (afresh)
+        holder.preferences = preferences_unset;
+    if (!read_all(call, &holder.preferences)) {
+        work_cancel(work);
+    } else if (!store_of(&holder, work_store(work), kind, &error)) {
+        work_cancel(work);
+        rest_fail(call, error);
+    } else if (rest_commit(call, work)) {
+        answer_empty(call, 204);
+    }
+}
+
+static void patch(Call *call)
+{
+    if (form_expect(call, "", NAMES))
+        change(call, false);
+}
+
+static void put(Call *call)
+{
+    if (form_expect(call, NAMES, ""))
+        change(call, true);
+}
+
+static void delete(Call *call)
+{
+    if (form_expect(call, "", ""))
+        change(call, true);
+}
+
+/* What counts for a member in the end. */
+static void get_effective(Call *call)
+{
+    g_auto(Holder) holder = {0};
+    GError *error = NULL;
+    Store *store = rest_store(call);
+    if (!store)
+        return;
+    if (!find_member(call, store, &holder, &error)) {
+        answer_unknown(call, error);
+        return;
+    }
+    g_autoptr(List) list = list_by_id(store, holder.member->list_id, &error);
+    if (!list) {
+        rest_fail(call, error);
+        return;
+    }
+    json_t *object = preferences_json(&holder.member->effective);
+    if (!*holder.member->effective.preferred_language)
+        json_object_set_new(object, "preferred_language", json_words(list->preferred_language));
+    json_object_set_new(object, "self_link", json_link(call, "members/%s/all/preferences", call->args[0]));
+    answer_json(call, 200, object);
+}
+
+#define LEVEL(path) \
+    {"GET", path, get, NULL}, {"PATCH", path, patch, NULL}, {"PUT", path, put, NULL}, {"DELETE", path, delete, NULL}
+
+const RestRoute rest_preferences[] = {
+    LEVEL("users/{user}/preferences"),
+    LEVEL("addresses/{address}/preferences"),
+    LEVEL("members/{member}/preferences"),
+    {"GET", "members/{member}/all/preferences", get_effective, NULL},
+    {NULL, NULL, NULL, NULL},
+};

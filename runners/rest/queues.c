@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* /queues: what lies in the queues under Mailman's names, and handing a message in. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "lists/injection.h"
+#include "mail/wire.h"
+#include "runners/keys.h"
+#include "runners/rest/resources.h"
+#include "switchboard/intake.h"
+#include "switchboard/name.h"
+
+/* Mailman's queues, and ours of that purpose. */
+typedef struct QueueName {
+    const char *theirs, *ours;
+} QueueName;
+
+static const QueueName queues[] = {
+    {"archive", "archive"}, {"bad", "corrupt"}, {"bounces", "bounces"}, {"command", "command"}, {"digest", "digest"},
+    {"in", "in"}, {"nntp", "nntp"}, {"out", "out"}, {"pipeline", "pipeline"}, {"retry", "retry"}, {"shunt", "shunt"},
+    {"virgin", "virgin"}, {NULL, NULL},
+};
+
+static const QueueName *queue_of(const char *name)
+{
+    const QueueName *queue = queues;
+    while (queue->theirs && strcmp(queue->theirs, name) != 0)
+        queue++;
+    return queue->theirs ? queue : NULL;
+}
+
+/* An entry is known by its name without the state that it is in. What is not written whole yet is none. */
+static void note_file(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    if (!g_str_has_suffix(file, ".tmp"))
+        g_ptr_array_add(data, g_strndup(file, strlen(file) - strlen(rest)));
+}
+
+static int by_text(gconstpointer one, gconstpointer other)
+{
+    return strcmp(*(const char *const *)one, *(const char *const *)other);
+}
+
+/* NULL: error is set. */
+static json_t *queue_json(const Call *call, const QueueName *name, GError **error)
+{
+    Queue *queue = spool_queue(call->rest->spool, name->ours, error);
+    g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
+    if (!queue || !queue_visit(queue, note_file, files, error))
+        return NULL;
+    g_ptr_array_sort(files, by_text);
+    json_t *array = json_array();
+    for (guint i = 0; i < files->len; i++)
+        json_array_append_new(array, json_words(files->pdata[i]));
+    g_autofree char *directory = g_build_filename(spool_path(call->rest->spool), name->ours, NULL);
+    return json_pack("{sI so so ss so}", "count", (json_int_t)files->len, "directory", json_words(directory), "files",
+                     array, "name", name->theirs, "self_link", json_link(call, "queues/%s", name->theirs));
+}
+
+static void get_all(Call *call)
+{
+    Paging paging;
+    GError *error = NULL;
+    if (!form_expect(call, "", "count page") || !form_paging(call, &paging))
+        return;
+    json_t *entries = json_array();
+    for (int64_t at = 0; queues[at].theirs && !error; at++)
+        if (at >= paging.start && at - paging.start < paging.count) {
+            json_t *queue = queue_json(call, &queues[at], &error);
+            if (queue)
+                json_array_append_new(entries, queue);
+        }
+    if (!error) {
+        answer_collection(call, entries, G_N_ELEMENTS(queues) - 1, paging.start);
+        return;
+    }
+    json_decref(entries);
+    rest_fail(call, error);
+}
+
+/* The queue of the path; NULL: 404 was answered. */
+static const QueueName *find(Call *call)
+{
+    const QueueName *queue = queue_of(call->args[0]);
+    if (!queue)
+        answer_refusal(call, 404, "There is no queue %s", call->args[0]);
+    return queue;
+}
+
+static void get_one(Call *call)
+{
+    GError *error = NULL;
+    const QueueName *name = find(call);
+    json_t *object = name ? queue_json(call, name, &error) : NULL;
+    if (object)
+        answer_json(call, 200, object);
+    else if (name)
+        rest_fail(call, error);
+}
+
+static void post(Call *call)
+{
+    const QueueName *name = queue_of(call->args[0]);
+    Store *store = form_expect(call, "list_id text", "") ? rest_store(call) : NULL;
+    if (!store)
+        return;
+    const char *text = form_text(call, "text");
+    g_autoptr(List) list = list_find(store, form_text(call, "list_id"), NULL);
+    if (!list || !name) {
+        answer_refusal(call, 400, "No such %s: %s", name ? "list" : "queue",
+                       name ? form_text(call, "list_id") : call->args[0]);
+        return;
+    }
+    g_autoptr(GBytes) message = wire_text(text, strlen(text));
+    const Injection injection = {.queue = name->ours, .list = list, .to = TO_POSTING, .host = call->rest->site.hostname,
+                                 .door = "rest"};
+    g_autoptr(Draft) draft = injection_draft(&injection, message);
+    Intake intake = {.draft = draft};
+    if (!intake_store(call->rest->spool, &intake, 1, false)) {
+        rest_fail(call, intake.error);
+        return;
+    }
+    char file[NAME_SIZE];
+    name_format(draft_name(draft), file);
+    answer_created(call, "queues/%s/%s", name->theirs, file);
+}
+
+/* ---- one entry ---- */
+
+typedef struct Search {
+    const char *wanted;
+    char *ready; /* the file, when it is ready or set aside */
+    bool there;
+} Search;
+
+static void look(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    Search *search = data;
+    size_t length = strlen(file) - strlen(rest);
+    if (strlen(search->wanted) != length || strncmp(search->wanted, file, length) != 0)
+        return;
+    search->there = true;
+    if (!search->ready && (g_str_has_suffix(rest, ".msg") || g_str_has_suffix(rest, ".psv") || *rest == 0))
+        search->ready = g_strdup(file);
+}
+
+/* An entry that a runner has in hand stays. */
+static void delete(Call *call)
+{
+    GError *error = NULL;
+    Search search = {.wanted = call->args[1]};
+    const QueueName *name = find(call);
+    Queue *queue = name ? spool_queue(call->rest->spool, name->ours, &error) : NULL;
+    if (!name)
+        return;
+    if (!queue || !queue_visit(queue, look, &search, &error)) {
+        rest_fail(call, error);
+        return;
+    }
+    g_autofree char *file = search.ready;
+    if (!search.there)
+        answer_refusal(call, 404, "No such queue file: %s", call->args[1]);
+    else if (!file)
+        answer_refusal(call, 409, "A runner is at work on this entry");
+    else if (unlinkat(queue_fd(queue), file, 0) != 0 && errno != ENOENT)
+        answer_refusal(call, 503, "The entry could not be removed");
+    else
+        answer_empty(call, 204);
+}
+
+const RestRoute rest_queues[] = {
+    {"GET", "queues", get_all, NULL},
+    {"GET", "queues/{queue}", get_one, NULL},
+    {"POST", "queues/{queue}", post, NULL},
+    {"DELETE", "queues/{queue}/{entry}", delete, NULL},
+    {NULL, NULL, NULL, NULL},
+};

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* The tables of all resources, and what one resource shows of another. */
+#include "runners/rest/rest.h"
+
+extern const RestRoute rest_system[];
+extern const RestRoute rest_domains[];
+extern const RestRoute rest_lists[];
+extern const RestRoute rest_config[];
+extern const RestRoute rest_members[];
+extern const RestRoute rest_rosters[];
+extern const RestRoute rest_users[];
+extern const RestRoute rest_addresses[];
+extern const RestRoute rest_preferences[];
+extern const RestRoute rest_held[];
+extern const RestRoute rest_requests[];
+extern const RestRoute rest_bans[];
+extern const RestRoute rest_header_matches[];
+extern const RestRoute rest_templates[];
+extern const RestRoute rest_archivers[];
+extern const RestRoute rest_digests[];
+extern const RestRoute rest_queues[];
+extern const RestRoute rest_others[];
+
+/* lists.c */
+json_t *list_json(Call *call, Store *store, const List *list, GError **error);
+/* The lists of a domain (NULL: of all), as the call's parameters ask for them. */
+void answer_lists(Call *call, const char *domain);
+
+/* members.c */
+json_t *member_json(Call *call, const Member *member);
+/* Fill criteria with a subscriber as clients write it: a user's id (written into id), an address, or a pattern with *.
+ * False: 400 was answered. */
+bool criteria_subscriber(Call *call, const char *subscriber, MemberCriteria *criteria, char id[STORE_ID_SIZE]);
+/* PATCH of a member. */
+void change_member(Call *call, const Member *member);
+/* From the parameter role, where it is given. */
+bool criteria_role(Call *call, MemberCriteria *criteria);
+/* The members that fit, as count and page ask for them. */
+void answer_members(Call *call, MemberCriteria *criteria);
+
+/* users.c, addresses.c */
+json_t *user_json(const Call *call, const User *user);
+json_t *address_json(const Call *call, const KnownAddress *address);
+void answer_users(Call *call, const UserCriteria *criteria);
+
+/* preferences.c */
+json_t *preferences_json(const Preferences *preferences);

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* The REST runner: lets a call in, finds the function for it, and gives it what it works with. */
+#include "runners/rest/rest.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/log.h"
+#include "lists/work.h"
+#include "runners/http_guard.h"
+
+#define SECTION "rest"
+
+typedef struct Door {
+    Rest rest;
+    HttpGuard *guard;
+} Door;
+
+/* ---- what functions work with ---- */
+
+static void cannot(Call *call, GError *error)
+{
+    log_error("%s %s peer=%s result=503: %s", http_verb(call->http), call->path, http_peer(call->http),
+              error ? error->message : "no reason known");
+    g_clear_error(&error);
+    if (!call->answered)
+        answer_refusal(call, 503, "The server cannot do this now; its log says why. Nothing was changed; try again");
+}
+
+static Store *open_store(Rest *rest, GError **error)
+{
+    g_autoptr(GError) gone = NULL;
+    if (rest->store && !store_present(rest->store, &gone)) {
+        log_warn("%s; opening it anew", gone->message);
+        g_clear_pointer(&rest->store, store_free);
+    }
+    if (!rest->store)
+        rest->store = store_open(config_string(rest->config, "store", "driver"),
+                                 config_string(rest->config, "store", "path"), false, error);
+    return rest->store;
+}
+
+Store *rest_store(Call *call)
+{
+    GError *error = NULL;
+    Store *store = open_store(call->rest, &error);
+    if (!store)
+        cannot(call, error);
+    return store;
+}
+
+Work *rest_begin(Call *call)
+{
+    GError *error = NULL;
+    Store *store = rest_store(call);
+    if (!store)
+        return NULL;
+    Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_REST, .from = http_peer(call->http)};
+    g_autoptr(Work) work = work_new(store, &call->rest->site, &actor);
+    if (work_begin(work, &error))
+        return g_steal_pointer(&work);
+    cannot(call, error);
+    return NULL;
+}
+
+bool rest_commit(Call *call, Work *work)
+{
+    GError *error = NULL;
+    if (work_commit(work, call->rest->spool, &error))
+        return true;
+    cannot(call, error);
+    return false;
+}
+
+void rest_fail(Call *call, GError *error)
+{
+    int status = g_error_matches(error, FAIL, FAIL_MISSING) ? 404
+                 : g_error_matches(error, FAIL, FAIL_RACE)  ? 409
+                 : g_error_matches(error, FAIL, FAIL_NEVER) ? 400
+                                                            : 503;
+    if (status == 503) {
+        cannot(call, error);
+        return;
+    }
+    answer_refusal(call, status, "%s", error->message);
+    g_error_free(error);
+}
+
+List *rest_list(Call *call, unsigned index)
+{
+    GError *error = NULL;
+    Store *store = rest_store(call);
+    List *list = store ? list_find(store, call->args[index], &error) : NULL;
+    if (!list && store)
+        rest_fail(call, error);
+    return list;
+}
+
+/* ---- a call ---- */
+
+/* Host comes from the client, and goes into every link of the answer. */
+static bool host_allowed(const char *host)
+{
+    size_t length = strlen(host);
+    return length > 0 && length < 256 && strspn(host, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-._:[]") == length;
+}
+
+static char *root_for(const Call *call)
+{
+    const char *host = http_header(call->http, "Host"), *version = call->old ? "3.0" : "3.1";
+    if (call->rest->base_url)
+        return g_strdup_printf("%s/%s/", call->rest->base_url, version);
+    return g_strdup_printf("http://%s/%s/", host && host_allowed(host) ? host : "localhost", version);
+}
+
+/* Takes "/3.1/" off the path; false: it has no version of ours. */
+static bool take_version(Call *call, const char **path)
+{
+    call->old = g_str_has_prefix(*path, "/3.0");
+    if (!call->old && !g_str_has_prefix(*path, "/3.1"))
+        return false;
+    *path += strlen("/3.1");
+    if (**path == 0)
+        return true;
+    return *(*path)++ == '/';
+}
+
+static void answer_options(Call *call, const char *allow)
+{
+    http_set_header(call->http, "Allow", allow);
+    answer_empty(call, 200);
+}
+
+static void dispatch(Call *call, const char *path)
+{
+    const char *verb = http_verb(call->http);
+    g_autofree char *allow = NULL, *known = NULL;
+    g_autofree char *trimmed = g_str_has_suffix(path, "/") ? g_strndup(path, strlen(path) - 1) : g_strdup(path);
+    known = g_uri_unescape_string(trimmed, NULL);
+    call->path = known && g_utf8_validate(known, -1, NULL) ? g_steal_pointer(&known) : g_strdup(trimmed);
+    const RestRoute *route = rest_route(call, strcmp(verb, "HEAD") == 0 ? "GET" : verb, trimmed, &allow);
+    if (route && form_read(call)) {
+        route->function(call);
+    } else if (!allow) {
+        answer_refusal(call, 404, "There is nothing at this path");
+    } else if (strcmp(verb, "OPTIONS") == 0) {
+        answer_options(call, allow);
+    } else if (!route) {
+        http_set_header(call->http, "Allow", allow);
+        answer_refusal(call, 405, "%s is not allowed here; allowed are %s", verb, allow);
+    }
+}
+
+static bool let_in(const Door *door, Call *call)
+{
+    switch (http_guard_judge(door->guard, http_header(call->http, "Authorization"), http_peer(call->http),
+                             &call->user)) {
+    case GUARD_IN:
+        return true;
+    case GUARD_TOO_MANY:
+        http_set_header(call->http, "Retry-After", "60");
+        answer_refusal(call, 429, "Too many wrong passwords came from this address; try again in a minute");
+        return false;
+    default:
+        http_set_header(call->http, "WWW-Authenticate", "Basic realm=\"mailman3-rest\",charset=\"utf-8\"");
+        answer_refusal(call, 401, "User is not authorized for the REST API");
+        return false;
+    }
+}
+
+static void handle(Http *http, HttpCall *message)
+{
+    Door *door = http_data(http);
+    const char *path = http_path(message);
+    Call call = {.rest = &door->rest, .http = message};
+    bool versioned = take_version(&call, &path);
+    call.root = root_for(&call);
+    if (let_in(door, &call)) {
+        if (versioned)
+            dispatch(&call, path);
+        else
+            answer_refusal(&call, 404, "There is nothing at this path; paths begin with /3.1/ or /3.0/");
+        if (!call.answered) {
+            log_error("%s %s: no answer was made", http_verb(message), http_path(message));
+            answer_refusal(&call, 500, "The server made no answer");
+        }
+    }
+    form_clear(&call.form);
+    for (unsigned i = 0; i < REST_ARGS; i++)
+        g_free(call.args[i]);
+    g_free(call.path);
+    g_free(call.root);
+}
+
+/* ---- start and end ---- */
+
+static bool rest_start(Http *http, GError **error)
+{
+    const Config *config = http_config(http);
+    g_autofree Door *door = g_new0(Door, 1);
+    Rest *rest = &door->rest;
+    rest->config = config;
+    rest->base_url = config_string(config, SECTION, "base_url");
+    work_site_init(&rest->site, config);
+    door->guard = http_guard_new(config_string(config, SECTION, "password_file"),
+                                 config_integer(config, SECTION, "attempts_per_minute"), error);
+    rest->spool = door->guard ? spool_open(config_string(config, "spool", "directory"), error) : NULL;
+    if (!rest->spool || !open_store(rest, error) || !work_flush(rest->store, rest->spool, error))
+        return false;
+    http_set_data(http, g_steal_pointer(&door));
+    return true;
+}
+
+static void rest_stop(Http *http)
+{
+    Door *door = http_data(http);
+    g_clear_pointer(&door->rest.store, store_free);
+    spool_free(door->rest.spool);
+    http_guard_free(door->guard);
+    g_free(door);
+}
+
+static const HttpSpec spec = {
+    .name = "rest", .section = SECTION, .start = rest_start, .handle = handle, .stop = rest_stop};
+
+int main(int argc, char **argv)
+{
+    return http_main(&spec, argc, argv);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What the resources of the REST interface share: the call, its parameters, the answer. One resource is one file; at
+ * its end stands a table of {verb, path, function}, and routes.c knows all tables. README.md tells how a call runs.
+ *
+ * A function answers its call exactly once, with one of the answer_ functions. All of it lives as long as the call.
+ */
+#include <glib.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lists/work.h"
+#include "runners/http.h"
+#include "store/store.h"
+#include "switchboard/meta.h"
+#include "switchboard/spool.h"
+
+#define REST_ARGS 4 /* braces in a path */
+
+typedef struct Rest {
+    const Config *config;
+    const char *base_url; /* NULL: as the client's Host field says */
+    WorkSite site;
+    Store *store;         /* NULL while the database cannot be opened; rest_store() */
+    Spool *spool;
+} Rest;
+
+/* The parameters of a call: those of the query and those of the body, which win. A name may have several values. */
+typedef struct Form {
+    GPtrArray *names; /* in the order in which they came */
+    GHashTable *values; /* name -> GPtrArray of strings */
+} Form;
+
+typedef struct Call {
+    Rest *rest;
+    HttpCall *http;
+    const char *user;      /* who it is by, of the password file */
+    bool old;              /* version 3.0, in which ids are decimal numbers */
+    char *root;            /* "http://localhost:8001/3.1/" */
+    char *path;            /* below root, decoded as a whole for messages */
+    char *args[REST_ARGS]; /* what stands in place of the braces, decoded */
+    Form form;
+    bool answered;
+} Call;
+
+typedef void RestFunction(Call *call);
+
+/* A path is segments separated by "/"; "{name}" stands for any segment, "{name*}" at the end for all that is left. */
+typedef struct RestRoute {
+    const char *verb, *path;
+    RestFunction *function;
+    const char *about; /* a sentence for the description of the interface; NULL: as Mailman's */
+} RestRoute;
+
+/* ---- rest.c: who does the work ---- */
+
+/* The store of the call, opened anew where it was lost. NULL: 503 was answered. */
+Store *rest_store(Call *call);
+/* A unit of work, begun. NULL: 503 was answered. */
+Work *rest_begin(Call *call);
+/* Commit it. False: 503 was answered, and nothing was done. */
+bool rest_commit(Call *call, Work *work);
+/* The list that argument `index` names by List-Id or posting address. NULL: 404 was answered. */
+List *rest_list(Call *call, unsigned index);
+/* The answer to a failure that is no fault of ours: what exists not, is wrong, or is there already. */
+void rest_fail(Call *call, GError *error); /* takes error */
+
+/* ---- form.c ---- */
+
+/* Reads query and body. False: 400 or 415 was answered. */
+bool form_read(Call *call);
+void form_clear(Form *form);
+/* Refuse what is neither in required nor in optional (names separated by blanks), or is missing of required. A name may
+ * end in "=" in required: it must not be empty. False: 400 was answered. */
+bool form_expect(Call *call, const char *required, const char *optional);
+bool form_has(const Call *call, const char *name);
+/* The last value; NULL: there is none. Borrowed. */
+const char *form_text(const Call *call, const char *name);
+/* All values, NULL at the end; g_strfreev(). One empty value is none. */
+char **form_words(const Call *call, const char *name);
+/* Yes or no as Python, JSON and people write it. Absent: *value stays. False: 400 was answered. */
+bool form_bool(Call *call, const char *name, bool *value);
+bool form_integer(Call *call, const char *name, int64_t *value);
+/* Answer 400: the value of this parameter is wrong, and why. Returns false. */
+bool form_refuse(Call *call, const char *name, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+/* Which part of a collection is wanted. */
+typedef struct Paging {
+    bool paged;
+    int64_t start;
+    unsigned count;
+} Paging;
+/* From count and page. False: 400 was answered. */
+bool form_paging(Call *call, Paging *paging);
+
+/* ---- answer.c ---- */
+
+/* Answer with the object (taken), which gets its http_etag; 304 where the client has it. */
+void answer_json(Call *call, int status, json_t *object);
+/* 201 with the Location of a path below root, or with a whole one. */
+void answer_created(Call *call, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void answer_empty(Call *call, int status);
+/* The error of this status: title, and a description that says what is wrong. */
+void answer_refusal(Call *call, int status, const char *format, ...) G_GNUC_PRINTF(3, 4);
+/* A collection: entries (taken; an array of objects, which get their http_etag), their number without paging, and where
+ * they begin. */
+void answer_collection(Call *call, json_t *entries, int64_t total, int64_t start);
+
+/* Give the object its http_etag. */
+void object_etag(json_t *object);
+/* Text that is a value; not NULL. What is no UTF-8 becomes so. */
+json_t *json_words(const char *text);
+/* "2026-11-22T18:20:00.123456" */
+json_t *json_time(int64_t time);
+/* A link to a path below root; each {} of it is an encoded segment. */
+json_t *json_link(const Call *call, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* The text with all that a segment of a path cannot hold encoded; g_free(). */
+char *segment(const char *text);
+/* An id as this version writes it; g_free(). And back: false when it is none. */
+char *id_text(const Call *call, const char *id);
+bool id_parse(const Call *call, const char *text, char id[STORE_ID_SIZE]);
+
+/* ---- routes.c ---- */
+
+extern const RestRoute *const rest_tables[]; /* NULL at the end; each table ends with a route without verb */
+/* Find the function for verb and path (segments encoded, below the version) and fill call->args. NULL: there is none;
+ * *allow is then NULL for an unknown path, else the verbs it has ("GET, PATCH"; g_free()). */
+const RestRoute *rest_route(Call *call, const char *verb, const char *path, char **allow);

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* Which function answers which call. */
+#include <string.h>
+
+#include "runners/rest/resources.h"
+#include "runners/rest/rest.h"
+
+const RestRoute *const rest_tables[] = {
+    rest_system,  rest_domains,     rest_lists,  rest_config,   rest_members,        rest_rosters, rest_users,
+    rest_addresses, rest_preferences, rest_held, rest_requests, rest_bans, rest_header_matches, rest_archivers,
+    rest_queues,  rest_others,      NULL,
+};
+
+/* Does path fit? Where it does, what stands in place of the braces is put into args, still encoded. */
+static bool fits(const char *pattern, const char *path, char *args[REST_ARGS])
+{
+    unsigned count = 0;
+    while (*pattern) {
+        if (*pattern == '{') {
+            const char *end = strchr(pattern, '}');
+            bool rest = end[-1] == '*';
+            size_t length = rest ? strlen(path) : strcspn(path, "/");
+            if (length == 0)
+                return false;
+            args[count++] = g_strndup(path, length);
+            path += length;
+            pattern = end + 1;
+        } else if (*pattern++ != *path++) {
+            return false;
+        }
+    }
+    return *path == 0;
+}
+
+static void clear(char *args[REST_ARGS])
+{
+    for (unsigned i = 0; i < REST_ARGS; i++)
+        g_clear_pointer(&args[i], g_free);
+}
+
+/* An argument cannot hold a zero byte, or bytes that are no UTF-8: then there is no such resource. */
+static bool decode(char *args[REST_ARGS])
+{
+    for (unsigned i = 0; i < REST_ARGS && args[i]; i++) {
+        char *decoded = g_uri_unescape_string(args[i], NULL);
+        if (!decoded || !g_utf8_validate(decoded, -1, NULL)) {
+            g_free(decoded);
+            return false;
+        }
+        g_free(args[i]);
+        args[i] = decoded;
+    }
+    return true;
+}
+
+static unsigned braces(const char *path)
+{
+    unsigned count = 0;
+    for (; *path; path++)
+        count += *path == '{';
+    return count;
+}
+
+/* "DELETE, GET"; g_free(). */
+static char *listed(GPtrArray *verbs)
+{
+    static const char *const order[] = {"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"};
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(order); i++)
+        if (g_ptr_array_find_with_equal_func(verbs, order[i], g_str_equal, NULL))
+            g_string_append_printf(text, "%s%s", text->len ? ", " : "", order[i]);
+    return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+/* Of several paths that fit, the one with the fewest braces counts: lists/find before lists/{list}. */
+const RestRoute *rest_route(Call *call, const char *verb, const char *path, char **allow)
+{
+    g_autoptr(GPtrArray) verbs = g_ptr_array_new();
+    const RestRoute *found = NULL;
+    unsigned best = REST_ARGS + 1;
+    *allow = NULL;
+    for (size_t table = 0; rest_tables[table]; table++)
+        for (const RestRoute *route = rest_tables[table]; route->verb; route++) {
+            char *args[REST_ARGS] = {NULL};
+            unsigned wild = braces(route->path);
+            if (wild > best || !fits(route->path, path, args) || !decode(args)) {
+                clear(args);
+                continue;
+            }
+            if (wild < best) {
+                best = wild;
+                found = NULL;
+                g_ptr_array_set_size(verbs, 0);
+            }
+            g_ptr_array_add(verbs, (char *)route->verb);
+            if (!found && strcmp(route->verb, verb) == 0) {
+                found = route;
+                clear(call->args);
+                memcpy(call->args, args, sizeof args);
+            } else {
+                clear(args);
+            }
+        }
+    if (verbs->len > 0) {
+        g_ptr_array_add(verbs, (char *)"OPTIONS");
+        if (g_ptr_array_find_with_equal_func(verbs, "GET", g_str_equal, NULL))
+            g_ptr_array_add(verbs, (char *)"HEAD");
+        *allow = listed(verbs);
+    }
+    return found;
+}

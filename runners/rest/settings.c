@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* The runner rest: section [rest]. */
+#include "base/config_table.h"
+
+/* clang-format off */
+static const ConfigKey keys[] = {
+    {"password_file", PATH(CONFIG_STATE "/lib/listrunner/rest.passwd"),
+     .about = "Who may use the REST interface: a file that nobody but the user of the programs may read, with lines "
+      "USER:PASSWORD or USER:HASH, a hash of crypt(5).",
+     .example = "/etc/listrunner/rest.passwd"},
+    {"base_url", STRING(NULL),
+     .about = "What clients write before /3.1, for the links in answers. Unset: http:// and what the client calls this "
+      "host.",
+     .example = "https://lists.example.com/mailman"},
+    {"max_connections", INTEGER("200", 1, 65536, "connections"),
+     .about = "Connections at one time in each instance; further clients wait until there is room."},
+    {"requests_per_connection", INTEGER("1000", 1, 1000000000, "requests"),
+     .about = "After so many requests a connection is closed."},
+    {"request_timeout", DURATION("30s", SECOND, HOUR),
+     .about = "How long a client may be silent, and how long its first request may take to arrive."},
+    {"max_header_size", SIZE("32K", 1 * KIB, 1 * MIB),
+     .about = "The largest head of a request."},
+    {"max_body_size", SIZE("32M", 1 * KIB, 2047 * MIB),
+     .about = "The largest body of a request; a larger one is answered 413."},
+    {"attempts_per_minute", INTEGER("10", 1, 1000000, "attempts"),
+     .about = "Wrong passwords from one address; further ones within a minute are answered 429. Who gave the right "
+      "one lately is not affected."},
+    {.name = NULL},
+};
+
+static const ConfigTable tables[] = {
+    {"rest", .about = "What the runner rest grants its clients.", .keys = keys},
+    {.section = NULL},
+};
+
+static const ConfigMember members[] = {
+    {"runner.rest",
+     .about = "The REST interface of GNU Mailman, for Postorius, HyperKitty and scripts. It is not started unless "
+      "start = yes.",
+     .defaults = (const ConfigDefault[]){
+         {"start", "no"}, {"queue", NULL}, {"listen", "127.0.0.1:8001"}, {NULL, NULL}}},
+    {.section = NULL},
+};
+/* clang-format on */
+
+const ConfigSettings rest_settings = {.tables = tables, .members = members};

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/rest/subscriptions.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/mailbox.h"
+#include "lists/join.h"
+#include "lists/leave.h"
+#include "lists/workflow.h"
+#include "runners/rest/resources.h"
+#include "store/ban.h"
+
+/* ---- tokens: 24 digits that depend on the 16 that follow, so that a mistyped one is found out ---- */
+
+#define CHECK_DIGITS 24
+
+char *request_token(int64_t number)
+{
+    g_autofree char *digits = g_strdup_printf("%016" PRIx64, (uint64_t)number);
+    g_autofree char *check = g_compute_checksum_for_string(G_CHECKSUM_SHA1, digits, -1);
+    return g_strdup_printf("%.*s%s", CHECK_DIGITS, check, digits);
+}
+
+bool request_number(const char *token, int64_t *number)
+{
+    if (strlen(token) != CHECK_DIGITS + 16)
+        return false;
+    *number = (int64_t)strtoull(token + CHECK_DIGITS, NULL, 16);
+    g_autofree char *made = request_token(*number);
+    return strcmp(made, token) == 0;
+}
+
+/* ---- subscribing ---- */
+
+typedef struct Wish {
+    const char *list_id, *subscriber;
+    const char *posting_address;
+    const char *name; /* NULL: none was given */
+    Role role;
+    bool pre_verified, pre_confirmed, pre_approved, invitation;
+    bool has_welcome, welcome;
+    int mode, status; /* -1: not given */
+    bool as_user;
+    char *address; /* of the subscriber */
+} Wish;
+
+static void wish_clear(Wish *wish)
+{
+    g_free(wish->address);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Wish, wish_clear)
+
+static bool read_wish(Call *call, Wish *wish)
+{
+    const char *role = form_text(call, "role"), *mode = form_text(call, "delivery_mode"),
+               *status = form_text(call, "delivery_status");
+    DeliveryMode found_mode;
+    DeliveryStatus found_status;
+    wish->list_id = form_text(call, "list_id");
+    wish->subscriber = form_text(call, "subscriber");
+    wish->name = form_text(call, "display_name");
+    wish->mode = wish->status = -1;
+    wish->has_welcome = form_has(call, "send_welcome_message");
+    if (role && !role_parse(role, &wish->role))
+        return form_refuse(call, "role", "Accepted Values are: member, owner, moderator, nonmember");
+    if (mode && !delivery_mode_parse(mode, &found_mode))
+        return form_refuse(call, "delivery_mode",
+                           "Accepted Values are: regular, plaintext_digests, mime_digests, summary_digests");
+    if (status && !delivery_status_parse(status, &found_status))
+        return form_refuse(call, "delivery_status",
+                           "Accepted Values are: enabled, by_user, by_bounces, by_moderator, unknown");
+    if (mode)
+        wish->mode = (int)found_mode;
+    if (status)
+        wish->status = (int)found_status;
+    return form_bool(call, "pre_verified", &wish->pre_verified) &&
+           form_bool(call, "pre_confirmed", &wish->pre_confirmed) &&
+           form_bool(call, "pre_approved", &wish->pre_approved) && form_bool(call, "invitation", &wish->invitation) &&
+           form_bool(call, "send_welcome_message", &wish->welcome);
+}
+
+/* A subscriber is an address, or a user by the address that is preferred. False: 400 was answered. */
+static bool find_subscriber(Call *call, Store *store, Wish *wish)
+{
+    char id[STORE_ID_SIZE];
+    if (strchr(wish->subscriber, '@')) {
+        wish->address = g_strdup(wish->subscriber);
+        return mailbox_valid(wish->address) ||
+               form_refuse(call, "subscriber", "%s is no mail address", wish->subscriber);
+    }
+    g_autoptr(User) user = id_parse(call, wish->subscriber, id) ? user_find(store, id, NULL) : NULL;
+    if (!user) {
+        answer_refusal(call, 400, "No such user");
+        return false;
+    }
+    if (!user->preferred) {
+        answer_refusal(call, 400, "User without preferred address");
+        return false;
+    }
+    wish->as_user = true;
+    wish->address = g_strdup(user->preferred);
+    return true;
+}
+
+/* Who asks is known from then on, whatever becomes of the request. */
+static bool register_address(Store *store, const Wish *wish, GError **error)
+{
+    char id[STORE_ID_SIZE];
+    g_autoptr(GError) missing = NULL;
+    g_autoptr(KnownAddress) known = address_find(store, wish->address, &missing);
+    if (known)
+        return true;
+    if (!g_error_matches(missing, FAIL, FAIL_MISSING)) {
+        g_propagate_error(error, g_steal_pointer(&missing));
+        return false;
+    }
+    return user_create(store, wish->address, wish->name, id, error);
+}
+
+static void answer_member(Call *call, Store *store, const Wish *wish, Role role)
+{
+    GError *error = NULL;
+    g_autoptr(Member) member = member_find(store, wish->list_id, role, wish->address, &error);
+    g_autofree char *id = member ? id_text(call, member->id) : NULL;
+    if (id)
+        answer_created(call, "members/%s", id);
+    else
+        rest_fail(call, error);
+}
+
+static void answer_pending(Call *call, int64_t number, const char *owner)
+{
+    g_autofree char *token = request_token(number);
+    answer_json(call, 202, json_pack("{ss ss}", "token", token, "token_owner", owner));
+}
+
+/* The number of the request that waits for this address. */
+static int64_t number_of(Store *store, PendingKind kind, const char *list_id, const char *address, int64_t now)
+{
+    const Pending like = {.kind = kind, .list_id = (char *)list_id, .address = (char *)address};
+    Pending *found = NULL;
+    if (!pending_find_like(store, &like, now, &found, NULL))
+        return 0;
+    g_autoptr(Pending) pending = found;
+    return pending ? pending->number : 0;
+}
+
+/* Owners, moderators and nonmembers are not asked. */
+static void add_other(Call *call, Work *work, const Wish *wish)
+{
+    GError *error = NULL;
+    g_autofree char *ban = NULL;
+    Store *store = work_store(work);
+    if (!ban_check(store, wish->list_id, wish->address, NULL, &ban, &error)) {
+        work_cancel(work);
+        rest_fail(call, error);
+        return;
+    }
+    if (ban) {
+        work_cancel(work);
+        answer_refusal(call, 400, "Membership is banned");
+        return;
+    }
+    Preferences own = preferences_unset;
+    own.delivery_mode = wish->mode;
+    own.delivery_status = wish->status;
+    bool added = wish->as_user ? member_add_user(store, wish->list_id, wish->role, wish->address, &error)
+                               : member_add(store, wish->list_id, wish->role, wish->address, wish->name, &own, &error);
+    if (added) {
+        work_log(work, wish->list_id, "%s=<%s> result=added", role_text(wish->role), wish->address);
+        if (rest_commit(call, work))
+            answer_member(call, store, wish, wish->role);
+        return;
+    }
+    work_cancel(work);
+    if (g_error_matches(error, FAIL, FAIL_RACE)) {
+        answer_refusal(call, 400, "%s is already %s %s of %s", wish->address, wish->role == ROLE_OWNER ? "an" : "a",
+                       role_text(wish->role), wish->posting_address);
+        g_error_free(error);
+    } else {
+        rest_fail(call, error);
+    }
+}
+
+static void answer_join(Call *call, Work *work, const Wish *wish, const Subscription *made)
+{
+    Store *store = work_store(work);
+    int64_t number = number_of(store, PENDING_JOIN, wish->list_id, wish->address, work_now(work));
+    bool waits = made->result == SUBSCRIPTION_ASKED_PERSON || made->result == SUBSCRIPTION_ASKED_MODERATOR;
+    if (made->result != SUBSCRIPTION_DONE && !waits)
+        work_cancel(work);
+    switch (made->result) {
+    case SUBSCRIPTION_DONE:
+        if (rest_commit(call, work))
+            answer_member(call, store, wish, ROLE_MEMBER);
+        return;
+    case SUBSCRIPTION_ASKED_PERSON:
+    case SUBSCRIPTION_ASKED_MODERATOR:
+        if (rest_commit(call, work))
+            answer_pending(call, number, made->result == SUBSCRIPTION_ASKED_PERSON ? "subscriber" : "moderator");
+        return;
+    case SUBSCRIPTION_PERSON_WAITS:
+    case SUBSCRIPTION_MODERATOR_WAITS:
+        answer_refusal(call, 409, "Subscription request already pending");
+        return;
+    case SUBSCRIPTION_NO_CHANGE:
+        answer_refusal(call, 409, "Member already subscribed");
+        return;
+    case SUBSCRIPTION_BANNED:
+        answer_refusal(call, 400, "Membership is banned");
+        return;
+    case SUBSCRIPTION_LIMITED:
+        answer_refusal(call, 429, "%s got as many letters today as it may; try again tomorrow", wish->address);
+        return;
+    default:
+        answer_refusal(call, 400, "%s cannot become a member: %s", wish->address,
+                       subscription_result_text(made->result));
+    }
+}
+
+static void ask_to_join(Call *call, Work *work, const List *list, const Wish *wish)
+{
+    GError *error = NULL;
+    g_auto(Subscription) made = {0};
+    unsigned facts = (wish->pre_verified ? FACT_VERIFIED : 0) | (wish->pre_confirmed ? FACT_CONFIRMED : 0) |
+                     (wish->pre_approved ? FACT_APPROVED : 0);
+    const Joiner joiner = {.address = wish->address, .name = wish->name, .facts = facts};
+    if (register_address(work_store(work), wish, &error) && join_ask(work, list, &joiner, &made, &error)) {
+        answer_join(call, work, wish, &made);
+        return;
+    }
+    work_cancel(work);
+    rest_fail(call, error);
+}
+
+void subscribe(Call *call)
+{
+    g_auto(Wish) wish = {.role = ROLE_MEMBER};
+    if (!form_expect(call, "list_id subscriber",
+                     "display_name delivery_mode delivery_status role pre_verified pre_confirmed pre_approved "
+                     "invitation send_welcome_message") ||
+        !read_wish(call, &wish))
+        return;
+    g_autoptr(Work) work = rest_begin(call);
+    if (!work)
+        return;
+    g_autoptr(List) list = list_find(work_store(work), wish.list_id, NULL);
+    if (!list)
+        answer_refusal(call, 400, "No such list");
+    if (!list || !find_subscriber(call, work_store(work), &wish)) {
+        work_cancel(work);
+        return;
+    }
+    wish.list_id = list->list_id;
+    wish.posting_address = list->posting_address;
+    if (wish.role == ROLE_MEMBER)
+        ask_to_join(call, work, list, &wish);
+    else
+        add_other(call, work, &wish);
+}
+
+/* ---- unsubscribing ---- */
+
+static void answer_leave(Call *call, Work *work, const Member *member, const Subscription *made)
+{
+    int64_t number = number_of(work_store(work), PENDING_LEAVE, member->list_id, member->address, work_now(work));
+    switch (made->result) {
+    case SUBSCRIPTION_DONE:
+        if (rest_commit(call, work))
+            answer_empty(call, 204);
+        return;
+    case SUBSCRIPTION_ASKED_PERSON:
+    case SUBSCRIPTION_PERSON_WAITS:
+        if (rest_commit(call, work))
+            answer_pending(call, number, "subscriber");
+        return;
+    case SUBSCRIPTION_ASKED_MODERATOR:
+    case SUBSCRIPTION_MODERATOR_WAITS:
+        if (rest_commit(call, work))
+            answer_pending(call, number, "moderator");
+        return;
+    default:
+        work_cancel(work);
+        answer_refusal(call, 404, "%s is no member", member->address);
+    }
+}
+
+void unsubscribe(Call *call, const Member *member)
+{
+    GError *error = NULL;
+    bool confirmed = true, approved = false;
+    if (!form_expect(call, "", "pre_confirmed pre_approved") ||
+        !form_bool(call, "pre_confirmed", &confirmed) || !form_bool(call, "pre_approved", &approved))
+        return;
+    g_autoptr(Work) work = rest_begin(call);
+    if (!work)
+        return;
+    if (member->role != ROLE_MEMBER) {
+        if (!member_remove(work_store(work), member->list_id, member->role, member->address, &error)) {
+            work_cancel(work);
+            rest_fail(call, error);
+        } else if (rest_commit(call, work)) {
+            answer_empty(call, 204);
+        }
+        return;
+    }
+    g_auto(Subscription) made = {0};
+    g_autoptr(List) list = list_by_id(work_store(work), member->list_id, &error);
+    unsigned facts = FACT_VERIFIED | (confirmed ? FACT_CONFIRMED : 0) | (approved ? FACT_APPROVED : 0);
+    if (list && leave_ask(work, list, member->address, facts, &made, &error)) {
+        answer_leave(call, work, member, &made);
+        return;
+    }
+    work_cancel(work);
+    rest_fail(call, error);
+}

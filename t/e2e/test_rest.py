@@ -1,0 +1,390 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""The REST interface: who may use it, what it refuses, and each resource once."""
+import socket
+import time
+
+import pytest
+
+from support import rest
+from support.rest import Rest
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    from support.instance import Instance, let_through, tool
+    from support.sink import Sink
+    directory = tmp_path_factory.mktemp("rest")
+    let_through(directory)
+    sink = Sink(tool("smtp-sink"), directory=directory / "sink")
+    instance = Instance(sink.port, directory=directory / "site")
+    instance.set(rest.settings(directory, attempts_per_minute="6", max_body_size="64K", max_header_size="8K"))
+    instance.create_store()
+    instance.start()
+    yield instance
+    instance.stop()
+    instance.close()
+    sink.close()
+
+
+@pytest.fixture(scope="module")
+def api(site):
+    return Rest(site)
+
+
+@pytest.fixture(scope="module")
+def ant(api):
+    """A list, ant@example.com."""
+    assert api.call("POST", "domains", mail_host="example.com").status == 201
+    assert api.call("POST", "lists", fqdn_listname="ant@example.com").status == 201
+    return "lists/ant.example.com"
+
+
+# ---- the door ----
+
+def test_strangers_stay_outside(site, api):
+    answer = Rest(site, password="wrong").call("GET", "lists")
+    assert answer.status == 401 and answer.headers["WWW-Authenticate"].startswith("Basic realm=\"mailman3-rest\"")
+    assert answer.json["title"] == "401 Unauthorized"
+    none = Rest(site)
+    none.headers = {}
+    assert none.call("GET", "lists").status == 401
+
+
+def test_new_password_counts_at_once(site, api):
+    path = site.sections["rest"]["password_file"]
+    before = path.read_text()
+    path.write_text(before + "other:word\n")
+    other = Rest(site, "other", "word")
+    assert other.call("GET", "system").status == 200
+    path.write_text(before)
+    assert other.call("GET", "system").status == 401
+    assert api.call("GET", "system").status == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/3.2/lists", "/3.1/nothing", "/3.1/lists/nope/nope/nope/nope",
+                                  "/3.1/system/nope"])
+def test_unknown_paths(api, path):
+    answer = api.raw("GET", path)
+    assert answer.status == 404 and answer.json["title"] == "404 Not Found"
+
+
+def test_verbs(api):
+    answer = api.call("DELETE", "system/versions")
+    assert answer.status == 405 and answer.headers["Allow"] == "GET, HEAD, OPTIONS"
+    assert api.call("OPTIONS", "domains").headers["Allow"] == "GET, HEAD, OPTIONS, POST"
+    head = api.call("HEAD", "system/versions")
+    assert head.status == 200 and head.text == ""
+
+
+def test_conditional_get(api):
+    first = api.call("GET", "system/preferences")
+    tag = first.headers["ETag"]
+    assert first.json["http_etag"] == tag
+    again = api.raw("GET", "/3.1/system/preferences", headers={"If-None-Match": tag})
+    assert again.status == 304 and again.text == ""
+    assert api.raw("GET", "/3.1/system/preferences", headers={"If-None-Match": '"x"'}).status == 200
+
+
+FORM = "application/x-www-form-urlencoded"
+BAD_BODIES = [
+    (b"{", "application/json"), (b"[1]", "application/json"), (b"[" * 50000, "application/json"),
+    (b'{"mail_host": {"a": 1}}', "application/json"), (b'{"mail_host": "a", "mail_host": "b"}', "application/json"),
+    (b"mail_host=%ff%fe", FORM), (b"mail_host=a%00b", FORM), (b"mail_host=\xff", FORM), (b"a=1&b=2", FORM), (b"", ""),
+]
+
+
+@pytest.mark.parametrize("body, kind", BAD_BODIES)
+def test_bad_bodies(api, body, kind):
+    answer = api.raw("POST", "/3.1/domains", body, {"Content-Type": kind} if kind else {})
+    assert answer.status == 400 and answer.json["description"], answer
+
+
+def test_other_types_and_sizes(api):
+    assert api.raw("POST", "/3.1/domains", b"<a/>", {"Content-Type": "text/xml"}).status == 415
+    assert api.raw("POST", "/3.1/domains", b"a" * 100000, {"Content-Type": "application/json"}).status == 413
+    assert api.raw("GET", "/3.1/system", headers={"X-Long": "x" * 20000}).status in (400, 413)
+
+
+def test_half_a_request_holds_nobody_up(api):
+    with socket.create_connection(api.place, timeout=5) as slow:
+        slow.sendall(b"GET /3.1/system HTTP/1.1\r\nHost: x\r\n")
+        assert api.call("GET", "system").status == 200
+
+
+# ---- paging ----
+
+@pytest.mark.parametrize("query", ["count=1", "page=1", "count=x&page=1", "count=1&page=0", "count=-1&page=1"])
+def test_wrong_pages(api, query):
+    assert api.call("GET", f"domains?{query}").status == 400
+
+
+def test_pages(api, ant):
+    for number in range(5):
+        assert api.call("POST", "domains", mail_host=f"d{number}.example").status == 201
+    hosts = [entry["mail_host"] for entry in api.call("GET", "domains").json["entries"]]
+    assert hosts == sorted(hosts)
+    page = api.call("GET", "domains?count=2&page=2").json
+    assert [entry["mail_host"] for entry in page["entries"]] == hosts[2:4]
+    assert page["start"] == 2 and page["total_size"] == len(hosts)
+    nothing = api.call("GET", "domains?count=0&page=1").json
+    assert nothing["total_size"] == len(hosts) and "entries" not in nothing
+    assert api.call("GET", "domains?count=9223372036854775807&page=1").json["entries"] == \
+        api.call("GET", "domains").json["entries"]
+    assert "entries" not in api.call("GET", "domains?count=9223372036854775807&page=9").json
+
+
+# ---- domains and lists ----
+
+def test_domains(api, ant):
+    assert api.call("POST", "domains", mail_host="example.com").json["description"] == \
+        "Duplicate email host: example.com"
+    assert api.call("POST", "domains").json["description"] == "Missing Parameter: mail_host"
+    assert api.call("POST", "domains", mail_host="x.example", foo="1").json["description"] == \
+        "Unexpected parameters: foo"
+    made = api.json("POST", "domains", {"mail_host": "json.example", "description": "J",
+                                        "owner": ["o1@example.com", "o2@example.com"]})
+    assert made.status == 201 and made.location == "domains/json.example"
+    assert api.call("PATCH", "domains/json.example", alias_domain="a.example").status == 204
+    domain = api.call("GET", "domains/json.example").json
+    assert (domain["description"], domain["alias_domain"]) == ("J", "a.example")
+    owners = api.call("GET", "domains/json.example/owners").json
+    assert owners["total_size"] == 2 and all(entry["user_id"] for entry in owners["entries"])
+    assert api.call("DELETE", "domains/json.example/owners").status == 204
+    assert api.call("GET", "domains/json.example/owners").json["total_size"] == 0
+    assert api.call("GET", "domains/nope").status == 404
+    assert api.call("POST", "lists", fqdn_listname="gone@json.example").status == 201
+    assert api.call("DELETE", "domains/json.example").status == 204
+    assert api.call("GET", "lists/gone@json.example").status == 404, "its lists went with it"
+    assert api.call("DELETE", "domains/json.example").status == 404
+
+
+def test_lists(site, api, ant):
+    assert api.call("POST", "lists", fqdn_listname="ant@example.com").json["description"] == "Mailing list exists"
+    assert api.call("POST", "lists", fqdn_listname="a@nope.example").json["description"] == \
+        "Domain does not exist: nope.example"
+    for wrong in ("ant", "a b@example.com", "ant-owner@example.com"):
+        assert api.call("POST", "lists", fqdn_listname=wrong).status == 400
+    both = api.call("GET", ant).json, api.call("GET", "lists/ANT@example.com").json
+    assert both[0] == both[1] and both[0]["member_count"] == 0
+    assert "ant@example.com" in site.cli("list", "ls", "--names")
+    assert api.call("PATCH", f"{ant}/config", advertised="False").status == 204
+    assert site.cli("list", "get", "ant@example.com", "advertised").strip() == "no"
+    assert "ant.example.com" not in [entry["list_id"] for entry in
+                                     api.call("GET", "lists?advertised=true").json.get("entries", [])]
+    assert api.call("GET", "domains/example.com/lists").json["total_size"] == 1
+    assert api.call("GET", "lists/styles").json["default"] == "legacy-default"
+
+
+def test_settings(api, ant):
+    config = f"{ant}/config"
+    assert api.call("PATCH", config, nope="1").json["description"] == "Unknown attribute: nope"
+    assert api.call("PATCH", config, fqdn_listname="1").json["description"] == "Read-only attribute: fqdn_listname"
+    wrong = api.call("PATCH", config, advertised="maybe", archive_policy="maybe", description="fine").json
+    assert wrong["description"] == (
+        "Invalid Parameter \"advertised\": Invalid boolean value: maybe. "
+        "Invalid Parameter \"archive_policy\": Accepted Values are: never, private, public.")
+    assert api.call("GET", config).json["description"] == "", "all or nothing"
+    assert api.call("PATCH", config, {"acceptable_aliases": ["a@example.com", "^b,c"]}).status == 204
+    assert api.call("GET", f"{config}/acceptable_aliases").json["acceptable_aliases"] == ["a@example.com", "^b,c"]
+    assert api.call("DELETE", f"{config}/acceptable_aliases").status == 204
+    assert api.call("GET", config).json["acceptable_aliases"] == []
+    assert api.call("DELETE", f"{config}/advertised").status == 400
+    assert api.json("PATCH", config, {"max_message_size": 7, "administrivia": False}).status == 204
+    got = api.call("GET", config).json
+    assert got["max_message_size"] == 7 and got["administrivia"] is False
+    assert got["bounces_address"] == "ant-bounces@example.com"
+    assert api.call("PUT", config, advertised="yes").json["description"].startswith("Missing Parameter: accept_these")
+    assert api.call("GET", f"{config}/nope").status == 404
+    whole = {name: value for name, value in got.items() if name in api.call("PUT", config).json["description"]}
+    assert api.json("PUT", config, {**whole, "description": "all of it"}).status == 204
+    assert api.call("GET", config).json["description"] == "all of it"
+
+
+# ---- people ----
+
+def join(api, address, **more):
+    return api.call("POST", "members", list_id="ant.example.com", subscriber=address, pre_verified="True",
+                    pre_confirmed="True", pre_approved="True", **more)
+
+
+def test_subscribing(api, ant):
+    made = join(api, "Anne@example.com", display_name="Anne")
+    assert made.status == 201
+    member = api.call("GET", made.location).json
+    assert member["email"].lower() == "anne@example.com" and member["role"] == "member"
+    assert join(api, "anne@example.com").json["description"] == "Member already subscribed"
+    waiting = api.call("POST", "members", list_id="ant.example.com", subscriber="bart@example.com")
+    assert waiting.status == 202 and waiting.json["token_owner"] == "subscriber"
+    again = api.call("POST", "members", list_id="ant.example.com", subscriber="bart@example.com")
+    assert again.status == 409 and again.json["description"] == "Subscription request already pending"
+    requests = f"{ant}/requests"
+    assert api.call("GET", f"{requests}/count").json["count"] == 1
+    entry, = api.call("GET", requests).json["entries"]
+    assert entry["token"] == waiting.json["token"] and entry["email"] == "bart@example.com"
+    assert api.call("GET", f"{requests}/{entry['token'][:-1]}0").status == 404
+    assert api.call("POST", f"{requests}/{entry['token']}", action="discard").status == 204
+    assert api.call("GET", f"{requests}/count").json["count"] == 0
+    for wrong in ({"list_id": "nope.example.com"}, {"subscriber": "bad"}, {"role": "king"}, {"delivery_mode": "king"},
+                  {"foo": "1"}, {"pre_verified": "king"}):
+        answer = api.call("POST", "members", {"list_id": "ant.example.com", "subscriber": "x@example.com", **wrong})
+        assert answer.status == 400 and answer.json["description"], wrong
+
+
+def test_roles_and_rosters(api, ant):
+    owner = {"list_id": "ant.example.com", "subscriber": "own@example.com", "role": "owner"}
+    assert api.call("POST", "members", owner).status == 201
+    twice = api.call("POST", "members", owner)
+    assert twice.status == 400 and twice.json["description"] == "own@example.com is already an owner of ant@example.com"
+    assert [entry["email"] for entry in api.call("GET", f"{ant}/roster/owner").json["entries"]] == ["own@example.com"]
+    for number in range(6):
+        assert join(api, f"m{number}@example.com").status == 201
+    pages = [api.call("GET", f"{ant}/roster/member?count=3&page={page}").json for page in (1, 2, 3)]
+    seen = [entry["email"] for page in pages for entry in page.get("entries", [])]
+    assert seen == sorted(seen) and len(seen) == pages[0]["total_size"]
+    fields = api.call("GET", f"{ant}/roster/member?fields=email&fields=role").json["entries"][0]
+    assert sorted(fields) == ["email", "http_etag", "role"]
+    assert api.call("GET", f"{ant}/roster/member?fields=foo").status == 400
+    gone = api.call("DELETE", f"{ant}/roster/member", {"emails": ["m0@example.com", "nobody@example.com"]})
+    assert gone.status == 200 and gone.json["m0@example.com"] is True and gone.json["nobody@example.com"] is False
+    assert api.call("GET", f"{ant}/member/m0@example.com").status == 404
+    assert api.call("GET", f"{ant}/member/m1%40example.com").status == 200
+    assert api.call("GET", f"{ant}/king/m1@example.com").status == 404
+    found = api.call("GET", "members/find?subscriber=m*@example.com&list_id=ant.example.com").json
+    assert found["total_size"] == 5
+    assert api.call("GET", "members/find").json["total_size"] == 0
+    assert api.call("POST", "lists/find", subscriber="own@example.com", role="owner").json["total_size"] == 1
+    assert api.call("POST", "lists/find", subscriber="nobody@example.com").status == 404
+
+
+def test_a_member(api, ant):
+    member = join(api, "changes@example.com").location
+    assert api.call("PATCH", member, moderation_action="hold", delivery_mode="mime_digests").status == 204
+    got = api.call("GET", member).json
+    assert (got["moderation_action"], got["delivery_mode"]) == ("hold", "mime_digests")
+    assert api.call("PATCH", member, moderation_action="").status == 204
+    assert "moderation_action" not in api.call("GET", member).json
+    assert api.call("PATCH", member, address="nobody@example.com").json["description"] == "Address not registered"
+    assert api.call("PATCH", member, foo="1").status == 400
+    preferences = f"{member}/preferences"
+    assert api.call("PATCH", preferences, delivery_status="by_user", acknowledge_posts="yes").status == 204
+    got = api.call("GET", preferences).json
+    assert got["delivery_status"] == "by_user" and got["acknowledge_posts"] is True
+    assert api.call("PUT", preferences, hide_address="yes").status == 400
+    assert api.call("DELETE", preferences).status == 204
+    assert sorted(api.call("GET", preferences).json) == ["http_etag", "self_link"]
+    assert api.call("GET", f"{member}/all/preferences").json["delivery_status"] == "enabled"
+    old = api.call("GET", f"{ant}/member/changes@example.com", version="3.0").json["self_link"].split("/3.0/")[1]
+    assert old.split("/")[1].isdigit() and api.call("GET", old, version="3.0").status == 200
+    assert api.call("DELETE", member).status == 204
+    assert api.call("GET", member).status == 404
+
+
+def test_users_and_addresses(api):
+    made = api.call("POST", "users", email="Dana.X@example.org", display_name="Dana", password="first")
+    assert made.status == 201
+    user = made.location
+    assert api.call("POST", "users", email="dana.x@example.org").status == 400
+    assert api.call("POST", "users", email="bad").status == 400
+    got = api.call("GET", "users/dana.x@example.org").json
+    assert got["display_name"] == "Dana" and got["password"].startswith("$") and got["self_link"].endswith(user)
+    assert api.call("POST", f"{user}/login", cleartext_password="first").status == 204
+    assert api.call("POST", f"{user}/login", cleartext_password="second").status == 403
+    assert api.call("PATCH", user, cleartext_password="second", display_name="Dana X").status == 204
+    assert api.call("POST", f"{user}/login", cleartext_password="second").status == 204
+    assert api.call("POST", f"{user}/addresses", email="dana.y@example.org").location == "addresses/dana.y@example.org"
+    api.call("POST", "users", email="eve@example.org")
+    taken = api.call("POST", f"{user}/addresses", email="eve@example.org")
+    assert taken.status == 400 and taken.json["description"] == "Address belongs to other user"
+    assert api.call("POST", f"{user}/addresses", email="eve@example.org", absorb_existing="1").status == 201
+    emails = [entry["email"] for entry in api.call("GET", f"{user}/addresses").json["entries"]]
+    assert sorted(emails) == ["dana.x@example.org", "dana.y@example.org", "eve@example.org"]
+    assert api.call("GET", f"{user}/preferred_address").status == 404
+    assert api.call("POST", f"{user}/preferred_address", email="dana.y@example.org").status == 400, "not verified"
+    assert api.call("POST", "addresses/dana.y@example.org/verify").status == 204
+    assert api.call("POST", f"{user}/preferred_address", email="dana.y@example.org").status == 201
+    assert api.call("GET", f"{user}/preferred_address").json["email"] == "dana.y@example.org"
+    assert api.call("DELETE", f"{user}/preferred_address").status == 204
+    assert api.call("GET", "addresses/dana.y@example.org").json["verified_on"]
+    assert api.call("POST", "addresses/dana.y@example.org/unverify").status == 204
+    assert "verified_on" not in api.call("GET", "addresses/dana.y@example.org").json
+    assert api.call("DELETE", "addresses/dana.y@example.org/user").status == 204
+    assert api.call("GET", "addresses/dana.y@example.org/user").status == 404
+    assert api.call("PUT", "addresses/dana.y@example.org/user", user_id=user.split("/")[1]).status == 200
+    assert api.call("DELETE", "addresses/dana.y@example.org").status == 204
+    assert [entry["display_name"] for entry in api.call("GET", "users/find?q=dana").json["entries"]] == ["Dana X"]
+    assert api.call("PATCH", user, is_server_owner="yes").status == 204
+    assert api.call("GET", "owners").json["total_size"] == 1
+    assert api.call("DELETE", user).status == 204 and api.call("GET", user).status == 404
+
+
+# ---- posts ----
+
+def test_bans_and_header_matches(api, ant):
+    for base in ("bans", f"{ant}/bans"):
+        assert api.call("POST", base, email="evil@example.com").location == f"{base}/evil@example.com"
+        assert api.call("POST", base, email="evil@example.com").json["description"] == "Address is already banned"
+        assert api.call("POST", base, email="^[bad").status == 400
+        assert api.call("GET", f"{base}/evil@example.com").json["email"] == "evil@example.com"
+        assert join(api, "evil@example.com").json["description"] == "Membership is banned"
+        assert api.call("DELETE", f"{base}/evil@example.com").status == 204
+        assert api.call("DELETE", f"{base}/evil@example.com").status == 404
+    matches = f"{ant}/header-matches"
+    assert api.call("POST", matches, header="X-Spam", pattern="yes").location == f"{matches}/0"
+    assert api.call("POST", matches, header="X-Spam", pattern="yes").status == 400
+    assert api.call("POST", matches, header="X-Spam", pattern="[bad").status == 400
+    assert api.call("POST", matches, header="X-Spam", pattern="no", action="hold", tag="t").status == 201
+    assert api.call("PATCH", f"{matches}/0", position="1").status == 204
+    got = api.call("GET", matches).json["entries"]
+    assert [(entry["pattern"], entry["position"]) for entry in got] == [("no", 0), ("yes", 1)]
+    assert api.call("POST", f"{matches}/find", tag="t").json["total_size"] == 1
+    assert api.call("GET", f"{matches}/9").status == 404
+    assert api.call("DELETE", matches).status == 204 and api.call("GET", matches).json["total_size"] == 0
+
+
+def test_a_post_is_held_and_decided(site, api, ant):
+    text = "From: stranger@example.net\nTo: ant@example.com\nSubject: hello\nMessage-ID: <rest-1@x>\n\nText.\n"
+    for action in ("discard", "reject", "accept"):
+        made = api.call("POST", "queues/in", list_id="ant.example.com", text=text.replace("rest-1", f"rest-{action}"))
+        assert made.status == 201 and made.location.startswith("queues/in/")
+        deadline = time.monotonic() + 20
+        while api.call("GET", f"{ant}/held/count").json["count"] == 0:
+            assert time.monotonic() < deadline, "nothing is held"
+            time.sleep(0.05)
+        held, = api.call("GET", f"{ant}/held").json["entries"]
+        assert held["subject"] == "hello" and held["sender"] == "stranger@example.net"
+        one = f"{ant}/held/{held['request_id']}"
+        assert f"Message-ID: <rest-{action}@x>" in api.call("GET", one).json["msg"]
+        assert api.call("POST", one, action="king").status == 400
+        assert api.call("POST", one, action="defer").status == 204
+        assert api.call("POST", one, action=action, comment="because").status == 204
+        assert api.call("POST", one, action=action).status == 404, "decided once"
+    assert api.call("GET", f"{ant}/held/count").json["count"] == 0
+
+
+def test_queues(api, ant):
+    names = [entry["name"] for entry in api.call("GET", "queues").json["entries"]]
+    assert names == ["archive", "bad", "bounces", "command", "digest", "in", "nntp", "out", "pipeline", "retry",
+                     "shunt", "virgin"]
+    made = api.call("POST", "queues/bad", list_id="ant.example.com", text="Subject: x\n\ny\n").location
+    assert api.call("GET", "queues/bad").json["files"] == [made.split("/")[-1]]
+    assert api.call("DELETE", made).status == 204 and api.call("DELETE", made).status == 404
+    assert api.call("POST", "queues/nope", list_id="ant.example.com", text="x").status == 400
+
+
+def test_what_is_only_there_to_be_asked(api):
+    sections = api.call("GET", "system/configuration").json["sections"]
+    assert len(sections) == 94
+    for section in sections:
+        assert api.call("GET", f"system/configuration/{section}").status == 200
+    assert api.call("GET", "system/configuration/webservice").json["admin_pass"] == ""
+    assert api.call("GET", "plugins").json["total_size"] == 0
+    assert len(api.call("GET", "system/chains").json["chains"]) == 9
+
+
+def test_guessing_is_slowed_down(site, api):
+    assert api.call("GET", "lists").status == 200
+    for _ in range(10):
+        last = Rest(site, password="guess").call("GET", "lists")
+    assert last.status == 429 and "Retry-After" in last.headers
+    assert api.call("GET", "lists").status == 200, "who is known stays inside"
