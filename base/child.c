@@ -21,6 +21,8 @@
 
 static Child child;
 static bool has_master, is_charged;
+static char *notice; /* NULL: none */
+static bool notice_is_told = true; /* the master knows it, or that there is none */
 static volatile sig_atomic_t stop_seen, reopen_seen;
 static int wake_pipe[2] = {-1, -1};
 
@@ -71,28 +73,40 @@ static void raise_limits(void)
     }
 }
 
-static void say(const char *line, size_t length)
+/* False when the line did not go out whole: there is no master, or no room in the pipe now. */
+static bool say(const char *line, size_t length)
 {
     if (!has_master)
-        return;
+        return false;
     ssize_t written;
     do
         written = write(CHILD_STATUS_FD, line, length);
     while (written < 0 && errno == EINTR);
     if (written < 0 && errno == EPIPE) /* the master died */
         stop_seen = 1;
+    return written == (ssize_t)length;
 }
 
 /* One line, however many the text has, and not longer than the master reads. */
-static void tell_fault(const char *text)
+static bool tell(const char *word, const char *text)
 {
     g_autofree char *valid = g_utf8_make_valid(text, -1);
-    g_autofree char *whole = g_strdup_printf("fault %s", g_strdelimit(valid, "\r\n", ' '));
+    g_autofree char *whole = g_strdup_printf("%s %s", word, g_strdelimit(valid, "\r\n", ' '));
     size_t length = MIN(strlen(whole), CHILD_LINE_MAX - 1);
     if (whole[length])
         length = (size_t)(g_utf8_find_prev_char(whole, whole + length) - whole);
     whole[length] = '\n';
-    say(whole, length + 1);
+    return say(whole, length + 1);
+}
+
+static void tell_fault(const char *text)
+{
+    tell("fault", text);
+}
+
+static void tell_notice(void)
+{
+    notice_is_told = notice ? tell("notice", notice) : say("notice\n", strlen("notice\n"));
 }
 
 /* The file that the master opened; a runner that is to write somewhere else opens that itself. */
@@ -152,6 +166,15 @@ void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t olde
                             holding ? holding : "-", is_charged ? " charged=1" : "");
     if (length > 0 && (size_t)length < sizeof line)
         say(line, (size_t)length);
+    if (notice || !notice_is_told)
+        tell_notice();
+}
+
+void child_notice(const char *text)
+{
+    g_free(notice);
+    notice = g_strdup(text);
+    tell_notice();
 }
 
 void child_set_charged(bool charged)

@@ -30,6 +30,9 @@ const Child *child_init(const char *fallback, GError **error);
 void child_ready(void);
 /* holding may be NULL. A beat never blocks: one that does not fit is dropped. */
 void child_beat(uint64_t progress, uint64_t done, uint64_t backlog, int64_t oldest, const char *holding);
+/* Tell the master what a person should know though this process works, until something else is told; NULL: nothing any
+ * more. It is copied, shown by `listrunner status`, and told again with each beat. */
+void child_notice(const char *text);
 /* Whether the beats from now on say that the entry held is charged with a crash. At first they do not. */
 void child_set_charged(bool charged);
 

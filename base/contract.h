@@ -41,6 +41,10 @@
  *       the same of a child that is at work on one entry: if it is killed by
  *       a signal (a crash), that entry is charged with it, and set aside
  *       after a few such deaths. So it may be started again soon.
+ *   notice TEXT\n
+ *       optional, whenever it changes, and with every beat as long as it
+ *       holds: something that a person should know of a child that works.
+ *       `listrunner status` shows it. Without a TEXT ("notice\n"): it is over.
  *   fault TEXT\n
  *       optional, before leaving with anything but CHILD_EXIT_OK: why, for
  *       the log and for `listrunner status`.

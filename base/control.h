@@ -25,7 +25,8 @@
  *       stalled_for (seconds or null), down_for (seconds since it was ready, or null), restarts,
  *       last_exit (or null), retry_in (seconds or null), age (seconds since its
  *       start, or null), progress, done, backlog, oldest ("seconds.microseconds" or null),
- *       holding (or null), beat_age (seconds or null)}]}],
+ *       holding (or null), notice (what a person should know of it though it works, or null),
+ *       beat_age (seconds or null)}]}],
  *   waiting (what waits in queues for a person): [{kind ("shunt", "hold", "corrupt", "preserved",
  *     "unworked": no runner works that queue), queue, count, since (of the oldest, or null), age (seconds)}],
  *   pending (queues that nobody has counted yet, so the list may not be whole),

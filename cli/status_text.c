@@ -218,9 +218,28 @@ static void print_unknown(FILE *out, const json_t *status)
         fprintf(out, "  The files of %" JSON_INTEGER_FORMAT " queues are still being counted; ask again.\n", pending);
 }
 
+/* What processes that are well have to say. Returns how many there are; out NULL: prints nothing. */
+static unsigned print_notices(FILE *out, const json_t *status)
+{
+    size_t i, j;
+    json_t *group, *child;
+    unsigned count = 0;
+    json_array_foreach(json_object_get(status, "runners"), i, group)
+        json_array_foreach(json_object_get(group, "children"), j, child) {
+            const char *notice = text_of(child, "notice");
+            g_autofree char *shown = notice ? plain_text(notice) : NULL;
+            if (shown && out)
+                fprintf(out, "  %s[%" JSON_INTEGER_FORMAT "]: %s\n", text_of(group, "runner"),
+                        number_of(child, "instance"), shown);
+            count += shown != NULL;
+        }
+    return count;
+}
+
 bool status_waits(const json_t *status)
 {
-    return json_array_size(json_object_get(status, "waiting")) > 0 ||
+    return print_notices(NULL, status) > 0 ||
+           json_array_size(json_object_get(status, "waiting")) > 0 ||
            json_array_size(json_object_get(status, "troubles")) > 0 || number_of(status, "pending") > 0 ||
            number_of(json_object_get(status, "held"), "count") > 0 ||
            number_of(json_object_get(status, "requests"), "count") > 0 || text_of(status, "store_fault") ||
@@ -237,6 +256,7 @@ static void print_attention(FILE *out, const json_t *status)
     if (text_of(status, "fault"))
         fprintf(out, "  The last reload was refused, and the old configuration is in force:\n%s\n",
                 text_of(status, "fault"));
+    print_notices(out, status);
     json_array_foreach(json_object_get(status, "waiting"), i, one)
         print_waiting(out, one);
     if (count > 0) {

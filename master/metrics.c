@@ -13,6 +13,7 @@ static const Metric child_metrics[] = {
     {"restarts", "restarts_total", "counter", "Starts after the first."},
     {"done", "done_total", "counter", "Entries (sessions of a listener) finished since its start."},
     {"backlog", "backlog", "gauge", "Entries that are ready or held."},
+    {"notice", "notice", "gauge", "1 when listrunner status shows something about the process though it works."},
 };
 
 static const Metric destination_metrics[] = {
@@ -39,8 +40,8 @@ static void add_head(GString *text, const char *name, const char *type, const ch
 static void add_value(GString *text, const json_t *value)
 {
     char digits[G_ASCII_DTOSTR_BUF_SIZE];
-    if (json_is_boolean(value))
-        g_string_append(text, json_is_true(value) ? "1" : "0");
+    if (json_is_boolean(value) || json_is_string(value) || json_is_null(value))
+        g_string_append(text, json_is_true(value) || json_is_string(value) ? "1" : "0");
     else
         g_string_append(text, g_ascii_dtostr(digits, sizeof digits, json_number_value(value)));
     g_string_append_c(text, '\n');

@@ -34,7 +34,7 @@ static json_t *child_json(const Worker *worker)
     int64_t now = clock_monotonic(), timeout = worker->group->master->plan->limits.stall_timeout;
     bool stalled = alive && (worker->state == WORKER_READY || worker->state == WORKER_STARTING) &&
                    watch_stalled(&worker->watch, timeout, now);
-    return json_pack("{s:i,s:o,s:s,s:b,s:b,s:o,s:o,s:i,s:o,s:o,s:o,s:I,s:I,s:I,s:o,s:o,s:o}",
+    return json_pack("{s:i,s:o,s:s,s:b,s:b,s:o,s:o,s:i,s:o,s:o,s:o,s:I,s:I,s:I,s:o,s:o,s:o,s:o}",
                      "instance", (int)worker->instance,
                      "pid", alive ? json_integer(worker->pid) : json_null(),
                      "state", worker_state_text(worker),
@@ -51,6 +51,7 @@ static json_t *child_json(const Worker *worker)
                      "backlog", (json_int_t)beat->backlog,
                      "oldest", oldest_json(beat->oldest),
                      "holding", text_or_null(beat->holding),
+                     "notice", text_or_null(alive ? worker->watch.notice : NULL),
                      "beat_age", alive ? seconds(worker->watch.beaten, now) : json_null());
 }
 

@@ -60,6 +60,8 @@ WatchLine watch_parse(const char *line, Beat *beat)
         return WATCH_READY;
     if (g_str_has_prefix(line, "fault ") && line[6] != '\0')
         return WATCH_FAULT;
+    if (strcmp(line, "notice") == 0 || (g_str_has_prefix(line, "notice ") && line[7] != '\0'))
+        return WATCH_NOTICE;
     if (!g_str_has_prefix(line, "beat "))
         return WATCH_GARBAGE;
     Beat parsed = {0};
@@ -89,6 +91,7 @@ void watch_clear(Watch *watch)
 {
     if (watch->pending)
         g_string_free(watch->pending, TRUE);
+    g_free(watch->notice);
     g_free(watch->fault);
     *watch = (Watch){0};
 }
@@ -110,6 +113,11 @@ static bool take_line(Watch *watch, const char *line, int64_t now)
         watch->spoke = watch->beaten = now;
         if (watch->beat.progress > before || !was_busy || !watch_busy(watch))
             watch->moved = now;
+        return false;
+    case WATCH_NOTICE:
+        g_free(watch->notice);
+        watch->notice = line[strlen("notice")] ? g_strdup(line + strlen("notice ")) : NULL;
+        watch->spoke = now;
         return false;
     case WATCH_FAULT:
         g_free(watch->fault);

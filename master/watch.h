@@ -23,7 +23,7 @@ typedef struct Beat {
     bool charged;      /* that entry is charged with a crash */
 } Beat;
 
-typedef enum WatchLine { WATCH_READY, WATCH_BEAT, WATCH_FAULT, WATCH_GARBAGE } WatchLine;
+typedef enum WatchLine { WATCH_READY, WATCH_BEAT, WATCH_NOTICE, WATCH_FAULT, WATCH_GARBAGE } WatchLine;
 
 /* Classifies one line without its line end. beat is filled for WATCH_BEAT. */
 WatchLine watch_parse(const char *line, Beat *beat);
@@ -32,6 +32,7 @@ typedef struct Watch {
     GString *pending; /* the beginning of a line whose end has not come */
     bool skipping;    /* inside a line that is too long */
     Beat beat;
+    char *notice;        /* the last "notice TEXT"; NULL: none, or it is over */
     char *fault;         /* the last "fault TEXT" */
     unsigned garbage;    /* lines dropped */
     int64_t spoke;       /* last sensible line, or the start */

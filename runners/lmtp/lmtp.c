@@ -16,6 +16,7 @@
 #include "net/lmtp_server.h"
 #include "runners/keys.h"
 #include "runners/listener.h"
+#include "runners/lmtp/brake.h"
 #include "runners/lmtp/commit.h"
 #include "runners/lmtp/entries.h"
 #include "runners/lmtp/lists.h"
@@ -33,6 +34,8 @@ typedef struct Lmtp {
     LmtpServer *server;
     Lists *lists;
     Commit *commit;
+    Brake *brake;
+    struct timeval brake_delay;
     struct event *committed;
     struct event *turn_end; /* comes after all that this turn of the loop has to do */
     const char *hostname;
@@ -49,6 +52,9 @@ typedef struct Client {
     Connection *connection; /* NULL once it is closed */
     LmtpSession *session;
     char *peer;
+    struct Job *held;       /* stored, and its reply is held back; NULL: none is */
+    struct event *release;  /* of held */
+    bool leaving;           /* the session ends as soon as it is answered */
 } Client;
 
 typedef struct Job {
@@ -62,6 +68,7 @@ static void client_clear(gpointer data)
 {
     Client *client = data;
     lmtp_session_free(client->session);
+    event_free(client->release);
     g_free(client->peer);
 }
 
@@ -257,14 +264,47 @@ static void finish(Lmtp *lmtp, Job *job)
     client_unref(client);
 }
 
+/* Whether its replies are to wait because intake is slowed. A session that leaves, or is gone, waits for nothing. */
+static bool is_held(Lmtp *lmtp, const Job *job)
+{
+    bool held = false;
+    for (size_t i = 0; i < job->entries->count; i++)
+        held |= !job->entries->group[i].error && brake_holds(lmtp->brake, draft_queue(job->entries->group[i].draft));
+    return held && job->client->connection && !job->client->leaving;
+}
+
+static void on_release(evutil_socket_t fd, short what, void *data)
+{
+    (void)fd;
+    (void)what;
+    Client *client = data;
+    finish(listener_data(connection_listener(client->connection)), g_steal_pointer(&client->held));
+}
+
+/* Write the replies that are held back, if any, before their time. Whoever calls sees to it that they are sent. */
+static void answer_held(Client *client, Listener *listener)
+{
+    if (!client->held)
+        return;
+    event_del(client->release);
+    answer(listener_data(listener), g_steal_pointer(&client->held));
+}
+
 static void on_committed(evutil_socket_t fd, short what, void *data)
 {
     (void)fd;
     (void)what;
     Lmtp *lmtp = data;
-    CommitJob *job;
-    while ((job = commit_take(lmtp->commit)))
-        finish(lmtp, job->data);
+    CommitJob *taken;
+    while ((taken = commit_take(lmtp->commit))) {
+        Job *job = taken->data;
+        if (is_held(lmtp, job)) {
+            job->client->held = job;
+            event_add(job->client->release, &lmtp->brake_delay);
+        } else {
+            finish(lmtp, job);
+        }
+    }
     listener_settled(lmtp->listener);
 }
 
@@ -277,6 +317,7 @@ static GString *lmtp_open(Connection *connection)
     client->connection = connection;
     client->peer = g_strdup(connection_peer(connection));
     client->session = lmtp_session_new(lmtp->server, client);
+    client->release = evtimer_new(listener_base(lmtp->listener), on_release, client);
     connection_set_data(connection, client);
     return lmtp_session_output(client->session);
 }
@@ -299,6 +340,8 @@ static bool lmtp_waiting(Connection *connection)
 static void lmtp_expire(Connection *connection, const char *why)
 {
     Client *client = connection_data(connection);
+    client->leaving = true;
+    answer_held(client, connection_listener(connection));
     lmtp_session_expire(client->session, why);
     if (lmtp_session_finished(client->session))
         connection_finish(connection);
@@ -307,6 +350,8 @@ static void lmtp_expire(Connection *connection, const char *why)
 static void lmtp_leave(Connection *connection)
 {
     Client *client = connection_data(connection);
+    client->leaving = true;
+    answer_held(client, connection_listener(connection));
     lmtp_session_stop(client->session);
     if (lmtp_session_finished(client->session))
         connection_finish(connection);
@@ -316,6 +361,7 @@ static void lmtp_close(Connection *connection)
 {
     Client *client = connection_data(connection);
     lmtp_session_close(client->session);
+    answer_held(client, connection_listener(connection));
     client->connection = NULL;
     client_unref(client);
 }
@@ -354,6 +400,10 @@ static bool lmtp_start(Listener *listener, GError **error)
     lmtp->server = lmtp_server_new(lmtp->hostname, &limits, &handler, lmtp);
     lmtp->lists = lists_new(config);
     lmtp->commit = g_steal_pointer(&commit);
+    int64_t delay = config_duration(config, "lmtp", "in_flow_delay");
+    lmtp->brake_delay = (struct timeval){delay / CLOCK_SECOND, delay % CLOCK_SECOND};
+    lmtp->brake = brake_new(listener_base(listener), directory,
+                            (uint64_t)config_integer(config, "lmtp", "in_flow_limit"), delay);
     lmtp->committed = event_new(listener_base(listener), commit_fd(lmtp->commit), EV_READ | EV_PERSIST, on_committed,
                                 lmtp);
     event_add(lmtp->committed, NULL);
@@ -368,6 +418,7 @@ static void lmtp_stop(Listener *listener)
     event_free(lmtp->committed);
     event_free(lmtp->turn_end);
     commit_free(lmtp->commit);
+    brake_free(lmtp->brake);
     lists_free(lmtp->lists);
     lmtp_server_free(lmtp->server);
     close(lmtp->spool_fd);

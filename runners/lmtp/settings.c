@@ -24,6 +24,12 @@ static const ConfigKey keys[] = {
      .about = "How long a session may last in all."},
     {"line_length", INTEGER("2048", 512, 65536, "octets"),
      .about = "The longest command line, its end included."},
+    {"in_flow_limit", INTEGER("50000", 100, 10000000, "entries"),
+     .about = "When more posts than this wait in the queues in, pipeline and out, and do not get fewer, the reply to "
+      "each further one is held for in_flow_delay after it is stored, until three quarters of this are left. So a "
+      "burst is taken at the speed of the disk, and a flood is not."},
+    {"in_flow_delay", DURATION("1s", 0, MINUTE),
+     .about = "How long each reply is held then; 0 never holds one."},
     {"verp_delimiter", STRING("+"),
      .about = "What separates the parts of a bounce address: list-bounces+member=example.org@lists.example.com.",
      .readers = "bounces command in pipeline"},

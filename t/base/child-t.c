@@ -89,10 +89,30 @@ static void test_fault(void)
     g_assert_true(g_utf8_validate(cut, -1, NULL));
 }
 
+static void speak_notice(void)
+{
+    child_notice("much\nwaits");
+    child_beat(1, 2, 3, 0, NULL);
+    child_notice(NULL);
+    child_beat(2, 2, 3, 0, NULL);
+}
+
+/* It is repeated with each beat, because a line may be lost when the pipe is full; that it is over is said once. */
+static void test_notice(void)
+{
+    g_autofree char *said = heard_from_child(speak_notice);
+    g_assert_cmpstr(said, ==,
+                    "notice much waits\n"
+                    "beat progress=1 done=2 backlog=3 oldest=0.000000 holding=-\nnotice much waits\n"
+                    "notice\n"
+                    "beat progress=2 done=2 backlog=3 oldest=0.000000 holding=-\n");
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/child/file-size", test_file_size);
     g_test_add_func("/child/fault", test_fault);
+    g_test_add_func("/child/notice", test_notice);
     return g_test_run();
 }

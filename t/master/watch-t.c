@@ -36,6 +36,7 @@ static void test_garbage(void)
         "beat progress=1x", "beat progress=18446744073709551616", "beat done=1", "beat progress=1  done=2",
         "beat progress=1 oldest=1.5", "beat progress=1 oldest=99999999999999999999", "beat progress=1 oldest=.000001",
         "beat progress=1 holding=", "beat progress=1 holding=a\x01", "beat progress=1 =2", "fault ",
+        "notice ", "notices",
     };
     for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
         Beat beat = {.progress = 77};
@@ -63,6 +64,23 @@ static void test_pieces(void)
         g_assert_cmpuint(watch.garbage, ==, 0);
         watch_clear(&watch);
     }
+}
+
+/* What a child tells holds until it tells something else, or that it is over. */
+static void test_notice(void)
+{
+    Watch watch;
+    watch_init(&watch, 0);
+    g_assert_null(watch.notice);
+    feed(&watch, "ready\nnotice slow\nbeat progress=1\n", 1);
+    g_assert_cmpstr(watch.notice, ==, "slow");
+    feed(&watch, "notice slower\nnotice slower\n", 7);
+    g_assert_cmpstr(watch.notice, ==, "slower");
+    g_assert_cmpint(watch.spoke, ==, 7);
+    feed(&watch, "notice\n", 8);
+    g_assert_null(watch.notice);
+    g_assert_cmpuint(watch.garbage, ==, 0);
+    watch_clear(&watch);
 }
 
 static void test_flood(void)
@@ -122,6 +140,7 @@ int main(int argc, char **argv)
     g_test_add_func("/watch/beat", test_beat);
     g_test_add_func("/watch/garbage", test_garbage);
     g_test_add_func("/watch/pieces", test_pieces);
+    g_test_add_func("/watch/notice", test_notice);
     g_test_add_func("/watch/flood", test_flood);
     g_test_add_func("/watch/silence", test_silence);
     g_test_add_func("/watch/no-progress", test_no_progress);

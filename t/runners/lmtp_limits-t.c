@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* The limits of the LMTP runner: sessions, memory, descriptors, time, room on the disk. */
+#include <glib/gstdio.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/statvfs.h>
@@ -204,6 +206,102 @@ static void test_timeout(LmtpRig *rig, gconstpointer data)
     rig_stop(rig);
 }
 
+/* As many entries as these wait in a queue, if only by their names. */
+static void let_wait(LmtpRig *rig, const char *queue, unsigned count)
+{
+    g_assert_nonnull(spool_queue(rig->fixture.spool, queue, NULL)); /* made if it is not there */
+    for (unsigned i = 0; i < count; i++) {
+        g_autofree char *file = g_strdup_printf("1700000000.%06u+%040x.msg", i, i);
+        g_autofree char *path = fixture_file_path(&rig->fixture, queue, file);
+        g_assert_true(g_file_set_contents(path, "", 0, NULL));
+    }
+}
+
+static void hear_status(LmtpRig *rig, const char *wanted)
+{
+    g_autoptr(GString) heard = g_string_new(NULL);
+    int64_t until = g_get_monotonic_time() + 20 * G_USEC_PER_SEC;
+    while (!strstr(heard->str, wanted)) {
+        g_assert_cmpint(g_get_monotonic_time(), <, until);
+        g_autofree char *more = rig_status(rig);
+        g_assert_cmpstr(more, !=, "");
+        g_string_append(heard, more);
+    }
+}
+
+/* Hands in a message for the address; returns how long the answer to it took, in seconds. */
+static double hand_in(int fd, const char *to)
+{
+    g_autofree char *envelope = g_strdup_printf("MAIL FROM:<a@example.org>\r\nRCPT TO:<%s>\r\nDATA\r\n", to);
+    client_say(fd, envelope);
+    client_expect(fd, "354");
+    int64_t begun = g_get_monotonic_time();
+    client_say(fd, MESSAGE);
+    client_expect(fd, "250 2.0.0 Stored");
+    return (double)(g_get_monotonic_time() - begun) / G_USEC_PER_SEC;
+}
+
+/* More than in_flow_limit wait in the three queues together: each session waits for its own answer, and the master is
+ * told. Bounces do not wait. When little is left it ends. */
+static void test_in_flow(LmtpRig *rig, gconstpointer data)
+{
+    rig_configure(rig, "in_flow_limit = 100\nin_flow_delay = 700ms", "");
+    rig_start(rig);
+    int fd = rig_greet(rig, SOCKET_UNIX), other = rig_greet(rig, SOCKET_UNIX);
+    let_wait(rig, "in", 30);
+    let_wait(rig, "pipeline", 30);
+    let_wait(rig, "out", 60);
+    let_wait(rig, "bounces", 1000);
+    g_assert_cmpfloat(hand_in(fd, "test@example.com"), <, 0.6); /* nobody has looked */
+    g_assert_cmpfloat(hand_in(fd, "test@example.com"), <, 0.6);
+    for (int i = 0; i < 3; i++) { /* a second look comes only if there is mail after the first */
+        g_usleep(G_USEC_PER_SEC / 2);
+        hand_in(fd, "test@example.com");
+    }
+    hear_status(rig, "notice mail comes in faster than it leaves: 12");
+    int64_t begun = g_get_monotonic_time();
+    client_say(other, ENVELOPE MESSAGE);
+    g_assert_cmpfloat(hand_in(fd, "test-bounces@example.com"), <, 0.6);
+    g_assert_cmpuint(fixture_count(&rig->fixture, "in", ".msg"), ==, 30 + 6); /* stored, and not yet answered */
+    client_expect(other, "250 2.0.0 Stored");
+    g_assert_cmpint(g_get_monotonic_time() - begun, >=, 700 * 1000);
+    client_say(other, ENVELOPE MESSAGE);
+    client_expect(other, "354");
+    close(other); /* who is gone is not waited for */
+    g_autofree char *out = g_build_filename(rig->fixture.path, "out", NULL);
+    g_autofree char *away = g_build_filename(rig->fixture.path, "archive", NULL);
+    g_assert_cmpint(rename(out, away), ==, 0);
+    hear_status(rig, "notice\n");
+    g_assert_cmpfloat(hand_in(fd, "test@example.com"), <, 0.6);
+    close(fd);
+    rig_stop(rig);
+}
+
+/* A process that leaves gives the answers that it holds at once. */
+static void test_in_flow_leaving(LmtpRig *rig, gconstpointer data)
+{
+    rig_configure(rig, "in_flow_limit = 100\nin_flow_delay = 1m", "");
+    rig_start(rig);
+    int fd = rig_greet(rig, SOCKET_IPV4), held = rig_greet(rig, SOCKET_IPV4);
+    let_wait(rig, "in", 150);
+    for (int i = 0; i < 4; i++) {
+        hand_in(fd, "test@example.com");
+        g_usleep(G_USEC_PER_SEC / 2);
+    }
+    hear_status(rig, "notice mail comes in faster");
+    client_say(held, ENVELOPE MESSAGE);
+    client_expect(held, "354");
+    while (fixture_count(&rig->fixture, "in", ".msg") < 150 + 5)
+        g_usleep(1000);
+    int64_t begun = g_get_monotonic_time();
+    kill(rig->pid, SIGTERM);
+    client_expect(held, "250 2.0.0 Stored");
+    client_expect_end(held);
+    client_expect_end(fd);
+    rig_wait_end(rig);
+    g_assert_cmpint(g_get_monotonic_time() - begun, <, 20 * G_USEC_PER_SEC);
+}
+
 #define ADD(name) g_test_add("/lmtp limits/" #name, LmtpRig, NULL, rig_set_up, test_##name, rig_tear_down)
 
 int main(int argc, char **argv)
@@ -217,5 +315,7 @@ int main(int argc, char **argv)
     ADD(too_many_sessions_here);
     ADD(descriptors);
     ADD(timeout);
+    ADD(in_flow);
+    ADD(in_flow_leaving);
     return g_test_run();
 }
