@@ -3,6 +3,8 @@
 #include "mail/downgrade.h"
 
 #include <gmime/gmime.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include "base/octets.h"
 
@@ -27,8 +29,19 @@ static GMimeMessage *parse(GBytes *octets)
     return message;
 }
 
+/* Parts of type message have no encoding of their own (RFC 2045, section 6.4): a fragment (message/partial) would be
+ * joined with its encoding. Those of RFC 6532 and 6533 (message/global...) may have one. */
+static bool may_be_encoded(GMimePart *part)
+{
+    GMimeContentType *type = g_mime_object_get_content_type(GMIME_OBJECT(part));
+    return !g_mime_content_type_is_type(type, "message", "*") ||
+           g_ascii_strncasecmp(g_mime_content_type_get_media_subtype(type), "global", strlen("global")) == 0;
+}
+
 static void encode_leaf(GMimePart *part)
 {
+    if (!may_be_encoded(part))
+        return;
     GMimeContentEncoding now = g_mime_part_get_content_encoding(part);
     if (now == GMIME_CONTENT_ENCODING_BASE64 || now == GMIME_CONTENT_ENCODING_QUOTEDPRINTABLE)
         return;

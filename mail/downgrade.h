@@ -9,7 +9,7 @@
  */
 #include <glib.h>
 
-/* New octets, or a new reference to the same when there is nothing to do. Octets over 127 stay where no
- * encoding is defined for them: in header fields, in signed parts, in what is no MIME. Such mail
- * is broken as it comes, and servers take it more often than not. */
+/* New octets, or a new reference to the same when there is nothing to do. Octets over 127 stay where no encoding is
+ * defined for them: in header fields, in signed parts, in fragments (message/partial), in what is no MIME. Such mail is
+ * broken as it comes, and servers take it more often than not. */
 GBytes *downgrade_to_7bit(GBytes *message);

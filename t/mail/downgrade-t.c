@@ -51,6 +51,21 @@ static void test_parts(void)
     g_assert_nonnull(strstr(text, "\r\n\r\nplain\r\n--b"));
 }
 
+/* A fragment is joined with others as it is, whoever joins them; so it has no encoding (RFC 2046, section 5.2.2). */
+static void test_fragment(void)
+{
+    const char *mail = "MIME-Version: 1.0\r\nContent-Type: message/partial; id=\"x@y\"; number=2; total=3\r\n"
+                       "Content-Transfer-Encoding: 8bit\r\n\r\nna\xc3\xafve and some more of plain text\r\n";
+    assert_downgraded(mail, mail);
+    g_autofree char *within = downgraded(
+        "MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n"
+        "Content-Type: message/partial; id=\"x@y\"; number=1; total=2\r\n\r\nna\xc3\xafve = 1\r\n--b\r\n"
+        "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n"
+        "na\xc3\xafve = 2, and some more of plain text\r\n--b--\r\n");
+    g_assert_nonnull(strstr(within, "\r\n\r\nna\xc3\xafve = 1\r\n--b"));
+    g_assert_nonnull(strstr(within, "na=C3=AFve =3D 2,"));
+}
+
 /* The signature counts for more. */
 static void test_signed(void)
 {
@@ -108,6 +123,7 @@ int main(int argc, char **argv)
     g_test_add_func("/mail/downgrade/text", test_text);
     g_test_add_func("/mail/downgrade/parts", test_parts);
     g_test_add_func("/mail/downgrade/signed", test_signed);
+    g_test_add_func("/mail/downgrade/fragment", test_fragment);
     g_test_add_func("/mail/downgrade/broken", test_broken);
     g_test_add_func("/mail/downgrade/hostile", test_hostile);
     return g_test_run();
