@@ -102,7 +102,8 @@ static Batch *another(const Batch *batch, size_t room)
     Batch *rest = batch_new(batch->delivery, batch->nexthop, room);
     rest->job = batch->job;
     rest->careful = batch->careful;
-    rest->tries = batch->tries;
+    rest->unsettled = batch->unsettled;
+    rest->unconnected = batch->unconnected;
     rest->avoid = g_strdup(batch->avoid);
     return rest;
 }

@@ -43,7 +43,8 @@ typedef struct Batch {
     char *sender;            /* of a copy (content.h); NULL: the delivery's */
     SmtpBody *body;
     bool careful;            /* it may have been delivered before: alone, and step by step */
-    unsigned tries;          /* in a row that settled nothing, and yet it goes again at once */
+    unsigned unsettled;      /* attempts in a row that settled nothing, after which it went again at once */
+    unsigned unconnected;    /* the same of attempts that found no connection */
     char *avoid;             /* the mail host that has deferred it in this attempt; NULL: none has */
     char *host;              /* where it went */
     bool other_host;         /* it could be tried at another one */

@@ -49,7 +49,7 @@ static bool enough_at_hand(const Out *out)
 /* How many entries may be claimed now. */
 size_t out_claim_quota(const Out *out)
 {
-    if (out->stopping || out->held.length >= out->entries_max || clock_monotonic() < out->claims_from)
+    if (out->stopping || out->held.length >= out->entries_max)
         return 0;
     size_t room = MAX(spare_at_hand(out) ? out->ended / 2 : out->ended, OUT_ASIDE_MIN);
     if (!enough_at_hand(out))
@@ -102,6 +102,34 @@ static void pick_recalled(Out *out)
     g_array_remove_range(out->recalled, 0, taken);
 }
 
+static bool is_asked(const Out *out, const EntryName *name, int64_t now)
+{
+    char hash[HASH_DIGITS + 1];
+    name_hash_format(name->hash, hash);
+    const int64_t *until = g_hash_table_lookup(out->asked, hash);
+    return until && now < *until;
+}
+
+/* Leaves to the operator's commands the entries that they asked for; picks those again that none has taken in time. */
+static void keep_back_asked(Out *out)
+{
+    int64_t now = clock_monotonic();
+    for (unsigned source = 0; source < SOURCES; source++) {
+        GArray *picked = out->claims.picked[source], *kept = out->kept_back[source];
+        g_array_append_vals(picked, kept->data, kept->len);
+        g_array_set_size(kept, 0);
+        for (guint i = picked->len; i-- > 0;) {
+            Claim claim = g_array_index(picked, Claim, i);
+            if (!is_asked(out, &claim.name, now))
+                continue;
+            g_array_append_val(kept, claim);
+            g_array_remove_index(picked, i);
+        }
+    }
+    if (now >= out->asked_until)
+        g_hash_table_remove_all(out->asked);
+}
+
 /* Our own mail first, with most of what may be claimed. Then out and retry each get half, and what the other does not
  * need. They take turns. */
 void out_pick_all(Out *out)
@@ -117,4 +145,6 @@ void out_pick_all(Out *out)
     quota -= pick(out, other, quota);
     pick(out, one, quota);
     out->first = other;
+    if (g_hash_table_size(out->asked) > 0)
+        keep_back_asked(out);
 }

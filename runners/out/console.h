@@ -9,9 +9,9 @@
  *   {"verb":"destinations","name":"example.com"}    one, by its name or by a domain's
  *   {"verb":"suspend","name":...}                   nothing goes to it until
  *   {"verb":"resume","name":...}                    also ends its death and forgets its pace
- *   {"verb":"leave","entries":["HASH",...]}         what is held of these goes back to its queue as soon as none of it
- *                                                   is under way; nothing is claimed for a few seconds, so that a
- *                                                   command can take it
+ *   {"verb":"leave","entries":["HASH",...]}         what is held of these goes back to its queue, under its name, as
+ *                                                   soon as none of it is under way; none of these is claimed for a
+ *                                                   few seconds, so that a command can take it
  *   {"verb":"rate","name":...,"rate":"30/m"}        "none": no limit; "default": that of the transport again
  *
  * "trouble":true asks for those only that are dead or suspended, or throttled while mail waits for them. All but

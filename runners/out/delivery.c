@@ -104,6 +104,7 @@ void delivery_free(Delivery *delivery)
         return;
     leave_places(delivery);
     g_clear_pointer(&delivery->doubtful, g_hash_table_unref);
+    g_clear_pointer(&delivery->parts, g_array_unref);
     g_ptr_array_unref(delivery->jobs);
     content_clear(&delivery->content);
     entry_free(delivery->entry);

@@ -31,6 +31,7 @@ typedef struct Delivery {
     size_t cursor;      /* offset of the next unread recipient */
     bool exhausted;     /* all are read */
     bool withdrawn;     /* no more is read or sent in this attempt; what is left goes back as it was */
+    bool asked;         /* an operator's command waits for the entry under its name */
     GPtrArray *jobs;    /* of Job, owned: one for each transport it uses */
     size_t batches;     /* waiting or out */
     size_t in_core;     /* recipients of those */
@@ -42,8 +43,10 @@ typedef struct Delivery {
     size_t sent, refused, deferred, parked;
     unsigned doubts;    /* attempts before this one after which nobody knew whether it was delivered */
     GHashTable *doubtful; /* set of offsets of recipients of whom nobody knows this time; NULL: none */
+    bool over_doubted;  /* a recipient was refused for too many doubts, and the bounce could not be stored */
     GArray *places;     /* of Place: destinations for which recipients wait; NULL: none, or too many */
     bool scattered;     /* too many */
+    GArray *parts;      /* of Wait (waits.h): for what the drafts wait that it becomes, in their order; NULL: none */
     bool dirty;         /* marks were written since the last sync */
     char *last_reply;   /* of the last deferral */
     int64_t claimed;    /* wall clock */

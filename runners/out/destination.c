@@ -15,12 +15,18 @@
 #define RETURN_MAX (900 * CLOCK_SECOND)
 /* A further connection is tried after 1 s, 2 s, up to 64 s. */
 #define FULL_DOUBLINGS 6u
-/* Entries that are called back; so few need no tidying. */
-#define PARKED_MAX 20000
+/* Entries that are called back, as many as an inbox knows by name; so few need no tidying. */
+#define PARKED_MAX 200000
 #define PARKED_LEAST 64
 /* Seconds for which there may be mail in memory; some batches may in any case. */
 #define IN_MEMORY 120
 #define IN_MEMORY_LEAST 5
+/* Every server takes a hundred recipients (RFC 5321, section 4.5.3.1.8). Fewer than SIZE_LIKELY may be about these
+ * recipients, which it takes one by one: such a number is believed when it comes twice within a minute, and for an
+ * hour. */
+#define SIZE_LIKELY 10
+#define SIZE_UNLIKELY_TWICE (INT64_C(60) * 1000000)
+#define SIZE_UNLIKELY_MEMORY (INT64_C(3600) * 1000000)
 /* Seconds of a learnt pace that may go at once: the loop does not come round for each recipient. */
 #define PACED_BURST 0.1
 
@@ -167,8 +173,13 @@ bool destination_learn_recipients(Destination *destination, unsigned taken, int6
     SizeLimits *sizes = &destination->sizes;
     if (taken == 0 || (sizes->recipients > 0 && now < sizes->recipients_until && taken >= sizes->recipients))
         return false;
+    if (taken < SIZE_LIKELY && (sizes->unlikely != taken || now >= sizes->unlikely_until)) {
+        sizes->unlikely = taken;
+        sizes->unlikely_until = now + SIZE_UNLIKELY_TWICE;
+        return false;
+    }
     sizes->recipients = taken;
-    sizes->recipients_until = now + SIZE_MEMORY;
+    sizes->recipients_until = now + (taken < SIZE_LIKELY ? SIZE_UNLIKELY_MEMORY : SIZE_MEMORY);
     return true;
 }
 
@@ -341,13 +352,13 @@ void destination_park(Destination *destination, const Parked *parked, int64_t no
         destination->parked = g_array_new(FALSE, FALSE, sizeof(Parked));
         destination->parked_most = PARKED_LEAST;
     }
-    if (destination->parked->len >= destination->parked_most) {
+    if (destination->parked->len >= destination->parked_most && now >= destination->parked_look) {
         forget_due(destination->parked, now);
-        if (destination->parked->len >= PARKED_MAX)
-            g_array_remove_range(destination->parked, 0, PARKED_MAX / 2);
         destination->parked_most = CLAMP(2 * destination->parked->len, PARKED_LEAST, PARKED_MAX);
+        destination->parked_look = now + CLOCK_SECOND;
     }
-    g_array_append_val(destination->parked, *parked);
+    if (destination->parked->len < PARKED_MAX)
+        g_array_append_val(destination->parked, *parked);
 }
 
 /* A fifth of what it has lasted, within reason. */
@@ -419,7 +430,7 @@ bool destination_memorable(Destination *destination, int64_t now)
            (now - destination->last_used < WINDOW_MEMORY && destination->counts.transactions > 0);
 }
 
-/* A pace is saved for all processes that divide it: another number of them has the same together. */
+/* A pace, like a window, is saved for all processes that divide it: another number of them has the same together. */
 static void save_pace(Destination *destination, json_t *saved, int64_t now)
 {
     const SizeLimits *sizes = &destination->sizes;
@@ -440,9 +451,10 @@ static void save_pace(Destination *destination, json_t *saved, int64_t now)
 
 json_t *destination_save(Destination *destination, int64_t now)
 {
+    unsigned share = MAX(destination->limits->share, 1);
     json_t *saved = json_pack("{s:I,s:I,s:b,s:I,s:I,s:f,s:I,s:I,s:I}", "used", (json_int_t)destination->last_used,
-                              "window", (json_int_t)destination->window.size, "suspended", destination->suspended,
-                              "deaths", (json_int_t)destination->deaths, "dead_until",
+                              "window", (json_int_t)destination->window.size * share, "suspended",
+                              destination->suspended, "deaths", (json_int_t)destination->deaths, "dead_until",
                               (json_int_t)destination->dead_until, "tokens", destination->bucket.tokens, "filled",
                               (json_int_t)destination->bucket.filled, "away_since",
                               (json_int_t)destination->away_since, "refused", (json_int_t)destination->pace.refused);
@@ -530,9 +542,10 @@ bool destination_load(Destination *destination, const json_t *saved, int64_t now
     if (!json_is_object(saved) || used <= 0 || used > now + CLOCK_SECOND || !isfinite(tokens))
         return false;
     const WindowLimits *limits = &destination->limits->window;
-    int64_t window = time_of(saved, "window");
+    unsigned share = MAX(destination->limits->share, 1);
+    int64_t window = (MIN(time_of(saved, "window"), 65536) + share - 1) / share;
     if (window > 0 && now - used < WINDOW_MEMORY)
-        destination->window.size = (unsigned)(limits->limit > 0 ? MIN(window, limits->limit) : MIN(window, 65536));
+        destination->window.size = (unsigned)(limits->limit > 0 ? MIN(window, limits->limit) : window);
     destination->suspended = json_is_true(json_object_get(saved, "suspended"));
     if (json_is_number(json_object_get(saved, "rate")))
         destination->ordered.per_second = MAX(real_of(saved, "rate"), 0);

@@ -52,10 +52,11 @@ extern const double destination_bounds[DESTINATION_HISTOGRAM];
 typedef struct SizeLimits {
     unsigned recipients;   /* of a transaction */
     int64_t recipients_until;
+    unsigned unlikely;     /* so few were taken lately, which is not believed yet */
+    int64_t unlikely_until;
     unsigned transactions; /* of a connection */
     int64_t transactions_until;
 } SizeLimits;
-
 #define SIZE_MEMORY (INT64_C(24) * 3600 * 1000000)
 
 /* An entry that is due later because it waits for the destination. */
@@ -107,7 +108,8 @@ typedef struct Destination {
     unsigned nexthops;     /* that have their batches here */
     unsigned holders;      /* deliveries of which recipients wait for it */
     GArray *parked;        /* of Parked: entries that wait for it alone, oldest first; NULL: none */
-    guint parked_most;     /* when there are so many, it is looked which still wait */
+    guint parked_most;     /* when there are so many, and not before parked_look, it is looked which still wait */
+    int64_t parked_look;
     void *transport;
 } Destination;
 
@@ -179,7 +181,7 @@ void destination_order_rate(Destination *destination, double per_second, int64_t
 /* Orders given under another name hold for it, and what waits there waits for it. */
 void destination_inherit(Destination *destination, Destination *from, int64_t now);
 
-/* Remember an entry that was put off for it; the oldest of very many are forgotten and come at their time. */
+/* Remember an entry that was put off for it. Of more than 200,000 the last are not, and come at their time. */
 void destination_park(Destination *destination, const Parked *parked, int64_t now);
 /* A fifth of a time, from 1 s to 15 minutes: how long mail waits for one that has been away for that time. */
 int64_t destination_fifth(int64_t lasted);

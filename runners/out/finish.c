@@ -18,9 +18,12 @@
 #define SHUNT_QUEUE "shunt"
 /* Bounces entries stored at a time when a whole entry expires. */
 #define EXPIRE_GROUP 16
+/* Entries whose doubts are kept in memory. */
+#define DOUBTS_KEPT 100000
 
 void finish_init(Finish *finish)
 {
+    finish->doubts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (int i = 0; i < SOURCES; i++) {
         finish->outcomes[i] = g_ptr_array_new();
         finish->deliveries[i] = g_ptr_array_new();
@@ -33,7 +36,36 @@ void finish_clear(Finish *finish)
         g_ptr_array_unref(finish->outcomes[i]);
         g_ptr_array_unref(finish->deliveries[i]);
     }
+    g_hash_table_unref(finish->doubts);
     g_free(finish->steps);
+}
+
+unsigned finish_doubts(const Finish *finish, const Entry *entry)
+{
+    char hash[HASH_DIGITS + 1];
+    name_hash_format(entry_name(entry)->hash, hash);
+    return GPOINTER_TO_UINT(g_hash_table_lookup(finish->doubts, hash));
+}
+
+/* The entry goes back without having been written anew, though recipients of it are in doubt. */
+static void keep_doubts(Finish *finish, const Delivery *delivery)
+{
+    char hash[HASH_DIGITS + 1];
+    if (!delivery->doubtful && !delivery->over_doubted)
+        return;
+    name_hash_format(entry_name(delivery->entry)->hash, hash);
+    if (g_hash_table_size(finish->doubts) < DOUBTS_KEPT || g_hash_table_contains(finish->doubts, hash))
+        g_hash_table_replace(finish->doubts, g_strdup(hash),
+                             GUINT_TO_POINTER(MIN(delivery->doubts + 1, (unsigned)DOUBTS_MAX)));
+}
+
+static void forget_doubts(Finish *finish, const Delivery *delivery)
+{
+    char hash[HASH_DIGITS + 1];
+    if (g_hash_table_size(finish->doubts) == 0)
+        return;
+    name_hash_format(entry_name(delivery->entry)->hash, hash);
+    g_hash_table_remove(finish->doubts, hash);
 }
 
 /* When the system, and no server, is why it waits. */
@@ -48,6 +80,7 @@ static bool wait_again(Finish *finish, Delivery *delivery, int64_t due, GError *
 {
     if (!marks_sync_job(finish->marks, delivery, error))
         return false;
+    keep_doubts(finish, delivery);
     Inbox *inbox = finish->inboxes[delivery->source];
     Entry *entry = g_steal_pointer(&delivery->entry);
     delivery_free(delivery);
@@ -76,17 +109,18 @@ static Draft *retry_draft(Delivery *delivery, const Wait *wait)
     meta_set_integer(meta, KEY_ATTEMPTS, meta_integer(meta, KEY_ATTEMPTS, 0) + 1);
     if (delivery->last_reply)
         meta_set_string(meta, KEY_LAST_REPLY, delivery->last_reply);
-    if (wait->doubt)
-        meta_set_integer(meta, KEY_DOUBTS, delivery->doubts + 1);
+    if (delivery->doubts > 0 || wait->doubt)
+        meta_set_integer(meta, KEY_DOUBTS, delivery->doubts + wait->doubt);
     draft_set_due(draft, wait_due(wait, delivery, clock_now()));
     return draft;
 }
 
 /* Those that wait for one thing get an entry. A warning and the entries that know of it appear together or not at
  * all. */
-static void end_deferred(Finish *finish, Delivery *delivery, const GArray *waits, bool warned)
+static void end_deferred(Finish *finish, Delivery *delivery, GArray *waits, bool warned)
 {
     Outcome *outcome = end(finish, delivery);
+    delivery->parts = g_array_ref(waits);
     for (guint i = 0; i < waits->len; i++) {
         const Wait *wait = &g_array_index(waits, Wait, i);
         Draft *retry = retry_draft(delivery, wait);
@@ -100,16 +134,25 @@ static void end_deferred(Finish *finish, Delivery *delivery, const GArray *waits
         outcome_add(outcome, warning_draft(&finish->warning, delivery, clock_now()));
 }
 
-/* The destination calls it back when there is room, unless it was refused there. */
-static void note_parked(const Delivery *delivery, const Place *place, int64_t due)
+/* The destination calls the entry back when there is room, unless it was refused there. */
+static void note_parked(const Place *place, unsigned source, const uint8_t *hash, int64_t due)
 {
-    Destination *destination = place->destination;
-    const EntryName *name = entry_name(delivery->entry);
-    Parked parked = {.source = delivery->source, .due = due};
+    Parked parked = {.source = source, .due = due};
     if (place->tried)
         return;
-    memcpy(parked.hash, name->hash, sizeof parked.hash);
-    destination_park(destination, &parked, clock_now());
+    memcpy(parked.hash, hash, sizeof parked.hash);
+    destination_park(place->destination, &parked, clock_now());
+}
+
+/* The same of the entries that it has become. Those of another process's slice come when they are due. */
+static void note_parts(const Finish *finish, const Delivery *delivery, const Outcome *outcome)
+{
+    for (guint i = 0; delivery->parts && i < delivery->parts->len; i++) {
+        const Wait *wait = &g_array_index(delivery->parts, Wait, i);
+        const EntryName *name = draft_name(outcome->drafts->pdata[i]);
+        if (wait->place && slice_owns(finish->slice, name->hash))
+            note_parked(wait->place, SOURCE_RETRY, name->hash, name->due);
+    }
 }
 
 /* Some are left over, and not for too long. */
@@ -125,7 +168,7 @@ static bool defer(Finish *finish, Delivery *delivery, GError **error)
     }
     int64_t due = wait_due(first, delivery, clock_now());
     if (untried)
-        note_parked(delivery, first->place, due);
+        note_parked(first->place, delivery->source, entry_name(delivery->entry)->hash, due);
     else
         report_end(delivery, RETRY_QUEUE, "deferred");
     return wait_again(finish, delivery, due, error);
@@ -181,7 +224,7 @@ static bool end_attempt(Finish *finish, Delivery *delivery, GError **error)
         end(finish, delivery);
         return true;
     }
-    if (meta_bool(entry_meta(delivery->entry), KEY_EXPIRE, false) ||
+    if (meta_bool(entry_meta(delivery->entry), KEY_EXPIRE, false) || delivery->doubts >= DOUBTS_MAX ||
         backoff_expired(&finish->backoff, clock_now() - entry_arrival(delivery->entry)))
         return expire(finish, delivery, error);
     return defer(finish, delivery, error);
@@ -196,6 +239,7 @@ static bool settle_failure(Finish *finish, Delivery *delivery, const GError *why
               queue_name(inbox_queue(inbox)), later ? "cannot be moved on and waits" : "is preserved", why->message);
     if (!entry_sync_marks(delivery->entry, error))
         return false;
+    keep_doubts(finish, delivery);
     int64_t due = next_due(finish, delivery);
     Entry *entry = g_steal_pointer(&delivery->entry);
     return later ? inbox_release(inbox, entry, due, error) : inbox_preserve(inbox, entry, error);
@@ -219,6 +263,8 @@ static bool commit_source(Finish *finish, int source, GError **error)
             sound = sound && settle_failure(finish, delivery, outcome->error, error);
         } else {
             report_end(delivery, moved ? RETRY_QUEUE : "-", moved ? "deferred" : "done");
+            note_parts(finish, delivery, outcome);
+            forget_doubts(finish, delivery);
             finish->done++;
             if (!moved) /* should it come back, its marks might be missing */
                 marks_touch(finish->marks, entry_queue(delivery->entry));
@@ -246,7 +292,8 @@ bool finish_over(Finish *finish, GQueue *over, GError **error)
         return false;
     Delivery *delivery;
     while ((delivery = g_queue_pop_head(over)) != NULL) {
-        bool back = delivery->withdrawn && delivery->deferred == 0; /* who was parked is so again next time */
+        /* Who was parked is so again next time. A command finds the entry by its name alone. */
+        bool back = delivery->withdrawn && (delivery->asked || delivery->deferred == 0);
         if (back ? !finish_put_back(finish, delivery, error) : !end_attempt(finish, delivery, error))
             return false;
     }

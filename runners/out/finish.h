@@ -25,6 +25,7 @@ enum { SOURCE_OUT, SOURCE_RETRY, SOURCE_NOTICE, SOURCES };
 
 typedef struct Finish {
     Spool *spool;
+    Slice slice; /* what this process may claim */
     Hop *hop;
     Inbox *inboxes[SOURCES]; /* borrowed */
     Marks *marks;            /* borrowed */
@@ -35,10 +36,15 @@ typedef struct Finish {
     GPtrArray *outcomes[SOURCES]; /* of Outcome: committed together, by source */
     GPtrArray *deliveries[SOURCES];     /* of Delivery, without their entries: for the log */
     uint64_t done;                /* entries that left */
+    GHashTable *doubts;           /* hash in digits -> doubts of an entry that could not be written down with them */
 } Finish;
 
 void finish_init(Finish *finish);
 void finish_clear(Finish *finish);
+
+/* Of how many attempts at an entry nobody knows, as far as its metadata does not say: the system had no room for an
+ * entry that does. */
+unsigned finish_doubts(const Finish *finish, const Entry *entry);
 
 /* Ends what is over (of Delivery, which leave the queue and are freed), after what was refused has been stored. False:
  * the system failed in a way that only recovery can settle, the process must end. */

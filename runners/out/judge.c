@@ -5,7 +5,7 @@
 /* A connection that is lost after fewer recipients than these tells nothing of how many the server takes. */
 #define SILENT_LEAST 10
 /* How often in a row a batch goes again at once although nothing of it was settled. */
-#define TRIES_MAX 5
+#define UNSETTLED_MAX 5
 
 typedef struct Case {
     const ReplyTable *replies;
@@ -25,7 +25,7 @@ static void note(Verdict *verdict, SiteNews news, const Fate *fate)
 
 static void goes_again(const Case *about, Verdict *verdict, Fate *fate)
 {
-    if (about->batch->tries >= TRIES_MAX) {
+    if (about->batch->unsettled >= UNSETTLED_MAX) {
         note(verdict, SITE_FAILED, fate);
         fate->waits = true;
         return;
@@ -150,6 +150,8 @@ static void judge_fate(const Case *about, Verdict *verdict, Fate *fate)
         defers(about, verdict, fate);
     } else if (fate->code == 0 && fate->connection) {
         judge_silence(about, verdict, fate);
+    } else if (fate->code == 0) { /* our own words, which the table of replies does not know */
+        defers(about, verdict, fate);
     } else {
         ReplyScope scope = reply_table_look(about->replies, fate->reply);
         if (fate->code == 421)

@@ -97,6 +97,7 @@ bool marks_store_bounces(Marks *marks, Spool *spool, GError **error)
                       entry_trace(bounce->delivery->entry), entry_list(bounce->delivery->entry), bounce->offsets->len,
                       fault->message);
             bounce->delivery->deferred += bounce->offsets->len;
+            bounce->delivery->over_doubted |= bounce->delivery->doubts + 1 >= DOUBTS_MAX;
             continue;
         }
         bounce->delivery->refused += bounce->offsets->len;

@@ -27,7 +27,7 @@
 #define GATHER_MAX (CLOCK_SECOND / 500)
 /* Beats are no more frequent than this. */
 #define BEAT_MIN (CLOCK_SECOND / 10)
-/* How long an operator's command has to take what it asked for. */
+/* How long an operator's command has to take an entry that it asked for. */
 #define LEAVE_TIME (5 * CLOCK_SECOND)
 /* How long the farewells of connections may take when stopping. */
 #define FAREWELL (2 * CLOCK_SECOND)
@@ -115,7 +115,13 @@ static void adopt(Out *out, Entry *entry, unsigned source)
     out->notices += source == SOURCE_NOTICE;
     const char *chosen = meta_string(entry_meta(entry), KEY_TRANSPORT, NULL);
     delivery->chosen = chosen ? out_find_transport(out, chosen) : out->standard;
-    reader_begin(&out->reader, delivery);
+    delivery->doubts = MAX(delivery->doubts, finish_doubts(&out->finish, entry));
+    if (delivery->doubts >= DOUBTS_MAX) { /* nobody gets another copy: those left are bounced */
+        delivery->withdrawn = true;
+        delivery->deferred = 1;
+    } else {
+        reader_begin(&out->reader, delivery);
+    }
     if (delivery_over(delivery)) /* or a crash came between its last mark and its end */
         delivery_ends(out, delivery);
 }
@@ -299,7 +305,7 @@ static void turn(Out *out)
  * so that it ends once. */
 static void withdraw_delivery(Out *out, Delivery *delivery)
 {
-    delivery->withdrawn = true;
+    delivery->withdrawn = delivery->asked = true;
     delivery->batches++;
     reader_forget(&out->reader, delivery);
     for (guint i = 0; i < delivery->jobs->len; i++) {
@@ -316,30 +322,23 @@ static void withdraw_delivery(Out *out, Delivery *delivery)
         delivery_ends(out, delivery);
 }
 
-static GHashTable *hashes_of(const json_t *entries)
-{
-    GHashTable *hashes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    size_t at;
-    json_t *text;
-    json_array_foreach(entries, at, text)
-        if (json_is_string(text))
-            g_hash_table_add(hashes, g_strdup(json_string_value(text)));
-    return hashes;
-}
-
 /* The order "leave" (console.h). */
 static json_t *leave_entries(Out *out, const json_t *entries)
 {
-    g_autoptr(GHashTable) hashes = hashes_of(entries);
-    size_t count = 0;
-    out->claims_from = clock_monotonic() + LEAVE_TIME;
+    size_t count = 0, at;
+    json_t *text;
+    out->asked_until = clock_monotonic() + LEAVE_TIME;
+    json_array_foreach(entries, at, text)
+        if (json_is_string(text))
+            g_hash_table_replace(out->asked, g_strdup(json_string_value(text)),
+                                 g_memdup2(&out->asked_until, sizeof out->asked_until));
     if (claims_count(&out->claims) > 0)
         adopt_claimed(out);
     for (GList *link = out->held.head; link; link = link->next) {
         Delivery *delivery = link->data;
         char hash[HASH_DIGITS + 1];
         name_hash_format(entry_name(delivery->entry)->hash, hash);
-        if (!g_hash_table_contains(hashes, hash) || delivery->withdrawn || delivery_over(delivery))
+        if (!g_hash_table_contains(out->asked, hash) || delivery->withdrawn || delivery_over(delivery))
             continue;
         withdraw_delivery(out, delivery);
         count++;
@@ -405,8 +404,8 @@ static int64_t next_wake(const Out *out)
     if (more >= 0 && !out->stopping)
         wait = MIN(wait, more);
     int64_t pause = out_claim_pause(out);
-    if (clock_monotonic() < out->claims_from)
-        wait = MIN(wait, out->claims_from - clock_monotonic());
+    if (g_hash_table_size(out->asked) > 0 && claims_count(&out->claims) == 0 && !out->stopping)
+        wait = MIN(wait, MAX(out->asked_until - clock_monotonic(), pause));
     if (out->recalled->len > 0 && claims_count(&out->claims) == 0 && out_claim_quota(out) > 1)
         wait = MIN(wait, pause);
     for (int i = 0; i < SOURCES; i++) {
@@ -553,9 +552,12 @@ int main(int argc, char **argv)
         g_printerr("usage: %s\nThis program is started by listrunner-master(8); see listrunner-out(8).\n", argv[0]);
         return CHILD_EXIT_USAGE;
     }
-    Out out = {.base = event_base_new(), .recalled = g_array_new(FALSE, FALSE, sizeof(Parked))};
+    Out out = {.base = event_base_new(), .recalled = g_array_new(FALSE, FALSE, sizeof(Parked)),
+               .asked = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)};
     g_autoptr(GError) error = NULL;
     int code = CHILD_EXIT_OK;
+    for (unsigned source = 0; source < SOURCES; source++)
+        out.kept_back[source] = g_array_new(FALSE, FALSE, sizeof(Claim));
     marks_init(&out.marks);
     claims_init(&out.claims);
     finish_init(&out.finish);
@@ -574,6 +576,9 @@ int main(int argc, char **argv)
     console_free(out.console);
     memory_clear(&out.memory);
     g_array_unref(out.recalled);
+    g_hash_table_unref(out.asked);
+    for (unsigned source = 0; source < SOURCES; source++)
+        g_array_unref(out.kept_back[source]);
     out_tear_down(&out);
     return code;
 }

@@ -57,7 +57,9 @@ typedef struct Out {
     Console *console;    /* NULL: it could not be made */
     bool stopping;
     int64_t stop_at;    /* monotonic */
-    int64_t claims_from; /* monotonic: none before, an operator's command is at work */
+    GHashTable *asked;   /* hash in digits -> int64_t *: until then (monotonic) a command may take the entry */
+    GArray *kept_back[SOURCES]; /* of Claim: picked, and asked for */
+    int64_t asked_until; /* monotonic: the last of those times */
     uint64_t progress;
     int64_t heartbeat_us, beat_at, beaten, sweep_at, tidy_at;
 } Out;

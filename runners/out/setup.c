@@ -177,6 +177,7 @@ static bool open_spool(Out *out, GError **error)
         return false;
     out->hop = hop_new(out->spool);
     out->finish.spool = out->spool;
+    out->finish.slice = out->slice;
     out->finish.hop = out->hop;
     out->finish.marks = &out->marks;
     return true;

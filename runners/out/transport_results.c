@@ -9,7 +9,7 @@
 #include "runners/out/transport_internal.h"
 
 /* How often a batch that found no connection is tried again at once, while others work. */
-#define TRIES_MAX 5
+#define UNCONNECTED_MAX 5
 /* Seconds' worth of a transport's rate that wait in memory, and what may in any case. */
 #define RATE_AHEAD 120.0
 #define LEAST_AHEAD 5
@@ -238,7 +238,7 @@ static void part(Transport *transport, Batch *batch, bool elsewhere)
 {
     Batch *rest = batch_split(batch);
     if (rest) {
-        rest->tries = batch->count > 0 ? 0 : batch->tries + 1;
+        rest->unsettled = batch->count > 0 ? 0 : batch->unsettled + 1;
         if (elsewhere)
             rest->avoid = g_strdup(batch->host);
         adopt_rest(rest);
@@ -281,7 +281,7 @@ void transport_no_connection(Transport *transport, Destination *destination, Bat
     tell(transport, destination, &verdict.report, &(Flight){.sent = 1, .back = 1});
     if (others) /* it is at its limit, not away */
         destination_learn_connections(destination, destination->sessions, clock_now());
-    bool tries = destination->established > 0 || verdict.full || (others && batch->tries++ < TRIES_MAX);
+    bool tries = destination->established > 0 || verdict.full || (others && batch->unconnected++ < UNCONNECTED_MAX);
     if (!closed(destination) && tries) {
         batch->nexthop->batches--;
         again(transport, batch);

@@ -268,6 +268,16 @@ static void sizes(void)
     g_assert_cmpuint(destination_most(destination, 500, START + SIZE_MEMORY - 1), ==, 100);
     g_assert_cmpuint(destination_most(destination, 50, START), ==, 50);
     g_assert_cmpuint(destination_most(destination, 500, START + SIZE_MEMORY), ==, 500);
+    destination->sizes.recipients = 0;
+    g_assert_false(destination_learn_recipients(destination, 1, START)); /* may be about those recipients */
+    g_assert_cmpuint(destination_most(destination, 500, START), ==, 500);
+    g_assert_false(destination_learn_recipients(destination, 2, START));
+    g_assert_false(destination_learn_recipients(destination, 1, START));
+    g_assert_false(destination_learn_recipients(destination, 1, START + 61 * CLOCK_SECOND));
+    g_assert_true(destination_learn_recipients(destination, 1, START + 62 * CLOCK_SECOND)); /* twice */
+    g_assert_cmpuint(destination_most(destination, 500, START + 3600 * CLOCK_SECOND), ==, 1);
+    g_assert_cmpuint(destination_most(destination, 500, START + 3700 * CLOCK_SECOND), ==, 500); /* it may grow again */
+    g_assert_true(destination_learn_recipients(destination, 100, START + 3700 * CLOCK_SECOND));
     g_assert_cmpuint(destination_most_transactions(destination, 0, START), ==, 0);
     destination_learn_transactions(destination, 7, START);
     g_assert_cmpuint(destination_most_transactions(destination, 0, START), ==, 7);
@@ -366,6 +376,27 @@ static void remembers_window(void)
     destination_free(old);
 }
 
+/* Two processes that divide a relay have windows of half the size; one alone, before and after them, has the whole. */
+static void window_of_all(void)
+{
+    DestinationLimits half = standard;
+    half.window.limit /= 2;
+    half.share = 2;
+    Destination *alone = new_destination(), *one_of_two = destination_new("example.com", &half, START);
+    alone->window.size = 19;
+    json_t *saved = destination_save(alone, START);
+    g_assert_true(destination_load(one_of_two, saved, START));
+    g_assert_cmpuint(one_of_two->window.size, ==, 10);
+    json_decref(saved);
+    saved = destination_save(one_of_two, START);
+    alone->window.size = 5;
+    g_assert_true(destination_load(alone, saved, START));
+    g_assert_cmpuint(alone->window.size, ==, 20);
+    json_decref(saved);
+    destination_free(alone);
+    destination_free(one_of_two);
+}
+
 /* A further connection that is refused: the next is tried alone, later; idle ones go on. */
 static void full(void)
 {
@@ -430,10 +461,10 @@ static void parked(void)
             destination_park(destination, &(Parked){.hash = {i}, .due = now + 60 * CLOCK_SECOND}, now);
         }
     g_assert_cmpuint(destination->parked->len, <=, 64);
-    for (int i = 0; i < 50000; i++)
-        destination_park(destination, &(Parked){.due = 2 * START}, START);
-    g_assert_cmpuint(destination->parked->len, <=, 20000);
-    g_assert_cmpuint(destination->parked->len, >=, 10000);
+    for (unsigned i = 0; i < 250000; i++) /* of very many the first, as many as an inbox knows */
+        destination_park(destination, &(Parked){.source = i, .due = 2 * START}, START);
+    g_assert_cmpuint(destination->parked->len, ==, 200000);
+    g_assert_cmpuint(g_array_index(destination->parked, Parked, 199999).source, >, 199000);
     destination_free(destination);
 }
 
@@ -503,6 +534,7 @@ int main(int argc, char **argv)
     g_test_add_func("/destination/forgets", forgets);
     g_test_add_func("/destination/remembers", remembers);
     g_test_add_func("/destination/remembers window", remembers_window);
+    g_test_add_func("/destination/window of all processes", window_of_all);
     g_test_add_func("/destination/full", full);
     g_test_add_func("/destination/full no more", full_no_more);
     g_test_add_func("/destination/parked", parked);

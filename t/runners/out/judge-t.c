@@ -43,6 +43,8 @@ static const Case cases[] = {
     {"450 4.7.1 too many connections", SMTP_MAIL, 0, 1, "unknown again spent full", "unknown again spent full"},
     {NULL, SMTP_RCPT, 100, 1, "unknown again recipients 100", "unknown again recipients 100"},
     {NULL, SMTP_RCPT, 3, 1, "failed waits", "failed waits"},
+    /* Our own words, in which the peer's name stands. */
+    {"the address needs what throttle.example.com does not offer", SMTP_MAIL, 0, 1, "good", "good"},
     {NULL, SMTP_CONNECT, 0, 1, "failed waits", "failed waits"},
     {"550 5.1.1 no", SMTP_RCPT, 0, 1, "good", "good"},
 };
@@ -63,7 +65,7 @@ static char *judge_case(const Case *given, bool relay)
     unsigned code = given->reply ? (unsigned)g_ascii_strtoull(given->reply, NULL, 10) : 0;
     batch_set_rest(batch, &(SmtpResult){.verdict = code >= 500 ? SMTP_NEVER : SMTP_LATER, .phase = given->phase,
                                         .code = code, .status = "4.0.0", .text = text, .reply = text,
-                                        .connection = code == 0 || code == 421, .accepted = given->accepted});
+                                        .connection = !given->reply || code == 421, .accepted = given->accepted});
     Verdict verdict = judge_batch(replies, destination, relay, batch);
     const Fate *fate = batch_fate(batch, 0);
     GString *said = g_string_new(news[verdict.report.news]);
