@@ -39,6 +39,22 @@ int64_t clock_now(void)
     return read_clock(CLOCK_REALTIME) + test_offset();
 }
 
+int64_t clock_steady(void)
+{
+    static gsize initialised;
+    static int64_t ahead; /* of the monotonic clock */
+    if (g_once_init_enter(&initialised)) {
+        ahead = clock_now() - clock_monotonic();
+        g_once_init_leave(&initialised, 1);
+    }
+    return clock_monotonic() + ahead;
+}
+
+int64_t clock_of_steady(int64_t steady)
+{
+    return steady + clock_now() - clock_steady();
+}
+
 int64_t clock_unique(void)
 {
     static GMutex lock;

@@ -17,6 +17,13 @@
 /* The wall clock. */
 int64_t clock_now(void);
 
+/* The wall clock as it was when this process first asked, gone on without a step since then: for rates and waits, which
+ * must not end or last because somebody sets the clock, and whose times are shown and saved nevertheless. */
+int64_t clock_steady(void);
+
+/* What the wall clock says at a moment of clock_steady(). */
+int64_t clock_of_steady(int64_t steady);
+
 /* The wall clock, but never the same value twice in this process and never
  * going back: for names. */
 int64_t clock_unique(void);

@@ -25,7 +25,7 @@ static void look_at(const Clog *clog, const Transport *transport, Destination *d
     log_warn("transport %s: mail for destination %s (%s, %u of %u transactions under way) takes up %zu of %zu active "
              "entries, other mail may have to wait; such domains can have a transport of their own (transport_table), "
              "a shorter connect_timeout, or a higher concurrency",
-             transport_name(transport), destination->name, destination_state(destination, clock_now()),
+             transport_name(transport), destination->name, destination_state(destination, clock_steady()),
              destination->busy, destination->window.size, entries, clog->entries_max);
 }
 

@@ -44,6 +44,7 @@ Delivery *delivery_new(Entry *entry, unsigned source, GError **error)
     delivery->source = source;
     delivery->favoured = meta_string(entry_meta(entry), KEY_PRIORITY, NULL) != NULL;
     delivery->claimed = clock_now();
+    delivery->queued = clock_steady();
     delivery->held.data = delivery;
     delivery->jobs = g_ptr_array_new_with_free_func(g_free);
     delivery->doubts = (unsigned)CLAMP(meta_integer(entry_meta(entry), KEY_DOUBTS, 0), 0, DOUBTS_MAX);

@@ -37,7 +37,7 @@ typedef struct Delivery {
     size_t in_core;     /* recipients of those */
     size_t read;        /* recipients read so far, done ones not counted */
     size_t slots;       /* recipients that it may have in memory beyond the minimum (pool.h) */
-    int64_t last_read;  /* wall clock */
+    int64_t last_read;  /* clock_steady() */
     GList reading, hunger; /* in the reader */
     bool listed, hungry;
     size_t sent, refused, deferred, parked;
@@ -50,6 +50,7 @@ typedef struct Delivery {
     bool dirty;         /* marks were written since the last sync */
     char *last_reply;   /* of the last deferral */
     int64_t claimed;    /* wall clock */
+    int64_t queued;     /* the same by clock_steady() */
     GList held;         /* in the list of all deliveries, in the order of claiming */
 } Delivery;
 

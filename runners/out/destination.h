@@ -48,7 +48,7 @@ typedef struct DestinationCounts {
 /* Upper bounds of the histogram, seconds. */
 extern const double destination_bounds[DESTINATION_HISTOGRAM];
 
-/* What its servers were found to take at a time, each until (wall clock) it is tried out again. 0: unknown. */
+/* What its servers were found to take at a time, each until (clock_steady()) it is tried out again. 0: unknown. */
 typedef struct SizeLimits {
     unsigned recipients;   /* of a transaction */
     int64_t recipients_until;
@@ -78,19 +78,19 @@ typedef struct Destination {
     bool suspended;
     bool unresolved;       /* its servers are not known yet */
     unsigned deaths;       /* in a row */
-    int64_t away_since;    /* wall clock: dead, suspended or slow since then; 0: well */
-    int64_t dead_until;    /* wall clock; 0: alive */
+    int64_t away_since;    /* clock_steady(): dead, suspended or slow since then; 0: well */
+    int64_t dead_until;    /* clock_steady(); 0: alive */
     char *reason, *status; /* of the last failure */
     SizeLimits sizes;
     unsigned connections;  /* so many it bears at a time, as far as is known; 0: no such limit was met */
     unsigned refusals;     /* of further ones, in a row */
     bool grew;             /* none was refused since the last further one stood */
-    int64_t full_until;    /* wall clock: no further one is tried before */
+    int64_t full_until;    /* clock_steady(): no further one is tried before */
     char *last_reply;      /* the last that was no success */
     int64_t last_used;
     int64_t tried_at;      /* when the entry comes that was put off to be the next trial; 0: none was */
     double took;           /* seconds a transaction takes, lately */
-    int64_t waited_since;  /* wall clock: something waits and nothing has come back since then; 0: not so */
+    int64_t waited_since;  /* clock_steady(): something waits and nothing has come back since then; 0: not so */
     int64_t clog_told;     /* monotonic */
     DestinationCounts counts;
 

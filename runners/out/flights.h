@@ -23,11 +23,11 @@
 #define FLIGHTS_DEFAULT 4 /* transactions, where nothing else is wanted */
 
 typedef struct Flights {
-    int64_t span;          /* wall clock, its begin */
+    int64_t span;          /* clock_steady(), its begin */
     int64_t least, before; /* us: the shortest answer in this span, and in the one before; 0: none */
     unsigned out;
     bool proven;
-    int64_t pause_until;   /* wall clock */
+    int64_t pause_until;   /* clock_steady() */
 } Flights;
 
 /* A transaction was answered after so long. */

@@ -86,7 +86,7 @@ static void load_transport(Transport *transport, json_t *destinations)
     json_t *saved;
     json_object_foreach(destinations, name, saved) {
         Destination *destination = transport_find(transport, name, !transport_is_relay(transport));
-        if (destination && !destination_load(destination, saved, clock_now()))
+        if (destination && !destination_load(destination, saved, clock_steady()))
             log_warn("what is remembered of destination %s makes no sense and is passed over", name);
         if (destination)
             transport_look(transport, destination);
@@ -97,7 +97,7 @@ static void load_rate(Transport *transport, const json_t *rate)
 {
     Bucket bucket = {json_number_value(json_object_get(rate, "tokens")),
                      json_integer_value(json_object_get(rate, "filled"))};
-    if (bucket.filled > 0 && bucket.filled <= clock_now() && isfinite(bucket.tokens))
+    if (bucket.filled > 0 && bucket.filled <= clock_steady() && isfinite(bucket.tokens))
         transport_set_bucket(transport, &bucket);
 }
 
@@ -129,7 +129,7 @@ void memory_load(const Memory *memory, const GPtrArray *transports)
 
 static json_t *save_transport(Transport *transport)
 {
-    int64_t now = clock_now();
+    int64_t now = clock_steady();
     json_t *saved = json_object();
     g_autoptr(GPtrArray) all = transport_destinations(transport);
     for (guint i = 0; i < all->len; i++) {

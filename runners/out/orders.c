@@ -33,23 +33,24 @@ static json_t *histogram_json(const DestinationCounts *counts)
 }
 
 /* Entries that wait for it and are not due yet. */
-static size_t parked_now(const Destination *destination, int64_t now)
+static size_t parked_now(const Destination *destination)
 {
     size_t count = 0;
+    int64_t now = clock_now();
     for (guint i = 0; destination->parked && i < destination->parked->len; i++)
         count += g_array_index(destination->parked, Parked, i).due > now;
     return count;
 }
 
-static json_t *time_or_null(int64_t time)
+static json_t *time_or_null(int64_t steady)
 {
-    g_autofree char *text = time > 0 ? clock_text(time) : NULL;
+    g_autofree char *text = steady > 0 ? clock_text(clock_of_steady(steady)) : NULL;
     return text ? json_string(text) : json_null();
 }
 
 static json_t *destination_json(Transport *transport, Destination *destination)
 {
-    int64_t now = clock_now(), wake;
+    int64_t now = clock_steady(), wake;
     const DestinationCounts *counts = &destination->counts;
     g_autofree char *rate = rate_print(destination_rate(destination, now));
     double dead_for = destination_dead(destination) ? (double)(destination->dead_until - now) / CLOCK_SECOND : 0;
@@ -67,7 +68,7 @@ static json_t *destination_json(Transport *transport, Destination *destination)
         (json_int_t)counts->connections, "refused_connections", (json_int_t)counts->refused_connections,
         "died", (json_int_t)counts->deaths, "throttled",
         (json_int_t)counts->throttled, "seconds", histogram_json(counts));
-    json_object_set_new(shown, "parked", json_integer((json_int_t)parked_now(destination, now)));
+    json_object_set_new(shown, "parked", json_integer((json_int_t)parked_now(destination)));
     json_object_set_new(shown, "away_since", time_or_null(destination->away_since));
     json_object_set_new(shown, "next_attempt", time_or_null(wake));
     json_object_set_new(shown, "transaction_recipients",
@@ -98,12 +99,12 @@ static int compare_found(const void *a, const void *b)
 static bool slowed(Destination *destination, int64_t now)
 {
     return pace_rate(&destination->pace, now).per_second > 0 &&
-           (destination->waiting_recipients > 0 || parked_now(destination, now) > 0 || pace_rests(&destination->pace));
+           (destination->waiting_recipients > 0 || parked_now(destination) > 0 || pace_rests(&destination->pace));
 }
 
 static void keep_troubled(GArray *found)
 {
-    int64_t now = clock_now();
+    int64_t now = clock_steady();
     guint kept = 0;
     for (guint i = 0; i < found->len; i++) {
         const Found *one = &g_array_index(found, Found, i);
@@ -188,7 +189,7 @@ static void suspend(Destination *destination)
 {
     destination->suspended = true;
     if (destination->away_since == 0)
-        destination->away_since = clock_now();
+        destination->away_since = clock_steady();
 }
 
 static json_t *order(Out *out, const char *verb, const json_t *request, GError **error)
@@ -210,11 +211,11 @@ static json_t *order(Out *out, const char *verb, const json_t *request, GError *
     for (guint i = 0; i < found->len; i++) {
         const Found *one = &g_array_index(found, Found, i);
         if (strcmp(verb, "rate") == 0)
-            destination_order_rate(one->destination, per_second, clock_now());
+            destination_order_rate(one->destination, per_second, clock_steady());
         else if (strcmp(verb, "suspend") == 0)
             suspend(one->destination);
         else
-            destination_resume(one->destination, clock_now());
+            destination_resume(one->destination, clock_steady());
         transport_look(one->transport, one->destination);
         log_info("transport %s: destination %s: %s %s by order", transport_name(one->transport),
                  one->destination->name, verb, json_string_value(json_object_get(request, "rate")) ?: "");

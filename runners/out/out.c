@@ -163,7 +163,7 @@ static void let_wait(const Batch *batch)
     int64_t now = clock_now();
     int64_t due = now + transport_wait_time(batch->nexthop->transport, now - entry_arrival(delivery->entry));
     if (destination_dead(destination))
-        due = MAX(due, destination_return_time(destination, now, g_random_double()));
+        due = MAX(due, clock_of_steady(destination_return_time(destination, clock_steady(), g_random_double())));
     delivery_wait_for(batch->delivery, destination, due, true);
 }
 
@@ -184,7 +184,7 @@ static void on_finished(void *data, Batch *batch)
 static void on_parked(void *data, Batch *batch, int64_t due)
 {
     Delivery *delivery = batch->delivery;
-    delivery_wait_for(delivery, batch->nexthop->destination, due, false);
+    delivery_wait_for(delivery, batch->nexthop->destination, clock_of_steady(due), false);
     delivery->parked += batch->count;
     end_batch(data, batch);
 }
@@ -312,7 +312,7 @@ static void withdraw_delivery(Out *out, Delivery *delivery)
         Job *job = delivery->jobs->pdata[i];
         Destination *destination;
         Batch *batch;
-        while (job->scheduler && (batch = scheduler_take_of(job, &destination, clock_now())) != NULL) {
+        while (job->scheduler && (batch = scheduler_take_of(job, &destination, clock_steady())) != NULL) {
             batch->nexthop->batches--;
             end_batch(out, batch);
         }
@@ -394,7 +394,7 @@ static int64_t next_wake(const Out *out)
     int64_t wait = out->beat_at - clock_monotonic();
     if (!g_queue_is_empty((GQueue *)&out->over))
         return 0;
-    int64_t now = clock_now();
+    int64_t now = clock_steady();
     for (guint i = 0; i < out->transports->len; i++) {
         int64_t wake = transport_wake(out->transports->pdata[i]);
         if (wake > 0)
@@ -493,7 +493,7 @@ static void drop_waiting(Out *out, Delivery *delivery)
         Job *job = delivery->jobs->pdata[i];
         Destination *destination;
         Batch *batch;
-        while (job->scheduler && (batch = scheduler_take_of(job, &destination, clock_now())) != NULL)
+        while (job->scheduler && (batch = scheduler_take_of(job, &destination, clock_steady())) != NULL)
             batch_free(batch);
         if (job->scheduler)
             scheduler_retire(job);

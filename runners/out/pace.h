@@ -16,7 +16,7 @@
  * above for a minute, there is no such limit any more: it doubles every two seconds, and is forgotten when it
  * limits nothing. It is never below PACE_LEAST, and forgotten when nothing was refused for PACE_MEMORY.
  *
- * Pure: times are passed in (wall clock, microseconds).
+ * Pure: times are passed in (clock_steady(), microseconds).
  */
 #include <stdbool.h>
 #include <stdint.h>

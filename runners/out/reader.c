@@ -108,12 +108,12 @@ static Job *job_for(Delivery *delivery, Transport *transport)
         if (job->transport != transport)
             continue;
         if (!job->scheduler)
-            scheduler_add_job(scheduler, job, delivery, delivery->claimed);
+            scheduler_add_job(scheduler, job, delivery, delivery->queued);
         return job;
     }
     Job *job = g_new0(Job, 1);
     job->favoured = delivery->favoured;
-    scheduler_add_job(scheduler, job, delivery, delivery->claimed);
+    scheduler_add_job(scheduler, job, delivery, delivery->queued);
     job->transport = transport;
     g_ptr_array_add(delivery->jobs, job);
     return job;
@@ -169,7 +169,7 @@ static void estimate_unread(const Delivery *delivery)
 /* The delivery is held meanwhile: batches that are refused at once come back from within. */
 static void read_some(Reader *reader, Delivery *delivery, size_t most)
 {
-    delivery->last_read = clock_now();
+    delivery->last_read = clock_steady();
     delivery->batches++;
     gather(reader, delivery, most);
     const Sorted *all = (const Sorted *)(void *)reader->scratch->data;
@@ -215,14 +215,14 @@ void reader_begin(Reader *reader, Delivery *delivery)
     g_queue_push_tail_link(&reader->unread, &delivery->reading);
     delivery->listed = true;
     PoolView view = view_of(reader, delivery);
-    read_some(reader, delivery, pool_may_read(&reader->pool, &view, clock_now()));
+    read_some(reader, delivery, pool_may_read(&reader->pool, &view, clock_steady()));
 }
 
 static size_t more(Reader *reader, Delivery *delivery)
 {
     give_extra(reader, delivery);
     PoolView view = view_of(reader, delivery);
-    size_t most = pool_may_read(&reader->pool, &view, clock_now());
+    size_t most = pool_may_read(&reader->pool, &view, clock_steady());
     if (most > 0)
         read_some(reader, delivery, most);
     return most;
@@ -284,6 +284,6 @@ int64_t reader_wait(const Reader *reader)
     int64_t until = first->last_read + reader->pool.refill_delay;
     if (pool_may_read(&reader->pool, &view, until) == 0)
         return -1;
-    int64_t left = until - clock_now(); /* MAX would look at the clock twice */
+    int64_t left = until - clock_steady(); /* MAX would look at the clock twice */
     return MAX(left, 0);
 }

@@ -64,7 +64,7 @@ typedef struct Job {
     GList child;        /* in parent's */
     bool adopted;       /* its parent is not the one it preempted */
     unsigned level;
-    int64_t queued;     /* wall clock */
+    int64_t queued;     /* clock_steady() */
     struct Job *candidate; /* as found at `looked` */
     int64_t looked;
 } Job;

@@ -135,7 +135,7 @@ static bool worn_out(const Session *session)
 {
     const Transport *transport = session->transport;
     unsigned used = smtp_client_transactions(session->client);
-    unsigned most = destination_most_transactions(session->destination, transport->per_connection, clock_now());
+    unsigned most = destination_most_transactions(session->destination, transport->per_connection, clock_steady());
     return transport->stopping || session->spent || (most > 0 && used >= most) ||
            (transport->reuse_time > 0 && clock_monotonic() - session->connected >= transport->reuse_time) ||
            session->destination->suspended;
@@ -166,7 +166,7 @@ static void send_behind(Session *session)
 {
     const Transport *transport = session->transport;
     Destination *destination = session->destination;
-    int64_t now = clock_now();
+    int64_t now = clock_steady();
     unsigned most = transport->rate.per_second > 0 ? 1
                                                    : flights_most(&destination->flights, transport->pipelined, now);
     size_t recipients = session->batch->count;
@@ -192,7 +192,7 @@ static void welcome(Session *session)
 {
     session->established = true;
     session->destination->established++;
-    destination_connected(session->destination, clock_now());
+    destination_connected(session->destination, clock_steady());
     session->destination->counts.connections++;
     session->connected = clock_monotonic();
     session->connect_us = session->connected - session->opened;
@@ -209,7 +209,7 @@ static void on_ready(SmtpClient *client, void *data)
         smtp_client_quit(client);
     } else {
         set_idle(session, true);
-        scheduler_look(&session->transport->scheduler, session->destination, clock_now());
+        scheduler_look(&session->transport->scheduler, session->destination, clock_steady());
     }
 }
 
@@ -315,7 +315,7 @@ static void on_closed(SmtpClient *client, const SmtpResult *why, void *data)
             batch->relay = g_strdup(smtp_client_peer(client));
         transport_no_connection(transport, destination, batch, why);
     }
-    scheduler_look(&transport->scheduler, destination, clock_now());
+    scheduler_look(&transport->scheduler, destination, clock_steady());
 }
 
 static const SmtpHandler handler = {on_ready, on_result, on_done, on_closed};

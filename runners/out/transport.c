@@ -17,7 +17,7 @@ Destination *transport_destination(Transport *transport, const char *name)
     Destination *destination = g_hash_table_lookup(transport->destinations, name);
     if (destination)
         return destination;
-    destination = destination_new(name, &transport->limits, clock_now());
+    destination = destination_new(name, &transport->limits, clock_steady());
     destination->transport = transport;
     g_hash_table_insert(transport->destinations, destination->name, destination);
     return destination;
@@ -119,7 +119,7 @@ size_t transport_connections(const Transport *transport)
 static void move_waiting(Transport *transport, Nexthop *nexthop, Destination *from)
 {
     GQueue waiting = G_QUEUE_INIT;
-    scheduler_take(&transport->scheduler, from, nexthop, &waiting, clock_now());
+    scheduler_take(&transport->scheduler, from, nexthop, &waiting, clock_steady());
     for (GList *link; (link = g_queue_pop_head_link(&waiting)) != NULL;) {
         Batch *batch = link->data;
         nexthop->batches--;
@@ -158,12 +158,12 @@ static void move_batches(Transport *transport, Nexthop *nexthop, Destination *to
 {
     Destination *from = nexthop->destination;
     join(nexthop, to);
-    destination_inherit(to, from, clock_now());
+    destination_inherit(to, from, clock_steady());
     move_waiting(transport, nexthop, from);
     /* It stood for one domain until its hosts were known. A delivery of which somebody waits for it still looks at it;
      * then transport_tidy() ends it. */
     if (from->nexthops == 0 && from->busy == 0 && from->sessions == 0 && from->waiting == 0 && from->holders == 0) {
-        scheduler_look(&transport->scheduler, from, clock_now());
+        scheduler_look(&transport->scheduler, from, clock_steady());
         if (!from->ready && !from->asleep)
             g_hash_table_remove(transport->destinations, from->name);
     }
@@ -172,7 +172,7 @@ static void move_batches(Transport *transport, Nexthop *nexthop, Destination *to
 static void refuse_waiting(Transport *transport, Nexthop *nexthop)
 {
     GQueue waiting = G_QUEUE_INIT;
-    scheduler_take(&transport->scheduler, nexthop->destination, nexthop, &waiting, clock_now());
+    scheduler_take(&transport->scheduler, nexthop->destination, nexthop, &waiting, clock_steady());
     for (GList *link; (link = g_queue_pop_head_link(&waiting)) != NULL;)
         transport_put_off_refused(transport, link->data);
 }
@@ -210,10 +210,10 @@ static void relay_lost(Transport *transport, const char *reason)
 {
     Destination *destination = transport->relay->destination;
     destination_set_reason(destination, "4.4.3", reason);
-    destination_kill(destination, clock_now(), true, g_random_double());
+    destination_kill(destination, clock_steady(), true, g_random_double());
     transport_say_dead(transport, destination);
     transport_park_all(transport, destination);
-    scheduler_look(&transport->scheduler, destination, clock_now());
+    scheduler_look(&transport->scheduler, destination, clock_steady());
 }
 
 static void on_resolved(struct addrinfo *addresses, const GError *error, void *data)
@@ -310,7 +310,7 @@ static Destination *choose(Transport *transport)
 
 bool transport_feed(Transport *transport)
 {
-    int64_t now = clock_now();
+    int64_t now = clock_steady();
     bool any = false;
     if (transport->stopping)
         return false;
@@ -330,7 +330,7 @@ bool transport_feed(Transport *transport)
 
 int64_t transport_wake(Transport *transport)
 {
-    int64_t now = clock_now();
+    int64_t now = clock_steady();
     if (transport->stopping)
         return 0;
     int64_t wake = scheduler_wake(&transport->scheduler, now);

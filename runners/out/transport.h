@@ -20,7 +20,8 @@
 typedef struct TransportOwner {
     /* A batch comes back with a fate for each recipient; it is the owner's again. */
     void (*finished)(void *data, Batch *batch);
-    /* A batch comes back untried because its destination takes nothing now: its recipients wait for it. */
+    /* A batch comes back untried because its destination takes nothing now: its recipients wait for it until due
+     * (clock_steady()). */
     void (*parked)(void *data, Batch *batch, int64_t due);
     /* A batch comes back untried, not to be tried in this life: its recipients stay as they are. */
     void (*withdrawn)(void *data, Batch *batch);
@@ -69,7 +70,7 @@ int64_t transport_wait_time(const Transport *transport, int64_t age);
 /* Starts what can go. Called by the owner when the results so far are safe. True when anything was started. */
 bool transport_feed(Transport *transport);
 
-/* When, by the wall clock, it wants to be fed again though nothing happens; 0: no such time. */
+/* When, by clock_steady(), it wants to be fed again though nothing happens; 0: no such time. */
 int64_t transport_wake(Transport *transport);
 
 /* Takes no more work and says QUIT where it can. */
@@ -80,7 +81,7 @@ size_t transport_connections(const Transport *transport);
 /* Breaks off what is still out; its batches are withdrawn. */
 void transport_drop(Transport *transport);
 
-/* What is left of its rate at `filled` (wall clock), to be remembered; NULL: it has none, or all of it is there. */
+/* What is left of its rate at `filled` (clock_steady()), to be remembered; NULL: it has none, or all of it is there. */
 const Bucket *transport_bucket(const Transport *transport);
 void transport_set_bucket(Transport *transport, const Bucket *bucket);
 

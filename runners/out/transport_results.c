@@ -57,9 +57,9 @@ static void park(Transport *transport, Batch *batch, int64_t due)
 void transport_park_all(Transport *transport, Destination *destination)
 {
     GQueue waiting = G_QUEUE_INIT;
-    scheduler_take(&transport->scheduler, destination, NULL, &waiting, clock_now());
+    scheduler_take(&transport->scheduler, destination, NULL, &waiting, clock_steady());
     for (GList *link; (link = g_queue_pop_head_link(&waiting)) != NULL;)
-        park(transport, link->data, destination_return_time(destination, clock_now(), g_random_double()));
+        park(transport, link->data, destination_return_time(destination, clock_steady(), g_random_double()));
 }
 
 static bool closed(const Destination *destination)
@@ -70,13 +70,13 @@ static bool closed(const Destination *destination)
 void transport_say_dead(const Transport *transport, const Destination *destination)
 {
     log_warn("transport %s: destination %s is dead for %d s: %s", transport->name, destination->name,
-             (int)((destination->dead_until - clock_now()) / CLOCK_SECOND), destination->reason);
+             (int)((destination->dead_until - clock_steady()) / CLOCK_SECOND), destination->reason);
 }
 
 /* When a batch that comes now should come again, because there is no room for it; 0: there is. */
 static int64_t no_room_until(Transport *transport, Destination *destination)
 {
-    int64_t now = clock_now();
+    int64_t now = clock_steady();
     if (destination->unresolved) /* another one takes its place, and decides */
         return 0;
     if (closed(destination))
@@ -103,7 +103,7 @@ void transport_accept(Transport *transport, Job *job, Batch *batch, bool new)
     if (due > 0 && (new || closed(nexthop->destination)))
         park(transport, batch, due);
     else
-        scheduler_add_batch(job, nexthop->destination, batch, new, clock_now());
+        scheduler_add_batch(job, nexthop->destination, batch, new, clock_steady());
 }
 
 int64_t transport_wait_time(const Transport *transport, int64_t age)
@@ -127,7 +127,7 @@ static void count(Destination *destination, const Batch *batch)
             destination->last_reply = g_strdup(fate->text);
         }
     }
-    destination_observe(destination, (double)(batch->finished - batch->begun) / CLOCK_SECOND, clock_now());
+    destination_observe(destination, (double)(batch->finished - batch->begun) / CLOCK_SECOND, clock_steady());
 }
 
 static void flight_over(Transport *transport, Destination *destination, const Flight *flight)
@@ -135,7 +135,7 @@ static void flight_over(Transport *transport, Destination *destination, const Fl
     destination_end(destination);
     transport->busy--;
     if (flight->sent > 1)
-        flights_end(&destination->flights, !flight->broken, clock_now());
+        flights_end(&destination->flights, !flight->broken, clock_steady());
 }
 
 static void call_back(Transport *transport, Destination *destination)
@@ -164,7 +164,7 @@ static void notice_change(Transport *transport, Destination *destination, const 
 /* Tells the destination, which may die of it. */
 static void tell(Transport *transport, Destination *destination, const SiteReport *report, const Flight *flight)
 {
-    int64_t now = clock_now();
+    int64_t now = clock_steady();
     Destination before = {.deaths = destination->deaths, .pace = destination->pace};
     bool died = destination_tell(destination, report, now, g_random_double());
     if (flight->back == flight->sent)
@@ -185,7 +185,7 @@ static void again(Transport *transport, Batch *batch)
     }
     Job *job = batch->job;
     if (!job->scheduler)
-        scheduler_add_job(&transport->scheduler, job, batch->delivery, batch->delivery->claimed);
+        scheduler_add_job(&transport->scheduler, job, batch->delivery, batch->delivery->queued);
     transport_accept(transport, job, batch, false);
 }
 
@@ -203,7 +203,7 @@ void transport_was_cut(Batch *rest)
 
 static void learn(Transport *transport, Destination *destination, const Verdict *verdict)
 {
-    int64_t now = clock_now();
+    int64_t now = clock_steady();
     if (verdict->recipients > 0 && destination_learn_recipients(destination, verdict->recipients, now))
         log_info("transport %s: destination %s takes %u recipients in a transaction", transport->name,
                  destination->name, verdict->recipients);
@@ -222,7 +222,7 @@ static Verdict judge(Transport *transport, Destination *destination, Batch *batc
     SiteNews news = verdict.report.news;
     learn(transport, destination, &verdict);
     if (news == SITE_GOOD)
-        flights_observe(&destination->flights, batch->finished - batch->begun, clock_now());
+        flights_observe(&destination->flights, batch->finished - batch->begun, clock_steady());
     if (news != SITE_FAILED && news != SITE_THROTTLED)
         return verdict;
     if (flight->trouble)
@@ -267,7 +267,7 @@ bool transport_batch_done(Transport *transport, Destination *destination, Batch 
     } else {
         part(transport, batch, verdict.elsewhere);
     }
-    scheduler_look(&transport->scheduler, destination, clock_now());
+    scheduler_look(&transport->scheduler, destination, clock_steady());
     return untried || verdict.spent;
 }
 
@@ -280,7 +280,7 @@ void transport_no_connection(Transport *transport, Destination *destination, Bat
         destination_set_reason(destination, why->status, why->text);
     tell(transport, destination, &verdict.report, &(Flight){.sent = 1, .back = 1});
     if (others) /* it is at its limit, not away */
-        destination_learn_connections(destination, destination->sessions, clock_now());
+        destination_learn_connections(destination, destination->sessions, clock_steady());
     bool tries = destination->established > 0 || verdict.full || (others && batch->unconnected++ < UNCONNECTED_MAX);
     if (!closed(destination) && tries) {
         batch->nexthop->batches--;
@@ -293,7 +293,7 @@ void transport_no_connection(Transport *transport, Destination *destination, Bat
         destination->counts.deferred += batch->count;
         give_back(transport, batch);
     }
-    scheduler_look(&transport->scheduler, destination, clock_now());
+    scheduler_look(&transport->scheduler, destination, clock_steady());
 }
 
 void transport_look(Transport *transport, Destination *destination)
@@ -302,12 +302,12 @@ void transport_look(Transport *transport, Destination *destination)
         call_back(transport, destination);
     else if (!destination->unresolved)
         transport_park_all(transport, destination);
-    scheduler_look(&transport->scheduler, destination, clock_now());
+    scheduler_look(&transport->scheduler, destination, clock_steady());
 }
 
 void transport_resolved(Transport *transport, Destination *destination)
 {
     if (closed(destination))
         transport_park_all(transport, destination);
-    scheduler_look(&transport->scheduler, destination, clock_now());
+    scheduler_look(&transport->scheduler, destination, clock_steady());
 }

@@ -101,7 +101,7 @@ static bool read_limits(const Section *section, Transport *transport, GError **e
         return false;
     transport->rate.per_second /= MAX(transport->shared->instances, 1);
     transport->burst = number(section, "transport_burst");
-    bucket_init(&transport->bucket, transport->burst, clock_now());
+    bucket_init(&transport->bucket, transport->burst, clock_steady());
     return read_feedback(section, "destination_concurrency_positive_feedback", &limits->window.positive, error) &&
            read_feedback(section, "destination_concurrency_negative_feedback", &limits->window.negative, error);
 }

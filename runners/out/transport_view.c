@@ -22,7 +22,7 @@ static gboolean forget_destination(gpointer key, gpointer value, gpointer data)
 {
     (void)key;
     Destination *destination = value;
-    int64_t now = clock_now();
+    int64_t now = clock_steady();
     if (destination->nexthops > 0 || destination->busy > 0 || destination->waiting > 0 ||
         destination->sessions > 0 || destination->holders > 0 || destination_dead(destination) ||
         destination->suspended ||

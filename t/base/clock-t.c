@@ -77,7 +77,8 @@ static void test_file(void)
     if (g_test_subprocess()) {
         const char *file = g_getenv("LISTRUNNER_CLOCK_FILE");
         static const int64_t offsets[] = {86400, -86400};
-        int64_t before = clock_unique();
+        int64_t before = clock_unique(), begun = clock_steady();
+        g_assert_cmpint(ABS(begun - clock_now()), <, 10 * CLOCK_SECOND);
         for (size_t i = 0; i < G_N_ELEMENTS(offsets); i++) {
             g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT "\n", offsets[i]);
             g_assert_true(g_file_set_contents(file, text, -1, NULL));
@@ -86,6 +87,10 @@ static void test_file(void)
             int64_t after = clock_unique();
             g_assert_cmpint(after, >, before); /* although the clock went back */
             before = after;
+            int64_t steady = clock_steady(); /* does not notice */
+            g_assert_cmpint(steady, >=, begun);
+            g_assert_cmpint(steady, <, begun + 10 * CLOCK_SECOND);
+            g_assert_cmpint(ABS(clock_of_steady(steady) - clock_now()), <, 10 * CLOCK_SECOND);
         }
         return;
     }
