@@ -14,7 +14,7 @@ ListCache *list_cache_new(Store *store);
 void list_cache_free(ListCache *cache);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ListCache, list_cache_free)
 
-/* Forgets everything if another connection wrote since the last call. Lists
+/* Forgets everything if a list, a setting or a domain was changed since the last call. Lists
  * got before are gone then. Call it between batches. */
 void list_cache_refresh(ListCache *cache);
 

@@ -172,23 +172,10 @@ bool bounce_count(Store *store, const char *list_id, const char *what, int64_t n
            write_end(store, &write, count(store, list_id, what, now, today, error), error);
 }
 
-static bool expire_days(Store *store, int64_t day, int64_t *removed, GError **error)
-{
-    return query_run(store, error, removed,
-                     "DELETE FROM bounce WHERE (list, folded, day) IN "
-                     "(SELECT list, folded, day FROM bounce WHERE day < $1 ORDER BY day LIMIT $2)",
-                     INTEGER(day), INTEGER(EXPIRE_ROWS)) &&
-           query_run(store, error, NULL, "DELETE FROM bounce_count WHERE day < $1", INTEGER(day));
-}
-
 bool bounce_expire(Store *store, int64_t time, GError **error)
 {
-    int64_t removed = 0;
-    do {
-        Write write;
-        if (!write_begin(store, &write, error) ||
-            !write_end(store, &write, expire_days(store, time / BOUNCE_DAY, &removed, error), error))
-            return false;
-    } while (removed == EXPIRE_ROWS);
-    return true;
+    return store_expire_rows(store, "SELECT day FROM bounce WHERE day < $1 ORDER BY day LIMIT 1 OFFSET $2",
+                             "DELETE FROM bounce WHERE day <= $1", time / BOUNCE_DAY, error) &&
+           store_expire_rows(store, "SELECT day FROM bounce_count WHERE day < $1 ORDER BY day LIMIT 1 OFFSET $2",
+                             "DELETE FROM bounce_count WHERE day <= $1", time / BOUNCE_DAY, error);
 }

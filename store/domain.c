@@ -68,6 +68,7 @@ bool domain_create(Store *store, const char *mail_host, const char *description,
     Write write;
     if (!name || !write_begin(store, &write, error))
         return false;
+    store_changed(store);
     return write_end(store, &write, insert(store, name, description, error), error);
 }
 
@@ -89,6 +90,7 @@ bool domain_remove(Store *store, const char *mail_host, GError **error)
     Write write;
     if (!write_begin(store, &write, error))
         return false;
+    store_changed(store);
     return write_end(store, &write, remove_row(store, name, error), error);
 }
 
@@ -111,6 +113,7 @@ bool domain_set_alias(Store *store, const char *mail_host, const char *alias_dom
     Write write;
     if ((alias_domain && !alias) || !write_begin(store, &write, error))
         return false;
+    store_changed(store);
     return write_end(store, &write, change_alias(store, name, alias, error), error);
 }
 

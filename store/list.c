@@ -148,8 +148,8 @@ bool list_each(Store *store, const char *domain, ListEach *each, void *data, GEr
 {
     g_autofree char *host = domain ? g_utf8_strdown(domain, -1) : NULL;
     g_autoptr(Query) query =
-        domain ? query_open(store, error, COLUMNS "WHERE mail_host = $1 ORDER BY mail_host, list_name", TEXT(host))
-               : query_start(store, error, COLUMNS "ORDER BY mail_host, list_name", NULL, 0);
+        domain ? query_stream(store, error, COLUMNS "WHERE mail_host = $1 ORDER BY mail_host, list_name", TEXT(host))
+               : query_stream_start(store, error, COLUMNS "ORDER BY mail_host, list_name", NULL, 0);
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         g_autoptr(List) list = read_row(store, query, error);
@@ -238,6 +238,7 @@ static bool domain_known(Store *store, const char *mail_host, GError **error)
 
 static bool insert_setting(Store *store, int64_t key, const char *name, const char *value, GError **error)
 {
+    store_changed(store);
     return query_run(store, error, NULL,
                      "INSERT INTO list_setting (list, name, value) VALUES ($1, $2, $3) "
                      "ON CONFLICT (list, name) DO UPDATE SET value = excluded.value",
@@ -247,6 +248,7 @@ static bool insert_setting(Store *store, int64_t key, const char *name, const ch
 static bool insert_list(Store *store, const char *name, const char *host, const Style *style, GError **error)
 {
     g_autofree char *list_id = g_strconcat(name, ".", host, NULL);
+    store_changed(store);
     int64_t key = store_key_new(store, error), added = 0;
     if (key == 0 || !domain_known(store, host, error) ||
         !query_run(store, error, &added,
@@ -301,6 +303,7 @@ List *list_create(Store *store, const char *posting_address, const char *style, 
 static bool delete_list(Store *store, const char *list_id, GError **error)
 {
     int64_t removed = 0;
+    store_changed(store);
     return query_run(store, error, &removed, "DELETE FROM list WHERE list_id = $1", TEXT(list_id)) &&
            (removed > 0 || fail(error, FAIL_MISSING, "there is no list %s", list_id)) &&
            fragment_recount(store, error);
@@ -350,6 +353,7 @@ bool list_remove(Store *store, const char *list_id, GError **error)
 
 static bool delete_setting(Store *store, int64_t key, const char *name, GError **error)
 {
+    store_changed(store);
     return query_run(store, error, NULL, "DELETE FROM list_setting WHERE list = $1 AND name = $2", INTEGER(key),
                      TEXT(name));
 }
@@ -429,6 +433,18 @@ static bool record_message_id(Store *store, const Value values[4], bool *known, 
                    values[1], values[2]);
     Step step = query ? query_step(query, error) : STEP_FAILED;
     *known = step == STEP_ROW && !query_integer(query, 0);
+    return step != STEP_FAILED;
+}
+
+bool list_knows_message_id(Store *store, const char *list_id, const char *message_id, const char *entry, bool *known,
+                           GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT entry <> $3 FROM message_id JOIN list ON list.key = message_id.list "
+                                        "WHERE list.list_id = $1 AND message_id.message_id = $2",
+                                        TEXT(list_id), TEXT(message_id), TEXT(entry));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *known = step == STEP_ROW && query_integer(query, 0);
     return step != STEP_FAILED;
 }
 

@@ -185,6 +185,10 @@ bool list_total(Store *store, const ListCriteria *criteria, int64_t *total, GErr
 /* A post was accepted for delivery: post_id is handed out and counted up, last_post_at set. */
 bool list_count_post(Store *store, const char *list_id, int64_t time, int64_t *post_id, GError **error);
 
+/* Looks for a Message-ID as list_record_message_id() does, and records nothing. */
+bool list_knows_message_id(Store *store, const char *list_id, const char *message_id, const char *entry, bool *known,
+                           GError **error);
+
 /* Message-ids seen on a list. *known is true when another entry (its name's
  * hash as text) recorded the same id earlier; the same entry again is not
  * known. */

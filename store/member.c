@@ -159,10 +159,10 @@ bool member_each(Store *store, const char *list_id, Role role, MemberEach *each,
     int64_t list;
     if (!list_key(store, list_id, &list, error))
         return false;
-    g_autoptr(Query) query = query_open(store, error,
-                                        MEMBER_COLUMNS "WHERE m.list = $1 AND m.role = $2 "
-                                                       "ORDER BY m.list, m.role, m.folded, m.by_person",
-                                        INTEGER(list), INTEGER(role));
+    g_autoptr(Query) query = query_stream(store, error,
+                                          MEMBER_COLUMNS "WHERE m.list = $1 AND m.role = $2 "
+                                                         "ORDER BY m.list, m.role, m.folded, m.by_person",
+                                          INTEGER(list), INTEGER(role));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         g_autoptr(Member) member = member_read_row(query);

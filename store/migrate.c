@@ -8,7 +8,7 @@
 
 static bool statement(const StoreDriver *driver, void *connection, const char *sql, int64_t *answer, GError **error)
 {
-    void *prepared = driver->prepare(connection, sql, error);
+    void *prepared = driver->prepare(connection, sql, NULL, 0, false, error);
     if (!prepared)
         return false;
     Step step = driver->step(prepared, error);
@@ -58,13 +58,13 @@ static bool apply(const StoreDriver *driver, void *connection, const Migration *
 
 static bool apply_whole(const StoreDriver *driver, void *connection, const Migration *migration, GError **error)
 {
-    if (!driver->script(connection, driver->begin_write, error))
+    if (!driver->begin(connection, error))
         return false;
-    if (apply(driver, connection, migration, error) && driver->script(connection, "COMMIT", error))
+    if (apply(driver, connection, migration, error) && driver->commit(connection, error))
         return true;
     g_prefix_error(error, "schema %03d-%s: ", migration->number, migration->name);
     if (driver->in_transaction(connection))
-        driver->script(connection, "ROLLBACK", NULL);
+        driver->rollback(connection);
     return false;
 }
 

@@ -61,7 +61,7 @@ static RecipientCursor *open_cursor(Store *store, const char *list_id, const cha
     if (!list_key(store, list_id, &key, error) || !person_of(store, sender, &person, error))
         return NULL;
     const char *text = names ? RECIPIENTS(NAME_COLUMN, NAME_JOINS) : RECIPIENTS("", "");
-    g_autoptr(Query) query = query_open(store, error, text, INTEGER(key), INTEGER(person));
+    g_autoptr(Query) query = query_stream(store, error, text, INTEGER(key), INTEGER(person));
     if (!query)
         return NULL;
     RecipientCursor *cursor = g_new0(RecipientCursor, 1);

@@ -24,6 +24,7 @@ static bool add(Store *store, int64_t now, GError **error)
     unsigned char octets[SECRET_OCTETS];
     if (getrandom(octets, sizeof octets, 0) != sizeof octets) /* of this size it is never cut short */
         return fail_errno(error, FAIL_LATER, "no random octets for a secret");
+    store_changed(store);
     int64_t key = store_key_new(store, error);
     return key != 0 &&
            query_run(store, error, NULL, "UPDATE secret SET replaced_at = $1 WHERE replaced_at = 0", INTEGER(now)) &&

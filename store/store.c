@@ -22,8 +22,8 @@ struct Store {
     int depth;          /* of store_begin() */
     bool doomed;        /* the transaction can only be rolled back */
     unsigned savepoints; /* how many are open */
-    bool keyed;         /* keys were made in this transaction */
-    int64_t last_key;   /* then: the last of them */
+    unsigned streams;   /* how many are open */
+    bool changed;       /* store_changed() in this transaction */
     int64_t unknown;    /* versions handed out while the real one cannot be read */
 };
 
@@ -31,6 +31,7 @@ struct Query {
     Store *store;
     const char *sql;
     void *statement;
+    bool stream;
 };
 
 const StoreDriver *store_driver_find(const char *name, GError **error)
@@ -106,12 +107,10 @@ bool store_is_transaction_open(const Store *store)
 
 Value store_text(const char *text)
 {
-    if (!text)
-        return (Value){.type = VALUE_NULL};
-    return (Value){.type = VALUE_TEXT, .data = text, .length = strlen(text)};
+    return (Value){.type = VALUE_TEXT, .null = !text, .data = text, .length = text ? strlen(text) : 0};
 }
 
-Query *query_start(Store *store, GError **error, const char *sql, const Value *values, size_t count)
+static Query *start(Store *store, bool stream, const char *sql, const Value *values, size_t count, GError **error)
 {
     if (store->doomed) {
         fail(error, FAIL_LATER, "the transaction failed earlier and will be rolled back");
@@ -119,15 +118,26 @@ Query *query_start(Store *store, GError **error, const char *sql, const Value *v
     }
     void *statement = NULL;
     if (!g_hash_table_steal_extended(store->idle, sql, NULL, &statement))
-        statement = store->driver->prepare(store->connection, sql, error);
+        statement = store->driver->prepare(store->connection, sql, values, count, stream, error);
     if (!statement)
         return NULL;
     g_autoptr(Query) query = g_new0(Query, 1);
-    *query = (Query){store, sql, statement};
+    *query = (Query){store, sql, statement, stream};
+    store->streams += stream;
     for (size_t i = 0; i < count; i++)
         if (!store->driver->bind(statement, (int)i + 1, &values[i], error))
             return NULL;
     return g_steal_pointer(&query);
+}
+
+Query *query_start(Store *store, GError **error, const char *sql, const Value *values, size_t count)
+{
+    return start(store, false, sql, values, count, error);
+}
+
+Query *query_stream_start(Store *store, GError **error, const char *sql, const Value *values, size_t count)
+{
+    return start(store, true, sql, values, count, error);
 }
 
 /* Back to the idle ones; a twin that was made meanwhile goes. */
@@ -135,6 +145,7 @@ void query_free(Query *query)
 {
     if (!query)
         return;
+    query->store->streams -= query->stream;
     query->store->driver->reset(query->statement);
     g_hash_table_replace(query->store->idle, (gpointer)query->sql, query->statement);
     g_free(query);
@@ -192,9 +203,14 @@ bool query_all(Store *store, GError **error, int64_t *changed, const char *sql, 
 
 /* ---- transactions ---- */
 
+static bool no_stream(const Store *store, GError **error)
+{
+    return store->streams == 0 || fail(error, FAIL_LATER, "rows of the database are still being read");
+}
+
 bool store_begin(Store *store, GError **error)
 {
-    if (store->depth == 0 && !store->driver->script(store->connection, store->driver->begin_write, error)) {
+    if (store->depth == 0 && (!no_stream(store, error) || !store->driver->begin(store->connection, error))) {
         g_prefix_error(error, "begin: ");
         return false;
     }
@@ -208,19 +224,26 @@ static void forget_transaction(Store *store)
     store->depth = 0;
     store->doomed = false;
     store->savepoints = 0;
-    store->keyed = false;
+    store->changed = false;
 }
 
 static void roll_back(Store *store)
 {
     if (store->driver->in_transaction(store->connection))
-        store->driver->script(store->connection, "ROLLBACK", NULL);
+        store->driver->rollback(store->connection);
     forget_transaction(store);
 }
 
-static bool keep_last_key(Store *store, GError **error)
+void store_changed(Store *store)
 {
-    return !store->keyed || query_run(store, error, NULL, "UPDATE last_key SET value = $1", INTEGER(store->last_key));
+    if (store->depth == 0)
+        log_panic("store_changed outside a transaction: the change would be seen before it is there");
+    store->changed = true;
+}
+
+static bool count_change(Store *store, GError **error)
+{
+    return !store->changed || query_all(store, error, NULL, "UPDATE store_version SET value = value + 1", NULL, 0);
 }
 
 bool store_commit(Store *store, GError **error)
@@ -235,7 +258,7 @@ bool store_commit(Store *store, GError **error)
         roll_back(store);
         return fail(error, FAIL_LATER, "a part of the transaction failed: all of it was rolled back");
     }
-    if (keep_last_key(store, error) && store->driver->script(store->connection, "COMMIT", error)) {
+    if (no_stream(store, error) && count_change(store, error) && store->driver->commit(store->connection, error)) {
         forget_transaction(store);
         return true;
     }
@@ -312,29 +335,12 @@ bool write_end(Store *store, const Write *write, bool ok, GError **error)
 
 /* ---- ids ---- */
 
-/* Nobody else writes before this transaction ends, so it is read and written once. */
-static bool read_last_key(Store *store, GError **error)
-{
-    g_autoptr(Query) query = query_start(store, error, "SELECT value FROM last_key", NULL, 0);
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    if (step == STEP_DONE)
-        fail(error, FAIL_LATER, "the database has lost its record of keys");
-    if (step != STEP_ROW)
-        return false;
-    store->last_key = query_integer(query, 0);
-    store->keyed = true;
-    return true;
-}
-
 int64_t store_key_new(Store *store, GError **error)
 {
+    int64_t key = 0;
     if (store->depth == 0)
         log_panic("store_key_new outside a transaction: the key might be handed out again");
-    if (!store->keyed && !read_last_key(store, error))
-        return 0;
-    int64_t now = (int64_t)((uint64_t)clock_unique() << 11 | (g_random_int() & 0x7ff));
-    store->last_key = MAX(now, store->last_key + 1);
-    return store->last_key;
+    return store->driver->key(store->connection, &key, error) ? key : 0;
 }
 
 /* The finaliser of SplitMix64. */
@@ -408,41 +414,50 @@ bool store_count_answer(Store *store, const char *address, int64_t time, int64_t
            write_end(store, &write, count_answer(store, address, time, today, error), error);
 }
 
-static bool expire_table(Store *store, const char *sql, int64_t before, GError **error)
+/* Up to which time the next portion goes; *more: there is one behind it. */
+static bool find_portion(Store *store, const char *find, int64_t before, int64_t *last, bool *more, GError **error)
 {
-    int64_t removed;
-    do {
+    g_autoptr(Query) query = query_open(store, error, find, INTEGER(before), INTEGER(EXPIRE_ROWS - 1));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *more = step == STEP_ROW;
+    *last = *more ? query_integer(query, 0) : before - 1;
+    return step != STEP_FAILED;
+}
+
+bool store_expire_rows(Store *store, const char *find, const char *remove, int64_t before, GError **error)
+{
+    bool more = true;
+    while (more) {
+        int64_t last;
         Write write;
         if (!write_begin(store, &write, error))
             return false;
-        bool ok = query_run(store, error, &removed, sql, INTEGER(before), INTEGER(EXPIRE_ROWS));
+        bool ok = find_portion(store, find, before, &last, &more, error) &&
+                  query_run(store, error, NULL, remove, INTEGER(last));
         if (!write_end(store, &write, ok, error))
             return false;
-    } while (removed == EXPIRE_ROWS);
+    }
     return true;
 }
 
 bool store_expire(Store *store, int64_t age_us, GError **error)
 {
     int64_t before = clock_now() - age_us;
-    return expire_table(store,
-                        "DELETE FROM effect WHERE entry IN "
-                        "(SELECT entry FROM effect WHERE recorded_at < $1 ORDER BY recorded_at LIMIT $2)",
-                        before, error) &&
-           expire_table(store,
-                        "DELETE FROM answer WHERE (day, address) IN "
-                        "(SELECT day, address FROM answer WHERE day < $1 ORDER BY day LIMIT $2)",
-                        before / DAY, error) &&
-           expire_table(store,
-                        "DELETE FROM message_id WHERE (list, message_id) IN "
-                        "(SELECT list, message_id FROM message_id WHERE seen_at < $1 ORDER BY seen_at LIMIT $2)",
-                        before, error);
+    return store_expire_rows(store,
+                             "SELECT recorded_at FROM effect WHERE recorded_at < $1 ORDER BY recorded_at "
+                             "LIMIT 1 OFFSET $2",
+                             "DELETE FROM effect WHERE recorded_at <= $1", before, error) &&
+           store_expire_rows(store, "SELECT day FROM answer WHERE day < $1 ORDER BY day LIMIT 1 OFFSET $2",
+                             "DELETE FROM answer WHERE day <= $1", before / DAY, error) &&
+           store_expire_rows(store,
+                             "SELECT seen_at FROM message_id WHERE seen_at < $1 ORDER BY seen_at LIMIT 1 OFFSET $2",
+                             "DELETE FROM message_id WHERE seen_at <= $1", before, error);
 }
 
 int64_t store_version(Store *store)
 {
-    int64_t version;
-    if (store->driver->version(store->connection, &version, NULL))
-        return version;
+    g_autoptr(Query) query = query_start(store, NULL, "SELECT value FROM store_version", NULL, 0);
+    if (query && query_step(query, NULL) == STEP_ROW)
+        return query_integer(query, 0);
     return --store->unknown; /* never the same twice: nothing cached is trusted */
 }

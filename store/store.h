@@ -61,10 +61,8 @@ bool store_commit(Store *store, GError **error);
 void store_rollback(Store *store);
 /* For who syncs a batch of files anyway: from now on the commits of this
  * connection do not wait for the disk, and are durable once the file *fd
- * (borrowed) was synced after them. When that sync fails, what others see of the
- * commits may never come to the disk: end, and begin again. What is in *fd by now, whoever
- * wrote it, is written once more, so that the next sync of *fd brings it to the disk also where
- * an earlier one failed. Waits for the lock as a write does. A driver that cannot do so sets -1 and
+ * (borrowed) was synced after them. When that sync fails, end the process: what others see of the commits may not be on
+ * the disk, and is lost if the power fails before the next checkpoint. A driver that cannot do so sets -1 and
  * goes on making each commit durable. */
 bool store_leave_sync(Store *store, int *fd, GError **error);
 /* Savepoints inside a transaction: undo one entry's effects, keep the others'.
@@ -87,5 +85,6 @@ bool store_count_answer(Store *store, const char *address, int64_t time, int64_t
 /* Drops effect records, message-ids and counts of answers older than age_us. */
 bool store_expire(Store *store, int64_t age_us, GError **error);
 
-/* Changes whenever another connection wrote; cached reads are stale then. */
+/* Changes when somebody changed lists, their settings, domains or secrets: what was kept of them in memory is stale
+ * then. Members, posts and what comes back of them do not count. */
 int64_t store_version(Store *store);

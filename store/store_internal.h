@@ -19,11 +19,13 @@
 #include "store/list.h"
 #include "store/store.h"
 
-typedef enum ValueType { VALUE_NULL, VALUE_INTEGER, VALUE_TEXT, VALUE_BLOB } ValueType;
+typedef enum ValueType { VALUE_INTEGER, VALUE_TEXT, VALUE_BLOB } ValueType;
 
-/* A parameter. Memory is borrowed until the query ends. */
+/* A parameter. It has its type also where it is NULL, since some databases want to know the types before the values.
+ * Memory is borrowed until the query ends. */
 typedef struct Value {
     ValueType type;
+    bool null;
     int64_t integer;
     const void *data;
     size_t length;
@@ -31,7 +33,7 @@ typedef struct Value {
 
 /* For parameters: NULL text is NULL; INTEGER_OR_NULL takes -1 as NULL. */
 #define INTEGER(x) ((Value){.type = VALUE_INTEGER, .integer = (int64_t)(x)})
-#define INTEGER_OR_NULL(x) ((Value){.type = (x) < 0 ? VALUE_NULL : VALUE_INTEGER, .integer = (int64_t)(x)})
+#define INTEGER_OR_NULL(x) ((Value){.type = VALUE_INTEGER, .null = (x) < 0, .integer = (int64_t)(x)})
 #define TEXT(x) store_text(x)
 #define BLOB(x, n) ((Value){.type = VALUE_BLOB, .data = (x), .length = (n)})
 Value store_text(const char *text);
@@ -50,7 +52,9 @@ typedef struct StoreDriver {
     bool (*backup)(void *connection, const char *to, GError **error); /* store_backup() */
     bool (*compact)(void *connection, GError **error);                /* store_compact() */
     bool (*script)(void *connection, const char *sql, GError **error); /* statements without parameters or results */
-    void *(*prepare)(void *connection, const char *sql, GError **error);
+    /* The values tell the types of the parameters, the same at each use of this sql. A statement that is no stream may
+     * read its whole result into memory at the first step; a stream may not, and others are used beside it. */
+    void *(*prepare)(void *connection, const char *sql, const Value *values, size_t count, bool stream, GError **error);
     void (*finalize)(void *statement);
     bool (*bind)(void *statement, int parameter, const Value *value, GError **error); /* from 1 */
     Step (*step)(void *statement, GError **error);
@@ -61,12 +65,16 @@ typedef struct StoreDriver {
     int64_t (*changed)(void *connection);                               /* rows changed by the last statement */
     int64_t (*changed_ever)(void *connection);                          /* only ever compared */
     bool (*leave_sync)(void *connection, int *fd, GError **error);      /* store_leave_sync(); NULL: cannot */
-    bool (*in_transaction)(void *connection);                           /* false after the database gave one up */
-    bool (*version)(void *connection, int64_t *version, GError **error);
+    bool (*begin)(void *connection, GError **error); /* a transaction that will not fail later for want of a lock */
+    bool (*commit)(void *connection, GError **error);
+    void (*rollback)(void *connection);
+    bool (*in_transaction)(void *connection); /* false after the database gave one up */
+    /* A key that was never handed out, by whatever connection: clock_unique() << 11 with random bits below where that
+     * is greater than all before. Inside a transaction, whose rollback may give it back. */
+    bool (*key)(void *connection, int64_t *key, GError **error);
     /* Tells a database that is empty or ours from a stranger's (FAIL_CONFIG).
      * has_schema: a migration table is there. */
     bool (*inspect)(void *connection, bool *has_schema, GError **error);
-    const char *begin_write;  /* starts a transaction that will not fail later for want of the lock */
     const char *const *words; /* for schema/: pairs "@word@", text; NULL ends */
 } StoreDriver;
 
@@ -80,10 +88,18 @@ bool store_fail_missing(const char *where, const char *what, GError **error);
 
 typedef struct Query Query;
 
-/* Binds and starts nothing yet; the first query_step() does. */
+/* Binds and starts nothing yet; the first query_step() does. For results that fit in memory: a driver may read them
+ * whole at the first step. */
 Query *query_start(Store *store, GError **error, const char *sql, const Value *values, size_t count);
 #define query_open(store, error, sql, ...) \
     query_start(store, error, sql, (const Value[]){__VA_ARGS__}, sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
+
+/* The same for results of any size, whose rows are fetched as they are asked for. Other queries may run meanwhile, but
+ * no transaction begins or ends: store_begin() and store_commit() fail while a stream is open. */
+Query *query_stream_start(Store *store, GError **error, const char *sql, const Value *values, size_t count);
+#define query_stream(store, error, sql, ...) \
+    query_stream_start(store, error, sql, (const Value[]){__VA_ARGS__}, \
+                       sizeof((const Value[]){__VA_ARGS__}) / sizeof(Value))
 void query_free(Query *query);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Query, query_free)
 
@@ -111,6 +127,16 @@ typedef struct Write {
 } Write;
 bool write_begin(Store *store, Write *write, GError **error);
 bool write_end(Store *store, const Write *write, bool ok, GError **error);
+
+/* Removes rows older than before (in the table's own unit), 10,000 or a few more in a transaction, so that others are
+ * not kept waiting. find gives the time of the row at place $2 among those older than $1, remove removes all up to $1:
+ * both by an index on the time, since a search for each row by a key of several columns would pass all others of its
+ * list. */
+bool store_expire_rows(Store *store, const char *find, const char *remove, int64_t before, GError **error);
+
+/* For what changes lists, settings, domains or secrets, or anything else that processes keep in memory: the commit
+ * changes store_version(). Inside a transaction. */
+void store_changed(Store *store);
 
 /* Keys are the time in microseconds and 11 random bits, or the one after the last where the clock was set back: never
  * one that was handed out before. Inside a transaction; 0 with error. An id is a key and a mix of it, so it needs no

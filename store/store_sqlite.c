@@ -23,7 +23,8 @@
 
 typedef struct Connection {
     sqlite3 *database;
-    sqlite3_stmt *version; /* kept prepared: it is asked often */
+    bool keyed;            /* keys were made in this transaction: nobody else writes before it ends, */
+    int64_t last_key;      /* so the last of them is written once, with the commit */
     int log;               /* the write-ahead log, where its sync is left to the caller; else -1 */
     dev_t device;          /* of the file that was opened */
     ino_t file;
@@ -69,7 +70,6 @@ static bool failed(sqlite3 *database, int result, GError **error)
 static void sqlite_close(void *connection)
 {
     Connection *self = connection;
-    sqlite3_finalize(self->version);
     sqlite3_close_v2(self->database);
     if (self->log >= 0)
         close(self->log);
@@ -182,8 +182,10 @@ static void *sqlite_open(const char *where, bool create, GError **error)
 
 /* SQLite numbers $1, $2 by where they stand in the text; ?1, ?2 by their
  * number, as other databases do with $. */
-static void *sqlite_prepare(void *connection, const char *sql, GError **error)
+static void *sqlite_prepare(void *connection, const char *sql, const Value *values, size_t count, bool stream,
+                            GError **error)
 {
+    (void)values, (void)count, (void)stream; /* SQLite asks for no types, and each of its statements is a stream */
     sqlite3 *database = ((Connection *)connection)->database;
     sqlite3_stmt *statement = NULL;
     g_autofree char *numbered = g_strdelimit(g_strdup(sql), "$", '?');
@@ -202,16 +204,16 @@ static void sqlite_finalize(void *statement)
 
 static int bind_value(sqlite3_stmt *statement, int index, const Value *value)
 {
+    if (value->null)
+        return sqlite3_bind_null(statement, index);
     switch (value->type) {
     case VALUE_INTEGER:
         return sqlite3_bind_int64(statement, index, value->integer);
     case VALUE_TEXT:
         return sqlite3_bind_text64(statement, index, value->data, value->length, SQLITE_STATIC, SQLITE_UTF8);
-    case VALUE_BLOB:
+    default:
         return value->length ? sqlite3_bind_blob64(statement, index, value->data, value->length, SQLITE_STATIC)
                              : sqlite3_bind_zeroblob(statement, index, 0);
-    default:
-        return sqlite3_bind_null(statement, index);
     }
 }
 
@@ -273,20 +275,6 @@ static bool sqlite_in_transaction(void *connection)
     return !sqlite3_get_autocommit(((Connection *)connection)->database);
 }
 
-static bool sqlite_version(void *connection, int64_t *version, GError **error)
-{
-    Connection *self = connection;
-    if (!self->version)
-        self->version = sqlite_prepare(self, "PRAGMA data_version", error);
-    if (!self->version)
-        return false;
-    bool row = sqlite_step(self->version, error) == STEP_ROW;
-    if (row)
-        *version = sqlite3_column_int64(self->version, 0);
-    sqlite3_reset(self->version);
-    return row;
-}
-
 static bool number_of(sqlite3 *database, const char *sql, int64_t *number, GError **error)
 {
     sqlite3_stmt *statement = NULL;
@@ -301,47 +289,33 @@ static bool number_of(sqlite3 *database, const char *sql, int64_t *number, GErro
     return result == SQLITE_ROW;
 }
 
-/* The log's head, and that of each page in it; both have the salt, which changes when the log begins anew: what comes
- * behind is left from before then (https://sqlite.org/fileformat2.html#walformat). */
-#define LOG_MAGIC_SIZE 3
-#define LOG_MAGIC "\x37\x7f\x06"
-#define LOG_HEAD_SIZE 32
-#define LOG_PAGE_SIZE_AT 8
-#define LOG_PAGE_SIZE_MAX 65536
-#define LOG_SALT_AT 16
-#define PAGE_HEAD_SIZE 24
-#define PAGE_SALT_AT 8
-#define SALT_SIZE 8
-
-static bool read_log(int log, void *octets, size_t size, off_t at, bool *whole, GError **error)
+static bool sqlite_begin(void *connection, GError **error)
 {
-    ssize_t got = TEMP_FAILURE_RETRY(pread(log, octets, size, at));
-    *whole = got == (ssize_t)size;
-    return got >= 0 || fail_errno(error, FAIL_LATER, "read the database's log");
+    ((Connection *)connection)->keyed = false;
+    return sqlite_script(connection, "BEGIN IMMEDIATE", error);
 }
 
-/* Writes what the log holds once more where it is. A sync that failed has told so to somebody, and left it clean in the
- * kernel's memory: the next one would succeed without it. Nobody else may write meanwhile. */
-static bool write_log_again(int log, GError **error)
+static bool sqlite_commit(void *connection, GError **error)
 {
-    uint8_t head[LOG_HEAD_SIZE];
-    uint32_t page_size;
-    bool whole;
-    if (!read_log(log, head, sizeof head, 0, &whole, error))
+    Connection *self = connection;
+    g_autofree char *keep = g_strdup_printf("UPDATE last_key SET value = %" G_GINT64_FORMAT, self->last_key);
+    return (!self->keyed || script_once(self->database, keep, error)) && script_once(self->database, "COMMIT", error);
+}
+
+static void sqlite_rollback(void *connection)
+{
+    sqlite_script(connection, "ROLLBACK", NULL);
+}
+
+static bool sqlite_key(void *connection, int64_t *key, GError **error)
+{
+    Connection *self = connection;
+    if (!self->keyed && !number_of(self->database, "SELECT value FROM last_key", &self->last_key, error))
         return false;
-    memcpy(&page_size, head + LOG_PAGE_SIZE_AT, sizeof page_size);
-    if (!whole || memcmp(head, LOG_MAGIC, LOG_MAGIC_SIZE) != 0 || GUINT32_FROM_BE(page_size) > LOG_PAGE_SIZE_MAX)
-        return true; /* SQLite would take nothing from it */
-    size_t size = PAGE_HEAD_SIZE + (size_t)GUINT32_FROM_BE(page_size);
-    g_autofree uint8_t *page = g_malloc(size);
-    bool sound = fs_pwrite(log, head, sizeof head, 0, error);
-    for (off_t at = LOG_HEAD_SIZE; sound; at += (off_t)size) {
-        sound = read_log(log, page, size, at, &whole, error);
-        if (!whole || memcmp(page + PAGE_SALT_AT, head + LOG_SALT_AT, SALT_SIZE) != 0)
-            break;
-        sound = fs_pwrite(log, page, size, at, error);
-    }
-    return sound;
+    int64_t now = (int64_t)((uint64_t)clock_unique() << 11 | (g_random_int() & 0x7ff));
+    *key = self->last_key = MAX(now, self->last_key + 1);
+    self->keyed = true;
+    return true;
 }
 
 /* A commit is in the log; with NORMAL, SQLite syncs that only before it moves
@@ -349,19 +323,15 @@ static bool write_log_again(int log, GError **error)
 static bool sqlite_leave_sync(void *connection, int *fd, GError **error)
 {
     Connection *self = connection;
-    int64_t version;
-    if (!sqlite_version(self, &version, error)) /* a read, so that the log is there */
+    int64_t tables;
+    if (!number_of(self->database, "SELECT count(*) FROM sqlite_schema", &tables, error)) /* a read makes the log */
         return false;
     g_autofree char *path = g_strconcat(sqlite3_db_filename(self->database, "main"), "-wal", NULL);
     self->log = open(path, O_RDWR | O_CLOEXEC);
     if (self->log < 0)
         return fail_errno(error, FAIL_LATER, "open %s", path);
     *fd = self->log;
-    if (!script_once(self->database, store_sqlite.begin_write, error))
-        return false;
-    bool written = write_log_again(self->log, error);
-    return script_once(self->database, "ROLLBACK", written ? error : NULL) && written &&
-           script_once(self->database, "PRAGMA synchronous = NORMAL", error);
+    return script_once(self->database, "PRAGMA synchronous = NORMAL", error);
 }
 
 static bool sqlite_inspect(void *connection, bool *has_schema, GError **error)
@@ -478,9 +448,11 @@ const StoreDriver store_sqlite = {
     .changed = sqlite_changed,
     .changed_ever = sqlite_changed_ever,
     .leave_sync = sqlite_leave_sync,
+    .begin = sqlite_begin,
+    .commit = sqlite_commit,
+    .rollback = sqlite_rollback,
     .in_transaction = sqlite_in_transaction,
-    .version = sqlite_version,
+    .key = sqlite_key,
     .inspect = sqlite_inspect,
-    .begin_write = "BEGIN IMMEDIATE",
     .words = words,
 };

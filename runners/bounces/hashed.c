@@ -11,7 +11,7 @@
 typedef struct Known {
     GHashTable *addresses; /* guint64 -> GPtrArray of char */
     unsigned count;
-    int64_t read_at, version;
+    int64_t read_at;
 } Known;
 
 struct Hashed {
@@ -69,7 +69,6 @@ static Known *read_list(Hashed *hashed, const VerpList *list, GError **error)
 {
     Known *known = g_new0(Known, 1);
     known->addresses = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
-    known->version = store_version(hashed->store);
     known->read_at = clock_monotonic();
     if (!member_each(hashed->store, list->list_id, ROLE_MEMBER, keep, &(Reading){known, list}, error)) {
         known_free(known);
@@ -92,9 +91,7 @@ bool hashed_find(Hashed *hashed, const VerpList *list, uint64_t hash, const GPtr
     *addresses = known ? g_hash_table_lookup(known->addresses, &hash) : NULL;
     if (*addresses)
         return true;
-    bool current = known && (known->version == store_version(hashed->store) ||
-                             clock_monotonic() - known->read_at < REREAD_US);
-    if (current)
+    if (known && clock_monotonic() - known->read_at < REREAD_US)
         return true;
     known = read_list(hashed, list, error);
     *addresses = known ? g_hash_table_lookup(known->addresses, &hash) : NULL;

@@ -26,7 +26,6 @@ struct Fragments {
     FragmentCount waiting; /* of this host */
     int64_t since;         /* octets let in since that count */
     int64_t counted_at, count_cost; /* monotonic; microseconds that it took */
-    int64_t version;       /* of the store, when let_in was looked through */
 };
 
 static void let_in_free(gpointer data)
@@ -74,7 +73,7 @@ static bool is_overfull(const Fragments *fragments)
 /* Counts anew what was counted longer ago than age, and forgets what has come into the index. */
 static bool refresh(Fragments *fragments, Store *store, int64_t age, GError **error)
 {
-    int64_t now = clock_monotonic(), version = store_version(store);
+    int64_t now = clock_monotonic();
     age = MAX(age, COUNT_SHARE * fragments->count_cost);
     if (fragments->counted_at != 0 && now - fragments->counted_at < age)
         return true;
@@ -84,7 +83,7 @@ static bool refresh(Fragments *fragments, Store *store, int64_t age, GError **er
     g_hash_table_iter_init(&iter, fragments->let_in);
     while (g_hash_table_iter_next(&iter, &key, &value)) {
         bool known = now - ((LetIn *)value)->time > LET_IN_US;
-        if (!known && version != fragments->version && !is_known(store, key, &known, error))
+        if (!known && !is_known(store, key, &known, error))
             return false;
         if (known)
             g_hash_table_iter_remove(&iter);
@@ -93,7 +92,6 @@ static bool refresh(Fragments *fragments, Store *store, int64_t age, GError **er
     if (!fragment_count(store, host, &fragments->waiting, error))
         return false;
     fragments->since = 0;
-    fragments->version = version;
     fragments->counted_at = clock_monotonic();
     fragments->count_cost = fragments->counted_at - now;
     return true;

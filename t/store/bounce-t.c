@@ -228,6 +228,8 @@ static void assert_looked_up(Fixture *fixture, const char *statement, const char
 
 static void test_looks_at_few(Fixture *fixture, const void *data)
 {
+    if (!fixture_is_sqlite())
+        return;
     assert_looked_up(fixture, EXPLAIN BOUNCE_DAYS_OF_BOTH, NULL);
     assert_looked_up(fixture, EXPLAIN BOUNCE_DAYS_OF_LIST, NULL);
     assert_looked_up(fixture, EXPLAIN BOUNCE_DAYS_OF_ADDRESS, "SCAN l"); /* for each list, the address */
@@ -239,6 +241,8 @@ static void test_looks_at_few(Fixture *fixture, const void *data)
 /* Who has a score, or one address: no statement goes through all members. */
 static void test_reset_looks_at_few(Fixture *fixture, const void *data)
 {
+    if (!fixture_is_sqlite())
+        return;
     static const char *const statements[] = {
         "EXPLAIN QUERY PLAN " BOUNCE_ENABLE(BOUNCE_OF_ALL), "EXPLAIN QUERY PLAN " BOUNCE_FORGET(BOUNCE_OF_ALL),
         "EXPLAIN QUERY PLAN " BOUNCE_ENABLE(BOUNCE_OF_ADDRESS), "EXPLAIN QUERY PLAN " BOUNCE_FORGET(BOUNCE_OF_ADDRESS)};

@@ -2,7 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A store in a temporary directory, for each test its own.
+ * A store for each test. LISTRUNNER_STORE names the driver (sqlite), and LISTRUNNER_STORE_WHERE where its databases
+ * are, with an "@" for the name of the test's own; by default a file in a temporary directory.
  */
 #include <glib.h>
 #include <glib/gstdio.h>
@@ -11,7 +12,8 @@
 #include "store/store.h"
 
 typedef struct Fixture {
-    char *directory, *path;
+    char *directory;
+    char *path; /* where the database is, for store_open() */
     Store *store;
 } Fixture;
 
@@ -28,14 +30,38 @@ typedef struct Fixture {
         g_assert_true(done_); \
     } while (0)
 
+static inline const char *fixture_driver(void)
+{
+    const char *driver = g_getenv("LISTRUNNER_STORE");
+    return driver ? driver : "sqlite";
+}
+
+/* For a test that looks into SQLite's files or breaks them: false, and the test is skipped, with another driver. */
+static inline bool fixture_is_sqlite(void)
+{
+    bool sqlite = g_str_equal(fixture_driver(), "sqlite");
+    if (!sqlite)
+        g_test_skip("it is about SQLite");
+    return sqlite;
+}
+
+/* One more connection to the test's database; NULL with error. */
+static inline Store *fixture_connect(const Fixture *fixture, GError **error)
+{
+    return store_open(fixture_driver(), fixture->path, false, error);
+}
+
 static inline void fixture_open(Fixture *fixture, const void *data)
 {
     (void)data;
     GError *error = NULL;
     fixture->directory = g_dir_make_tmp("store-XXXXXX", &error);
     g_assert_no_error(error);
-    fixture->path = g_build_filename(fixture->directory, "t.db", NULL);
-    fixture->store = store_open("sqlite", fixture->path, true, &error);
+    const char *where = g_getenv("LISTRUNNER_STORE_WHERE");
+    g_auto(GStrv) parts = g_strsplit(where ? where : "", "@", -1);
+    g_autofree char *name = g_path_get_basename(fixture->directory);
+    fixture->path = where ? g_strjoinv(name, parts) : g_build_filename(fixture->directory, "t.db", NULL);
+    fixture->store = store_open(fixture_driver(), fixture->path, true, &error);
     g_assert_no_error(error);
     g_assert_nonnull(fixture->store);
 }

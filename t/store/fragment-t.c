@@ -274,6 +274,8 @@ static int cost(Fixture *fixture)
 /* It costs the same however many sets are open or remembered. */
 static void test_cost(Fixture *fixture, gconstpointer data)
 {
+    if (!fixture_is_sqlite())
+        return;
     GError *error = NULL;
     int costs[2];
     char key[FRAGMENT_KEY_DIGITS + 1];
@@ -321,6 +323,8 @@ static void test_forget(Fixture *fixture, gconstpointer data)
 /* A database from before the counts. */
 static void test_upgrade(Fixture *fixture, gconstpointer data)
 {
+    if (!fixture_is_sqlite())
+        return;
     GError *error = NULL;
     Migration before[4] = {{0}};
     for (size_t i = 0; i < 3; i++)
@@ -334,7 +338,7 @@ static void test_upgrade(Fixture *fixture, gconstpointer data)
         "value > 5, 0, 0, 2, value, 100 + value, 200, 0, NULL, NULL FROM json_each('[1,2,3,4,5,6,7]')";
     assert_ok(store_sqlite.script(connection, filling, &error), error);
     store_sqlite.close(connection);
-    g_autoptr(Store) store = store_open("sqlite", path, true, &error);
+    g_autoptr(Store) store = store_open(fixture_driver(), path, true, &error);
     g_assert_no_error(error);
     FragmentCount count;
     assert_ok(fragment_count(store, "h1", &count, &error), error);

@@ -67,7 +67,7 @@ static void test_clock(Fixture *fixture, const void *data)
 /* The other process. */
 static int make_keys_ahead(const char *path)
 {
-    g_autoptr(Store) store = store_open("sqlite", path, false, NULL);
+    g_autoptr(Store) store = store_open(fixture_driver(), path, false, NULL);
     g_autoptr(List) list = store && domain_create(store, "example.com", NULL, NULL)
                                ? list_create(store, "test@example.com", NULL, NULL) : NULL;
     return list && member_add(store, list->list_id, ROLE_MEMBER, "a@example.org", NULL, NULL, NULL) &&

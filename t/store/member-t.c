@@ -345,7 +345,7 @@ static void test_import_given_up(Fixture *fixture, const void *data)
     GError *error = NULL;
     MemberImport *import = member_import_open(fixture->store, LIST, ROLE_MEMBER, &error);
     assert_ok(member_import_add(import, 1, "a@example.org", NULL, NULL, &error), error);
-    g_autoptr(Store) other = store_open("sqlite", fixture->path, false, &error);
+    g_autoptr(Store) other = fixture_connect(fixture, &error);
     assert_ok(member_add(other, LIST, ROLE_MEMBER, "b@example.org", NULL, NULL, &error), error);
     member_import_free(import);
     int64_t count;

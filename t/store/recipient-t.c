@@ -162,7 +162,7 @@ static void test_snapshot(Fixture *fixture, const void *data)
     add(fixture, "c@example.org", preferences_unset);
     g_autoptr(RecipientCursor) cursor = recipient_cursor_open(fixture->store, LIST, NULL, NULL, &error);
     g_assert_cmpstr(recipient_cursor_next(cursor, &error), ==, "a@example.org");
-    g_autoptr(Store) other = store_open("sqlite", fixture->path, false, &error);
+    g_autoptr(Store) other = fixture_connect(fixture, &error);
     assert_ok(member_add(other, LIST, ROLE_MEMBER, "b@example.org", NULL, NULL, &error), error);
     g_assert_cmpstr(recipient_cursor_next(cursor, &error), ==, "c@example.org");
     g_assert_null(recipient_cursor_next(cursor, &error));

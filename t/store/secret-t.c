@@ -23,7 +23,7 @@ static void test_made_once(Fixture *fixture, const void *data)
     g_assert_cmpuint(first->len, ==, 1);
     g_assert_cmpuint(g_bytes_get_size(first->pdata[0]), ==, SECRET_OCTETS);
     g_assert_true(g_bytes_equal(first->pdata[0], again->pdata[0]));
-    g_autoptr(Store) other = store_open("sqlite", fixture->path, false, &error);
+    g_autoptr(Store) other = fixture_connect(fixture, &error);
     g_assert_no_error(error);
     g_autoptr(GPtrArray) elsewhere = all(other);
     g_assert_true(g_bytes_equal(first->pdata[0], elsewhere->pdata[0]));
