@@ -21,8 +21,7 @@ static bool accept(Work *work, const Held *held, GError **error)
     json_object_del(meta, META_ORDINAL); /* that of its row in the outbox takes the place */
     json_object_del(meta, META_SHARD);
     meta_set_bool(meta, KEY_MODERATED, true);
-    if (meta_integer(meta, META_ARRIVAL, 0) <= 0)
-        meta_set_integer(meta, META_ARRIVAL, held->held_at);
+    json_object_del(meta, META_ARRIVAL); /* its time begins anew: it may have been held for longer than mail lives */
     GPtrArray *pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
     g_ptr_array_add(pieces, g_bytes_ref(held->message));
     work_entry(work, "pipeline", meta, pieces, NULL);

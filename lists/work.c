@@ -120,33 +120,6 @@ void work_log(const Work *work, const char *list_id, const char *format, ...)
     log_info("%s list=%s %s", work->actor.from ? work->actor.from : "-", list_id, text);
 }
 
-/* ---- drafts ---- */
-
-typedef struct Given {
-    char **all, **next;
-} Given;
-
-static const char *given_next(void *data, GError **error)
-{
-    Given *given = data;
-    return *given->next ? *given->next++ : NULL;
-}
-
-static void given_free(void *data)
-{
-    Given *given = data;
-    g_strfreev(given->all);
-    g_free(given);
-}
-
-/* recipients is consumed. */
-static void set_recipients(Draft *draft, char **recipients)
-{
-    Given *given = g_new(Given, 1);
-    *given = (Given){recipients, recipients};
-    draft_set_recipients(draft, given_next, given, given_free);
-}
-
 void work_into(Work *work, WorkTake *take, void *data)
 {
     for (unsigned at = 0; at < work->entries->len; at++) {
@@ -155,7 +128,7 @@ void work_into(Work *work, WorkTake *take, void *data)
         for (unsigned piece = 0; piece < entry->pieces->len; piece++)
             draft_add_message(draft, entry->pieces->pdata[piece]);
         if (entry->recipients && *entry->recipients)
-            set_recipients(draft, g_strdupv(entry->recipients));
+            draft_set_addresses(draft, g_strdupv(entry->recipients));
         take(data, draft);
     }
     g_ptr_array_set_size(work->entries, 0);
@@ -231,7 +204,7 @@ static Draft *row_draft(const OutboxRow *row, GError **error)
     draft_add_message(draft, row->message);
     char **recipients = split_recipients(row);
     if (recipients)
-        set_recipients(draft, recipients);
+        draft_set_addresses(draft, recipients);
     return draft;
 }
 

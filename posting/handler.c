@@ -5,7 +5,6 @@
 #include <string.h>
 
 const Handler *const handlers[] = {
-    &handler_after_delivery,
     &handler_avoid_duplicates,
     &handler_cleanse,
     &handler_cook_headers,

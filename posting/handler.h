@@ -3,8 +3,7 @@
 #pragma once
 /*
  * A handler edits the header of an accepted post or says where it goes. It
- * changes the Post and nothing else (after-delivery counts the post in the
- * store). One handler, one file in handlers/, one const struct, one line in
+ * changes the Post and nothing else. One handler, one file in handlers/, one const struct, one line in
  * handlers[] (handler.c).
  */
 #include <glib.h>
@@ -17,7 +16,7 @@ typedef struct Handler {
     bool (*process)(Post *post, GError **error);
 } Handler;
 
-extern const Handler handler_after_delivery, handler_avoid_duplicates, handler_cleanse, handler_cook_headers,
+extern const Handler handler_avoid_duplicates, handler_cleanse, handler_cook_headers,
     handler_decorate, handler_dmarc, handler_member_recipients, handler_owner_recipients, handler_rfc_2369,
     handler_subject_prefix, handler_to_archive, handler_to_outgoing;
 

@@ -3,7 +3,6 @@
 #include "posting/pipeline.h"
 
 static const Handler *const posting[] = {
-    &handler_after_delivery, /* first: it hands out the number that subject-prefix writes */
     &handler_member_recipients,
     &handler_avoid_duplicates,
     &handler_cleanse,

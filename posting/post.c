@@ -43,6 +43,7 @@ void post_clear(Post *post)
     g_clear_pointer(&post->patterns, g_hash_table_unref);
     g_clear_pointer(&post->target, g_free);
     g_clear_pointer(&post->member, g_free);
+    g_clear_pointer(&post->message_key, g_free);
     g_clear_pointer(&post->given, g_strfreev);
     g_clear_pointer(&post->skip_sender, g_free);
     g_clear_pointer(&post->copied, g_strfreev);
@@ -145,6 +146,11 @@ void post_add_reason(Post *post, const char *format, ...)
     va_start(arguments, format);
     g_ptr_array_add(post->reasons, g_strdup_vprintf(format, arguments));
     va_end(arguments);
+}
+
+void post_note_duplicate(Post *post)
+{
+    post_add_reason(post, "A message with the same Message-ID was posted before.");
 }
 
 char *post_reasons(const Post *post, const char *separator)

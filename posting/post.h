@@ -81,6 +81,7 @@ typedef struct Post {
     const char *left, *left_reason; /* why a part of a message comes alone (KEY_LEFT), or NULL */
     bool moderated; /* a person let it pass */
     bool ours;      /* we wrote it (virgin) */
+    int64_t post_id; /* its number on the list, 0: none; handed out before the handlers run */
     bool no_requests; /* nobody works mail to -join, -leave and -request: no field names them */
 
     /* what the rules found (names and texts) */
@@ -93,9 +94,9 @@ typedef struct Post {
     bool mitigation_known;
     char *target;             /* the name of the chain that a rule sends it to */
     char *member;             /* the address that made it a member's post */
+    char *message_key;        /* its Message-ID as the store records it, when the rule duplicate has looked for it */
 
     /* what the handlers left */
-    int64_t post_id; /* its number on the list, 0: none; the caller sets what an earlier try got */
     GPtrArray *sends;       /* of PostSend: how it leaves */
     PostRecipients recipients; /* who gets copies, if one of the sends is for POST_OUT */
     char **given;           /* POST_TO_GIVEN */
@@ -133,6 +134,7 @@ PostSend *post_send_find(const Post *post, const char *queue);
 Message *post_send_message(const Post *post, PostSend *send);
 
 void post_add_reason(Post *post, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void post_note_duplicate(Post *post); /* the reason: another with its Message-ID was posted before */
 char *post_reasons(const Post *post, const char *separator); /* g_free() */
 
 /* Does the list use the site's archiver of that name? */

@@ -42,6 +42,7 @@ bool list_runner_start(Runner *runner, GError **error)
     ListRunner *own = g_new0(ListRunner, 1);
     own->store = store;
     own->lists = list_cache_new(store);
+    own->kept = g_ptr_array_new_with_free_func((GDestroyNotify)list_runner_post_free);
     own->archivers = read_archivers(config);
     work_site_init(&own->site, config);
     own->no_requests = !config_has_worker(config, "command");
@@ -60,6 +61,7 @@ void list_runner_stop(Runner *runner)
     ListRunner *own = runner_data(runner);
     if (!own)
         return;
+    g_ptr_array_unref(own->kept);
     list_cache_free(own->lists);
     g_array_unref(own->archivers);
     verp_keys_free(own->keys);
@@ -68,7 +70,7 @@ void list_runner_stop(Runner *runner)
     runner_set_data(runner, NULL);
 }
 
-bool list_runner_begin(Runner *runner, GError **error)
+bool list_runner_refresh(Runner *runner, GError **error)
 {
     ListRunner *own = runner_data(runner);
     g_autoptr(GError) gone = NULL;
@@ -77,7 +79,15 @@ bool list_runner_begin(Runner *runner, GError **error)
     list_cache_refresh(own->lists);
     if (own->keys && clock_monotonic() >= own->keys_until)
         g_clear_pointer(&own->keys, verp_keys_free);
-    return store_begin(own->store, error);
+    g_ptr_array_set_size(own->kept, 0);
+    own->taken = 0;
+    return true;
+}
+
+bool list_runner_begin(Runner *runner, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    return list_runner_refresh(runner, error) && store_begin(own->store, error);
 }
 
 bool list_runner_end(Runner *runner, GError **error)
@@ -117,9 +127,9 @@ VerpKeys *list_runner_keys(Runner *runner, GError **error)
     return own->keys;
 }
 
-bool list_runner_post_init(ListRunnerPost *own, Runner *runner, Entry *entry, GError **error)
+static bool read_entry(ListRunnerPost *own, ListRunner *shared, GError **error)
 {
-    ListRunner *shared = runner_data(runner);
+    Entry *entry = own->entry;
     json_t *meta = entry_meta(entry);
     g_autoptr(GError) fault = NULL;
     const List *list = list_cache_get(shared->lists, entry_list(entry), &fault);
@@ -131,7 +141,6 @@ bool list_runner_post_init(ListRunnerPost *own, Runner *runner, Entry *entry, GE
     }
     g_autoptr(GBytes) octets = entry_message(entry);
     own->message = message_new(octets);
-    post_init(&own->post);
     Post *post = &own->post;
     post->store = shared->store;
     post->lists = shared->lists;
@@ -155,10 +164,75 @@ bool list_runner_post_init(ListRunnerPost *own, Runner *runner, Entry *entry, GE
     return true;
 }
 
-void list_runner_post_clear(ListRunnerPost *own)
+ListRunnerPost *list_runner_post_new(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
+    g_autoptr(ListRunnerPost) own = g_new0(ListRunnerPost, 1);
+    post_init(&own->post);
+    own->entry = entry;
+    own->outcome = outcome;
+    if (!read_entry(own, runner_data(runner), error) ||
+        !list_runner_find_effect(runner, entry, &own->before, &own->number, error))
+        return NULL;
+    return g_steal_pointer(&own);
+}
+
+void list_runner_post_free(ListRunnerPost *own)
+{
+    if (!own)
+        return;
     post_clear(&own->post);
-    g_clear_pointer(&own->message, message_free);
+    message_free(own->message);
+    g_free(own);
+}
+
+void list_runner_keep(Runner *runner, ListRunnerPost *own)
+{
+    ListRunner *shared = runner_data(runner);
+    g_ptr_array_add(shared->kept, own);
+}
+
+/* The entries come in the order in which they were kept, less those that failed meanwhile. */
+ListRunnerPost *list_runner_take(Runner *runner, const Outcome *outcome)
+{
+    ListRunner *shared = runner_data(runner);
+    while (shared->taken < shared->kept->len) {
+        ListRunnerPost *own = g_steal_pointer(&shared->kept->pdata[shared->taken++]);
+        if (own->outcome == outcome)
+            return own;
+        list_runner_post_free(own);
+    }
+    log_panic("an entry is finished that was not kept");
+}
+
+static bool settle_one(Runner *runner, ListRunnerPost *own, ListRunnerSettle *settle, GError **error)
+{
+    Store *store = ((ListRunner *)runner_data(runner))->store;
+    if (!store_savepoint(store, error))
+        return false;
+    bool done = settle(runner, own, &own->outcome->error);
+    store_savepoint_end(store, done);
+    if (!done)
+        g_ptr_array_set_size(own->outcome->drafts, 0);
+    return true;
+}
+
+bool list_runner_settle(Runner *runner, ListRunnerSettle *settle, GError **error)
+{
+    ListRunner *shared = runner_data(runner);
+    bool begun = false;
+    for (unsigned at = 0; at < shared->kept->len; at++) {
+        ListRunnerPost *own = shared->kept->pdata[at];
+        if (!own->settles || own->outcome->error)
+            continue;
+        if (!begun && !store_begin(shared->store, error))
+            return false;
+        begun = true;
+        if (!settle_one(runner, own, settle, error)) {
+            store_rollback(shared->store);
+            return false;
+        }
+    }
+    return !begun || store_commit(shared->store, error);
 }
 
 char *list_runner_effect(const Entry *entry)
@@ -209,67 +283,6 @@ Draft *list_runner_draft(const char *queue, Entry *entry, const Message *message
     return draft;
 }
 
-/* Walks a string array. */
-typedef struct Given {
-    char **all, **next;
-} Given;
-
-static const char *given_next(void *data, GError **error)
-{
-    Given *given = data;
-    return *given->next ? *given->next++ : NULL;
-}
-
-static void given_free(void *data)
-{
-    Given *given = data;
-    g_strfreev(given->all);
-    g_free(given);
-}
-
-void list_runner_set_recipients(Draft *draft, char **addresses)
-{
-    Given *given = g_new(Given, 1);
-    *given = (Given){addresses, addresses};
-    draft_set_recipients(draft, given_next, given, given_free);
-}
-
-/* Walks an entry's recipients. */
-typedef struct Copied {
-    const Entry *entry;
-    size_t offset;
-    GString *address;
-} Copied;
-
-static const char *copied_next(void *data, GError **error)
-{
-    Copied *copied = data;
-    Recipient recipient;
-    while (entry_next_recipient(copied->entry, copied->offset, &recipient)) {
-        copied->offset = recipient.next;
-        if (recipient.state != RECIPIENT_TODO)
-            continue;
-        g_string_truncate(copied->address, 0);
-        g_string_append_len(copied->address, recipient.address, (gssize)recipient.length);
-        return copied->address->str;
-    }
-    return NULL;
-}
-
-static void copied_free(void *data)
-{
-    Copied *copied = data;
-    g_string_free(copied->address, true);
-    g_free(copied);
-}
-
-void list_runner_copy_recipients(Draft *draft, const Entry *entry)
-{
-    Copied *copied = g_new(Copied, 1);
-    *copied = (Copied){entry, 0, g_string_new(NULL)};
-    draft_set_recipients(draft, copied_next, copied, copied_free);
-}
-
 Work *list_runner_work(ListRunner *own, Entry *entry)
 {
     Actor actor = {.role = ACTOR_ADDRESS, .door = DOOR_MAIL, .from = entry_trace(entry),
@@ -294,15 +307,4 @@ void list_runner_log(Entry *entry, const char *format, ...)
     g_autofree char *text = g_strdup_vprintf(format, arguments);
     va_end(arguments);
     log_info("%s list=%s queue=%s %s", entry_trace(entry), entry_list(entry), queue_name(entry_queue(entry)), text);
-}
-
-bool list_runner_handle(Runner *runner, Entry *entry, Outcome *outcome, ListRunnerProcess *process, GError **error)
-{
-    ListRunner *own = runner_data(runner);
-    g_auto(ListRunnerPost) post = {0};
-    if (!list_runner_post_init(&post, runner, entry, error) || !store_savepoint(own->store, error))
-        return false;
-    bool done = process(runner, entry, &post.post, outcome, error);
-    store_savepoint_end(own->store, done);
-    return done;
 }

@@ -2,10 +2,14 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What the runners of list mail (in, pipeline, virgin) share: the store and one
- * transaction a batch, the lists, and the way from an entry to a Post and to
- * new entries. start, begin_batch, end_batch and stop go into their
- * RunnerSpec as they are; runner_data() is the ListRunner.
+ * What the runners of list mail share: the store, the lists, and the way from an entry to a Post and to new entries.
+ * start and stop go into their RunnerSpec as they are, and runner_data() is the ListRunner.
+ *
+ * There are two ways to use the store in a batch. Runners of posts (in, pipeline) work without a transaction:
+ * begin_batch is list_runner_refresh(), handle() only reads the store and keeps a ListRunnerPost, end_batch writes what
+ * all kept ones leave there in one short transaction (list_runner_settle()), and finish() makes the entries. So many
+ * instances work at once. The others (bounces, command) hold one transaction for the batch: list_runner_begin() and
+ * list_runner_end().
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -28,10 +32,13 @@ typedef struct ListRunner {
     VerpKeys *keys;        /* list_runner_keys() */
     int64_t keys_until;    /* monotonic */
     int64_t expire_at;     /* monotonic */
+    GPtrArray *kept;       /* of ListRunnerPost: list_runner_keep(), in order; NULL where it was taken */
+    unsigned taken;        /* up to this one */
     void *more;            /* what one runner has besides */
 } ListRunner;
 
 bool list_runner_start(Runner *runner, GError **error);
+bool list_runner_refresh(Runner *runner, GError **error); /* forgets lists and keys that may be stale */
 bool list_runner_begin(Runner *runner, GError **error);
 bool list_runner_end(Runner *runner, GError **error);
 void list_runner_stop(Runner *runner);
@@ -43,18 +50,32 @@ int64_t list_runner_idle(Runner *runner);
 typedef struct ListRunnerPost {
     Post post;
     Message *message;
+    Entry *entry;     /* borrowed */
+    Outcome *outcome; /* borrowed */
+    bool before;      /* an earlier try has left its effect in the store, */
+    int64_t number;   /* with this number */
+    bool settles;     /* it has something to write */
+    int verdict;      /* for in: Verdict */
+    bool tell;        /* for in: its sender gets a letter */
 } ListRunnerPost;
 
-/* Reads the entry; FAIL_NEVER when its list is gone. The result borrows from
- * the entry, the runner and itself: it must not move. */
-bool list_runner_post_init(ListRunnerPost *own, Runner *runner, Entry *entry, GError **error);
-void list_runner_post_clear(ListRunnerPost *own);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ListRunnerPost, list_runner_post_clear)
+/* Reads the entry and whether its effect was recorded. NULL: FAIL_NEVER when its list is gone. The result borrows from
+ * the entry and the runner, until the batch is committed. */
+ListRunnerPost *list_runner_post_new(Runner *runner, Entry *entry, Outcome *outcome, GError **error);
+void list_runner_post_free(ListRunnerPost *own);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ListRunnerPost, list_runner_post_free)
 
-/* Makes the Post of entry and hands it to process; what process writes to the
- * store is undone, for this entry alone, when it fails. */
-typedef bool ListRunnerProcess(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error);
-bool list_runner_handle(Runner *runner, Entry *entry, Outcome *outcome, ListRunnerProcess *process, GError **error);
+/* Keeps a post, which is consumed, from handle() to finish(). */
+void list_runner_keep(Runner *runner, ListRunnerPost *own);
+
+/* For end_batch: writes what the posts that were kept leave in the store, in one transaction. settle is called for each
+ * that settles, in their order; when it fails, what it wrote is undone, and its outcome gets the error and loses its
+ * drafts. */
+typedef bool ListRunnerSettle(Runner *runner, ListRunnerPost *own, GError **error);
+bool list_runner_settle(Runner *runner, ListRunnerSettle *settle, GError **error);
+
+/* For finish(): gives the post back that was kept for outcome. */
+ListRunnerPost *list_runner_take(Runner *runner, const Outcome *outcome);
 
 /* The name under which an entry's effect is recorded: "command:4cd1..."; g_free(). */
 char *list_runner_effect(const Entry *entry);
@@ -69,11 +90,6 @@ bool list_runner_record_effect(Runner *runner, Entry *entry, int64_t number, GEr
 Draft *list_runner_draft(const char *queue, Entry *entry, const Message *message);
 /* The same with the message in pieces (of GBytes). */
 Draft *list_runner_draft_pieces(const char *queue, Entry *entry, const GPtrArray *pieces);
-
-/* Recipients from a NULL-terminated array, which is consumed. */
-void list_runner_set_recipients(Draft *draft, char **addresses);
-/* Those of the entry that are still to do; the entry must outlive the draft. */
-void list_runner_copy_recipients(Draft *draft, const Entry *entry);
 
 /* The keys that addresses and links are signed with; read again now and then, since somebody may make a new one.
  * Borrowed until the next batch begins. */

@@ -187,7 +187,7 @@ static bool add_out(Runner *runner, Entry *entry, Post *post, const PostSend *se
         return fail(error, FAIL_NEVER, "there is nobody to deliver it to: no owner, no moderator, no site owner");
     Draft *draft = make_out(entry, post, send);
     choose_instance(runner, post, draft);
-    list_runner_set_recipients(draft, g_strdupv(post->given));
+    draft_set_addresses(draft, g_strdupv(post->given));
     outcome_add(outcome, draft);
     return true;
 }

@@ -144,12 +144,13 @@ static void shunt(Runner *runner, Outcome *outcome)
     Draft *draft = draft_from_entry(SHUNT_QUEUE, entry);
     fault_set(draft, entry, runner_name(runner), outcome->error->message);
     outcome_add(outcome, draft);
-    g_clear_error(&outcome->error);
-    g_autoptr(GError) error = NULL;
+    g_autoptr(GError) why = g_steal_pointer(&outcome->error), error = NULL;
     if (!hop_commit(runner->hop, &outcome, 1, &error))
         runner_die("commit", error);
-    if (!outcome->error)
+    if (!outcome->error) {
+        outcome->error = g_steal_pointer(&why); /* for committed(): what the entry asked for is not done */
         return;
+    }
     log_error("%s queue=%s cannot be shunted (%s); it is preserved there", entry_trace(entry), from,
               outcome->error->message);
     if (!inbox_preserve(runner->inbox, g_steal_pointer(&outcome->parent), &error))
@@ -167,12 +168,15 @@ static void settle_failure(Runner *runner, Outcome *outcome)
     }
 }
 
-static void handle_one(Runner *runner, Outcome *outcome)
+typedef bool Step(Runner *runner, Entry *entry, Outcome *outcome, GError **error);
+
+/* Takes one step, of handle() or finish(), with one entry, which is charged with the crash should the process die. */
+static void step_one(Runner *runner, Outcome *outcome, Step *step)
 {
     Entry *entry = outcome->parent;
     runner->holding = entry_text(entry);
     g_autoptr(GError) error = NULL;
-    bool handled = entry_begin_work(entry, &error) && runner->spec->handle(runner, entry, outcome, &error) &&
+    bool handled = entry_begin_work(entry, &error) && step(runner, entry, outcome, &error) &&
                    entry_end_work(entry, &error);
     if (!handled) {
         g_ptr_array_set_size(outcome->drafts, 0);
@@ -205,9 +209,12 @@ static void handle_batch(Runner *runner, Outcome **batch, size_t count)
     size_t handled = 0;
     for (; sound && handled < count && !child_stopping() && (handled == 0 || clock_monotonic() < until); handled++)
         if (!runner->fates[handled].taker)
-            handle_one(runner, batch[handled]);
+            step_one(runner, batch[handled], spec->handle);
     if (sound && spec->end_batch)
         sound = spec->end_batch(runner, &error);
+    for (size_t i = 0; sound && spec->finish && i < handled; i++)
+        if (!runner->fates[i].taker && runner->fates[i].wait == 0 && !batch[i]->error)
+            step_one(runner, batch[i], spec->finish);
     if (!sound)
         fail_all(batch, count, error);
     /* Stopping, or others have waited long enough: the rest goes back as it was. */

@@ -47,6 +47,10 @@ typedef struct RunnerSpec {
     bool (*begin_batch)(Runner *runner, GError **error);
     bool (*handle)(Runner *runner, Entry *entry, Outcome *outcome, GError **error);
     bool (*end_batch)(Runner *runner, GError **error);
+    /* After end_batch, for each entry whose handle() succeeded and that neither waits nor was taken: finishes the
+     * outcome with what only that transaction could tell (a number, say). Fails as handle() does, for this entry alone.
+     * May be NULL. end_batch may give the outcome of an entry an error, too; finish() is not called for it then. */
+    bool (*finish)(Runner *runner, Entry *entry, Outcome *outcome, GError **error);
     /* After each batch: outside effects that may only follow its commit. Called after a batch that failed, too; an
      * outcome of handle() that has an error now was not committed, and its entry comes again. */
     void (*committed)(Runner *runner);

@@ -105,6 +105,7 @@ bool header_match_add(Store *store, HeaderMatch *match, GError **error)
     Write write;
     if (!allowed(match, error) || !scope_of(store, match->list_id, &scope, error) || !write_begin(store, &write, error))
         return false;
+    store_changed(store);
     lower_header(match);
     return write_end(store, &write, insert(store, scope, match, error), error);
 }
@@ -150,6 +151,7 @@ bool header_match_change(Store *store, int64_t position, HeaderMatch *match, GEr
     Write write;
     if (!allowed(match, error) || !scope_of(store, match->list_id, &scope, error) || !write_begin(store, &write, error))
         return false;
+    store_changed(store);
     lower_header(match);
     return write_end(store, &write, replace(store, scope, position, match, error), error);
 }
@@ -160,6 +162,7 @@ bool header_match_remove(Store *store, const char *list_id, int64_t position, GE
     Write write;
     if (!scope_of(store, list_id, &scope, error) || !write_begin(store, &write, error))
         return false;
+    store_changed(store);
     return write_end(store, &write, delete_row(store, scope, position, error), error);
 }
 
@@ -198,6 +201,7 @@ bool header_match_clear(Store *store, const char *list_id, const char *tag, int6
     Write write;
     if (!scope_of(store, list_id, &scope, error) || !write_begin(store, &write, error))
         return false;
+    store_changed(store);
     return write_end(store, &write, clear(store, scope, tag, removed, error), error);
 }
 

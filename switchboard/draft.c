@@ -141,18 +141,48 @@ static void remaining_free(gpointer data)
     g_free(remaining);
 }
 
+void draft_copy_recipients(Draft *draft, const Entry *entry)
+{
+    Remaining *remaining = g_new0(Remaining, 1);
+    remaining->entry = entry;
+    remaining->address = g_string_new(NULL);
+    draft_set_recipients(draft, remaining_next, remaining, remaining_free);
+}
+
+/* Walks an array of addresses. */
+typedef struct Given {
+    char **all, **next;
+} Given;
+
+static const char *given_next(void *data, GError **error)
+{
+    (void)error;
+    Given *given = data;
+    return *given->next ? *given->next++ : NULL;
+}
+
+static void given_free(gpointer data)
+{
+    Given *given = data;
+    g_strfreev(given->all);
+    g_free(given);
+}
+
+void draft_set_addresses(Draft *draft, char **addresses)
+{
+    Given *given = g_new(Given, 1);
+    *given = (Given){addresses, addresses};
+    draft_set_recipients(draft, given_next, given, given_free);
+}
+
 Draft *draft_from_entry(const char *queue, Entry *entry)
 {
     Draft *draft = draft_new(queue, json_deep_copy(entry_meta(entry)));
     json_object_del(draft->meta, META_ORDINAL);
     g_autoptr(GBytes) message = entry_message(entry);
     draft_add_message(draft, message);
-    if (entry_recipients_length(entry) > 0) {
-        Remaining *remaining = g_new0(Remaining, 1);
-        remaining->entry = entry;
-        remaining->address = g_string_new(NULL);
-        draft_set_recipients(draft, remaining_next, remaining, remaining_free);
-    }
+    if (entry_recipients_length(entry) > 0)
+        draft_copy_recipients(draft, entry);
     return draft;
 }
 

@@ -48,6 +48,11 @@ void draft_set_due(Draft *draft, int64_t due);
  * before. */
 void draft_set_recipients(Draft *draft, DraftRecipients *next, void *data, GDestroyNotify destroy);
 
+/* These addresses (consumed as by g_strfreev()). */
+void draft_set_addresses(Draft *draft, char **addresses);
+/* Those of entry that are still to do; it must outlive the draft. */
+void draft_copy_recipients(Draft *draft, const Entry *entry);
+
 const char *draft_queue(const Draft *draft);
 json_t *draft_meta(Draft *draft); /* borrowed */
 size_t draft_message_length(const Draft *draft);

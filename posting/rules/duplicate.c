@@ -13,21 +13,22 @@ static char *make_key(const char *id)
     return plain ? g_strdup(id) : g_compute_checksum_for_string(G_CHECKSUM_SHA1, id, -1);
 }
 
-/* Was another mail with this Message-ID posted here before? Asked last of
- * all, because asking also records it: only what is accepted or held counts as posted, so
- * that a rejected mail can be sent again. Mail without a Message-ID of its
- * own is never a duplicate. */
+/* Was another mail with this Message-ID posted here before? Asked last of all: only what is accepted or held counts as
+ * posted, so that a rejected mail can be sent again. Whoever accepts or holds it records message_key, and asks the
+ * store once more then, since two that are the same may come at the same time. Mail without a Message-ID of its own
+ * is never a duplicate. */
 static bool check(Post *post, bool *hit, GError **error)
 {
     *hit = false;
     g_autofree char *id = message_id(post->message);
     if (!id)
         return true;
-    g_autofree char *key = make_key(id);
-    if (!list_record_message_id(post->store, post->list->list_id, key, post->trace, post->now, hit, error))
+    g_free(post->message_key);
+    post->message_key = make_key(id);
+    if (!list_knows_message_id(post->store, post->list->list_id, post->message_key, post->trace, hit, error))
         return false;
     if (*hit)
-        post_add_reason(post, "A message with the same Message-ID was posted before.");
+        post_note_duplicate(post);
     return true;
 }
 

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /*
- * The in runner: runs each post through its chain and does what the verdict
- * says. Accepted posts go on to pipeline, held ones into the store;
- * whoever must be told is told through virgin.
+ * The in runner: runs each post through its chain and does what the verdict says. An accepted post leaves in the same
+ * hop, through its handlers (post_hop.h); a held one goes into the store; whoever must be told is told through virgin.
+ *
+ * An entry takes three steps. decide() runs the rules, which only read the store. settle() writes, in one short
+ * transaction for the whole batch, what the verdict leaves there: the Message-ID, the number of the post or the held
+ * row, the count of answers, and under the entry's name that this was done. finish() makes the entries. When the
+ * process dies after the second step, the entry comes again and finds its number recorded.
  */
 #include "base/fail.h"
 #include "lists/letter.h"
@@ -11,36 +15,18 @@
 #include "posting/chain.h"
 #include "runners/in/notices.h"
 #include "runners/keys.h"
-#include "runners/list_runner.h"
+#include "runners/post_hop.h"
 #include "runners/post_names.h"
 
-static void set_names(json_t *meta, const char *key, const GPtrArray *names)
+static const char *asked_for(Entry *entry)
 {
-    json_t *array = json_array();
-    for (unsigned at = 0; at < names->len; at++)
-        json_array_append_new(array, json_string(names->pdata[at]));
-    json_object_set_new(meta, key, array);
+    return meta_string(entry_meta(entry), KEY_TO, TO_POSTING);
 }
 
-/* What the rules found goes with the post, whatever becomes of it. */
-static void note_findings(json_t *meta, const Post *post)
-{
-    set_names(meta, KEY_HITS, post->hits);
-    set_names(meta, KEY_MISSES, post->misses);
-    meta_set_string(meta, KEY_MEMBER, post->member);
-}
-
-static void accept_post(Entry *entry, const Post *post, Outcome *outcome)
-{
-    Draft *draft = list_runner_draft("pipeline", entry, post->message);
-    note_findings(draft_meta(draft), post);
-    outcome_add(outcome, draft);
-}
-
-static bool store_held(Runner *runner, Entry *entry, Post *post, int64_t *number, GError **error)
+static bool store_held(Entry *entry, Post *post, int64_t *number, GError **error)
 {
     g_autoptr(json_t) meta = json_deep_copy(entry_meta(entry));
-    note_findings(meta, post);
+    post_hop_findings(meta, post);
     g_autofree char *raw = message_value(post->message, "Subject");
     g_autofree char *subject = header_decode(raw ? raw : ""), *reasons = post_reasons(post, " ");
     g_autofree char *meta_text = meta_print(meta);
@@ -54,17 +40,7 @@ static bool store_held(Runner *runner, Entry *entry, Post *post, int64_t *number
     if (!held_add(post->store, &held, error))
         return false;
     *number = held.number;
-    return list_runner_record_effect(runner, entry, held.number, error);
-}
-
-/* May the sender be told, and was not told too often today? */
-static bool may_answer(Runner *runner, Entry *entry, Post *post, bool *allowed, GError **error)
-{
-    *allowed = post_may_answer(post);
-    if (!*allowed)
-        return true;
-    g_autoptr(Work) work = list_runner_work(runner_data(runner), entry);
-    return letter_allowed(work, post->list, post->sender, allowed, error);
+    return true;
 }
 
 /* Held at an earlier try. *number becomes 0 when somebody has decided about it since: then
@@ -84,77 +60,152 @@ static bool find_held(Post *post, int64_t *number, GError **error)
     return false;
 }
 
-/* number: under which an earlier try held it, 0 for none. */
-static bool hold_post(Runner *runner, Entry *entry, Post *post, int64_t number, Outcome *outcome, GError **error)
+/* The number under which an entry's effect is recorded is that of the held post, or minus that of the accepted one. 0:
+ * neither got a number, but an entry from the outbox is noted. */
+static void recall(ListRunnerPost *own)
 {
-    ListRunner *own = runner_data(runner);
-    if (!(number > 0 ? find_held(post, &number, error) : store_held(runner, entry, post, &number, error)))
-        return false;
-    if (number == 0)
-        return true;
-    Notices notices = {.entry = entry, .post = post, .runner = own, .outcome = outcome};
-    bool tell = false;
-    if (post->list->respond_to_post_requests && !may_answer(runner, entry, post, &tell, error))
-        return false;
-    if (tell && !notices_held_poster(&notices, error))
-        return false;
-    return !post->list->admin_immed_notify || notices_held_moderators(&notices, number, error);
+    own->verdict = own->number > 0 ? VERDICT_HOLD : VERDICT_ACCEPT;
+    own->post.post_id = own->number < 0 ? -own->number : 0;
 }
 
-static bool act(Runner *runner, Entry *entry, Post *post, Verdict verdict, Outcome *outcome, GError **error)
+/* What was accepted or held at an earlier try stays so, even if the list would now do something else with it. */
+static bool decide(ListRunnerPost *own, GError **error)
 {
-    ListRunner *own = runner_data(runner);
-    Notices notices = {.entry = entry, .post = post, .runner = own, .outcome = outcome};
-    switch (verdict) {
-    case VERDICT_ACCEPT:
-        accept_post(entry, post, outcome);
-        return true;
-    case VERDICT_HOLD:
-        return hold_post(runner, entry, post, 0, outcome, error);
-    case VERDICT_REJECT: {
-        bool tell;
-        if (!may_answer(runner, entry, post, &tell, error))
-            return false;
-        return !tell || notices_rejected(&notices, error);
-    }
-    default:
-        return true; /* discarded: the log line is all that is left */
-    }
-}
-
-static bool decide(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error)
-{
-    const char *to = meta_string(entry_meta(entry), KEY_TO, TO_POSTING);
-    const Chain *chain = g_str_equal(to, TO_OWNER) ? &chain_owner : &chain_posting;
-    Verdict verdict = VERDICT_HOLD;
-    int64_t number;
-    bool held;
-    if (!post_names_ready(runner, entry, post, outcome))
-        return true;
-    if (!list_runner_find_effect(runner, entry, &held, &number, error))
+    Post *post = &own->post;
+    const Chain *chain = g_str_equal(asked_for(own->entry), TO_OWNER) ? &chain_owner : &chain_posting;
+    bool numbered = own->before && own->number != 0;
+    if (numbered)
+        recall(own);
+    if (numbered && own->verdict == VERDICT_HOLD)
+        return find_held(post, &own->number, error);
+    Verdict verdict;
+    if (!chain_run(chain, post, &verdict, error)) /* again where it is known: it finds the member and the hits */
         return false;
-    /* What was held stays so, even if the list would now do something else with it. */
-    if (!(held ? hold_post(runner, entry, post, number, outcome, error)
-               : chain_run(chain, post, &verdict, error) && act(runner, entry, post, verdict, outcome, error)))
-        return false;
-    g_autofree char *reasons = post_reasons(post, " ");
-    list_runner_log(entry, "to=%s from=%s message-id=%s result=%s%s%s%s", to, post->sender,
-                    post->message_id ? post->message_id : "-", verdict_text(verdict), *reasons ? " (" : "", reasons,
-                    *reasons ? ")" : "");
+    if (!numbered)
+        own->verdict = verdict;
     return true;
 }
 
 static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
-    return list_runner_handle(runner, entry, outcome, decide, error);
+    g_autoptr(ListRunnerPost) own = list_runner_post_new(runner, entry, outcome, error);
+    if (!own)
+        return false;
+    if (!post_names_ready(runner, entry, &own->post, outcome))
+        return true;
+    if (!decide(own, error))
+        return false;
+    own->settles = true;
+    list_runner_keep(runner, g_steal_pointer(&own));
+    return true;
+}
+
+/* Two posts with one Message-ID may be decided at the same time, here and in another process: the first to be recorded
+ * stays. */
+static bool record_message_id(ListRunnerPost *own, GError **error)
+{
+    Post *post = &own->post;
+    bool known = false;
+    if (!post->message_key || (own->verdict != VERDICT_ACCEPT && own->verdict != VERDICT_HOLD))
+        return true;
+    if (!list_record_message_id(post->store, post->list->list_id, post->message_key, post->trace, post->now, &known,
+                                error))
+        return false;
+    if (known) {
+        own->verdict = VERDICT_DISCARD;
+        post_note_duplicate(post);
+    }
+    return true;
+}
+
+/* May the sender be told, and was not told too often today? */
+static bool may_answer(Runner *runner, ListRunnerPost *own, bool *allowed, GError **error)
+{
+    *allowed = post_may_answer(&own->post);
+    if (!*allowed)
+        return true;
+    g_autoptr(Work) work = list_runner_work(runner_data(runner), own->entry);
+    return letter_allowed(work, own->post.list, own->post.sender, allowed, error);
+}
+
+/* number stays 0 for mail to the owners, which is not counted. */
+static bool accept_post(ListRunnerPost *own, GError **error)
+{
+    Post *post = &own->post;
+    if (g_str_equal(asked_for(own->entry), TO_OWNER))
+        return true;
+    if (!list_count_post(post->store, post->list->list_id, post->now, &post->post_id, error))
+        return false;
+    own->number = -post->post_id;
+    return true;
+}
+
+/* own->number 0: it was held at an earlier try, and somebody has decided about it since. */
+static bool hold_post(Runner *runner, ListRunnerPost *own, GError **error)
+{
+    if (!own->before && !store_held(own->entry, &own->post, &own->number, error))
+        return false;
+    return own->number == 0 || !own->post.list->respond_to_post_requests ||
+           may_answer(runner, own, &own->tell, error);
+}
+
+static bool settle(Runner *runner, ListRunnerPost *own, GError **error)
+{
+    bool done = own->before || record_message_id(own, error);
+    if (done && own->verdict == VERDICT_ACCEPT)
+        done = own->before || accept_post(own, error);
+    else if (done && own->verdict == VERDICT_HOLD)
+        done = hold_post(runner, own, error);
+    else if (done && own->verdict == VERDICT_REJECT)
+        done = may_answer(runner, own, &own->tell, error);
+    bool noted = own->number != 0 || meta_bool(entry_meta(own->entry), KEY_OUTBOX, false);
+    return done && (own->before || !noted || list_runner_record_effect(runner, own->entry, own->number, error));
+}
+
+static bool end_batch(Runner *runner, GError **error)
+{
+    return list_runner_settle(runner, settle, error);
+}
+
+static bool act(Runner *runner, ListRunnerPost *own, Outcome *outcome, GError **error)
+{
+    Notices notices = {.entry = own->entry, .post = &own->post, .runner = runner_data(runner), .outcome = outcome};
+    switch ((Verdict)own->verdict) {
+    case VERDICT_ACCEPT:
+        return post_hop(runner, own->entry, &own->post, outcome, error);
+    case VERDICT_HOLD:
+        if (own->tell && !notices_held_poster(&notices, error))
+            return false;
+        return own->number == 0 || !own->post.list->admin_immed_notify ||
+               notices_held_moderators(&notices, own->number, error);
+    case VERDICT_REJECT:
+        return !own->tell || notices_rejected(&notices, error);
+    default:
+        return true; /* discarded: the log line is all that is left */
+    }
+}
+
+static bool finish(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+{
+    g_autoptr(ListRunnerPost) own = list_runner_take(runner, outcome);
+    const Post *post = &own->post;
+    if (!act(runner, own, outcome, error))
+        return false;
+    g_autofree char *reasons = post_reasons(post, " ");
+    g_autofree char *number = post->post_id > 0 ? g_strdup_printf(" post=%" G_GINT64_FORMAT, post->post_id) : NULL;
+    list_runner_log(entry, "to=%s from=%s message-id=%s%s entries=%u result=%s%s%s%s", asked_for(entry), post->sender,
+                    post->message_id ? post->message_id : "-", number ? number : "", outcome->drafts->len,
+                    verdict_text((Verdict)own->verdict), *reasons ? " (" : "", reasons, *reasons ? ")" : "");
+    return true;
 }
 
 static const RunnerSpec spec = {
     .name = "in",
     .start = list_runner_start,
-    .begin_batch = list_runner_begin,
+    .begin_batch = list_runner_refresh,
     .handle = handle,
-    .end_batch = list_runner_end,
+    .end_batch = end_batch,
+    .finish = finish,
     .stop = list_runner_stop,
 };
 

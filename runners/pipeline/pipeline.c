@@ -7,33 +7,57 @@
 #include "runners/post_hop.h"
 #include "runners/post_names.h"
 
-static bool process(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error)
+/* Only what belongs to a list's posts has a number; from the outbox, mail to the owners is noted too. */
+static bool is_post(Entry *entry)
 {
-    const char *to = meta_string(entry_meta(entry), KEY_TO, TO_POSTING);
-    bool counted = false;
-    if (!post_names_ready(runner, entry, post, outcome))
-        return true;
-    bool record = !g_str_equal(to, TO_OWNER) || meta_bool(entry_meta(entry), KEY_OUTBOX, false);
-    if ((record && !list_runner_find_effect(runner, entry, &counted, &post->post_id, error)) ||
-        !post_hop(runner, entry, post, outcome, error) ||
-        (record && !counted && !list_runner_record_effect(runner, entry, post->post_id, error)))
-        return false;
-    list_runner_log(entry, "to=%s message-id=%s post=%" G_GINT64_FORMAT " entries=%u result=done", to,
-                    post->message_id ? post->message_id : "-", post->post_id, outcome->drafts->len);
-    return true;
+    return g_str_equal(meta_string(entry_meta(entry), KEY_TO, TO_POSTING), TO_POSTING);
 }
 
 static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
-    return list_runner_handle(runner, entry, outcome, process, error);
+    g_autoptr(ListRunnerPost) own = list_runner_post_new(runner, entry, outcome, error);
+    if (!own)
+        return false;
+    if (!post_names_ready(runner, entry, &own->post, outcome))
+        return true;
+    own->post.post_id = own->number;
+    own->settles = !own->before && (is_post(entry) || meta_bool(entry_meta(entry), KEY_OUTBOX, false));
+    list_runner_keep(runner, g_steal_pointer(&own));
+    return true;
+}
+
+static bool settle(Runner *runner, ListRunnerPost *own, GError **error)
+{
+    Post *post = &own->post;
+    return (!is_post(own->entry) ||
+            list_count_post(post->store, post->list->list_id, post->now, &post->post_id, error)) &&
+           list_runner_record_effect(runner, own->entry, post->post_id, error);
+}
+
+static bool end_batch(Runner *runner, GError **error)
+{
+    return list_runner_settle(runner, settle, error);
+}
+
+static bool finish(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+{
+    g_autoptr(ListRunnerPost) own = list_runner_take(runner, outcome);
+    Post *post = &own->post;
+    if (!post_hop(runner, entry, post, outcome, error))
+        return false;
+    list_runner_log(entry, "to=%s message-id=%s post=%" G_GINT64_FORMAT " entries=%u result=done",
+                    meta_string(entry_meta(entry), KEY_TO, TO_POSTING), post->message_id ? post->message_id : "-",
+                    post->post_id, outcome->drafts->len);
+    return true;
 }
 
 static const RunnerSpec spec = {
     .name = "pipeline",
     .start = list_runner_start,
-    .begin_batch = list_runner_begin,
+    .begin_batch = list_runner_refresh,
     .handle = handle,
-    .end_batch = list_runner_end,
+    .end_batch = end_batch,
+    .finish = finish,
     .idle = list_runner_idle,
     .stop = list_runner_stop,
 };

@@ -16,7 +16,7 @@ static bool add_out(Entry *entry, const Message *message, Outcome *outcome, GErr
         return fail(error, FAIL_NEVER, "it has no recipients");
     bool urgent = meta_string(entry_meta(entry), KEY_PRIORITY, NULL) != NULL;
     Draft *draft = list_runner_draft(urgent ? NOTICE_QUEUE : "out", entry, message);
-    list_runner_copy_recipients(draft, entry);
+    draft_copy_recipients(draft, entry);
     outcome_add(outcome, draft);
     list_runner_log(entry, "message-id=%s result=done", meta_string(entry_meta(entry), KEY_MESSAGE_ID, "-"));
     return true;
@@ -47,25 +47,17 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
         g_autoptr(Message) message = message_new(octets);
         return add_out(entry, message, outcome, error);
     }
-    g_auto(ListRunnerPost) post = {0};
-    if (!list_runner_post_init(&post, runner, entry, error))
+    g_autoptr(ListRunnerPost) own = list_runner_post_new(runner, entry, outcome, error);
+    if (!own)
         return false;
-    post.post.ours = true;
-    return pipeline_run(&pipeline_virgin, &post.post, error) && add_out(entry, post.message, outcome, error);
-}
-
-/* No transaction, only lists that are not stale. */
-static bool begin(Runner *runner, GError **error)
-{
-    ListRunner *own = runner_data(runner);
-    list_cache_refresh(own->lists);
-    return true;
+    own->post.ours = true;
+    return pipeline_run(&pipeline_virgin, &own->post, error) && add_out(entry, own->message, outcome, error);
 }
 
 static const RunnerSpec spec = {
     .name = "virgin",
     .start = list_runner_start,
-    .begin_batch = begin,
+    .begin_batch = list_runner_refresh,
     .handle = handle,
     .stop = list_runner_stop,
 };

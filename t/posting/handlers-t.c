@@ -34,25 +34,6 @@ static void set_text(char **place, const char *text)
     *place = g_strdup(text);
 }
 
-static void test_after_delivery(Bench *bench, gconstpointer data)
-{
-    for (int number = 1; number <= 2; number++) {
-        Post *post = bench_post(bench, BASE "\r\n");
-        process(&handler_after_delivery, post);
-        g_assert_cmpint(post->post_id, ==, number);
-    }
-    g_autoptr(List) list = list_by_id(bench->store, "test.example.com", NULL);
-    g_assert_cmpint(list->post_id, ==, 3);
-    g_assert_cmpint(list->last_post_at, ==, 1000000);
-    Post *post = bench_post(bench, BASE "\r\n");
-    post->list = list;
-    post->post_id = 1; /* handed out at an earlier try */
-    process(&handler_after_delivery, post);
-    g_assert_cmpint(post->post_id, ==, 1);
-    g_autoptr(List) after = list_by_id(bench->store, "test.example.com", NULL);
-    g_assert_cmpint(after->post_id, ==, 3);
-}
-
 static void test_recipients(Bench *bench, gconstpointer data)
 {
     Post *post = bench_post(bench, BASE "Cc: Bart <bart@example.org>\r\n\r\n");
@@ -514,7 +495,6 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     BENCH_TEST("/handlers/archived-at", test_archived_at);
-    BENCH_TEST("/handlers/after-delivery", test_after_delivery);
     BENCH_TEST("/handlers/recipients", test_recipients);
     BENCH_TEST("/handlers/owner-recipients", test_owner_recipients);
     BENCH_TEST("/handlers/cleanse", test_cleanse);

@@ -48,6 +48,8 @@ static bool within_bounds(const char *text, size_t length, GError **error)
     return true;
 }
 
+static const Outcome *given_up; /* of "never" */
+
 static bool obey(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
     g_autoptr(GBytes) message = entry_message(entry);
@@ -56,8 +58,10 @@ static bool obey(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
     g_autofree char *text = g_strndup(octets, length);
     if (g_str_has_prefix(text, "crash"))
         abort();
-    if (g_str_has_prefix(text, "never"))
+    if (g_str_has_prefix(text, "never")) {
+        given_up = outcome;
         return fail(error, FAIL_NEVER, "this can never be done");
+    }
     if (g_str_has_prefix(text, "later") && clock_now() < entry_arrival(entry) + CLOCK_SECOND / 2)
         return fail(error, FAIL_LATER, "not yet");
     if (!within_bounds(text, length, error))
@@ -76,8 +80,23 @@ static bool end_batch(Runner *runner, GError **error)
     return !refuse_batches || fail(error, FAIL_LATER, "the database is down");
 }
 
+/* "number" gets its child here, "too late" fails, "final crash" crashes. */
+static bool finish(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+{
+    g_autoptr(GBytes) message = entry_message(entry);
+    g_autofree char *text = g_strndup(g_bytes_get_data(message, NULL), g_bytes_get_size(message));
+    if (g_str_has_prefix(text, "final crash"))
+        abort();
+    if (g_str_has_prefix(text, "number"))
+        outcome_add(outcome, draft_from_entry("number", entry));
+    return !g_str_has_prefix(text, "too late") || fail(error, FAIL_NEVER, "this was found out late");
+}
+
 static void committed(Runner *runner)
 {
+    if (given_up && !given_up->error)
+        abort(); /* it was not done, and is taken for done */
+    given_up = NULL;
     if (slow_committed)
         g_usleep(150000); /* longer than the heartbeat: the next line beats */
     runner_progress(runner);
@@ -96,7 +115,8 @@ static bool bring_intake(Runner *runner, GError **error)
 }
 
 static const RunnerSpec spec = {.name = "test", .queue = "in", .start = bring_intake, .handle = obey,
-                                .begin_batch = begin_batch, .end_batch = end_batch, .committed = committed};
+                                .begin_batch = begin_batch, .end_batch = end_batch, .finish = finish,
+                                .committed = committed};
 
 typedef struct Test {
     Fixture fixture;
@@ -254,7 +274,8 @@ static void test_never(Test *test, gconstpointer data)
     start(test);
     wait_for(test, "shunt", ".msg", 1);
     wait_for(test, "target", ".msg", 1);
-    stop(test, SIGTERM);
+    int status = stop(test, SIGTERM);
+    g_assert_true(WIFEXITED(status));
     g_autofree char *file = fixture_files(&test->fixture, "shunt", ".msg");
     g_autoptr(Entry) entry = entry_open(spool_queue(test->fixture.spool, "shunt", NULL), file, NULL);
     g_assert_nonnull(entry);
@@ -323,6 +344,28 @@ static void test_poison_alone(Test *test, gconstpointer data)
     set_clock(4);
     crash(test); /* the first or the second, for the second time */
     g_assert_cmpuint(fixture_count(&test->fixture, "target", ".msg"), ==, 5);
+}
+
+/* What finish() adds is committed with the rest; who fails or crashes there is alone in that. */
+static void test_finish(Test *test, gconstpointer data)
+{
+    g_free(fixture_store(&test->fixture, "in", "number"));
+    g_free(fixture_store(&test->fixture, "in", "too late"));
+    g_free(fixture_store(&test->fixture, "in", "go"));
+    start(test);
+    wait_for(test, "shunt", ".msg", 1);
+    wait_for(test, "number", ".msg", 1);
+    wait_for(test, "target", ".msg", 2);
+    stop(test, SIGTERM);
+    g_free(fixture_store(&test->fixture, "in", "final crash"));
+    for (int crashes = 1; crashes <= 3; crashes++) {
+        crash(test);
+        set_clock(10 * crashes);
+    }
+    start(test);
+    wait_for(test, "in", ".psv", 1);
+    stop(test, SIGTERM);
+    g_assert_cmpuint(fixture_count(&test->fixture, "target", ""), ==, 2);
 }
 
 static void test_database_down(Test *test, gconstpointer data)
@@ -603,6 +646,7 @@ int main(int argc, char **argv)
     ADD("/runner/cannot be written", NULL, test_cannot_be_written);
     ADD("/runner/poison", NULL, test_poison);
     ADD("/runner/poison, alone", NULL, test_poison_alone);
+    ADD("/runner/finish", NULL, test_finish);
     ADD("/runner/database down", NULL, test_database_down);
     ADD("/runner/big", NULL, test_big);
     ADD("/runner/slow", NULL, test_slow);

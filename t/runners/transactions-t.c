@@ -82,30 +82,47 @@ static int watch(const FsEvent *event, void *data)
     return 0;
 }
 
-static bool process(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error)
+static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
-    (void)post;
     seen->handled++;
-    outcome_add(outcome, draft_from_entry("pipeline", entry));
-    if (!list_runner_record_effect(runner, entry, 1, error))
+    ListRunnerPost *own = list_runner_post_new(runner, entry, outcome, error);
+    if (!own)
         return false;
-    g_autoptr(GBytes) message = entry_message(entry);
+    own->settles = true;
+    list_runner_keep(runner, own);
+    return true;
+}
+
+static bool settle(Runner *runner, ListRunnerPost *own, GError **error)
+{
+    if (!list_runner_record_effect(runner, own->entry, 1, error))
+        return false;
+    g_autoptr(GBytes) message = entry_message(own->entry);
     size_t length;
     const char *octets = g_bytes_get_data(message, &length);
     return memmem(octets, length, "bad", 3) == NULL || fail(error, FAIL_LATER, "a later part of its work failed");
 }
 
-static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+static bool end_batch(Runner *runner, GError **error)
 {
-    return list_runner_handle(runner, entry, outcome, process, error);
+    return list_runner_settle(runner, settle, error);
+}
+
+static bool finish(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+{
+    g_autoptr(ListRunnerPost) own = list_runner_take(runner, outcome);
+    g_assert_true(own->entry == entry);
+    outcome_add(outcome, draft_from_entry("pipeline", entry));
+    return true;
 }
 
 static const RunnerSpec with_lists = {
     .name = "in",
     .start = list_runner_start,
-    .begin_batch = list_runner_begin,
+    .begin_batch = list_runner_refresh,
     .handle = handle,
-    .end_batch = list_runner_end,
+    .end_batch = end_batch,
+    .finish = finish,
     .stop = list_runner_stop,
 };
 
