@@ -369,9 +369,11 @@ static void wait(Runner *runner)
         beat(runner);
 }
 
-static void loop(Runner *runner)
+static void loop(void *data)
 {
+    Runner *runner = data;
     g_autoptr(GError) error = NULL;
+    beat(runner);
     while (!child_stopping()) {
         if (!inbox_refresh(runner->inbox, &error))
             runner_die("list the queue", error);
@@ -408,32 +410,24 @@ static size_t entries_allowed(const Config *config)
     return most;
 }
 
-static bool set_up(Runner *runner, GError **error)
+static bool start(void *data, const Process *process, GError **error)
 {
+    Runner *runner = data;
     const RunnerSpec *spec = runner->spec;
-    runner->child = child_init(spec->name, error);
-    if (!runner->child)
-        return false;
-    runner->config = config_load(config_default_path(runner->child->config), true, error);
-    if (!runner->config)
-        return false;
-    g_autofree char *label = g_strdup_printf("%s[%u]", runner->child->runner, runner->child->instance);
-    bool to_syslog = g_strcmp0(config_string(runner->config, "site", "log"), "syslog") == 0;
-    log_open(label, to_syslog ? LOG_TARGET_SYSLOG : LOG_TARGET_STDERR);
-    log_set_verbose(config_bool(runner->config, "site", "verbose"));
-    fs_use_syncfs(g_strcmp0(config_string(runner->config, "spool", "sync"), "syncfs") == 0);
+    const Config *config = process->config;
+    runner->child = process->child;
+    runner->config = config;
     runner->slice = (Slice){runner->child->instance, runner->child->instances};
-    runner->batch_limit = entries_allowed(runner->config);
+    runner->batch_limit = entries_allowed(config);
     runner->batch_size = MIN(BATCH_FIRST, runner->batch_limit);
-    runner->heartbeat_us = config_duration(runner->config, "master", "heartbeat_interval");
-    runner->spool = spool_open(config_string(runner->config, "spool", "directory"), error);
+    runner->heartbeat_us = config_duration(config, "master", "heartbeat_interval");
+    runner->spool = spool_open(config_string(config, "spool", "directory"), error);
     if (!runner->spool)
         return false;
     g_autofree char *section = g_strdup_printf("runner.%s", runner->child->runner);
-    const char *queue = spec->queue ? spec->queue : config_string(runner->config, section, "queue");
-    Wakeup wakeup = {.polls = g_strcmp0(config_string(runner->config, "spool", "wakeup"), "poll") == 0,
-                     .poll_us = config_duration(runner->config, "spool", "poll_interval")};
-    runner->inbox = inbox_open(runner->spool, queue ? queue : runner->child->runner, runner->slice, wakeup, error);
+    const char *queue = spec->queue ? spec->queue : config_string(config, section, "queue");
+    runner->inbox = inbox_open(runner->spool, queue ? queue : runner->child->runner, runner->slice,
+                               wakeup_configured(config), error);
     if (!runner->inbox)
         return false;
     if (spec->begin_batch)
@@ -444,8 +438,9 @@ static bool set_up(Runner *runner, GError **error)
     return !spec->start || spec->start(runner, error);
 }
 
-static void tear_down(Runner *runner)
+static void stop(void *data)
 {
+    Runner *runner = data;
     if (runner->hop && runner->spec->stop)
         runner->spec->stop(runner);
     g_clear_pointer(&runner->delays, g_hash_table_unref);
@@ -453,26 +448,11 @@ static void tear_down(Runner *runner)
     g_clear_pointer(&runner->hop, hop_free);
     g_clear_pointer(&runner->inbox, inbox_free);
     g_clear_pointer(&runner->spool, spool_free);
-    g_clear_pointer(&runner->config, config_free);
 }
 
 int runner_main(const RunnerSpec *spec, int argc, char **argv)
 {
-    log_open(spec->name, LOG_TARGET_STDERR);
-    if (argc > 1) {
-        g_printerr("usage: %s\nThis program is started by listrunner-master(8); see listrunner.conf(5).\n", argv[0]);
-        return CHILD_EXIT_USAGE;
-    }
+    const ProcessSpec process = {.name = spec->name, .start = start, .work = loop, .stop = stop};
     Runner runner = {.spec = spec};
-    g_autoptr(GError) error = NULL;
-    int code = CHILD_EXIT_OK;
-    if (set_up(&runner, &error)) {
-        child_ready();
-        beat(&runner);
-        loop(&runner);
-    } else {
-        code = child_cannot_start(error);
-    }
-    tear_down(&runner);
-    return code;
+    return process_main(&process, &runner, argc, argv);
 }

@@ -6,6 +6,7 @@
  * one in hand) share.
  */
 #include "base/child.h"
+#include "runners/process.h"
 #include "runners/runner.h"
 #include "switchboard/claim.h"
 
@@ -26,7 +27,7 @@ struct Runner {
     const RunnerSpec *spec;
     const Child *child;
     Slice slice;
-    Config *config;
+    const Config *config;
     Spool *spool;
     Inbox *inbox;
     Hop *hop;

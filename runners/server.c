@@ -11,16 +11,17 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "runners/process.h"
 
 struct Server {
     const ServerSpec *spec;
     const Child *child;
-    Config *config;
+    const Config *config;
     struct event_base *base;
     struct event *wake, *heartbeat;
     void *data;
     uint64_t progress, done;
-    bool leaving;
+    bool started, leaving;
 };
 
 void *server_data(const Server *server)
@@ -130,18 +131,6 @@ static bool take_sockets(Server *server, GError **error)
     return true;
 }
 
-static bool configure(Server *server, GError **error)
-{
-    server->config = config_load(config_default_path(server->child->config), true, error);
-    if (!server->config)
-        return false;
-    g_autofree char *name = g_strdup_printf("%s[%u]", server->child->runner, server->child->instance);
-    log_open(name, g_strcmp0(config_string(server->config, "site", "log"), "syslog") == 0 ? LOG_TARGET_SYSLOG
-                                                                                          : LOG_TARGET_STDERR);
-    log_set_verbose(config_bool(server->config, "site", "verbose"));
-    return true;
-}
-
 static void make_loop(Server *server)
 {
     struct event_config *settings = event_config_new();
@@ -152,42 +141,42 @@ static void make_loop(Server *server)
     server->heartbeat = event_new(server->base, -1, EV_PERSIST, on_heartbeat, server);
 }
 
-static void serve(Server *server)
+static bool start(void *data, const Process *process, GError **error)
 {
+    Server *server = data;
+    server->child = process->child;
+    server->config = process->config;
+    make_loop(server);
+    server->started = take_sockets(server, error) && server->spec->start(server, error);
+    if (server->started)
+        server->spec->begin(server);
+    return server->started;
+}
+
+static void serve(void *data)
+{
+    Server *server = data;
     int64_t interval = config_duration(server->config, "master", "heartbeat_interval");
     event_add(server->heartbeat, &(struct timeval){interval / CLOCK_SECOND, interval % CLOCK_SECOND});
     event_add(server->wake, NULL);
-    server->spec->begin(server);
-    child_ready();
     beat(server);
     event_base_dispatch(server->base);
     beat(server);
 }
 
-static void clear(Server *server)
+static void stop(void *data)
 {
+    Server *server = data;
+    if (server->started)
+        server->spec->stop(server);
     event_free(server->wake);
     event_free(server->heartbeat);
     event_base_free(server->base);
-    config_free(server->config);
 }
 
 int server_main(const ServerSpec *spec, void *data, int argc, char **argv)
 {
-    if (argc > 1) {
-        g_printerr("usage: %s\nThis program is started by listrunner-master(8); see listrunner.conf(5).\n", argv[0]);
-        return CHILD_EXIT_USAGE;
-    }
-    log_open(spec->name, LOG_TARGET_STDERR);
-    g_autoptr(GError) error = NULL;
-    Server server = {.spec = spec, .child = child_init(spec->name, &error), .data = data};
-    if (!server.child || !configure(&server, &error))
-        return child_cannot_start(error);
-    make_loop(&server);
-    if (!take_sockets(&server, &error) || !spec->start(&server, &error))
-        return child_cannot_start(error);
-    serve(&server);
-    spec->stop(&server);
-    clear(&server);
-    return CHILD_EXIT_OK;
+    const ProcessSpec process = {.name = spec->name, .start = start, .work = serve, .stop = stop};
+    Server server = {.spec = spec, .data = data};
+    return process_main(&process, &server, argc, argv);
 }

@@ -67,6 +67,12 @@ static bool list_directory(Inbox *inbox, GError **error)
     return true;
 }
 
+Wakeup wakeup_configured(const Config *config)
+{
+    return (Wakeup){.polls = g_strcmp0(config_string(config, "spool", "wakeup"), "poll") == 0,
+                    .poll_us = config_duration(config, "spool", "poll_interval")};
+}
+
 Inbox *inbox_open(Spool *spool, const char *name, Slice slice, Wakeup wakeup, GError **error)
 {
     Queue *queue = spool_queue(spool, name, error);

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/config.h"
 #include "switchboard/entry.h"
 #include "switchboard/slice.h"
 #include "switchboard/spool.h"
@@ -30,6 +31,9 @@ typedef struct Wakeup {
     bool polls;
     int64_t poll_us; /* how often the directory is listed then; 0: once a second */
 } Wakeup;
+
+/* What [spool] wakeup and poll_interval say. */
+Wakeup wakeup_configured(const Config *config);
 
 /* Recovers the slice (recover.h), then watches and lists it. */
 Inbox *inbox_open(Spool *spool, const char *queue, Slice slice, Wakeup wakeup, GError **error);

@@ -384,7 +384,6 @@ static bool lmtp_start(Listener *listener, GError **error)
     if (limits.memory < 2 * limits.message_size)
         return fail(error, FAIL_CONFIG, "[lmtp] memory_limit is less than twice max_message_size");
     const char *directory = config_string(config, "spool", "directory");
-    fs_use_syncfs(g_strcmp0(config_string(config, "spool", "sync"), "syncfs") == 0);
     g_autoptr(Commit) commit = commit_new(directory, (size_t)config_integer(config, "spool", "batch_limit"), error);
     if (!commit)
         return false;

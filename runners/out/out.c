@@ -545,40 +545,48 @@ static void leave(Out *out)
         die("settle", error);
 }
 
+static bool start(void *data, const Process *process, GError **error)
+{
+    Out *out = data;
+    out->base = event_base_new();
+    out->recalled = g_array_new(FALSE, FALSE, sizeof(Parked));
+    out->asked = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    for (unsigned source = 0; source < SOURCES; source++)
+        out->kept_back[source] = g_array_new(FALSE, FALSE, sizeof(Claim));
+    marks_init(&out->marks);
+    claims_init(&out->claims);
+    finish_init(&out->finish);
+    if (!out_set_up(out, process, &transport_owner, error))
+        return false;
+    memory_init(&out->memory, config_string(out->config, "spool", "directory"), out->slice);
+    memory_load(&out->memory, out->transports);
+    out->remember_at = clock_monotonic() + MEMORY_INTERVAL;
+    open_console(out);
+    return true;
+}
+
+static void run(void *data)
+{
+    beat(data);
+    work(data);
+    leave(data);
+}
+
+static void stop(void *data)
+{
+    Out *out = data;
+    console_free(out->console);
+    memory_clear(&out->memory);
+    g_array_unref(out->recalled);
+    g_hash_table_unref(out->asked);
+    for (unsigned source = 0; source < SOURCES; source++)
+        g_array_unref(out->kept_back[source]);
+    out_tear_down(out);
+}
+
 int main(int argc, char **argv)
 {
-    log_open("out", LOG_TARGET_STDERR);
-    if (argc > 1) {
-        g_printerr("usage: %s\nThis program is started by listrunner-master(8); see listrunner-out(8).\n", argv[0]);
-        return CHILD_EXIT_USAGE;
-    }
-    Out out = {.base = event_base_new(), .recalled = g_array_new(FALSE, FALSE, sizeof(Parked)),
-               .asked = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)};
-    g_autoptr(GError) error = NULL;
-    int code = CHILD_EXIT_OK;
-    for (unsigned source = 0; source < SOURCES; source++)
-        out.kept_back[source] = g_array_new(FALSE, FALSE, sizeof(Claim));
-    marks_init(&out.marks);
-    claims_init(&out.claims);
-    finish_init(&out.finish);
-    if (out_set_up(&out, &transport_owner, &error)) {
-        memory_init(&out.memory, config_string(out.config, "spool", "directory"), out.slice);
-        memory_load(&out.memory, out.transports);
-        out.remember_at = clock_monotonic() + MEMORY_INTERVAL;
-        open_console(&out);
-        child_ready();
-        beat(&out);
-        work(&out);
-        leave(&out);
-    } else {
-        code = child_cannot_start(error);
-    }
-    console_free(out.console);
-    memory_clear(&out.memory);
-    g_array_unref(out.recalled);
-    g_hash_table_unref(out.asked);
-    for (unsigned source = 0; source < SOURCES; source++)
-        g_array_unref(out.kept_back[source]);
-    out_tear_down(&out);
-    return code;
+    static const ProcessSpec spec = {.name = "out", .start = start, .work = run, .stop = stop};
+    Out out = {.base = NULL};
+    return process_main(&spec, &out, argc, argv);
 }

@@ -19,12 +19,13 @@
 #include "runners/out/memory.h"
 #include "runners/out/reader.h"
 #include "runners/out/transport.h"
+#include "runners/process.h"
 #include "switchboard/claim.h"
 
 typedef struct Out {
     struct event_base *base;
     const Child *child;
-    Config *config;
+    const Config *config;
     Slice slice;
     Spool *spool;
     Inbox *inboxes[SOURCES];
@@ -65,7 +66,7 @@ typedef struct Out {
 } Out;
 
 /* setup.c. owner is what transports call. False: nothing can be done; out_tear_down() is due all the same. */
-bool out_set_up(Out *out, const TransportOwner *owner, GError **error);
+bool out_set_up(Out *out, const Process *process, const TransportOwner *owner, GError **error);
 void out_tear_down(Out *out);
 
 Transport *out_find_transport(const Out *out, const char *name);

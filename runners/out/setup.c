@@ -163,9 +163,7 @@ static bool open_spool(Out *out, GError **error)
     g_autofree char *section = g_strdup_printf("runner.%s", out->child->runner);
     const char *queue = config_string(out->config, section, "queue");
     const char *queues[SOURCES] = {queue ? queue : OUT_QUEUE, RETRY_QUEUE, NOTICE_QUEUE};
-    Wakeup wakeup = {.polls = g_strcmp0(config_string(out->config, "spool", "wakeup"), "poll") == 0,
-                     .poll_us = config_duration(out->config, "spool", "poll_interval")};
-    fs_use_syncfs(g_strcmp0(config_string(out->config, "spool", "sync"), "syncfs") == 0);
+    Wakeup wakeup = wakeup_configured(out->config);
     out->spool = spool_open(config_string(out->config, "spool", "directory"), error);
     for (int i = 0; out->spool && i < SOURCES; i++) {
         out->inboxes[i] = inbox_open(out->spool, queues[i], out->slice, wakeup, error);
@@ -183,20 +181,12 @@ static bool open_spool(Out *out, GError **error)
     return true;
 }
 
-bool out_set_up(Out *out, const TransportOwner *owner, GError **error)
+bool out_set_up(Out *out, const Process *process, const TransportOwner *owner, GError **error)
 {
-    out->child = child_init("out", error);
-    if (!out->child)
-        return false;
-    fs_expect_files(FILES_EXPECTED);
-    out->config = config_load(config_default_path(out->child->config), true, error);
-    if (!out->config)
-        return false;
-    g_autofree char *label = g_strdup_printf("%s[%u]", out->child->runner, out->child->instance);
-    bool to_syslog = g_strcmp0(config_string(out->config, "site", "log"), "syslog") == 0;
-    log_open(label, to_syslog ? LOG_TARGET_SYSLOG : LOG_TARGET_STDERR);
-    log_set_verbose(config_bool(out->config, "site", "verbose"));
+    out->child = process->child;
+    out->config = process->config;
     out->slice = (Slice){out->child->instance, out->child->instances};
+    fs_expect_files(FILES_EXPECTED);
     if (!open_spool(out, error))
         return false;
     read_settings(out);
@@ -231,7 +221,6 @@ void out_tear_down(Out *out)
     for (int i = 0; i < SOURCES; i++)
         g_clear_pointer(&out->inboxes[i], inbox_free);
     g_clear_pointer(&out->spool, spool_free);
-    g_clear_pointer(&out->config, config_free);
     finish_clear(&out->finish);
     marks_clear(&out->marks);
 }

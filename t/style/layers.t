@@ -22,7 +22,8 @@ LAYERS = {
     "master/": ["base/", "master/"],
     "cli/": ["base/", "mail/", "store/", "switchboard/", "lists/", "runners/keys.h", "cli/"],
     "runners/keys.h": [],
-    "runners/runner": ["base/", "switchboard/", "runners/runner", "runners/sweep.h"],
+    "runners/process": ["base/", "runners/process"],
+    "runners/runner": ["base/", "switchboard/", "runners/process.h", "runners/runner", "runners/sweep.h"],
     "runners/sweep": ["base/", "switchboard/", "runners/sweep"],
     "runners/list_runner": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
                             "runners/keys.h",
@@ -36,12 +37,12 @@ LAYERS = {
     "runners/blocks": ["base/", "switchboard/", "posting/", "runners/blocks", "runners/copies.h"],
     "runners/copies": ["base/", "mail/", "posting/", "runners/copies"],
     "runners/listener": ["base/", "net/", "runners/server.h", "runners/listener"],
-    "runners/server": ["base/", "runners/server"],
+    "runners/server": ["base/", "runners/process.h", "runners/server"],
     "runners/http": ["base/", "runners/server.h", "runners/http"],
 }
 # A runner sees all that is below it, the skeletons, and its own folder.
 RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists/", "runners/runner.h",
-          "runners/sweep.h",
+          "runners/process.h", "runners/sweep.h",
           "runners/listener.h", "runners/http.h", "runners/http_guard.h", "runners/list_runner.h", "runners/names.h",
           "runners/post_names.h", "runners/post_hop.h", "runners/keys.h"]
 

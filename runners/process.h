@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The start and the end of every program that the master starts (base/contract.h): it refuses arguments, learns from
+ * the environment who it is, reads the configuration, opens the log, says that it is ready, and leaves with the code
+ * that its fault has. What it does in between is the caller's: runners/runner.h works a queue, runners/listener.h
+ * takes connections.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/child.h"
+#include "base/config.h"
+
+/* Both belong to process_main(), and are there until it returns. */
+typedef struct Process {
+    const Child *child;
+    const Config *config;
+} Process;
+
+typedef struct ProcessSpec {
+    const char *name; /* of [runner.NAME] when the environment names none, as when started by hand */
+    /* Gets everything ready. An error is told to the log and to the master, and the process ends. */
+    bool (*start)(void *data, const Process *process, GError **error);
+    /* Works until child_stopping(). The master has been told that the process is ready. */
+    void (*work)(void *data);
+    /* Frees what start() made, all of it or a part: it is called after a start() that failed, too. */
+    void (*stop)(void *data);
+} ProcessSpec;
+
+/* Runs the program and returns its exit code (base/contract.h). All three functions get data. */
+int process_main(const ProcessSpec *spec, void *data, int argc, char **argv);
