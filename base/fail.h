@@ -21,7 +21,8 @@ typedef enum FailCode {
     FAIL_LATER = 1, /* ours or the system's fault: keep the work, try again (4xx) */
     FAIL_NEVER,     /* this piece of work can never succeed: shunt, bounce, 5xx */
     FAIL_MISSING,   /* the thing asked for does not exist */
-    FAIL_RACE,      /* another owner was faster: say nothing, go on */
+    FAIL_EXISTS,    /* the thing to be made is there already */
+    FAIL_RACE,      /* another owner has it now, or was faster: wait for it, or go on without a word */
     FAIL_CONFIG,    /* the configuration or the command is wrong: a person must act */
 } FailCode;
 

@@ -54,7 +54,7 @@ static FailCode code_of(int number)
     case ENOENT:
         return FAIL_MISSING;
     case EEXIST:
-        return FAIL_RACE;
+        return FAIL_EXISTS;
     default:
         return FAIL_LATER;
     }

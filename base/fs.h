@@ -29,7 +29,7 @@
 int fs_open_dir(int parent_fd, const char *path, bool create, GError **error);
 int fs_open_dir_unsynced(int parent_fd, const char *path, GError **error);
 
-/* Creates name for reading and writing, mode 0640. Fails with FAIL_RACE when
+/* Creates name for reading and writing, mode 0640. Fails with FAIL_EXISTS when
  * it exists. */
 int fs_create(int dir_fd, const char *name, GError **error);
 
@@ -42,7 +42,7 @@ bool fs_writev(int fd, struct iovec *pieces, int count, GError **error); /* cons
 bool fs_pwrite(int fd, const void *data, size_t length, off_t offset, GError **error);
 bool fs_truncate(int fd, off_t length, GError **error);
 
-/* Renames within one directory. fs_rename_new fails with FAIL_RACE when the
+/* Renames within one directory. fs_rename_new fails with FAIL_EXISTS when the
  * new name is taken and changes nothing then; fs_rename replaces. Both fail
  * with FAIL_MISSING when the old name is gone, with FAIL_NEVER when the file is in the
  * way itself (immutable). */

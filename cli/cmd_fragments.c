@@ -123,7 +123,7 @@ static bool end_set(Site *site, Store *store, const char *name, FragmentState st
     if (strcmp(set->host, host) != 0)
         return fail(error, FAIL_NEVER, "its parts are on the host %s; give the command there", set->host);
     if (set->state != FRAGMENT_OPEN && set->state != FRAGMENT_QUARANTINED)
-        return fail(error, FAIL_RACE, "it is %s already", fragment_state_text(set->state));
+        return fail(error, FAIL_EXISTS, "it is %s already", fragment_state_text(set->state));
     return fragment_end(store, set->key, &(FragmentEnd){.state = state, .time = clock_now()}, error) &&
            fragment_wake(spool, set, error);
 }

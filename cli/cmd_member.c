@@ -33,7 +33,7 @@ static int add_one(Store *store, const List *list, Role role, const char *text, 
     if (!member_line_mailbox(text, &address, &name, &refusal) ||
         !member_add(store, list->list_id, role, address, display_name ? display_name : name, &preferences_unset,
                     &refusal)) {
-        if (!g_error_matches(refusal, FAIL, FAIL_RACE) && !g_error_matches(refusal, FAIL, FAIL_NEVER)) {
+        if (!g_error_matches(refusal, FAIL, FAIL_EXISTS) && !g_error_matches(refusal, FAIL, FAIL_NEVER)) {
             g_propagate_error(error, g_steal_pointer(&refusal));
             return TOOL_LATER;
         }

@@ -19,7 +19,7 @@ static int run_create(Site *site, int argc, char **argv, GError **error)
         return TOOL_LATER;
     const char *path = config_string(site_config(site, NULL), "store", "path");
     if (store_find(config_string(site_config(site, NULL), "store", "driver"), path, &absent)) {
-        fail(error, FAIL_RACE, "there is a database already, %s; nothing was changed", path);
+        fail(error, FAIL_EXISTS, "there is a database already, %s; nothing was changed", path);
         return TOOL_NOT_SO;
     }
     if (!g_error_matches(absent, FAIL, FAIL_MISSING)) {

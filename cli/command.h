@@ -10,7 +10,7 @@
  * run() gets the arguments that are left when options were taken away, argv[0] being the
  * first, NULL-terminated, their number checked. It returns an exit code of
  * cli/exit.h; when it sets *error, the tool prints that and takes the code
- * from it: FAIL_RACE 1, FAIL_NEVER 64, FAIL_MISSING 66, FAIL_LATER 75,
+ * from it: FAIL_EXISTS and FAIL_RACE 1, FAIL_NEVER 64, FAIL_MISSING 66, FAIL_LATER 75,
  * FAIL_CONFIG 78, command_usage() 64.
  *
  * Options point at variables of the verb's file. Text that may hold more than ASCII is

@@ -31,6 +31,7 @@ int command_exit_code(const GError *error)
     if (error->domain != FAIL)
         return TOOL_LATER;
     switch (error->code) {
+    case FAIL_EXISTS:
     case FAIL_RACE:
         return TOOL_NOT_SO;
     case FAIL_NEVER:

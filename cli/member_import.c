@@ -74,7 +74,7 @@ static bool imported(int64_t number, const GError *refusal, void *data)
     Import *import = data;
     if (!refusal)
         import->added++;
-    else if (g_error_matches(refusal, FAIL, FAIL_RACE))
+    else if (g_error_matches(refusal, FAIL, FAIL_EXISTS))
         import->duplicate++;
     else
         complain(import, (uint64_t)number, refusal);

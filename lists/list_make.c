@@ -15,7 +15,7 @@ static bool ensure_domain(Store *store, const char *address, GError **error)
     if (!at || at == address || !at[1])
         return fail(error, FAIL_NEVER, "'%s' is no list address; NAME@DOMAIN is wanted", address);
     g_autoptr(GError) refusal = NULL;
-    if (domain_create(store, at + 1, NULL, &refusal) || g_error_matches(refusal, FAIL, FAIL_RACE))
+    if (domain_create(store, at + 1, NULL, &refusal) || g_error_matches(refusal, FAIL, FAIL_EXISTS))
         return true;
     g_propagate_error(error, g_steal_pointer(&refusal));
     return false;
@@ -26,7 +26,7 @@ static bool add_owners(Store *store, const List *list, const char *const *owners
     for (; owners && *owners; owners++) {
         g_autoptr(GError) refusal = NULL;
         if (member_add(store, list->list_id, ROLE_OWNER, *owners, NULL, &preferences_unset, &refusal) ||
-            g_error_matches(refusal, FAIL, FAIL_RACE))
+            g_error_matches(refusal, FAIL, FAIL_EXISTS))
             continue;
         g_propagate_prefixed_error(error, g_steal_pointer(&refusal), "owner: ");
         return false;

@@ -16,7 +16,7 @@ typedef struct NewList {
 } NewList;
 
 /* Makes the list. FAIL_NEVER: the address cannot be a list's, is one of another list's own (lists/list_name.h), an
- * owner's address is not valid, or there is no such style. FAIL_RACE: there is a list with that address or List-Id.
+ * owner's address is not valid, or there is no such style. FAIL_EXISTS: there is a list with that address or List-Id.
  * FAIL_MISSING: its domain is not known. */
 List *list_make(Work *work, const NewList *new, GError **error);
 

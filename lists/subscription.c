@@ -112,7 +112,7 @@ static bool do_join(Work *work, const List *list, Pending *request, Subscription
     *result = SUBSCRIPTION_DONE;
     if (!member_add(store, list->list_id, ROLE_MEMBER, request->address, request->display_name, NULL, &refusal)) {
         *result = SUBSCRIPTION_NO_CHANGE;
-        if (g_error_matches(refusal, FAIL, FAIL_RACE))
+        if (g_error_matches(refusal, FAIL, FAIL_EXISTS))
             return end_request(work, request, error);
         g_propagate_error(error, g_steal_pointer(&refusal));
         return false;

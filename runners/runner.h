@@ -13,10 +13,9 @@
  * headers, so that a runner can be written outside this tree; see
  * listrunner-runner(7).
  *
- * All callbacks run in one thread. Failure of handle(): FAIL_LATER puts the
- * entry back, due again after a back-off that doubles with each try (1 s to 5 min); any other
- * code moves it to shunt with the error's text, in metadata "fault". A crash
- * repeated RECOVER_CRASHES_LIMIT times sets it aside in its own queue, as .psv.
+ * All callbacks run in one thread. When handle() fails with FAIL_LATER or FAIL_RACE, the entry is put back, due again
+ * after a back-off that doubles with each try (1 s to 5 min). Any other code moves it to shunt with the error's text,
+ * in metadata "fault". A crash repeated RECOVER_CRASHES_LIMIT times sets it aside in its own queue, as .psv.
  */
 #include <glib.h>
 #include <stdbool.h>

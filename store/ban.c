@@ -40,7 +40,7 @@ static bool insert(Store *store, int64_t scope, const char *folded, const char *
                                INTEGER(key), INTEGER_OR_NULL(scope > 0 ? scope : -1), TEXT(folded), TEXT(email),
                                INTEGER(clock_now())))
         return false;
-    return added > 0 || fail(error, FAIL_RACE, "%s is banned already", email);
+    return added > 0 || fail(error, FAIL_EXISTS, "%s is banned already", email);
 }
 
 bool ban_add(Store *store, const char *list_id, const char *email, GError **error)

@@ -20,8 +20,8 @@ typedef struct Ban {
 void ban_free(Ban *ban);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Ban, ban_free)
 
-/* FAIL_NEVER: neither an address nor a pattern that can be used; FAIL_RACE: it is there already; FAIL_MISSING: no such
- * list. */
+/* FAIL_NEVER: neither an address nor a pattern that can be used; FAIL_EXISTS: it is there already; FAIL_MISSING: no
+ * such list. */
 bool ban_add(Store *store, const char *list_id, const char *email, GError **error);
 /* The ban itself, not an address that it matches. FAIL_MISSING: there is no such ban. */
 bool ban_remove(Store *store, const char *list_id, const char *email, GError **error);

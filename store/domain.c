@@ -42,7 +42,7 @@ static bool free_name(Store *store, const char *name, GError **error)
     if (!counted(store, "SELECT count(*) FROM domain WHERE mail_host = $1 OR alias_domain = $1", name, &taken, error))
         return false;
     return taken == 0 ||
-           fail(error, FAIL_RACE, "the domain %s exists already, as a domain or as the alias of one", name);
+           fail(error, FAIL_EXISTS, "the domain %s exists already, as a domain or as the alias of one", name);
 }
 
 static bool insert(Store *store, const char *name, const char *description, GError **error)

@@ -15,7 +15,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Domain, domain_free)
 bool domain_create(Store *store, const char *mail_host, const char *description, GError **error);
 bool domain_remove(Store *store, const char *mail_host, GError **error); /* FAIL_NEVER while it has lists */
 GPtrArray *domain_all(Store *store, GError **error); /* of Domain, freed with the array */
-/* Mail for alias_domain is for mail_host's lists of the same names; NULL: no alias. FAIL_RACE: the name is taken. */
+/* Mail for alias_domain is for mail_host's lists of the same names; NULL: no alias. FAIL_EXISTS: the name is taken. */
 bool domain_set_alias(Store *store, const char *mail_host, const char *alias_domain, GError **error);
 bool domain_set_description(Store *store, const char *mail_host, const char *description, GError **error);
 Domain *domain_find(Store *store, const char *mail_host, GError **error); /* FAIL_MISSING */

@@ -226,7 +226,7 @@ static bool insert_set(Store *store, const FragmentSet *set, GError **error)
                    INTEGER(set->expires_at)))
         return false;
     if (added == 0)
-        return fail(error, FAIL_RACE, "there is a set %s already", set->key);
+        return fail(error, FAIL_EXISTS, "there is a set %s already", set->key);
     return count_set(store, set->key, 1, error);
 }
 
@@ -245,7 +245,7 @@ static bool insert_part(Store *store, const char *key, const FragmentPart *part,
                    TEXT(key), INTEGER(part->number), TEXT(part->entry), INTEGER(part->octets), TEXT(part->digest)))
         return false;
     if (added == 0)
-        return fail(error, FAIL_RACE, "set %s has a part %" G_GINT64_FORMAT " already", key, part->number);
+        return fail(error, FAIL_EXISTS, "set %s has a part %" G_GINT64_FORMAT " already", key, part->number);
     return query_run(store, error, NULL,
                      "UPDATE fragment_set SET parts = parts + 1, octets = octets + $2, "
                      "total = CASE WHEN total = 0 THEN $3 ELSE total END WHERE key = $1",

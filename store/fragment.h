@@ -57,10 +57,10 @@ FragmentSet *fragment_find_prefix(Store *store, const char *prefix, GError **err
 FragmentPart *fragment_find_part(Store *store, const char *key, int64_t number, GError **error);
 GPtrArray *fragment_parts(Store *store, const char *key, GError **error); /* of FragmentPart, by number; owned */
 
-/* Opens a set: key, list_id, sender, id, host, opened_at, expires_at are read. FAIL_RACE: there is one. Text that
+/* Opens a set: key, list_id, sender, id, host, opened_at, expires_at are read. FAIL_EXISTS: there is one. Text that
  * is not UTF-8 is kept with replacement characters; the key tells. */
 bool fragment_open(Store *store, const FragmentSet *set, GError **error);
-/* Adds a part; total 0 leaves the set's as it is. FAIL_RACE: there is one with that number or entry. */
+/* Adds a part; total 0 leaves the set's as it is. FAIL_EXISTS: there is one with that number or entry. */
 bool fragment_add(Store *store, const char *key, const FragmentPart *part, int64_t total, GError **error);
 /* Its entry is lost: takes it out of the set. */
 bool fragment_remove(Store *store, const char *key, const FragmentPart *part, GError **error);

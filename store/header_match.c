@@ -64,7 +64,7 @@ static bool is_new(Store *store, int64_t scope, const HeaderMatch *match, int64_
                                         INTEGER(scope), TEXT(match->header), TEXT(match->pattern), INTEGER(key));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_ROW)
-        return fail(error, FAIL_RACE, "there is a header match of %s with the pattern %s already", match->header,
+        return fail(error, FAIL_EXISTS, "there is a header match of %s with the pattern %s already", match->header,
                     match->pattern);
     return step == STEP_DONE;
 }

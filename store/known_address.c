@@ -122,7 +122,7 @@ bool address_language(Store *store, const char *list_id, const char *address, ch
 
 /* ---- changing ---- */
 
-/* Whether somebody has it: FAIL_RACE then. */
+/* Whether somebody has it: FAIL_EXISTS then. */
 static bool add(Store *store, const char *email, const char *display_name, GError **error)
 {
     g_auto(Email) address = {0}, known = {0};
@@ -131,7 +131,7 @@ static bool add(Store *store, const char *email, const char *display_name, GErro
     if (!folded)
         return false;
     if (email_find(store, email, &known, &unknown))
-        return fail(error, FAIL_RACE, "the address %s is known already", known.email);
+        return fail(error, FAIL_EXISTS, "the address %s is known already", known.email);
     if (!g_error_matches(unknown, FAIL, FAIL_MISSING)) {
         g_propagate_error(error, g_steal_pointer(&unknown));
         return false;
@@ -214,7 +214,7 @@ bool user_adopt(Store *store, const Email *address, int64_t person, GError **err
         free = query_integer(query, 0) != 0;
     }
     if (!free)
-        return fail(error, FAIL_RACE, "%s belongs to another user", address->email);
+        return fail(error, FAIL_EXISTS, "%s belongs to another user", address->email);
     return move_address(store, address, person, error) && drop_without_address(store, address->person, error);
 }
 

@@ -257,7 +257,7 @@ static bool insert_list(Store *store, const char *name, const char *host, const 
                    INTEGER(key), TEXT(list_id), TEXT(host), TEXT(name), INTEGER(clock_now())))
         return false;
     if (added == 0)
-        return fail(error, FAIL_RACE, "a list with the List-Id %s exists already", list_id);
+        return fail(error, FAIL_EXISTS, "a list with the List-Id %s exists already", list_id);
     for (const char *const *setting = style->settings; *setting; setting += 2)
         if (!insert_setting(store, key, setting[0], setting[1], error))
             return false;

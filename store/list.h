@@ -135,7 +135,7 @@ bool list_reset(Store *store, const char *list_id, const char *name, GError **er
 
 /* style: discussion (legacy-default; NULL too), announce (legacy-announce),
  * private (private-default). Unlike Mailman, announce holds members' posts.
- * FAIL_RACE: there is one with that address or List-Id; FAIL_MISSING: the
+ * FAIL_EXISTS: there is one with that address or List-Id; FAIL_MISSING: the
  * domain is not known; FAIL_NEVER: the name has characters that file names and
  * headers should not have or over LIST_LOCAL_MAX octets, or there is no such style. */
 List *list_create(Store *store, const char *posting_address, const char *style, GError **error);

@@ -22,7 +22,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(StoreReport, store_report_clear)
  * schema stays as it is. False when it cannot be opened or read at all, with the codes of store_open(). */
 bool store_check(const char *driver, const char *where, bool deep, StoreReport *report, GError **error);
 
-/* Writes a copy of this moment to the file to, which must not be there yet (FAIL_RACE), and makes it durable. Runners
+/* Writes a copy of this moment to the file to, which must not be there yet (FAIL_EXISTS), and makes it durable. Runners
  * may be at work meanwhile. A copy that fails is removed. */
 bool store_backup(Store *store, const char *to, GError **error);
 

@@ -268,7 +268,7 @@ static bool insert(Store *store, const NewMember *new, int64_t list, const Email
             PREFERENCE_VALUES(own)))
         return false;
     if (added == 0)
-        return fail(error, FAIL_RACE, "%s is a %s of %s already", address->email, role_text(new->role), new->list_id);
+        return fail(error, FAIL_EXISTS, "%s is a %s of %s already", address->email, role_text(new->role), new->list_id);
     return member_count_change(store, list, new->role, 1, error);
 }
 
@@ -424,7 +424,7 @@ static bool move_member(Store *store, int64_t key, const char *email, GError **e
         taken = step == STEP_ROW;
     }
     if (taken)
-        return fail(error, FAIL_RACE, "%s is a %s of the list already", address.email, role_text(role));
+        return fail(error, FAIL_EXISTS, "%s is a %s of the list already", address.email, role_text(role));
     return (address.person == person || user_adopt(store, &address, person, error)) &&
            query_run(store, error, NULL,
                      "UPDATE member SET folded = $2, email = $3, address = $4, by_person = 0 WHERE key = $1",

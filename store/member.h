@@ -61,7 +61,7 @@ typedef struct Member {
 void member_free(Member *member);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Member, member_free)
 
-/* Subscribes address (made when unknown, as is its user). FAIL_RACE: has that
+/* Subscribes address (made when unknown, as is its user). FAIL_EXISTS: has that
  * role already; FAIL_NEVER: no valid address; FAIL_MISSING: no such list. */
 bool member_add(Store *store, const char *list_id, Role role, const char *address, const char *display_name,
                 const Preferences *own, GError **error);
@@ -74,8 +74,8 @@ bool member_set_preferences(Store *store, const char *list_id, Role role, const 
 bool member_set_moderation(Store *store, const char *list_id, Role role, const char *address, Action action,
                            GError **error);
 Member *member_by_id(Store *store, const char *id, GError **error);
-/* Gives the membership to another address (made when unknown, then of the same user). FAIL_RACE: that one has the role
- * already, or belongs to another user. */
+/* Gives the membership to another address (made when unknown, then of the same user). FAIL_EXISTS: that one has the
+ * role already, or belongs to another user. */
 bool member_set_address(Store *store, const char *id, const char *address, GError **error);
 
 /* Whom member_page() gives. Start with MEMBER_CRITERIA_ALL. Strings are borrowed. */
@@ -109,7 +109,7 @@ bool member_matching(Store *store, const MemberCriteria *criteria, int64_t *coun
  * Adding: FAIL_NEVER: no valid address; go on with the next. A number comes
  * once. Running makes transactions of 10,000 members (one that the caller holds
  * takes all) and calls each for every line once it is durable, in order of
- * address; refusal is FAIL_RACE for one that has the role already, be it by an
+ * address; refusal is FAIL_EXISTS for one that has the role already, be it by an
  * earlier line. A false from each stops. */
 typedef struct MemberImport MemberImport;
 typedef bool MemberImported(int64_t number, const GError *refusal, void *data);

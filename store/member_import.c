@@ -113,7 +113,7 @@ static bool add_slice(MemberImport *import, GPtrArray *slice, GError **error)
         Line *line = slice->pdata[i];
         if (!member_add(import->store, import->list_id, import->role, line->email, line->display_name, &line->own,
                         &line->refusal) &&
-            !g_error_matches(line->refusal, FAIL, FAIL_RACE)) {
+            !g_error_matches(line->refusal, FAIL, FAIL_EXISTS)) {
             g_propagate_error(error, g_steal_pointer(&line->refusal));
             return false;
         }

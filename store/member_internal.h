@@ -53,7 +53,8 @@ bool member_remove_each(Store *store, Query *keys, GError **error);
 
 /* user.c: the key of the person `who` names: an id or an address. FAIL_MISSING. */
 bool user_key(Store *store, const char *who, int64_t *person, GError **error);
-/* user.c: gives the address to the person, when it belongs to nobody, or to a user that has nothing else. FAIL_RACE. */
+/* user.c: gives the address to the person, when it belongs to nobody, or to a user that has nothing else.
+ * FAIL_EXISTS. */
 bool user_adopt(Store *store, const Email *address, int64_t person, GError **error);
 /* Reads the preferences of a row, all unset where there is none. */
 bool user_read_preferences(Store *store, const char *sql, int64_t key, Preferences *preferences, GError **error);

@@ -9,7 +9,7 @@
  *
  * A Store is one connection; it belongs to one thread. Many processes may
  * have one open at a time. Errors: FAIL_LATER the database cannot be used
- * now (busy, full, gone), FAIL_MISSING no such thing, FAIL_RACE it exists
+ * now (busy, full, gone), FAIL_MISSING no such thing, FAIL_EXISTS it exists
  * already, FAIL_NEVER the arguments can never be right (a malformed
  * address); a driver retries a busy database for 10 s itself.
  *
@@ -55,7 +55,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Store, store_free)
  * own. Commit is durable. An inner rollback, and a fault of the database (full,
  * damaged), doom the outer transaction: everything but the end fails from then
  * on with FAIL_LATER, and the outer commit rolls back and fails. A refusal
- * (FAIL_RACE, FAIL_MISSING, FAIL_NEVER) changes nothing and dooms nothing. */
+ * (FAIL_EXISTS, FAIL_MISSING, FAIL_NEVER) changes nothing and dooms nothing. */
 bool store_begin(Store *store, GError **error);
 bool store_commit(Store *store, GError **error);
 void store_rollback(Store *store);

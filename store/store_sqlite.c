@@ -36,7 +36,7 @@ static FailCode code_of(int result)
     case SQLITE_NOTADB:
         return FAIL_CONFIG;
     case SQLITE_CONSTRAINT:
-        return FAIL_RACE;
+        return FAIL_EXISTS;
     default:
         return FAIL_LATER;
     }
@@ -401,7 +401,7 @@ static bool sqlite_backup(void *connection, const char *to, GError **error)
 {
     auto_fd file = open(to, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
     if (file < 0)
-        return fail_errno(error, errno == EEXIST ? FAIL_RACE : FAIL_LATER, "make %s", to);
+        return fail_errno(error, errno == EEXIST ? FAIL_EXISTS : FAIL_LATER, "make %s", to);
     g_autofree char *above = g_path_get_dirname(to);
     auto_fd directory = fs_open_dir(AT_FDCWD, above, false, error);
     if (directory >= 0 && fill_backup(((Connection *)connection)->database, to, error) && fs_sync_dir(directory, error))

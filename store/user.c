@@ -219,7 +219,7 @@ static bool create(Store *store, const char *email, const char *display_name, ch
                        INTEGER(address.person)))
             return false;
         if (stands_in == 0)
-            return fail(error, FAIL_RACE, "%s belongs to a user already", address.email);
+            return fail(error, FAIL_EXISTS, "%s belongs to a user already", address.email);
     } else if (!g_error_matches(unknown, FAIL, FAIL_MISSING)) {
         g_propagate_error(error, g_steal_pointer(&unknown));
         return false;

@@ -7,7 +7,7 @@
  * user with that address.
  *
  * Functions named user_ take `who`: the user's id, or any of its addresses. FAIL_MISSING: there is no such user or
- * address. FAIL_RACE: the address belongs to somebody else. FAIL_NEVER: it is no valid address.
+ * address. FAIL_EXISTS: the address belongs to somebody else. FAIL_NEVER: it is no valid address.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -74,7 +74,7 @@ bool user_count(Store *store, const UserCriteria *criteria, int64_t *count, GErr
 /* ---- addresses ---- */
 
 KnownAddress *address_find(Store *store, const char *address, GError **error);
-/* Makes an address that belongs to no user. FAIL_RACE: it is known. */
+/* Makes an address that belongs to no user. FAIL_EXISTS: it is known. */
 bool address_add(Store *store, const char *address, const char *display_name, GError **error);
 bool address_set_name(Store *store, const char *address, const char *display_name, GError **error);
 bool address_set_preferences(Store *store, const char *address, const Preferences *preferences, GError **error);

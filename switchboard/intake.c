@@ -64,7 +64,7 @@ static void write_member(Spool *spool, Intake *member, Progress *progress, bool 
     if (before || member->error)
         return;
     progress->fd = draft_write(member->draft, progress->queue, progress->temporary, &member->error);
-    if (once && g_error_matches(member->error, FAIL, FAIL_RACE)) /* what was left is still there */
+    if (once && g_error_matches(member->error, FAIL, FAIL_EXISTS)) /* what was left is still there */
         queue_look_again(progress->queue);
 }
 
@@ -131,7 +131,7 @@ static void publish_member(Intake *member, const Progress *progress, bool once)
             look_for_sweep(member, progress);
             return;
         }
-        if (!g_error_matches(error, FAIL, FAIL_RACE)) { /* it is on the disk, and to be taken in (R8): no 4xx is true */
+        if (!g_error_matches(error, FAIL, FAIL_EXISTS)) { /* it is stored, and to be taken in (R8): no 4xx is true */
             log_error("queue %s: %s; it is stored, and its runner takes it in later", queue_name(progress->queue),
                       error->message);
             return;

@@ -58,7 +58,7 @@ bool suffix_move(Queue *queue, EntryName *name, const char *from, const char *su
         g_autoptr(GError) fault = NULL;
         if (fs_rename_new(queue_fd(queue), from, file, &fault))
             return true;
-        if (!g_error_matches(fault, FAIL, FAIL_RACE)) {
+        if (!g_error_matches(fault, FAIL, FAIL_EXISTS)) {
             g_propagate_prefixed_error(error, g_steal_pointer(&fault), "queue %s: ", queue_name(queue));
             return false;
         }

@@ -129,7 +129,7 @@ static int create_afresh(int top_fd, const char *name, GError **error)
 {
     g_autoptr(GError) problem = NULL;
     int fd = fs_create(top_fd, name, &problem);
-    if (fd < 0 && g_error_matches(problem, FAIL, FAIL_RACE)) {
+    if (fd < 0 && g_error_matches(problem, FAIL, FAIL_EXISTS)) {
         /* Left over from a crash, perhaps half written. */
         g_clear_error(&problem);
         if (fs_unlink(top_fd, name, &problem))
@@ -145,7 +145,7 @@ static bool take_in_hand(MaildirArchiver *self, const char *key, bool *before, G
 {
     g_autoptr(GError) problem = NULL;
     auto_fd fd = fs_create(self->in_hand_fd, key, &problem);
-    *before = fd < 0 && g_error_matches(problem, FAIL, FAIL_RACE);
+    *before = fd < 0 && g_error_matches(problem, FAIL, FAIL_EXISTS);
     if (fd >= 0 || *before)
         return true;
     g_propagate_error(error, g_steal_pointer(&problem));

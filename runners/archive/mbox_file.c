@@ -62,7 +62,7 @@ static int open_or_create(MboxFile *file, const char *suffix, GError **error)
         file->named = false;
         if (fd >= 0)
             return fd;
-        if (!g_error_matches(problem, FAIL, FAIL_RACE)) {
+        if (!g_error_matches(problem, FAIL, FAIL_EXISTS)) {
             g_propagate_error(error, g_steal_pointer(&problem));
             return -1;
         }

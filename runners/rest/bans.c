@@ -99,7 +99,7 @@ static void post(Call *call)
         return;
     }
     work_cancel(work);
-    if (g_error_matches(error, FAIL, FAIL_RACE)) {
+    if (g_error_matches(error, FAIL, FAIL_EXISTS)) {
         answer_refusal(call, 400, "Address is already banned");
         g_error_free(error);
     } else if (g_error_matches(error, FAIL, FAIL_NEVER)) {

@@ -99,7 +99,7 @@ static void post(Call *call)
         return;
     if (!create(call, work_store(work), &error)) {
         work_cancel(work);
-        if (g_error_matches(error, FAIL, FAIL_RACE)) {
+        if (g_error_matches(error, FAIL, FAIL_EXISTS)) {
             answer_refusal(call, 400, "Duplicate email host: %s", host);
             g_error_free(error);
         } else {

@@ -90,7 +90,7 @@ static void find(Call *call)
 /* The answer to a change that was refused. */
 static void refuse(Call *call, GError *error)
 {
-    if (g_error_matches(error, FAIL, FAIL_RACE)) {
+    if (g_error_matches(error, FAIL, FAIL_EXISTS)) {
         answer_refusal(call, 400, "This header match already exists");
         g_error_free(error);
     } else if (g_error_matches(error, FAIL, FAIL_NEVER)) {

@@ -74,7 +74,7 @@ static void get_one(Call *call)
 static void refuse_new(Call *call, const char *address, GError *error)
 {
     const char *at = strrchr(address, '@');
-    if (g_error_matches(error, FAIL, FAIL_RACE))
+    if (g_error_matches(error, FAIL, FAIL_EXISTS))
         answer_refusal(call, 400, "Mailing list exists");
     else if (g_error_matches(error, FAIL, FAIL_MISSING))
         answer_refusal(call, 400, "Domain does not exist: %s", at ? at + 1 : address);

@@ -76,7 +76,7 @@ bool rest_commit(Call *call, Work *work)
 void rest_fail(Call *call, GError *error)
 {
     int status = g_error_matches(error, FAIL, FAIL_MISSING) ? 404
-                 : g_error_matches(error, FAIL, FAIL_RACE)  ? 409
+                 : g_error_matches(error, FAIL, FAIL_EXISTS)  ? 409
                  : g_error_matches(error, FAIL, FAIL_NEVER) ? 400
                                                             : 503;
     if (status == 503) {

@@ -177,7 +177,7 @@ static void add_other(Call *call, Work *work, const Wish *wish)
         return;
     }
     work_cancel(work);
-    if (g_error_matches(error, FAIL, FAIL_RACE)) {
+    if (g_error_matches(error, FAIL, FAIL_EXISTS)) {
         answer_refusal(call, 400, "%s is already %s %s of %s", wish->address, wish->role == ROLE_OWNER ? "an" : "a",
                        role_text(wish->role), wish->posting_address);
         g_error_free(error);

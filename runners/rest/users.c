@@ -114,7 +114,7 @@ static void post(Call *call)
         return;
     }
     work_cancel(work);
-    if (g_error_matches(error, FAIL, FAIL_RACE)) {
+    if (g_error_matches(error, FAIL, FAIL_EXISTS)) {
         answer_refusal(call, 400, "User already exists: %s", email);
         g_error_free(error);
     } else if (g_error_matches(error, FAIL, FAIL_NEVER)) {

@@ -70,13 +70,13 @@ static void test_refusals(Fixture *fixture, gconstpointer data)
     FragmentSet again = {.key = (char *)KEY("a"), .list_id = (char *)LIST, .sender = (char *)"", .id = (char *)"",
                          .host = (char *)""};
     g_assert_false(fragment_open(fixture->store, &again, &error));
-    assert_failed(FAIL_RACE, error);
+    assert_failed(FAIL_EXISTS, error);
     FragmentPart part = {.number = 1, .octets = 1, .entry = (char *)ENTRY("2"), .digest = (char *)"d"};
     g_assert_false(fragment_add(fixture->store, KEY("a"), &part, 0, &error));
-    assert_failed(FAIL_RACE, error);
+    assert_failed(FAIL_EXISTS, error);
     part = (FragmentPart){.number = 2, .octets = 1, .entry = (char *)ENTRY("1"), .digest = (char *)"d"};
     g_assert_false(fragment_add(fixture->store, KEY("a"), &part, 0, &error));
-    assert_failed(FAIL_RACE, error);
+    assert_failed(FAIL_EXISTS, error);
     again.list_id = (char *)"none.example.com";
     again.key = (char *)KEY("b");
     g_assert_false(fragment_open(fixture->store, &again, &error));

@@ -74,7 +74,7 @@ static void test_refused(Fixture *fixture, const void *data)
     }
     assert_ok(add(fixture, LIST, -1, ROW("X", "a", NULL, NULL), &error), error);
     g_assert_false(add(fixture, LIST, -1, ROW("x", "a", "hold", NULL), &error));
-    assert_failed(FAIL_RACE, error);
+    assert_failed(FAIL_EXISTS, error);
     assert_ok(add(fixture, NULL, -1, ROW("x", "a", NULL, NULL), &error), error);
     g_assert_false(add(fixture, "nothing.example.com", -1, ROW("x", "a", NULL, NULL), &error));
     assert_failed(FAIL_MISSING, error);

@@ -19,7 +19,7 @@ static void test_domain(Fixture *fixture, const void *data)
     GError *error = NULL;
     assert_ok(domain_create(fixture->store, "Example.ORG", "An organisation", &error), error);
     g_assert_false(domain_create(fixture->store, "example.org", NULL, &error));
-    assert_failed(FAIL_RACE, error);
+    assert_failed(FAIL_EXISTS, error);
     static const char *const wrong[] = {"",    "-a.b", "a-.b", "a..b", ".a",      "a.",
                                         "a b", "a@b",  "a/b",  "a\nb", "\377.de", NULL};
     for (const char *const *name = wrong; *name; name++) {
@@ -61,12 +61,12 @@ static void test_domain_alias(Fixture *fixture, const void *data)
     g_autoptr(List) list = list_by_address(fixture->store, "TEST@lists.INTERNAL", &error);
     g_assert_cmpstr(list->posting_address, ==, "test@example.com");
     g_assert_false(domain_create(fixture->store, "lists.internal", NULL, &error));
-    assert_failed(FAIL_RACE, error);
+    assert_failed(FAIL_EXISTS, error);
     assert_ok(domain_create(fixture->store, "other.com", NULL, &error), error);
     g_assert_false(domain_set_alias(fixture->store, "other.com", "lists.internal", &error));
-    assert_failed(FAIL_RACE, error);
+    assert_failed(FAIL_EXISTS, error);
     g_assert_false(domain_set_alias(fixture->store, "other.com", "example.com", &error));
-    assert_failed(FAIL_RACE, error);
+    assert_failed(FAIL_EXISTS, error);
     g_assert_false(domain_set_alias(fixture->store, "none.com", "x.com", &error));
     assert_failed(FAIL_MISSING, error);
     g_assert_false(domain_set_alias(fixture->store, "other.com", "x x", &error));
@@ -101,7 +101,7 @@ static void test_create_refused(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
     g_assert_null(list_create(fixture->store, "TEST@example.com", "discussion", &error));
-    assert_failed(FAIL_RACE, error);
+    assert_failed(FAIL_EXISTS, error);
     g_assert_null(list_create(fixture->store, "x@example.org", "discussion", &error));
     g_assert_nonnull(strstr(error->message, "listrunner domain create example.org"));
     assert_failed(FAIL_MISSING, error);
@@ -129,7 +129,7 @@ static void test_create_refused(Fixture *fixture, const void *data)
     assert_ok(domain_create(fixture->store, "b.example.com", NULL, &error), error);
     g_autoptr(List) list = list_create(fixture->store, "a.b@example.com", "discussion", &error);
     g_assert_null(list_create(fixture->store, "a@b.example.com", "discussion", &error));
-    assert_failed(FAIL_RACE, error);
+    assert_failed(FAIL_EXISTS, error);
 }
 
 /* Every address of a list fits into 64 octets and leads to it, and to no other. */

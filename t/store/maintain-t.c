@@ -83,7 +83,7 @@ static void test_backup(Fixture *fixture, const void *data)
     assert_ok(domain_create(fixture->store, "example.com", NULL, &error), error);
     assert_ok(store_backup(fixture->store, path, &error), error);
     g_assert_false(store_backup(fixture->store, path, &error));
-    assert_failed(FAIL_RACE, error);
+    assert_failed(FAIL_EXISTS, error);
     g_assert_false(store_backup(fixture->store, nowhere, &error));
     assert_failed(FAIL_LATER, error);
     g_autoptr(Store) copy = store_open(fixture_driver(), path, false, &error);

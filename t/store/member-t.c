@@ -106,7 +106,7 @@ static void test_add_refused(Fixture *fixture, const void *data)
     GError *error = NULL;
     add(fixture, ROLE_MEMBER, "a@example.org");
     g_assert_false(member_add(fixture->store, LIST, ROLE_MEMBER, "A@example.org", NULL, NULL, &error));
-    assert_failed(FAIL_RACE, error);
+    assert_failed(FAIL_EXISTS, error);
     add(fixture, ROLE_OWNER, "a@example.org"); /* another role */
     g_assert_false(member_add(fixture->store, LIST, ROLE_MEMBER, "nonsense", NULL, NULL, &error));
     g_assert_nonnull(strstr(error->message, "nonsense"));
@@ -123,7 +123,7 @@ static void test_add_many(Fixture *fixture, const void *data)
     assert_ok(store_begin(fixture->store, &error), error);
     assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, "a@example.org", NULL, NULL, &error), error);
     g_assert_false(member_add(fixture->store, LIST, ROLE_MEMBER, "a@example.org", "A Name", NULL, &error));
-    assert_failed(FAIL_RACE, error);
+    assert_failed(FAIL_EXISTS, error);
     g_assert_false(member_add(fixture->store, LIST, ROLE_MEMBER, "@", NULL, NULL, &error));
     assert_failed(FAIL_NEVER, error);
     assert_ok(member_add(fixture->store, LIST, ROLE_MEMBER, "b@example.org", NULL, NULL, &error), error);
@@ -283,7 +283,7 @@ static bool imported(int64_t line, const GError *refusal, void *data)
 {
     Imported *seen = data;
     if (refusal)
-        g_assert_true(g_error_matches(refusal, FAIL, FAIL_RACE));
+        g_assert_true(g_error_matches(refusal, FAIL, FAIL_EXISTS));
     seen->added += !refusal;
     seen->refused += refusal != NULL;
     if (refusal)
@@ -365,7 +365,7 @@ static void test_preferred(Fixture *fixture, const void *data)
               error); /* none preferred: b now is */
     member_free(find(fixture, ROLE_MEMBER, "b@example.org"));
     g_assert_false(member_add_user(fixture->store, LIST, ROLE_MEMBER, "a@example.org", &error));
-    assert_failed(FAIL_RACE, error);
+    assert_failed(FAIL_EXISTS, error);
     assert_ok(user_set_preferred(fixture->store, "a@example.org", &error), error);
     assert_ok(user_set_preferred(fixture->store, "a@example.org", &error), error);
     member_free(find(fixture, ROLE_MEMBER, "a@example.org"));

@@ -61,7 +61,7 @@ static void test_create(Fixture *fixture, const void *data)
     g_assert_false(by_id->server_owner);
     g_assert_cmpint(by_id->created_at, >, 0);
     g_assert_false(user_create(fixture->store, "anne@example.org", NULL, id, &error));
-    assert_failed(FAIL_RACE, error);
+    assert_failed(FAIL_EXISTS, error);
     g_assert_false(user_create(fixture->store, "nonsense", NULL, id, &error));
     assert_failed(FAIL_NEVER, error);
     const char *const nobody[] = {"bart@example.org", "0123", "00000000000000000000000000000000"};
@@ -106,7 +106,7 @@ static void test_stands_alone(Fixture *fixture, const void *data)
     int64_t users;
     assert_ok(address_add(fixture->store, "Anne@example.org", "Anne", &error), error);
     g_assert_false(address_add(fixture->store, "anne@example.org", NULL, &error));
-    assert_failed(FAIL_RACE, error);
+    assert_failed(FAIL_EXISTS, error);
     g_assert_null(user_find(fixture->store, "anne@example.org", &error));
     assert_failed(FAIL_MISSING, error);
     add(fixture, ROLE_MEMBER, "anne@example.org");
@@ -300,9 +300,9 @@ static void test_member_address(Fixture *fixture, const void *data)
     assert_ok(user_set_password(fixture->store, id, "$y$", &error), error);
     g_autoptr(Member) anne = member_find(fixture->store, LIST, ROLE_MEMBER, "anne@example.org", NULL);
     g_assert_false(member_set_address(fixture->store, anne->id, "bart@example.org", &error));
-    assert_failed(FAIL_RACE, error);
+    assert_failed(FAIL_EXISTS, error);
     g_assert_false(member_set_address(fixture->store, anne->id, "c@example.org", &error));
-    assert_failed(FAIL_RACE, error);
+    assert_failed(FAIL_EXISTS, error);
     g_assert_false(member_set_address(fixture->store, anne->id, "nonsense", &error));
     assert_failed(FAIL_NEVER, error);
     assert_ok(member_set_address(fixture->store, anne->id, "Anne@New.example", &error), error);
