@@ -22,7 +22,7 @@ def test_power_cuts(kind, switch, tmp_path):
     why = disk.missing(kind, tmp_path, switch)
     if why:
         pytest.skip(f"no power cuts of {kind}: {why}")
-    generation = Generation(tmp_path / "generation", kind, f"{SEED}/{kind}/{switch}", switch)
+    generation = Generation(tmp_path / "g", kind, f"{SEED}/{kind}/{switch}", switch)
     done = False
     try:
         rounds = ROUNDS // 2 if switch else ROUNDS
@@ -47,7 +47,7 @@ def test_cuts_find_missing_syncs(tmp_path):
         why = "libeatmydata.so is missing (package libeatmydata1)"
     if why:
         pytest.skip(why)
-    generation = Generation(tmp_path / "generation", "ext4", f"{SEED}/no syncs", syncs=False)
+    generation = Generation(tmp_path / "g", "ext4", f"{SEED}/no syncs", syncs=False)
     faults = []
     try:
         while not faults and generation.cuts < 30:
