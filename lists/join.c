@@ -11,7 +11,7 @@
 #include "store/email.h"
 
 /* A list that is its own member, or gets its own letters, would write to itself for ever. */
-static bool is_own_address(const List *list, const char *address)
+bool join_is_own_address(const List *list, const char *address)
 {
     static const char *const suffixes[] = {NULL, "owner", "bounces", "join", "leave", "request", "confirm"};
     for (size_t at = 0; at < G_N_ELEMENTS(suffixes); at++) {
@@ -39,7 +39,7 @@ bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *
     bool member;
     int64_t verified_at;
     *subscription = (Subscription){.result = SUBSCRIPTION_BAD_ADDRESS, .kind = PENDING_JOIN};
-    if (!mailbox_valid(address) || is_own_address(list, address)) {
+    if (!mailbox_valid(address) || join_is_own_address(list, address)) {
         subscription->address = g_strdup(address);
         return true;
     }
@@ -64,6 +64,9 @@ bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *
     }
     Pending request = {.kind = PENDING_JOIN, .list_id = list->list_id, .address = (char *)address,
                        .display_name = (char *)joiner->name,
+                       .delivery_mode = joiner->wants ? joiner->wants->delivery_mode : -1,
+                       .delivery_status = joiner->wants ? joiner->wants->delivery_status : -1,
+                       .as_user = joiner->as_user, .welcome = joiner->welcome,
                        .facts = joiner->facts | (verified_at != 0 ? FACT_VERIFIED : 0)};
     return subscription_ask(work, list, &request, subscription, error);
 }

@@ -9,9 +9,16 @@
 typedef struct Joiner {
     const char *address;
     const char *name; /* for people; NULL: not known */
-    unsigned facts;   /* of lists/workflow.h: what the caller knows for sure; 0 for a mail, whose From proves nothing */
+    unsigned facts;   /* of lists/workflow.h: what the caller knows for sure; 0 for a mail, whose From proves nothing;
+                         FACT_APPROVED | FACT_INVITED for an invitation */
+    const Preferences *wants; /* delivery_mode and delivery_status count; NULL: as it comes */
+    bool as_user;             /* by whatever address the user prefers, now and later; the address must be known */
+    PendingWelcome welcome;
 } Joiner;
 
 /* Asks for the joiner to become a member of list, as subscription_policy says. That an address was confirmed earlier is
  * found out here. A banned address is refused. */
 bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *subscription, GError **error);
+
+/* Is it one of the list's own addresses, which cannot be a member? */
+bool join_is_own_address(const List *list, const char *address);

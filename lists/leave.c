@@ -29,7 +29,7 @@ bool leave_ask(Work *work, const List *list, const char *address, unsigned facts
         return true;
     }
     Pending request = {.kind = PENDING_LEAVE, .list_id = list->list_id, .address = member->address,
-                       .facts = facts | FACT_VERIFIED};
+                       .delivery_mode = -1, .delivery_status = -1, .facts = facts | FACT_VERIFIED};
     return subscription_ask(work, list, &request, subscription, error);
 }
 

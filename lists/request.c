@@ -30,12 +30,22 @@ bool request_decide(Work *work, int64_t number, RequestVerdict verdict, const ch
     g_autoptr(List) list = request ? list_by_id(store, request->list_id, error) : NULL;
     if (!list)
         return false;
+    *subscription = (Subscription){.kind = request->kind};
+    if (verdict == REQUEST_CONFIRM && request->waits_for == PENDING_PERSON &&
+        work_actor(work)->role == ACTOR_OPERATOR) {
+        request->facts |= FACT_VERIFIED | FACT_CONFIRMED;
+        if (request->kind == PENDING_CHANGE_ADDRESS) {
+            request->facts |= FACT_APPROVED;
+            return change_address_advance(work, list, request, subscription, error);
+        }
+        return request->kind == PENDING_SET ? options_advance(work, list, request, subscription, error)
+                                            : subscription_advance(work, list, request, subscription, error);
+    }
     if (request->waits_for == PENDING_PERSON && verdict != REQUEST_DISCARD)
         return fail(error, FAIL_NEVER,
                     "request %" G_GINT64_FORMAT " waits for %s, who was sent a letter; it can only be discarded",
                     number, request->address);
-    *subscription = (Subscription){.kind = request->kind};
-    if (verdict == REQUEST_ACCEPT) {
+    if (verdict == REQUEST_ACCEPT || verdict == REQUEST_CONFIRM) {
         request->facts |= FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED;
         return subscription_advance(work, list, request, subscription, error);
     }

@@ -11,7 +11,7 @@
 #include "lists/workflow.h"
 #include "store/ban.h"
 
-#define ASK_AGAIN (24 * 3600 * CLOCK_SECOND) /* a letter of this kind to one address and list */
+#define TOKEN_VALUES 4
 
 void subscription_clear(Subscription *subscription)
 {
@@ -53,7 +53,8 @@ static bool tell_owners(Work *work, const List *list, const Pending *request, co
 
 /* The token stands in the address that an answer goes to. A list with a long name has no room for it there
  * (RFC 5321, 4.5.3.1.1): then it stands in the subject, which an answer repeats. */
-static bool send_token(Work *work, const List *list, const Pending *request, const char *token, GError **error)
+static bool write_token(Work *work, const List *list, const Pending *request, const TokenLetter *about,
+                        const char *token, GError **error)
 {
     g_autofree char *local = list_local(list, "confirm", LIST_LOCAL_MAX - 1 - PENDING_TOKEN_CHARS);
     bool fits = strlen(local) + 1 + PENDING_TOKEN_CHARS <= LIST_LOCAL_MAX;
@@ -63,21 +64,23 @@ static bool send_token(Work *work, const List *list, const Pending *request, con
                                  : list_address(list, "request");
     int64_t days = (request->expires_at - work_now(work)) / (24 * 3600 * CLOCK_SECOND);
     g_autofree char *left = g_strdup_printf("%" G_GINT64_FORMAT, MAX(days, 1));
-    const TemplateValue values[] = {
-        {"address", request->address}, {"token", token}, {"mark", mark}, {"days", left}, {0}};
-    ListLetter letter = {.template = request->kind == PENDING_JOIN ? "confirm_join" : "confirm_leave",
-                         .values = values, .from_name = list->display_name, .from = from, .to = request->address,
-                         .personal = true};
+    TemplateValue values[4 + TOKEN_VALUES + 1] = {
+        {"address", request->address}, {"token", token}, {"mark", mark}, {"days", left}};
+    for (size_t at = 0; about->values && about->values[at].name && at < TOKEN_VALUES; at++)
+        values[4 + at] = about->values[at];
+    ListLetter letter = {.template = about->template, .values = values, .from_name = list->display_name, .from = from,
+                         .to = about->to, .personal = true};
     return work_letter(work, list, &letter, error);
 }
 
 /* ---- steps ---- */
 
-static bool ask_person(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
+bool subscription_send_token(Work *work, const List *list, Pending *request, const TokenLetter *letter,
+                             SubscriptionResult *result, GError **error)
 {
     char token[PENDING_TOKEN_CHARS + 1];
     bool allowed;
-    if (!letter_allowed(work, list, request->address, &allowed, error))
+    if (!letter_allowed(work, list, letter->to, &allowed, error))
         return false;
     *result = allowed ? SUBSCRIPTION_ASKED_PERSON : SUBSCRIPTION_LIMITED;
     if (!allowed)
@@ -86,7 +89,16 @@ static bool ask_person(Work *work, const List *list, Pending *request, Subscript
     request->asked_at = work_now(work);
     request->expires_at = work_now(work) + work_site(work)->pending_request_life;
     return pending_token_new(token, error) && pending_put(work_store(work), request, token, error) &&
-           send_token(work, list, request, token, error);
+           write_token(work, list, request, letter, token, error);
+}
+
+static bool ask_person(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
+{
+    TokenLetter letter = {.template = request->kind == PENDING_LEAVE       ? "confirm_leave"
+                                      : request->facts & FACT_INVITED ? "invitation"
+                                                                      : "confirm_join",
+                          .to = request->address};
+    return subscription_send_token(work, list, request, &letter, result, error);
 }
 
 static bool ask_moderator(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
@@ -100,30 +112,47 @@ static bool ask_moderator(Work *work, const List *list, Pending *request, Subscr
             tell_owners(work, list, request, request->kind == PENDING_JOIN ? "request_join" : "request_leave", error));
 }
 
-static bool end_request(Work *work, const Pending *request, GError **error)
+bool subscription_end(Work *work, const Pending *request, GError **error)
 {
     return request->number == 0 || pending_remove(work_store(work), request->number, error);
 }
 
-static bool do_join(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
+/* Adds the member as it was asked for. *added: false when there is one already. */
+static bool add_member(Work *work, const List *list, const Pending *request, bool *added, GError **error)
 {
     Store *store = work_store(work);
     g_autoptr(GError) refusal = NULL;
-    *result = SUBSCRIPTION_DONE;
-    if (!member_add(store, list->list_id, ROLE_MEMBER, request->address, request->display_name, NULL, &refusal)) {
-        *result = SUBSCRIPTION_NO_CHANGE;
-        if (g_error_matches(refusal, FAIL, FAIL_EXISTS))
-            return end_request(work, request, error);
-        g_propagate_error(error, g_steal_pointer(&refusal));
+    Preferences wants = preferences_unset;
+    wants.delivery_mode = request->delivery_mode;
+    wants.delivery_status = request->delivery_status;
+    *added = request->as_user ? member_add_user(store, list->list_id, ROLE_MEMBER, request->address, &refusal)
+                              : member_add(store, list->list_id, ROLE_MEMBER, request->address, request->display_name,
+                                           &wants, &refusal);
+    if (*added)
+        return !request->as_user || preferences_are_unset(&wants) ||
+               member_set_preferences(store, list->list_id, ROLE_MEMBER, request->address, &wants, error);
+    if (g_error_matches(refusal, FAIL, FAIL_EXISTS))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&refusal));
+    return false;
+}
+
+static bool do_join(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
+{
+    bool added;
+    if (!add_member(work, list, request, &added, error))
         return false;
-    }
+    *result = added ? SUBSCRIPTION_DONE : SUBSCRIPTION_NO_CHANGE;
+    if (!added)
+        return subscription_end(work, request, error);
     if ((request->facts & FACT_CONFIRMED) &&
-        !address_set_verified(store, request->address, work_now(work), error))
+        !address_set_verified(work_store(work), request->address, work_now(work), error))
         return false;
     const TemplateValue values[] = {{"address", request->address}, {0}};
     ListLetter welcome = {.template = "welcome", .values = values, .to = request->address};
-    return end_request(work, request, error) &&
-           (!list->send_welcome_message || work_letter(work, list, &welcome, error)) &&
+    bool welcomed = request->welcome == WELCOME_YES ||
+                    (request->welcome == WELCOME_AS_LIST && list->send_welcome_message);
+    return subscription_end(work, request, error) && (!welcomed || work_letter(work, list, &welcome, error)) &&
            (!list->admin_notify_mchanges || tell_owners(work, list, request, "member_joined", error));
 }
 
@@ -134,18 +163,18 @@ static bool do_leave(Work *work, const List *list, Pending *request, Subscriptio
     if (!member_remove(work_store(work), list->list_id, ROLE_MEMBER, request->address, &refusal)) {
         *result = SUBSCRIPTION_NO_CHANGE;
         if (g_error_matches(refusal, FAIL, FAIL_MISSING))
-            return end_request(work, request, error);
+            return subscription_end(work, request, error);
         g_propagate_error(error, g_steal_pointer(&refusal));
         return false;
     }
     const TemplateValue values[] = {{"address", request->address}, {0}};
     ListLetter goodbye = {.template = "goodbye", .values = values, .to = request->address};
-    return end_request(work, request, error) &&
+    return subscription_end(work, request, error) &&
            (!list->send_goodbye_message || work_letter(work, list, &goodbye, error)) &&
            (!list->admin_notify_mchanges || tell_owners(work, list, request, "member_left", error));
 }
 
-static void note(Work *work, const List *list, const Pending *request, Subscription *subscription)
+void subscription_note(Work *work, const List *list, const Pending *request, Subscription *subscription)
 {
     subscription->kind = request->kind;
     subscription->list_id = g_strdup(list->list_id);
@@ -164,8 +193,8 @@ bool subscription_advance(Work *work, const List *list, Pending *request, Subscr
         return false;
     if (banned) { /* since the person asked */
         subscription->result = SUBSCRIPTION_BANNED;
-        note(work, list, request, subscription);
-        return end_request(work, request, error);
+        subscription_note(work, list, request, subscription);
+        return subscription_end(work, request, error);
     }
     switch (workflow_next(join ? list->subscription_policy : list->unsubscription_policy, request->facts)) {
     case WORKFLOW_ASK_PERSON:
@@ -179,7 +208,7 @@ bool subscription_advance(Work *work, const List *list, Pending *request, Subscr
                     : do_leave(work, list, request, &subscription->result, error);
     }
     if (done)
-        note(work, list, request, subscription);
+        subscription_note(work, list, request, subscription);
     return done;
 }
 
@@ -189,7 +218,7 @@ static bool waits(Work *work, const List *list, const Pending *there, unsigned f
     bool join = there->kind == PENDING_JOIN;
     WorkflowStep step = workflow_next(join ? list->subscription_policy : list->unsubscription_policy, facts);
     if (step == WORKFLOW_ASK_PERSON && there->waits_for == PENDING_PERSON &&
-        work_now(work) - there->asked_at < ASK_AGAIN) {
+        work_now(work) - there->asked_at < SUBSCRIPTION_ASK_AGAIN) {
         *result = SUBSCRIPTION_PERSON_WAITS;
         return true;
     }
@@ -204,10 +233,13 @@ bool subscription_ask(Work *work, const List *list, Pending *request, Subscripti
         return false;
     request->made_at = there ? there->made_at : work_now(work);
     if (there) {
+        unsigned known = there->facts;
         request->number = there->number;
-        request->facts |= there->facts;
+        request->facts |= known;
+        if (request->facts != known && !pending_add_facts(work_store(work), there->number, request->facts, error))
+            return false;
         if (waits(work, list, there, request->facts, &subscription->result)) {
-            note(work, list, request, subscription);
+            subscription_note(work, list, request, subscription);
             return true;
         }
     }

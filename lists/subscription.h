@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * What becomes of a request to join or leave: the answer of join_ask(), leave_ask(), confirm_token() and
- * request_decide().
+ * What becomes of a request: the answer of join_ask(), leave_ask(), change_address_ask(), options_ask(),
+ * confirm_token() and request_decide().
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include "store/pending.h"
 
 typedef enum SubscriptionResult {
-    SUBSCRIPTION_DONE,            /* joined or left */
+    SUBSCRIPTION_DONE,            /* joined, left, changed or set */
     SUBSCRIPTION_ASKED_PERSON,    /* a letter with a token goes to the address */
     SUBSCRIPTION_PERSON_WAITS,    /* such a letter was sent within the last day: none goes now */
     SUBSCRIPTION_ASKED_MODERATOR, /* it waits for a moderator from now on */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What the use cases of joining and leaving share. For this folder only. */
+/* What the use cases of joining, leaving and changing share. For this folder only. */
+#include "lists/letter.h"
 #include "lists/subscription.h"
 #include "lists/work.h"
 
@@ -12,3 +13,26 @@ bool subscription_advance(Work *work, const List *list, Pending *request, Subscr
 /* For join_ask() and leave_ask(): the facts in request are joined with those of a request that waits already, so that
  * asking again never goes back a step; a letter that was sent lately is not sent again. */
 bool subscription_ask(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error);
+
+/* A letter with a token. */
+typedef struct TokenLetter {
+    const char *template, *to;
+    const TemplateValue *values; /* at most 4 besides address, token, mark and days; the last has no name; NULL: none */
+} TokenLetter;
+
+/* Makes a token for the request and sends it; the request waits for the person then. Does nothing where the address got
+ * too many letters today. */
+bool subscription_send_token(Work *work, const List *list, Pending *request, const TokenLetter *letter,
+                             SubscriptionResult *result, GError **error);
+
+/* A letter of this kind to one address and list goes once in this time. */
+#define SUBSCRIPTION_ASK_AGAIN (24 * 3600 * CLOCK_SECOND)
+
+/* Removes the request, if it is in the store. */
+bool subscription_end(Work *work, const Pending *request, GError **error);
+/* Fills *subscription, of which result is set, and writes it to the log. */
+void subscription_note(Work *work, const List *list, const Pending *request, Subscription *subscription);
+
+/* change_address.c, options.c: the next step of such a request, as subscription_advance(). */
+bool change_address_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error);
+bool options_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error);

@@ -17,5 +17,7 @@ static const WorkflowStep table[][WORKFLOW_FACTS] = {
 
 WorkflowStep workflow_next(SubscriptionPolicy policy, unsigned facts)
 {
+    if ((facts & (FACT_INVITED | FACT_CONFIRMED)) == FACT_INVITED)
+        return WORKFLOW_ASK_PERSON;
     return table[policy][facts % WORKFLOW_FACTS];
 }

@@ -12,8 +12,9 @@ typedef enum WorkflowFact {
     FACT_VERIFIED = 1,  /* the address is the person's own: it was confirmed once */
     FACT_CONFIRMED = 2, /* the person wants this, now */
     FACT_APPROVED = 4,  /* somebody who may has consented */
+    FACT_INVITED = 8,   /* somebody who may asked the person, who has to answer in any case */
 } WorkflowFact;
-#define WORKFLOW_FACTS 8 /* combinations */
+#define WORKFLOW_FACTS 8 /* combinations of the first three */
 
 typedef enum WorkflowStep { WORKFLOW_ASK_PERSON, WORKFLOW_ASK_MODERATOR, WORKFLOW_DO } WorkflowStep;
 

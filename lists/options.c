@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/options.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "lists/subscription_internal.h"
+#include "lists/workflow.h"
+
+#define DAY (24 * 3600 * CLOCK_SECOND)
+
+/* An option that sets one number: the values' names, in the order of the numbers, and where it lies. */
+typedef struct Choice {
+    const char *name;
+    const char *values[5];
+    size_t offset;
+} Choice;
+
+static const Choice choices[] = {
+    {"delivery", {"on", "off"}, offsetof(Preferences, delivery_status)},
+    {"digest", {"off", "plain", "mime", "summary"}, offsetof(Preferences, delivery_mode)},
+    {"ack", {"off", "on"}, offsetof(Preferences, acknowledge_posts)},
+    {"myposts", {"off", "on"}, offsetof(Preferences, receive_own_postings)},
+    {"duplicates", {"off", "on"}, offsetof(Preferences, receive_list_copy)},
+    {"hide", {"off", "on"}, offsetof(Preferences, hide_address)},
+};
+
+static int *number_of(Preferences *preferences, const Choice *choice)
+{
+    return (int *)((char *)preferences + choice->offset);
+}
+
+/* ---- reading and writing words ---- */
+
+/* "2026-12-20": the day's beginning in UTC. */
+static bool read_day(const char *text, size_t length, int64_t *day)
+{
+    g_autofree char *iso = g_strdup_printf("%.*sT00:00:00Z", (int)length, text);
+    g_autoptr(GDateTime) time = length == 10 ? g_date_time_new_from_iso8601(iso, NULL) : NULL;
+    *day = time ? g_date_time_to_unix(time) * CLOCK_SECOND : 0;
+    return time != NULL;
+}
+
+static char *day_text(int64_t time)
+{
+    g_autoptr(GDateTime) day = g_date_time_new_from_unix_utc(time / CLOCK_SECOND);
+    return g_date_time_format(day, "%Y-%m-%d");
+}
+
+/* The last day is one of it. */
+static bool read_vacation(MemberOptions *options, const char *value, GError **error)
+{
+    const char *dots = strstr(value, "..");
+    int64_t last;
+    if (g_ascii_strcasecmp(value, "off") == 0) {
+        options->vacation_ends = -1;
+        return true;
+    }
+    if (!dots || !read_day(value, (size_t)(dots - value), &options->vacation_begins) ||
+        !read_day(dots + 2, strlen(dots + 2), &last) || last < options->vacation_begins)
+        return fail(error, FAIL_NEVER, "vacation: found \"%s\"; allowed: off, or FROM..UNTIL as 2026-12-20..2027-01-06",
+                    value);
+    options->vacation_ends = last + DAY;
+    return true;
+}
+
+static bool read_language(MemberOptions *options, const char *value, GError **error)
+{
+    size_t length = strlen(value);
+    if (length < 2 || length >= PREFERENCE_LANGUAGE_SIZE ||
+        strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-") != length)
+        return fail(error, FAIL_NEVER, "language: found \"%s\"; allowed: a code as de or zh_CN, or default", value);
+    g_strlcpy(options->wanted.preferred_language, value, PREFERENCE_LANGUAGE_SIZE);
+    return true;
+}
+
+static bool read_choice(Preferences *wanted, const Choice *choice, const char *value, GError **error)
+{
+    g_autofree char *allowed = NULL;
+    for (int at = 0; choice->values[at]; at++)
+        if (g_ascii_strcasecmp(choice->values[at], value) == 0) {
+            *number_of(wanted, choice) = at;
+            return true;
+        }
+    allowed = g_strjoinv(", ", (char **)choice->values);
+    return fail(error, FAIL_NEVER, "%s: found \"%s\"; allowed: %s", choice->name, value, allowed);
+}
+
+bool option_read(MemberOptions *options, const char *name, const char *value, GError **error)
+{
+    for (size_t at = 0; at < G_N_ELEMENTS(choices); at++)
+        if (g_ascii_strcasecmp(choices[at].name, name) == 0)
+            return read_choice(&options->wanted, &choices[at], value, error);
+    if (g_ascii_strcasecmp(name, "language") == 0)
+        return read_language(options, value, error);
+    if (g_ascii_strcasecmp(name, "vacation") == 0)
+        return read_vacation(options, value, error);
+    return fail(error, FAIL_NEVER, "there is no option \"%s\"; there are: delivery, digest, ack, myposts, duplicates, "
+                "hide, language, vacation", name);
+}
+
+bool options_read(MemberOptions *options, const char *text, GError **error)
+{
+    g_auto(GStrv) words = g_strsplit_set(text, " \t=", -1);
+    const char *name = NULL;
+    bool any = false;
+    *options = MEMBER_OPTIONS_NONE;
+    for (char **word = words; *word; word++) {
+        if (!**word)
+            continue;
+        if (name && !option_read(options, name, *word, error))
+            return false;
+        any = any || name;
+        name = name ? NULL : *word;
+    }
+    if (name)
+        return fail(error, FAIL_NEVER, "%s: its value is missing", name);
+    return any || fail(error, FAIL_NEVER, "there is no option to set, as in \"digest mime\"");
+}
+
+char *options_text(const MemberOptions *options)
+{
+    GString *text = g_string_new(NULL);
+    Preferences wanted = options->wanted;
+    for (size_t at = 0; at < G_N_ELEMENTS(choices); at++) {
+        int number = *number_of(&wanted, &choices[at]);
+        if (number >= 0)
+            g_string_append_printf(text, "%s %s ", choices[at].name, choices[at].values[number]);
+    }
+    if (*wanted.preferred_language)
+        g_string_append_printf(text, "language %s ", wanted.preferred_language);
+    if (options->vacation_ends > 0) {
+        g_autofree char *from = day_text(options->vacation_begins), *until = day_text(options->vacation_ends - DAY);
+        g_string_append_printf(text, "vacation %s..%s ", from, until);
+    }
+    if (options->vacation_ends < 0)
+        g_string_append(text, "vacation off ");
+    return g_strchomp(g_string_free(text, FALSE));
+}
+
+char *options_of(Store *store, const Member *member, const char *prefix, GError **error)
+{
+    Vacation vacation;
+    Preferences now = member->effective;
+    if (!vacation_find(store, member->id, &vacation, error))
+        return NULL;
+    GString *text = g_string_new(NULL);
+    for (size_t at = 0; at < G_N_ELEMENTS(choices); at++) {
+        int number = *number_of(&now, &choices[at]);
+        if (number_of(&now, &choices[at]) == &now.delivery_status && number > DELIVERY_BY_USER)
+            g_string_append_printf(text, "%sdelivery off (%s)\n", prefix,
+                                   delivery_status_text((DeliveryStatus)number));
+        else
+            g_string_append_printf(text, "%s%s %s\n", prefix, choices[at].name, choices[at].values[number]);
+    }
+    g_string_append_printf(text, "%slanguage %s\n", prefix,
+                           *now.preferred_language ? now.preferred_language : "default");
+    MemberOptions away = {.wanted = preferences_unset, .vacation_begins = vacation.begins_at,
+                          .vacation_ends = vacation.ends_at > 0 ? vacation.ends_at : -1};
+    g_autofree char *shown = options_text(&away);
+    g_string_append_printf(text, "%s%s\n", prefix, shown);
+    return g_string_free(text, FALSE);
+}
+
+/* ---- setting ---- */
+
+bool options_set(Work *work, const List *list, Role role, const char *address, const MemberOptions *options,
+                 GError **error)
+{
+    Store *store = work_store(work);
+    g_autoptr(Member) member = member_find(store, list->list_id, role, address, error);
+    if (!member)
+        return false;
+    Preferences own = member->own, wanted = options->wanted;
+    for (size_t at = 0; at < G_N_ELEMENTS(choices); at++)
+        if (*number_of(&wanted, &choices[at]) >= 0)
+            *number_of(&own, &choices[at]) = *number_of(&wanted, &choices[at]);
+    if (*wanted.preferred_language)
+        g_strlcpy(own.preferred_language,
+                  g_ascii_strcasecmp(wanted.preferred_language, "default") == 0 ? "" : wanted.preferred_language,
+                  PREFERENCE_LANGUAGE_SIZE);
+    if (!member_set_preferences(store, list->list_id, role, member->address, &own, error))
+        return false;
+    if (options->vacation_ends > 0)
+        return vacation_set(store, member->id, options->vacation_begins, options->vacation_ends, work_now(work), error);
+    return options->vacation_ends == 0 || vacation_end(store, member->id, error);
+}
+
+bool options_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
+{
+    const TemplateValue values[] = {{"options", request->detail}, {0}};
+    TokenLetter letter = {"confirm_set", request->address, values};
+    MemberOptions options;
+    g_autoptr(GError) refusal = NULL;
+    if (!(request->facts & FACT_CONFIRMED)) {
+        if (!subscription_send_token(work, list, request, &letter, &subscription->result, error))
+            return false;
+        subscription_note(work, list, request, subscription);
+        return true;
+    }
+    subscription->result = SUBSCRIPTION_DONE;
+    if (!options_read(&options, request->detail, &refusal) ||
+        !options_set(work, list, ROLE_MEMBER, request->address, &options, &refusal)) {
+        if (!g_error_matches(refusal, FAIL, FAIL_MISSING) && !g_error_matches(refusal, FAIL, FAIL_NEVER)) {
+            g_propagate_error(error, g_steal_pointer(&refusal));
+            return false;
+        }
+        subscription->result = SUBSCRIPTION_NO_CHANGE; /* left meanwhile, or the vacation is over */
+    }
+    subscription_note(work, list, request, subscription);
+    return subscription_end(work, request, error);
+}
+
+bool options_ask(Work *work, const List *list, const char *address, const MemberOptions *options,
+                 Subscription *subscription, GError **error)
+{
+    g_autoptr(GError) missing = NULL;
+    g_autoptr(Pending) there = NULL;
+    g_autofree char *text = options_text(options);
+    *subscription = (Subscription){.result = SUBSCRIPTION_NO_CHANGE, .kind = PENDING_SET};
+    g_autoptr(Member) member = member_find(work_store(work), list->list_id, ROLE_MEMBER, address, &missing);
+    if (!member && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
+        g_propagate_error(error, g_steal_pointer(&missing));
+        return false;
+    }
+    Pending request = {.kind = PENDING_SET, .list_id = list->list_id,
+                       .address = member ? member->address : (char *)address, .facts = options->facts, .detail = text,
+                       .delivery_mode = -1, .delivery_status = -1, .made_at = work_now(work)};
+    if (member && !pending_find_like(work_store(work), &request, work_now(work), &there, error))
+        return false;
+    request.number = there ? there->number : 0;
+    bool asked = there && g_strcmp0(there->detail, text) == 0 &&
+                 work_now(work) - there->asked_at < SUBSCRIPTION_ASK_AGAIN;
+    if (member && !(asked && !(options->facts & FACT_CONFIRMED)))
+        return options_advance(work, list, &request, subscription, error);
+    if (member)
+        subscription->result = SUBSCRIPTION_PERSON_WAITS;
+    subscription_note(work, list, &request, subscription);
+    return true;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What members set for themselves on a list, in words that are the same by mail and in the shell:
+ *
+ *   delivery on | off           mail comes, or not
+ *   digest off | plain | mime | summary
+ *   ack on | off                a note for each own post
+ *   myposts on | off            copies of own posts
+ *   duplicates on | off         the list's copy also when in To or Cc
+ *   hide on | off               the address is left out of "who"
+ *   language CODE               of letters and digests; "default": the list's
+ *   vacation FROM..UNTIL | off  no mail from the first day to the last, e.g. 2026-12-20..2027-01-06 (UTC)
+ */
+#include "lists/subscription.h"
+#include "lists/work.h"
+
+typedef struct MemberOptions {
+    Preferences wanted; /* -1, and an empty language: stays as it is; "default": the list's language */
+    int64_t vacation_begins, vacation_ends; /* ends 0: stays as it is, -1: off */
+    unsigned facts; /* of lists/workflow.h: what the caller knows for sure */
+} MemberOptions;
+#define MEMBER_OPTIONS_NONE ((MemberOptions){.wanted = {-1, -1, -1, -1, -1, -1, ""}})
+
+/* Adds one option. FAIL_NEVER: there is no such option or value; the message says what there is. */
+bool option_read(MemberOptions *options, const char *name, const char *value, GError **error);
+/* All that are set, "digest mime ack on"; g_free(). options_read() reads it. */
+char *options_text(const MemberOptions *options);
+/* "name value name value", or "name=value". FAIL_NEVER as above; also for none at all. */
+bool options_read(MemberOptions *options, const char *text, GError **error);
+
+/* What is set on the member now, all options, one a line behind prefix; g_free(). NULL: the store failed. */
+char *options_of(Store *store, const Member *member, const char *prefix, GError **error);
+
+/* Sets them. FAIL_MISSING: address is no member (of that role); FAIL_NEVER: the vacation is over already. */
+bool options_set(Work *work, const List *list, Role role, const char *address, const MemberOptions *options,
+                 GError **error);
+
+/* Asks for it: without FACT_CONFIRMED the address has to answer a letter first. NO_CHANGE: it is no member. */
+bool options_ask(Work *work, const List *list, const char *address, const MemberOptions *options,
+                 Subscription *subscription, GError **error);

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* Invitations, wishes of who joins, changes of address, options. */
+#include "lists/change_address.h"
+#include "lists/confirm.h"
+#include "lists/join.h"
+#include "lists/options.h"
+#include "lists/request.h"
+#include "lists/workflow.h"
+#include "t/lists/fixture.h"
+
+#define ANNE "anne@example.org"
+#define NEW "anne@new.example"
+
+static Member *member_of(World *world, const char *address)
+{
+    return member_find(world->store, LIST, ROLE_MEMBER, address, NULL);
+}
+
+static bool is_member(World *world, const char *address)
+{
+    g_autoptr(Member) member = member_of(world, address);
+    return member != NULL;
+}
+
+static SubscriptionResult join_as(World *world, const Joiner *joiner, char **letters)
+{
+    GError *error = NULL;
+    g_auto(Subscription) made = {0};
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(join_ask(work, world->list, joiner, &made, &error), error);
+    *letters = world_letters(world, work);
+    return made.result;
+}
+
+static SubscriptionResult confirm(World *world, const char *token, char **letters)
+{
+    GError *error = NULL;
+    g_auto(Subscription) made = {0};
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(confirm_token(work, world->list, token, &made, &error), error);
+    *letters = world_letters(world, work);
+    return made.result;
+}
+
+static char *token_of(const char *letters)
+{
+    const char *at = strstr(letters, "    confirm ");
+    g_assert_nonnull(at);
+    return g_strndup(at + strlen("    confirm "), PENDING_TOKEN_CHARS);
+}
+
+static void add(World *world, const char *address)
+{
+    GError *error = NULL;
+    assert_ok(member_add(world->store, LIST, ROLE_MEMBER, address, "Anne", NULL, &error), error);
+}
+
+/* ---- joining ---- */
+
+/* An invitation is answered in any case, and needs no moderator afterwards. */
+static void test_invitation(World *world, const void *data)
+{
+    static const char *const policies[] = {"open", "confirm", "moderate", "confirm_then_moderate"};
+    for (size_t at = 0; at < G_N_ELEMENTS(policies); at++) {
+        g_autofree char *address = g_strdup_printf("p%zu@example.org", at);
+        g_autofree char *letters = NULL, *again = NULL, *welcome = NULL;
+        world_set(world, "subscription_policy", policies[at]);
+        Joiner joiner = {.address = address, .facts = FACT_VERIFIED | FACT_APPROVED | FACT_INVITED};
+        g_assert_cmpint(join_as(world, &joiner, &letters), ==, SUBSCRIPTION_ASKED_PERSON);
+        g_assert_nonnull(strstr(letters, "You are invited to join"));
+        g_assert_false(is_member(world, address));
+        g_assert_cmpint(join_as(world, &joiner, &again), ==, SUBSCRIPTION_PERSON_WAITS);
+        g_assert_cmpstr(again, ==, "");
+        g_autofree char *token = token_of(letters);
+        g_assert_cmpint(confirm(world, token, &welcome), ==, SUBSCRIPTION_DONE);
+        g_assert_true(is_member(world, address));
+    }
+}
+
+/* Who asked, waits and is invited then needs no moderator any more. */
+static void test_invited_while_asking(World *world, const void *data)
+{
+    g_autofree char *letters = NULL, *none = NULL, *welcome = NULL;
+    world_set(world, "subscription_policy", "confirm_then_moderate");
+    g_assert_cmpint(join_as(world, &(Joiner){.address = ANNE}, &letters), ==, SUBSCRIPTION_ASKED_PERSON);
+    Joiner invited = {.address = ANNE, .facts = FACT_APPROVED | FACT_INVITED};
+    g_assert_cmpint(join_as(world, &invited, &none), ==, SUBSCRIPTION_PERSON_WAITS);
+    g_autofree char *token = token_of(letters);
+    g_assert_cmpint(confirm(world, token, &welcome), ==, SUBSCRIPTION_DONE);
+    g_assert_true(is_member(world, ANNE));
+}
+
+/* What was asked for survives the wait. */
+static void test_wishes(World *world, const void *data)
+{
+    g_autofree char *letters = NULL, *done = NULL;
+    Preferences wants = preferences_unset;
+    wants.delivery_mode = MODE_MIME_DIGESTS;
+    wants.delivery_status = DELIVERY_BY_USER;
+    Joiner joiner = {.address = ANNE, .wants = &wants, .welcome = WELCOME_NO};
+    g_assert_cmpint(join_as(world, &joiner, &letters), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_autofree char *token = token_of(letters);
+    g_assert_cmpint(confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
+    g_assert_cmpstr(done, ==, "");
+    g_autoptr(Member) member = member_of(world, ANNE);
+    g_assert_cmpint(member->own.delivery_mode, ==, MODE_MIME_DIGESTS);
+    g_assert_cmpint(member->own.delivery_status, ==, DELIVERY_BY_USER);
+}
+
+static void test_as_user(World *world, const void *data)
+{
+    GError *error = NULL;
+    char id[STORE_ID_SIZE];
+    g_autofree char *letters = NULL, *again = NULL;
+    assert_ok(user_create(world->store, ANNE, "Anne", id, &error), error);
+    Joiner joiner = {.address = ANNE, .as_user = true, .facts = FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED};
+    g_assert_cmpint(join_as(world, &joiner, &letters), ==, SUBSCRIPTION_DONE);
+    g_autoptr(Member) member = member_of(world, ANNE);
+    g_assert_true(member->as_user);
+    joiner.as_user = false;
+    g_assert_cmpint(join_as(world, &joiner, &again), ==, SUBSCRIPTION_NO_CHANGE); /* no second copy of each post */
+}
+
+/* An operator may answer for the person; the moderator still decides. */
+static void test_operator_confirms(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_auto(Subscription) made = {0};
+    g_autofree char *letters = NULL, *asked = NULL;
+    world_set(world, "subscription_policy", "confirm_then_moderate");
+    g_assert_cmpint(join_as(world, &(Joiner){.address = ANNE}, &letters), ==, SUBSCRIPTION_ASKED_PERSON);
+    Pending like = {.kind = PENDING_JOIN, .list_id = (char *)LIST, .address = (char *)ANNE}, *found;
+    assert_ok(pending_find_like(world->store, &like, clock_now(), &found, &error), error);
+    g_autoptr(Pending) request = found;
+    g_autoptr(Work) stranger = world_work(world);
+    g_assert_false(request_decide(stranger, request->number, REQUEST_CONFIRM, NULL, &made, &error));
+    assert_failed(FAIL_NEVER, error);
+    world->actor.role = ACTOR_OPERATOR;
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(request_decide(work, request->number, REQUEST_CONFIRM, NULL, &made, &error), error);
+    asked = world_letters(world, work);
+    g_assert_cmpint(made.result, ==, SUBSCRIPTION_ASKED_MODERATOR);
+}
+
+/* ---- another address ---- */
+
+static SubscriptionResult change(World *world, const AddressChange *what, char **letters)
+{
+    GError *error = NULL;
+    g_auto(Subscription) made = {0};
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(change_address_ask(work, world->list, what, &made, &error), error);
+    *letters = world_letters(world, work);
+    return made.result;
+}
+
+static void test_change_by_both(World *world, const void *data)
+{
+    GError *error = NULL;
+    int64_t verified;
+    AddressChange what = {.old_address = ANNE, .new_address = NEW};
+    g_autofree char *first = NULL, *twice = NULL, *second = NULL, *told = NULL;
+    add(world, ANNE);
+    assert_ok(member_add(world->store, LIST, ROLE_MODERATOR, ANNE, NULL, NULL, &error), error);
+    g_assert_cmpint(change(world, &what, &first), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_assert_nonnull(strstr(first, "virgin <" ANNE ">"));
+    g_assert_cmpint(change(world, &what, &twice), ==, SUBSCRIPTION_PERSON_WAITS);
+    g_assert_cmpstr(twice, ==, "");
+    g_autofree char *old_token = token_of(first);
+    g_assert_cmpint(confirm(world, old_token, &second), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_assert_nonnull(strstr(second, "virgin <" NEW ">"));
+    g_assert_true(is_member(world, ANNE));
+    g_autofree char *new_token = token_of(second);
+    g_assert_cmpint(confirm(world, new_token, &told), ==, SUBSCRIPTION_DONE);
+    g_assert_nonnull(strstr(told, "virgin <" NEW ">"));
+    g_assert_false(is_member(world, ANNE));
+    g_assert_true(is_member(world, NEW));
+    g_autoptr(Member) moderator = member_find(world->store, LIST, ROLE_MODERATOR, NEW, &error);
+    g_assert_no_error(error);
+    assert_ok(address_verified(world->store, NEW, &verified, &error), error);
+    g_assert_cmpint(verified, >, 0);
+    g_autofree char *used = NULL;
+    g_assert_cmpint(confirm(world, new_token, &used), ==, SUBSCRIPTION_BAD_TOKEN);
+}
+
+/* What follows the user follows it to the new address; a membership that is there already is not doubled. */
+static void test_change_by_operator(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_autofree char *letters = NULL;
+    add(world, ANNE);
+    add(world, NEW);
+    assert_ok(user_set_preferred(world->store, ANNE, &error), error);
+    assert_ok(member_add_user(world->store, LIST, ROLE_OWNER, ANNE, &error), error);
+    AddressChange what = {ANNE, NEW, true, true};
+    g_assert_cmpint(change(world, &what, &letters), ==, SUBSCRIPTION_DONE);
+    g_assert_false(is_member(world, ANNE));
+    g_assert_true(is_member(world, NEW));
+    g_autoptr(Member) owner = member_find(world->store, LIST, ROLE_OWNER, NEW, &error);
+    g_assert_true(owner && owner->as_user);
+    int64_t count;
+    assert_ok(member_count(world->store, LIST, ROLE_MEMBER, &count, &error), error);
+    g_assert_cmpint(count, ==, 1);
+}
+
+static void test_change_refused(World *world, const void *data)
+{
+    g_autofree char *none = NULL, *bad = NULL, *own = NULL, *same = NULL;
+    g_assert_cmpint(change(world, &(AddressChange){ANNE, NEW, false, false}, &none), ==, SUBSCRIPTION_NO_CHANGE);
+    add(world, ANNE);
+    g_assert_cmpint(change(world, &(AddressChange){ANNE, "nonsense", false, false}, &bad), ==,
+                    SUBSCRIPTION_BAD_ADDRESS);
+    g_assert_cmpint(change(world, &(AddressChange){ANNE, "test-owner@example.com", false, false}, &own), ==,
+                    SUBSCRIPTION_BAD_ADDRESS);
+    g_assert_cmpint(change(world, &(AddressChange){ANNE, "ANNE@example.org", false, false}, &same), ==,
+                    SUBSCRIPTION_NO_CHANGE);
+    g_autofree char *all = g_strconcat(none, bad, own, same, NULL);
+    g_assert_cmpstr(all, ==, "");
+}
+
+/* ---- options ---- */
+
+static void test_option_words(void)
+{
+    MemberOptions options;
+    GError *error = NULL;
+    static const char all[] = "delivery off digest mime ack on myposts off duplicates off hide on language de "
+                              "vacation 2026-12-20..2027-01-06";
+    assert_ok(options_read(&options, all, &error), error);
+    g_autofree char *text = options_text(&options);
+    g_assert_cmpstr(text, ==, all);
+    g_assert_cmpint(options.wanted.delivery_mode, ==, MODE_MIME_DIGESTS);
+    g_assert_cmpint(options.wanted.delivery_status, ==, DELIVERY_BY_USER);
+    g_assert_cmpint(options.vacation_ends - options.vacation_begins, ==, 18 * 86400 * CLOCK_SECOND);
+    assert_ok(options_read(&options, "Digest=OFF  vacation=off", &error), error);
+    g_autofree char *other = options_text(&options);
+    g_assert_cmpstr(other, ==, "digest off vacation off");
+    static const char *const bad[][2] = {
+        {"", "no option"}, {"digest", "digest"}, {"digest sometimes", "sometimes"}, {"colour red", "colour"},
+        {"vacation tomorrow", "tomorrow"}, {"vacation 2026-02-30..2026-03-01", "2026-02-30"},
+        {"vacation 2026-03-02..2026-03-01", "2026-03-02"}, {"language !", "!"}};
+    for (size_t at = 0; at < G_N_ELEMENTS(bad); at++) {
+        g_assert_false(options_read(&options, bad[at][0], &error));
+        g_assert_nonnull(strstr(error->message, bad[at][1]));
+        assert_failed(FAIL_NEVER, error);
+    }
+}
+
+static SubscriptionResult set(World *world, const char *address, const char *words, unsigned facts, char **letters)
+{
+    GError *error = NULL;
+    MemberOptions options;
+    g_auto(Subscription) made = {0};
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(options_read(&options, words, &error), error);
+    options.facts = facts;
+    assert_ok(options_ask(work, world->list, address, &options, &made, &error), error);
+    *letters = world_letters(world, work);
+    return made.result;
+}
+
+static void test_set_by_letter(World *world, const void *data)
+{
+    g_autofree char *asked = NULL, *waits = NULL, *other = NULL, *done = NULL, *stranger = NULL, *void_letter = NULL;
+    add(world, ANNE);
+    g_assert_cmpint(set(world, "bart@example.org", "ack on", 0, &stranger), ==, SUBSCRIPTION_NO_CHANGE);
+    g_assert_cmpint(set(world, ANNE, "ack on", 0, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_assert_cmpint(set(world, ANNE, "ack on", 0, &waits), ==, SUBSCRIPTION_PERSON_WAITS);
+    g_assert_cmpint(set(world, ANNE, "ack on digest plain language fr", 0, &other), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_autofree char *old_token = token_of(asked), *token = token_of(other);
+    g_assert_cmpint(confirm(world, old_token, &void_letter), ==, SUBSCRIPTION_BAD_TOKEN);
+    g_assert_cmpint(confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
+    g_autoptr(Member) member = member_of(world, ANNE);
+    g_assert_cmpint(member->own.acknowledge_posts, ==, 1);
+    g_assert_cmpint(member->own.delivery_mode, ==, MODE_PLAINTEXT_DIGESTS);
+    g_assert_cmpstr(member->own.preferred_language, ==, "fr");
+    g_assert_cmpint(member->own.receive_own_postings, ==, -1);
+}
+
+static void test_set_at_once(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_autofree char *letters = NULL, *back = NULL;
+    add(world, ANNE);
+    g_assert_cmpint(set(world, ANNE, "vacation 2020-01-01..2999-12-31", FACT_CONFIRMED, &letters), ==,
+                    SUBSCRIPTION_DONE);
+    g_assert_cmpstr(letters, ==, "");
+    g_autoptr(Member) away = member_of(world, ANNE);
+    g_assert_cmpint(away->effective.delivery_status, ==, DELIVERY_BY_USER);
+    g_autofree char *shown = options_of(world->store, away, "  ", &error);
+    g_assert_nonnull(strstr(shown, "  delivery off\n"));
+    g_assert_nonnull(strstr(shown, "  vacation 2020-01-01..2999-12-31\n"));
+    g_assert_cmpint(set(world, ANNE, "vacation off language default", FACT_CONFIRMED, &back), ==, SUBSCRIPTION_DONE);
+    g_autoptr(Member) member = member_of(world, ANNE);
+    g_assert_cmpint(member->effective.delivery_status, ==, DELIVERY_ENABLED);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    WORLD_TEST("/people/invitation", test_invitation);
+    WORLD_TEST("/people/invited while asking", test_invited_while_asking);
+    WORLD_TEST("/people/wishes survive the wait", test_wishes);
+    WORLD_TEST("/people/joins as user", test_as_user);
+    WORLD_TEST("/people/operator confirms", test_operator_confirms);
+    WORLD_TEST("/people/address changes when both agree", test_change_by_both);
+    WORLD_TEST("/people/address changed by the operator", test_change_by_operator);
+    WORLD_TEST("/people/address change refused", test_change_refused);
+    g_test_add_func("/people/option words", test_option_words);
+    WORLD_TEST("/people/set by letter", test_set_by_letter);
+    WORLD_TEST("/people/set at once", test_set_at_once);
+    return g_test_run();
+}
