@@ -7,6 +7,7 @@
 #include "lists/held_post.h"
 #include "mail/header.h"
 #include "mail/message.h"
+#include "runners/keys.h"
 #include "runners/rest/resources.h"
 
 #define ACTIONS "Accepted Values are: hold, reject, discard, accept, defer"
@@ -21,6 +22,27 @@ static json_t *octets_json(GBytes *message)
     return json_string(valid);
 }
 
+/* What Mailman says of a post that this rule holds, for clients may look for it; else the reason as people read it. */
+static const char *reason_of(const Held *held)
+{
+    static const struct {
+        const char *rule, *reason;
+    } reasons[] = {
+        {"nonmember-moderation", "The message is not from a list member"},
+        {"member-moderation", "The message comes from a moderated member"},
+        {"emergency", "Emergency moderation is in effect for this list"},
+        {"administrivia", "Message contains administrivia"},
+        {"implicit-dest", "Message has implicit destination"},
+    };
+    g_autoptr(json_t) meta = held->meta ? meta_parse(held->meta, strlen(held->meta), NULL) : NULL;
+    const json_t *hits = meta ? json_object_get(meta, KEY_HITS) : NULL;
+    const char *rule = json_string_value(json_array_get(hits, 0));
+    for (size_t i = 0; rule && i < G_N_ELEMENTS(reasons); i++)
+        if (strcmp(reasons[i].rule, rule) == 0)
+            return reasons[i].reason;
+    return held->reason ? held->reason : "";
+}
+
 static json_t *held_json(const Call *call, const Held *held)
 {
     g_autofree char *list = segment(held->list_id);
@@ -29,7 +51,7 @@ static json_t *held_json(const Call *call, const Held *held)
     return json_pack("{so so so so so sI so so so}", "hold_date", json_time(held->held_at), "message_id",
                      json_words(id), "msg", octets_json(held->message), "original_subject",
                      json_words(held->subject ? held->subject : ""), "reason",
-                     json_words(held->reason ? held->reason : ""), "request_id", (json_int_t)held->number, "self_link",
+                     json_words(reason_of(held)), "request_id", (json_int_t)held->number, "self_link",
                      json_link(call, "lists/%s/held/%" G_GINT64_FORMAT, list, held->number), "sender",
                      json_words(held->sender ? held->sender : ""), "subject", json_words(subject));
 }

@@ -145,7 +145,7 @@ static bool decide(Work *work, const Pending *pending, RequestVerdict verdict, c
     if (pending->waits_for == PENDING_PERSON && verdict == REQUEST_REJECT)
         verdict = REQUEST_DISCARD;
     if (pending->waits_for == PENDING_PERSON && verdict == REQUEST_ACCEPT)
-        verdict = REQUEST_ACCEPT;
+        verdict = REQUEST_CONFIRM;
     return request_decide(work, pending->number, verdict, reason, &made, error);
 }
 

@@ -227,8 +227,16 @@ static void ask_to_join(Call *call, Work *work, const List *list, const Wish *wi
     GError *error = NULL;
     g_auto(Subscription) made = {0};
     unsigned facts = (wish->pre_verified ? FACT_VERIFIED : 0) | (wish->pre_confirmed ? FACT_CONFIRMED : 0) |
-                     (wish->pre_approved ? FACT_APPROVED : 0);
-    const Joiner joiner = {.address = wish->address, .name = wish->name, .facts = facts};
+                     (wish->pre_approved ? FACT_APPROVED : 0) |
+                     (wish->invitation ? FACT_APPROVED | FACT_INVITED : 0);
+    Preferences wants = preferences_unset;
+    wants.delivery_mode = wish->mode;
+    wants.delivery_status = wish->status;
+    const Joiner joiner = {.address = wish->address, .name = wish->name, .facts = facts, .wants = &wants,
+                           .as_user = wish->as_user,
+                           .welcome = !wish->has_welcome ? WELCOME_AS_LIST
+                                      : wish->welcome    ? WELCOME_YES
+                                                         : WELCOME_NO};
     if (register_address(work_store(work), wish, &error) && join_ask(work, list, &joiner, &made, &error)) {
         answer_join(call, work, wish, &made);
         return;

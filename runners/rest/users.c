@@ -209,10 +209,17 @@ static void login(Call *call)
 
 /* ---- addresses of one ---- */
 
+static int by_email(gconstpointer one, gconstpointer other)
+{
+    const KnownAddress *const *left = one, *const *right = other;
+    return strcmp((*left)->email, (*right)->email);
+}
+
 static void get_addresses(Call *call)
 {
+    Paging paging;
     GError *error = NULL;
-    Store *store = rest_store(call);
+    Store *store = form_expect(call, "", "count page") && form_paging(call, &paging) ? rest_store(call) : NULL;
     g_autoptr(User) user = store ? find(call, store) : NULL;
     if (!user)
         return;
@@ -221,10 +228,11 @@ static void get_addresses(Call *call)
         rest_fail(call, error);
         return;
     }
+    g_ptr_array_sort(all, by_email);
     json_t *entries = json_array();
-    for (guint i = 0; i < all->len; i++)
-        json_array_append_new(entries, address_json(call, all->pdata[i]));
-    answer_collection(call, entries, all->len, 0);
+    for (int64_t at = paging.start; at < all->len && at - paging.start < paging.count; at++)
+        json_array_append_new(entries, address_json(call, all->pdata[at]));
+    answer_collection(call, entries, all->len, paging.start);
 }
 
 /* With absorb, who has the address is merged into this user. */
