@@ -97,7 +97,7 @@ def test_every_process_logs_there(logged, sink):
     logged.cli("inject", address, input=post(to=address).decode())
     wait_until(lambda: sink.recipients() == 1, 30, "the copy")
     syslog = logged.syslog
-    for runner in ("in", "pipeline", "out"):
+    for runner in ("in", "out"):
         pid, = logged.pids(runner)
         lines = wait_until(lambda: [line for line in syslog.of(f"{runner}[0]") if "list=test" in line[3]], 10,
                            f"a line of {runner}")
