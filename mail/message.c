@@ -321,6 +321,18 @@ GBytes *message_octets(const Message *message)
     return g_byte_array_free_to_bytes(octets);
 }
 
+void message_replace(Message *message, GBytes *octets)
+{
+    g_bytes_ref(octets);
+    g_bytes_unref(message->octets);
+    message->octets = octets;
+    g_array_set_size(message->fields, 0);
+    g_ptr_array_set_size(message->made, 0);
+    message->separator_length = 0;
+    message->edited = false;
+    scan(message);
+}
+
 void message_set_body(Message *message, GBytes *body)
 {
     g_autoptr(GBytes) head = message_head(message);
@@ -334,13 +346,8 @@ void message_set_body(Message *message, GBytes *body)
         g_string_append(octets, message->line_end);
     if (added > 0)
         g_string_append_len(octets, g_bytes_get_data(body, NULL), (gssize)added);
-    g_bytes_unref(message->octets);
-    message->octets = g_string_free_to_bytes(octets);
-    g_array_set_size(message->fields, 0);
-    g_ptr_array_set_size(message->made, 0);
-    message->separator_length = 0;
-    message->edited = false;
-    scan(message);
+    g_autoptr(GBytes) whole = g_string_free_to_bytes(octets);
+    message_replace(message, whole);
 }
 
 size_t message_length(const Message *message)

@@ -82,6 +82,10 @@ size_t message_length(const Message *message);
 /* All of it in one piece. A new reference. */
 GBytes *message_octets(const Message *message);
 
+/* Becomes a message of these octets, to which a new reference is taken. Octets that were got before stay valid, fields
+ * do not. */
+void message_replace(Message *message, GBytes *octets);
+
 /* Puts body (a new reference is taken) in the place of the message's own. An empty line is supplied where the header
  * had ended without one. Octets that were got before stay valid, fields do not. */
 void message_set_body(Message *message, GBytes *body);

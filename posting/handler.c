@@ -5,15 +5,19 @@
 #include <string.h>
 
 const Handler *const handlers[] = {
+    &handler_acknowledge,
     &handler_avoid_duplicates,
     &handler_cleanse,
+    &handler_cleanse_dkim,
     &handler_cook_headers,
     &handler_decorate,
     &handler_dmarc,
     &handler_member_recipients,
+    &handler_mime_delete,
     &handler_owner_recipients,
     &handler_rfc_2369,
     &handler_subject_prefix,
+    &handler_tagger,
     &handler_to_archive,
     &handler_to_outgoing,
     NULL,

@@ -3,14 +3,18 @@
 #include "posting/pipeline.h"
 
 static const Handler *const posting[] = {
+    &handler_mime_delete, /* before all that keeps or counts parts */
     &handler_member_recipients,
     &handler_avoid_duplicates,
+    &handler_tagger,
     &handler_cleanse,
+    &handler_cleanse_dkim,
     &handler_cook_headers,
     &handler_subject_prefix,
     &handler_to_archive, /* before rfc-2369: only what is archived gets Archived-At */
     &handler_rfc_2369,
     &handler_to_outgoing,
+    &handler_acknowledge,
     &handler_dmarc, /* behind to-archive and the others, which keep the true From */
     &handler_decorate, /* last: what the archive and the site's queues get has none of it */
     NULL,
@@ -23,12 +27,35 @@ const Pipeline pipeline_owner = {.name = "default-owner-pipeline", .handlers = o
 static const Handler *const virgin[] = {&handler_cook_headers, &handler_rfc_2369, &handler_to_outgoing, NULL};
 const Pipeline pipeline_virgin = {.name = "virgin", .handlers = virgin};
 
+/* To the owners as it is, in place of the list. */
+static bool forward(Post *post, GError **error)
+{
+    post->end = POST_GOES;
+    bool done = pipeline_run(&pipeline_owner, post, error);
+    post->end = POST_FORWARDED;
+    return done;
+}
+
+static bool end(Post *post, GError **error)
+{
+    if (post->end == POST_FORWARDED)
+        return forward(post, error);
+    if (post->end == POST_PRESERVED)
+        post_send(post, POST_SHUNT);
+    if (post->end == POST_REJECTED && post_may_answer(post)) {
+        PostSend *send = post_send(post, "virgin");
+        send->letter = "rejected";
+        send->to = g_strdup(post->sender);
+    }
+    return true;
+}
+
 bool pipeline_run(const Pipeline *pipeline, Post *post, GError **error)
 {
-    for (const Handler *const *handler = pipeline->handlers; *handler; handler++)
+    for (const Handler *const *handler = pipeline->handlers; *handler && post->end == POST_GOES; handler++)
         if (!(*handler)->process(post, error)) {
             g_prefix_error(error, "handler %s: ", (*handler)->name);
             return false;
         }
-    return true;
+    return post->end == POST_GOES || end(post, error);
 }

@@ -18,4 +18,5 @@ typedef struct Pipeline {
 
 extern const Pipeline pipeline_posting, pipeline_owner, pipeline_virgin;
 
+/* Runs all handlers. One that ends the post (post->end) is the last; then post->sends say what becomes of it. */
 bool pipeline_run(const Pipeline *pipeline, Post *post, GError **error);

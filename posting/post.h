@@ -32,13 +32,25 @@ typedef struct PostCopies {
     const char *unsubscribe_url; /* template with $token (RFC 8058), NULL or "": none */
 } PostCopies;
 
+/* What the configuration says about all lists. */
+typedef struct PostSite {
+    const char *header_match_target; /* where header matches without one of their own send a post */
+    bool hold_digest;                /* rule digests */
+    bool remove_dkim;                /* handler cleanse-dkim */
+    char **html_to_text;             /* program and arguments for handler mime-delete; NULL: one of our own */
+} PostSite;
+
 typedef struct ListCache ListCache;
+
+/* What a handler wants done with a post that must not go on. */
+typedef enum PostEnd { POST_GOES, POST_DISCARDED, POST_REJECTED, POST_FORWARDED, POST_PRESERVED } PostEnd;
 
 typedef enum PostRecipients { POST_TO_NOBODY, POST_TO_MEMBERS, POST_TO_GIVEN } PostRecipients;
 
 /* Queues that handlers send to, as PostSend has them. */
 #define POST_ARCHIVE "archive"
 #define POST_OUT "out"
+#define POST_SHUNT "shunt" /* for a person to look at; the reasons tell why */
 
 /* One way on which a post leaves: an entry for a queue, with the post's metadata. A handler adds one with post_send().
  * What leaves is the message as the last handler has made it; a handler that changes it for this way alone changes
@@ -74,7 +86,7 @@ typedef struct Post {
     const PostArchiver *archivers; /* ended by one without name; may be NULL */
     const PostCopies *copies;      /* may be NULL: all copies are the same */
     ListCache *lists;       /* of list_cache.h; NULL: what it keeps is read from the store each time */
-    const char *header_match_target; /* where header matches without one of their own send a post; NULL: "hold" */
+    const PostSite *site;   /* NULL: all as the defaults of the settings are */
     const Names *names;     /* what the DNS says; NULL: nothing can be known */
     int64_t now, arrival;
     size_t size;    /* octets, as it came */
@@ -97,6 +109,7 @@ typedef struct Post {
     char *message_key;        /* its Message-ID as the store records it, when the rule duplicate has looked for it */
 
     /* what the handlers left */
+    PostEnd end;            /* other than POST_GOES: no further handler runs; the reasons are in reasons */
     GPtrArray *sends;       /* of PostSend: how it leaves */
     PostRecipients recipients; /* who gets copies, if one of the sends is for POST_OUT */
     char **given;           /* POST_TO_GIVEN */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* How posts are judged and changed, beyond what each list says itself. */
+#include "base/config_check.h"
 #include "base/config_table.h"
 
 /* clang-format off */
@@ -8,6 +9,19 @@ static const ConfigKey rule_keys[] = {
     {"header_match_action", STRING("hold"),
      .about = "What happens to a post by a header match that has no action of its own: hold, reject, discard, accept, "
       "or the name of a chain."},
+    {"hold_digest", BOOL("no"),
+     .about = "Hold posts that answer a digest under its own subject, or quote all of it."},
+    {.name = NULL},
+};
+
+static const ConfigKey handler_keys[] = {
+    {"html_to_plain_text_command", STRING(NULL),
+     .about = "A program that makes text of HTML for lists with convert_html_to_plaintext: it reads HTML and writes "
+      "text, both UTF-8, and has 10 seconds. Unset, and when it fails: tags are dropped.",
+     .example = "/usr/bin/lynx -dump -stdin -force_html -width=72 -assume_charset=UTF-8 -display_charset=UTF-8"},
+    {"remove_dkim_headers", BOOL("no"),
+     .about = "Take DKIM-Signature and Authentication-Results out of posts: the list's changes may break the author's "
+      "signature, and some servers distrust mail with a broken one."},
     {.name = NULL},
 };
 
@@ -23,10 +37,21 @@ static const ConfigKey dns_keys[] = {
 
 static const ConfigTable tables[] = {
     {"rules", .about = "How the runner in judges posts.", .keys = rule_keys, .readers = "in"},
+    {"handlers", .about = "How posts are changed on the way to the members.", .keys = handler_keys,
+     .readers = "in pipeline"},
     {"dns", .about = "Whom the runners ask what a post's author has published.", .keys = dns_keys,
      .readers = "in pipeline"},
     {.section = NULL},
 };
 /* clang-format on */
 
-const ConfigSettings posting_settings = {.tables = tables};
+static void check(const ConfigCheck *check)
+{
+    const ConfigValue *command = config_usable(check, "handlers", "html_to_plain_text_command");
+    g_autoptr(GError) problem = NULL;
+    g_auto(GStrv) words = NULL;
+    if (command && command->text && !g_shell_parse_argv(command->text, NULL, &words, &problem))
+        config_complain(check, "handlers", "html_to_plain_text_command", "%s", problem->message);
+}
+
+const ConfigSettings posting_settings = {.tables = tables, .check = check};

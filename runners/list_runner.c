@@ -51,7 +51,14 @@ bool list_runner_start(Runner *runner, GError **error)
         .verp_personalized = config_bool(config, "pipeline", "verp_personalized_deliveries"),
         .unsubscribe_url = config_string(config, "pipeline", "unsubscribe_url"),
     };
-    own->header_match_target = config_string(config, "rules", "header_match_action");
+    const char *converter = config_string(config, "handlers", "html_to_plain_text_command");
+    own->post_site = (PostSite){
+        .header_match_target = config_string(config, "rules", "header_match_action"),
+        .hold_digest = config_bool(config, "rules", "hold_digest"),
+        .remove_dkim = config_bool(config, "handlers", "remove_dkim_headers"),
+    };
+    if (converter)
+        g_shell_parse_argv(converter, NULL, &own->post_site.html_to_text, NULL); /* config check told of a fault */
     runner_set_data(runner, own);
     return true;
 }
@@ -65,6 +72,7 @@ void list_runner_stop(Runner *runner)
     list_cache_free(own->lists);
     g_array_unref(own->archivers);
     verp_keys_free(own->keys);
+    g_strfreev(own->post_site.html_to_text);
     store_free(own->store);
     g_free(own);
     runner_set_data(runner, NULL);
@@ -144,7 +152,7 @@ static bool read_entry(ListRunnerPost *own, ListRunner *shared, GError **error)
     Post *post = &own->post;
     post->store = shared->store;
     post->lists = shared->lists;
-    post->header_match_target = shared->header_match_target;
+    post->site = &shared->post_site;
     post->list = list;
     post->message = own->message;
     post->sender = meta_string(meta, KEY_SENDER, "");

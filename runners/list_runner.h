@@ -28,7 +28,7 @@ typedef struct ListRunner {
     WorkSite site;    /* its keys are not set */
     bool no_requests; /* as in Post */
     PostCopies copies;
-    const char *header_match_target; /* as in Post */
+    PostSite post_site;
     VerpKeys *keys;        /* list_runner_keys() */
     int64_t keys_until;    /* monotonic */
     int64_t expire_at;     /* monotonic */

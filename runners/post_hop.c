@@ -207,7 +207,8 @@ static bool add_letter(Runner *runner, Entry *entry, const Post *post, const Pos
 {
     g_autofree char *raw = message_value(post->message, "Subject");
     g_autofree char *subject = header_decode(raw ? raw : "(no subject)"), *brief = template_brief(subject);
-    const TemplateValue values[] = {{"subject", brief}, {"sender", send->to}, {0}};
+    g_autofree char *reasons = post_reasons(post, "\n    ");
+    const TemplateValue values[] = {{"subject", brief}, {"sender", send->to}, {"reasons", reasons}, {0}};
     g_autofree char *id = g_strdup_printf("%s.%s", send->letter, post->trace);
     ListLetter letter = {.template = send->letter, .values = values, .to = send->to, .id = id,
                          .in_reply_to = post->message_id, .date = post->now, .trace = post->trace};
@@ -218,6 +219,14 @@ static bool add_letter(Runner *runner, Entry *entry, const Post *post, const Pos
     return true;
 }
 
+static void add_shunt(Entry *entry, const Post *post, const PostSend *send, Outcome *outcome)
+{
+    Draft *draft = make_draft(entry, post, send);
+    g_autofree char *reasons = post_reasons(post, " ");
+    meta_set_string(draft_meta(draft), META_FAULT, reasons);
+    outcome_add(outcome, draft);
+}
+
 static bool add_send(Runner *runner, Entry *entry, Post *post, const PostSend *send, Outcome *outcome, GError **error)
 {
     if (send->letter)
@@ -226,6 +235,8 @@ static bool add_send(Runner *runner, Entry *entry, Post *post, const PostSend *s
         return add_out(runner, entry, post, send, outcome, error);
     if (strcmp(send->queue, POST_ARCHIVE) == 0)
         add_archive(entry, post, send, outcome);
+    else if (strcmp(send->queue, POST_SHUNT) == 0)
+        add_shunt(entry, post, send, outcome);
     else
         outcome_add(outcome, make_draft(entry, post, send));
     return true;
@@ -238,7 +249,7 @@ bool post_hop(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError
         return false;
     /* Queues of the site's own get the post as the archive does. */
     const char *const *queue = config_list(runner_config(runner), "pipeline", "copy_to");
-    for (; !owner && queue && *queue; queue++)
+    for (; !owner && post->end == POST_GOES && queue && *queue; queue++)
         post_send(post, *queue);
     for (guint at = 0; at < post->sends->len; at++)
         if (!add_send(runner, entry, post, post->sends->pdata[at], outcome, error))

@@ -16,37 +16,8 @@
 #include <stdint.h>
 
 #include "store/domain.h"
+#include "store/list_choice.h"
 #include "store/store_type.h"
-
-typedef enum Action { ACTION_HOLD, ACTION_REJECT, ACTION_DISCARD, ACTION_ACCEPT, ACTION_DEFER, ACTION_UNSET } Action;
-const char *action_text(Action action);
-bool action_parse(const char *text, Action *action);
-
-typedef enum ArchivePolicy { ARCHIVE_NEVER, ARCHIVE_PRIVATE, ARCHIVE_PUBLIC } ArchivePolicy;
-typedef enum ReplyGoesTo {
-    REPLY_NO_MUNGING,
-    REPLY_POINT_TO_LIST,
-    REPLY_EXPLICIT_HEADER,
-    REPLY_EXPLICIT_HEADER_ONLY,
-} ReplyGoesTo;
-
-/* Mailman's personalize: no copy is anybody's own; each has its own text; its own To as well. */
-typedef enum Personalize { PERSONALIZE_NONE, PERSONALIZE_INDIVIDUAL, PERSONALIZE_FULL } Personalize;
-typedef enum ComplaintAction { COMPLAINT_UNSUBSCRIBE, COMPLAINT_DISABLE, COMPLAINT_IGNORE } ComplaintAction;
-typedef enum BounceForward { FORWARD_DISCARD, FORWARD_ADMINISTRATORS, FORWARD_SITE_OWNER } BounceForward;
-/* default: as the transport says. */
-typedef enum DefragmentWish { DEFRAGMENT_DEFAULT, DEFRAGMENT_OFF, DEFRAGMENT_ON } DefragmentWish;
-/* What joining and leaving need besides an address that is known to be the person's own (lists/workflow.h). */
-typedef enum SubscriptionPolicy {
-    POLICY_OPEN,
-    POLICY_CONFIRM,
-    POLICY_MODERATE,
-    POLICY_CONFIRM_THEN_MODERATE,
-} SubscriptionPolicy;
-/* What becomes of a post when no name server tells the policy of its domain. */
-typedef enum DmarcWithoutAnswer { DMARC_WITHOUT_MITIGATE, DMARC_WITHOUT_PASS, DMARC_WITHOUT_WAIT } DmarcWithoutAnswer;
-typedef enum PartialAction { PARTIAL_HOLD, PARTIAL_REFUSE, PARTIAL_PASS } PartialAction;
-typedef enum FragmentExpiry { FRAGMENT_EXPIRY_HOLD, FRAGMENT_EXPIRY_PASS } FragmentExpiry;
 
 typedef struct List {
     char id[STORE_ID_SIZE];
@@ -85,6 +56,14 @@ typedef struct List {
     int64_t bounce_info_stale_after; /* us */
     int64_t bounce_you_are_disabled_warnings;
     int64_t bounce_you_are_disabled_warnings_interval; /* us */
+    char **filter_types, **pass_types, **filter_extensions, **pass_extensions;
+    int filter_action; /* FilterAction */
+    bool filter_content, collapse_alternatives, convert_html_to_plaintext, filter_report;
+    char **topics; /* "NAME: PATTERN" */
+    int64_t topics_bodylines_limit;
+    bool topics_enabled;
+    char *bounce_matching_headers; /* lines "FIELD: PATTERN" */
+    int newsgroup_moderation;      /* NewsgroupModeration */
     char *dmarc_moderation_notice, *dmarc_wrapped_message_text;
     char **dmarc_addresses;
     int dmarc_mitigate_action; /* in the order of posting's Mitigation */

@@ -66,7 +66,7 @@ static bool check(Post *post, bool *hit, GError **error)
         return true;
     *hit = true;
     g_free(post->target);
-    const char *fallback = post->header_match_target ? post->header_match_target : "hold";
+    const char *fallback = post->site ? post->site->header_match_target : "hold";
     post->target = g_strdup(match->target ? match->target : fallback);
     post_add_reason(post, "The field %s of the message is one that this list does not take.", match->header);
     return true;

@@ -89,6 +89,54 @@ static void test_header_match(Bench *bench, gconstpointer data)
     g_assert_cmpstr(target_of(bench, "X-Spam: YES\r\nX-Ours: 1\r\n"), ==, NULL);
 }
 
+static void test_suspicious_header(Bench *bench, gconstpointer data)
+{
+    static const char *const lines[] = {
+        "# a comment\nto: friend@public\n X-Mailer :  ^Bulk\nno line\n:x\nFrom:\n", ""};
+    static const char *const bad[] = {"X-Mailer: bulkinator 3\r\n", "To: a@b, friend@public.com\r\n"};
+    for (size_t at = 0; at < G_N_ELEMENTS(bad); at++)
+        for (size_t set = 0; set < G_N_ELEMENTS(lines); set++) {
+            g_autofree char *text = g_strconcat(BASE, bad[at], "\r\n", NULL);
+            g_free(bench->list->bounce_matching_headers);
+            bench->list->bounce_matching_headers = g_strdup(lines[set]);
+            g_assert_true(hits(&rule_suspicious_header, bench_post(bench, text)) == (set == 0));
+        }
+    bench->list->bounce_matching_headers[0] = '\0';
+    g_assert_false(hits(&rule_suspicious_header, bench_post(bench, BASE "\r\n")));
+}
+
+static void test_news_moderation(Bench *bench, gconstpointer data)
+{
+    bench->list->newsgroup_moderation = NEWSGROUP_OPEN;
+    g_assert_false(hits(&rule_news_moderation, bench_post(bench, BASE "\r\n")));
+    bench->list->newsgroup_moderation = NEWSGROUP_MODERATED;
+    assert_hits(&rule_news_moderation, bench_post(bench, BASE "\r\n"));
+}
+
+static void test_digests(Bench *bench, gconstpointer data)
+{
+    static const PostSite site = {.hold_digest = true};
+    static const char dashes[] = "> ----------------------------------------------------------------------\r\n"
+                                 "> text\r\n> ------------------------------\r\n";
+    static const struct {
+        const char *subject, *body;
+        bool hit;
+    } cases[] = {
+        {"Re: Test Digest, Vol 3, Issue 17", "x", true}, {"re: TEST digest, volume 3 issue 17", "x", true},
+        {"Re: Test Digest, Vol 3, Issue 17: cats", "x", false}, {"digest of vol 3", "x", false},
+        {"cats", dashes, true}, {"cats", "-- \r\nAnne\r\n------------------------------\r\n", false},
+        {"cats", "", false},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_autofree char *text = g_strconcat("From: anne@example.org\r\nSubject: ", cases[at].subject, "\r\n\r\n",
+                                            cases[at].body, NULL);
+        Post *post = bench_post(bench, text);
+        g_assert_false(hits(&rule_digests, post));
+        post->site = &site;
+        g_assert_true(hits(&rule_digests, post) == cases[at].hit);
+    }
+}
+
 static void test_emergency(Bench *bench, gconstpointer data)
 {
     g_assert_false(hits(&rule_emergency, bench_post(bench, BASE "\r\n")));
@@ -462,6 +510,9 @@ int main(int argc, char **argv)
     BENCH_TEST("/rules/no-senders", test_no_senders);
     BENCH_TEST("/rules/banned address", test_banned_address);
     BENCH_TEST("/rules/header match", test_header_match);
+    BENCH_TEST("/rules/suspicious header", test_suspicious_header);
+    BENCH_TEST("/rules/news moderation", test_news_moderation);
+    BENCH_TEST("/rules/digests", test_digests);
     BENCH_TEST("/rules/emergency", test_emergency);
     BENCH_TEST("/rules/loop", test_loop);
     BENCH_TEST("/rules/autoreply", test_autoreply);

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/content_filter.h"
+
+#include <gmime/gmime.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "mail/header.h"
+#include "mail/mime.h"
+
+#define TEXT_MAX (4 * 1024 * 1024) /* of HTML that is made text */
+
+typedef struct Filter {
+    const ContentRules *rules;
+    GPtrArray *removed;
+    bool changed;
+    GError **error;
+} Filter;
+
+static void initialize(void)
+{
+    static gsize done = 0;
+    if (!g_once_init_enter(&done))
+        return;
+    g_mime_init();
+    g_once_init_leave(&done, 1);
+}
+
+static GMimeMessage *parse(GBytes *octets)
+{
+    size_t length;
+    const char *data = g_bytes_get_data(octets, &length);
+    GMimeStream *stream = g_mime_stream_mem_new_with_buffer(data ? data : "", length);
+    GMimeParser *parser = g_mime_parser_new_with_stream(stream);
+    GMimeMessage *message = g_mime_parser_construct_message(parser, NULL);
+    g_object_unref(parser);
+    g_object_unref(stream);
+    return message;
+}
+
+/* ---- what may stay ---- */
+
+static bool is_named(char *const *names, const char *type, const char *whole)
+{
+    for (; names && *names; names++)
+        if (g_ascii_strcasecmp(*names, type) == 0 || g_ascii_strcasecmp(*names, whole) == 0)
+            return true;
+    return false;
+}
+
+static bool has_ending(char *const *endings, const char *ending)
+{
+    for (; endings && *endings; endings++)
+        if (g_ascii_strcasecmp(**endings == '.' ? *endings + 1 : *endings, ending) == 0)
+            return true;
+    return false;
+}
+
+static const char *file_name(GMimeObject *part)
+{
+    return GMIME_IS_PART(part) ? g_mime_part_get_filename(GMIME_PART(part)) : NULL;
+}
+
+static char *type_of(GMimeObject *part)
+{
+    GMimeContentType *type = g_mime_object_get_content_type(part);
+    const char *main = type ? g_mime_content_type_get_media_type(type) : "text";
+    const char *sub = type ? g_mime_content_type_get_media_subtype(type) : "plain";
+    return g_strdup_printf("%s/%s", main ? main : "text", sub ? sub : "plain");
+}
+
+/* NULL, or why the part may not stay. */
+static const char *refusal(const ContentRules *rules, GMimeObject *part)
+{
+    g_autofree char *whole = type_of(part), *main = g_strndup(whole, strcspn(whole, "/"));
+    if (is_named(rules->filter_types, main, whole))
+        return "its type is one that the list does not take";
+    if (rules->pass_types && *rules->pass_types && !is_named(rules->pass_types, main, whole))
+        return "its type is none that the list takes";
+    const char *name = file_name(part), *dot = name ? strrchr(name, '.') : NULL;
+    const char *ending = dot ? dot + 1 : "";
+    if (dot && has_ending(rules->filter_extensions, ending))
+        return "the ending of its file name is one that the list does not take";
+    if (name && rules->pass_extensions && *rules->pass_extensions && !has_ending(rules->pass_extensions, ending))
+        return "the ending of its file name is none that the list takes";
+    return NULL;
+}
+
+static void note_removed(Filter *filter, GMimeObject *part)
+{
+    g_autofree char *type = type_of(part);
+    const char *name = file_name(part);
+    g_autofree char *shown = name ? header_decode(name) : NULL;
+    g_ptr_array_add(filter->removed, g_strconcat(type, shown ? ", " : "", shown, NULL));
+    filter->changed = true;
+}
+
+/* ---- HTML to text ---- */
+
+static GString *decoded_text(GMimePart *part)
+{
+    GMimeDataWrapper *content = g_mime_part_get_content(part);
+    GMimeStream *memory = g_mime_stream_mem_new();
+    if (content)
+        g_mime_data_wrapper_write_to_stream(content, memory);
+    GByteArray *octets = g_mime_stream_mem_get_byte_array(GMIME_STREAM_MEM(memory));
+    const char *charset = g_mime_object_get_content_type_parameter(GMIME_OBJECT(part), "charset");
+    gsize written = 0, length = MIN(octets->len, TEXT_MAX);
+    g_autofree char *text = g_convert_with_fallback((const char *)octets->data, (gssize)length, "UTF-8",
+                                                    charset ? charset : "UTF-8", "?", NULL, &written, NULL);
+    g_autofree char *valid = text ? g_utf8_make_valid(text, (gssize)written)
+                                  : g_utf8_make_valid((const char *)octets->data, (gssize)length);
+    g_object_unref(memory);
+    return g_string_new(valid);
+}
+
+/* A text part in the place of an HTML part. */
+static GMimeObject *make_text(Filter *filter, GMimeObject *html)
+{
+    g_autoptr(GError) fault = NULL;
+    GString *source = decoded_text(GMIME_PART(html));
+    GString *text = filter->rules->convert ? filter->rules->convert(source, filter->rules->data, &fault)
+                                           : mime_strip_html(source);
+    g_string_free(source, TRUE);
+    if (!text) {
+        if (filter->error && !*filter->error)
+            g_propagate_error(filter->error, g_steal_pointer(&fault));
+        return NULL;
+    }
+    GMimeTextPart *made = g_mime_text_part_new_with_subtype("plain");
+    g_mime_text_part_set_charset(made, "utf-8");
+    g_mime_text_part_set_text(made, text->str);
+    GMimeContentEncoding best = g_mime_part_get_best_content_encoding(GMIME_PART(made), GMIME_ENCODING_CONSTRAINT_7BIT);
+    g_mime_part_set_content_encoding(GMIME_PART(made), best);
+    g_string_free(text, TRUE);
+    filter->changed = true;
+    return GMIME_OBJECT(made);
+}
+
+/* ---- the tree ---- */
+
+static GMimeObject *strain(Filter *filter, GMimeObject *part);
+
+/* Takes a reference of part; returns one of what takes its place, or NULL. */
+static GMimeObject *strain_multipart(Filter *filter, GMimeObject *part)
+{
+    GMimeMultipart *multipart = GMIME_MULTIPART(part);
+    int before = g_mime_multipart_get_count(multipart);
+    for (int at = 0; at < g_mime_multipart_get_count(multipart);) {
+        GMimeObject *child = g_mime_multipart_get_part(multipart, at);
+        GMimeObject *kept = strain(filter, g_object_ref(child));
+        if (!kept) {
+            g_object_unref(g_mime_multipart_remove_at(multipart, at));
+            continue;
+        }
+        if (kept != child)
+            g_object_unref(g_mime_multipart_replace(multipart, at, kept));
+        g_object_unref(kept);
+        at++;
+    }
+    int left = g_mime_multipart_get_count(multipart);
+    g_autofree char *type = type_of(part);
+    bool collapse = filter->rules->collapse_alternatives && strcmp(type, "multipart/alternative") == 0 && left > 0;
+    if (left == 0 && before > 0) {
+        g_object_unref(part);
+        return NULL;
+    }
+    if (!collapse && !(left == 1 && left < before))
+        return part;
+    filter->changed = true;
+    GMimeObject *only = g_object_ref(g_mime_multipart_get_part(multipart, 0));
+    for (int at = 1; at < left; at++)
+        note_removed(filter, g_mime_multipart_get_part(multipart, at));
+    g_object_unref(part);
+    return only;
+}
+
+static GMimeObject *strain_message(Filter *filter, GMimeObject *part)
+{
+    GMimeMessage *inside = g_mime_message_part_get_message(GMIME_MESSAGE_PART(part));
+    GMimeObject *content = inside ? g_mime_message_get_mime_part(inside) : NULL;
+    if (!content)
+        return part;
+    GMimeObject *kept = strain(filter, g_object_ref(content));
+    if (!kept) {
+        g_object_unref(part);
+        return NULL;
+    }
+    if (kept != content)
+        g_mime_message_set_mime_part(inside, kept);
+    g_object_unref(kept);
+    return part;
+}
+
+static GMimeObject *strain(Filter *filter, GMimeObject *part)
+{
+    if (refusal(filter->rules, part)) {
+        note_removed(filter, part);
+        g_object_unref(part);
+        return NULL;
+    }
+    if (GMIME_IS_MULTIPART_SIGNED(part) || GMIME_IS_MULTIPART_ENCRYPTED(part)) {
+        /* What may not stay goes here, too; but nothing is made prettier at the cost of a signature. */
+        const ContentRules *rules = filter->rules;
+        ContentRules strict = *rules;
+        strict.collapse_alternatives = strict.html_to_text = false;
+        filter->rules = &strict;
+        GMimeObject *kept = strain_multipart(filter, part);
+        filter->rules = rules;
+        return kept;
+    }
+    if (GMIME_IS_MULTIPART(part))
+        return strain_multipart(filter, part);
+    if (GMIME_IS_MESSAGE_PART(part))
+        return strain_message(filter, part);
+    GMimeContentType *type = g_mime_object_get_content_type(part);
+    if (!filter->rules->html_to_text || !GMIME_IS_PART(part) || !g_mime_content_type_is_type(type, "text", "html"))
+        return part;
+    GMimeObject *text = make_text(filter, part);
+    if (!text)
+        return part;
+    g_object_unref(part);
+    return text;
+}
+
+/* ---- the message ---- */
+
+static bool is_content(const Field *field, void *data)
+{
+    return field->name_length > 8 && g_ascii_strncasecmp(field->text, "Content-", 8) == 0;
+}
+
+static GBytes *written(GMimeObject *part, bool crlf)
+{
+    GMimeStream *memory = g_mime_stream_mem_new();
+    GMimeFormatOptions *format = g_mime_format_options_new();
+    g_mime_format_options_set_newline_format(format, crlf ? GMIME_NEWLINE_FORMAT_DOS : GMIME_NEWLINE_FORMAT_UNIX);
+    g_mime_object_write_content_to_stream(part, format, memory);
+    g_mime_format_options_free(format);
+    GByteArray *octets = g_mime_stream_mem_get_byte_array(GMIME_STREAM_MEM(memory));
+    /* The line end before a boundary belongs to that; a part that stands alone now wants one of its own. */
+    if (octets->len > 0 && octets->data[octets->len - 1] != '\n')
+        g_byte_array_append(octets, (const guint8 *)(crlf ? "\r\n" : "\n"), crlf ? 2 : 1);
+    GBytes *result = g_bytes_new(octets->data, octets->len);
+    g_object_unref(memory);
+    return result;
+}
+
+/* The header gets the fields that tell of what is left, in place of its own. */
+static void put(Message *message, GMimeObject *part)
+{
+    message_remove_if(message, is_content, NULL);
+    GMimeHeaderList *headers = g_mime_object_get_header_list(part);
+    for (int at = 0; at < g_mime_header_list_get_count(headers); at++) {
+        GMimeHeader *header = g_mime_header_list_get_header_at(headers, at);
+        const char *name = g_mime_header_get_name(header), *raw = g_mime_header_get_raw_value(header);
+        if (raw && g_ascii_strncasecmp(name, "Content-", 8) == 0) {
+            g_autofree char *value = g_strstrip(g_strdup(raw));
+            message_append(message, name, value);
+        }
+    }
+    if (!message_has(message, "MIME-Version"))
+        message_append(message, "MIME-Version", "1.0");
+    g_autoptr(GBytes) head = message_head(message);
+    size_t length;
+    const char *octets = g_bytes_get_data(head, &length);
+    g_autoptr(GBytes) body = written(part, length == 0 || memmem(octets, length, "\r\n", 2));
+    message_set_body(message, body);
+}
+
+/* What filter made of the whole; kept is NULL when nothing is left. */
+static bool finish(Filter *filter, Message *message, GMimeObject *kept, ContentResult *result)
+{
+    *result = CONTENT_KEPT;
+    if (filter->error && *filter->error)
+        return false;
+    if (!kept) {
+        g_ptr_array_set_size(filter->removed, 0);
+        g_ptr_array_add(filter->removed, g_strdup("The message holds nothing that the list takes."));
+        *result = CONTENT_REFUSED;
+    } else if (filter->changed) {
+        put(message, kept);
+        *result = CONTENT_CHANGED;
+    }
+    return true;
+}
+
+bool content_filter(Message *message, const ContentRules *rules, ContentResult *result, GPtrArray *removed,
+                    GError **error)
+{
+    initialize();
+    *result = CONTENT_KEPT;
+    g_autoptr(GBytes) octets = message_octets(message);
+    GMimeMessage *parsed = parse(octets);
+    GMimeObject *whole = parsed ? g_mime_message_get_mime_part(parsed) : NULL;
+    if (!whole) {
+        if (parsed)
+            g_object_unref(parsed);
+        return true;
+    }
+    const char *why = refusal(rules, whole);
+    if (why) {
+        g_autofree char *type = type_of(whole);
+        g_ptr_array_add(removed, g_strdup_printf("The message is %s: %s.", type, why));
+        *result = CONTENT_REFUSED;
+        g_object_unref(parsed);
+        return true;
+    }
+    g_autoptr(GError) fault = NULL;
+    Filter filter = {.rules = rules, .removed = removed, .error = &fault};
+    GMimeObject *kept = strain(&filter, g_object_ref(whole));
+    bool done = finish(&filter, message, kept, result);
+    if (kept)
+        g_object_unref(kept);
+    g_object_unref(parsed);
+    if (!done)
+        g_propagate_error(error, g_steal_pointer(&fault));
+    return done;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "posting/rule.h"
+
+/* Whatever goes to a moderated news group goes by way of a moderator. */
+static bool check(Post *post, bool *hit, GError **error)
+{
+    *hit = post->list->newsgroup_moderation == NEWSGROUP_MODERATED;
+    if (*hit)
+        post_add_reason(post, "The list is tied to a moderated news group.");
+    return true;
+}
+
+const Rule rule_news_moderation = {.name = "news-moderation", .check = check};

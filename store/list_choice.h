@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* The values of those list settings (store/list.h) that are a choice, each in the order of its words. */
+#include <stdbool.h>
+
+typedef enum Action { ACTION_HOLD, ACTION_REJECT, ACTION_DISCARD, ACTION_ACCEPT, ACTION_DEFER, ACTION_UNSET } Action;
+const char *action_text(Action action);
+bool action_parse(const char *text, Action *action);
+
+typedef enum ArchivePolicy { ARCHIVE_NEVER, ARCHIVE_PRIVATE, ARCHIVE_PUBLIC } ArchivePolicy;
+typedef enum ReplyGoesTo {
+    REPLY_NO_MUNGING,
+    REPLY_POINT_TO_LIST,
+    REPLY_EXPLICIT_HEADER,
+    REPLY_EXPLICIT_HEADER_ONLY,
+} ReplyGoesTo;
+
+/* Mailman's personalize: no copy is anybody's own; each has its own text; its own To as well. */
+typedef enum Personalize { PERSONALIZE_NONE, PERSONALIZE_INDIVIDUAL, PERSONALIZE_FULL } Personalize;
+typedef enum ComplaintAction { COMPLAINT_UNSUBSCRIBE, COMPLAINT_DISABLE, COMPLAINT_IGNORE } ComplaintAction;
+typedef enum BounceForward { FORWARD_DISCARD, FORWARD_ADMINISTRATORS, FORWARD_SITE_OWNER } BounceForward;
+/* default: as the transport says. */
+typedef enum DefragmentWish { DEFRAGMENT_DEFAULT, DEFRAGMENT_OFF, DEFRAGMENT_ON } DefragmentWish;
+/* What joining and leaving need besides an address that is known to be the person's own (lists/workflow.h). */
+typedef enum SubscriptionPolicy {
+    POLICY_OPEN,
+    POLICY_CONFIRM,
+    POLICY_MODERATE,
+    POLICY_CONFIRM_THEN_MODERATE,
+} SubscriptionPolicy;
+/* What becomes of a post when no name server tells the policy of its domain. */
+typedef enum DmarcWithoutAnswer { DMARC_WITHOUT_MITIGATE, DMARC_WITHOUT_PASS, DMARC_WITHOUT_WAIT } DmarcWithoutAnswer;
+typedef enum FilterAction { FILTER_DISCARD, FILTER_REJECT, FILTER_FORWARD, FILTER_PRESERVE } FilterAction;
+typedef enum NewsgroupModeration { NEWSGROUP_NONE, NEWSGROUP_OPEN, NEWSGROUP_MODERATED } NewsgroupModeration;
+typedef enum PartialAction { PARTIAL_HOLD, PARTIAL_REFUSE, PARTIAL_PASS } PartialAction;
+typedef enum FragmentExpiry { FRAGMENT_EXPIRY_HOLD, FRAGMENT_EXPIRY_PASS } FragmentExpiry;

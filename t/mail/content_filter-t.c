@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/content_filter.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "t/mail/corpus.h"
+
+#define HEADER "From: a@example.org\r\nSubject:  as it  was\r\nMIME-Version: 1.0\r\n"
+#define TEXT "Content-Type: text/plain; charset=utf-8\r\n\r\nna\303\257ve\r\n"
+#define HTML "Content-Type: text/html\r\n\r\n<p>one<br>two &amp; three</p>\r\n"
+#define IMAGE "Content-Type: image/png; name=\"cat.png\"\r\nContent-Transfer-Encoding: base64\r\n\r\nAAAA\r\n"
+#define EXE \
+    "Content-Type: application/octet-stream\r\nContent-Disposition: attachment; filename=\"Run.EXE\"\r\n\r\nMZ\r\n"
+#define MIXED(parts) HEADER "Content-Type: multipart/mixed; boundary=\"x\"\r\n\r\npreamble\r\n" parts "--x--\r\n"
+#define PART(part) "--x\r\n" part
+
+static char *images[] = {(char *)"IMAGE", NULL}, *exes[] = {(char *)".exe", NULL}, *texts[] = {(char *)"text/plain",
+       (char *)"multipart", NULL}, *pngs[] = {(char *)"png", NULL}, *mixed[] = {(char *)"multipart/mixed", NULL},
+       *only_image[] = {(char *)"image/png", NULL};
+
+/* What is left; g_free(). */
+static char *filtered(const char *text, const ContentRules *rules, ContentResult expected, const char *removed)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GBytes) octets = g_bytes_new(text, strlen(text));
+    g_autoptr(Message) message = message_new(octets);
+    g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
+    ContentResult result;
+    g_assert_true(content_filter(message, rules, &result, lines, &error));
+    g_assert_no_error(error);
+    g_assert_cmpint(result, ==, expected);
+    g_ptr_array_add(lines, NULL);
+    g_autofree char *all = g_strjoinv("; ", (char **)lines->pdata);
+    if (removed)
+        g_assert_cmpstr(all, ==, removed);
+    g_autoptr(GBytes) left = message_octets(message);
+    return g_strndup(g_bytes_get_data(left, NULL), g_bytes_get_size(left));
+}
+
+static void test_types(void)
+{
+    const char *both = MIXED(PART(TEXT) PART(TEXT) PART(IMAGE));
+    g_autofree char *left = filtered(both, &(ContentRules){.filter_types = images}, CONTENT_CHANGED,
+                                     "image/png, cat.png");
+    g_assert_cmpstr(left, ==, MIXED(PART(TEXT) PART(TEXT)));
+    g_autofree char *passed = filtered(both, &(ContentRules){.pass_types = texts}, CONTENT_CHANGED, NULL);
+    g_assert_cmpstr(passed, ==, left);
+    g_autofree char *kept = filtered(both, &(ContentRules){.filter_types = exes}, CONTENT_KEPT, "");
+    g_assert_cmpstr(kept, ==, both);
+}
+
+static void test_one_part_that_is_left_stands_alone(void)
+{
+    g_autofree char *left = filtered(MIXED(PART(TEXT) PART(IMAGE)), &(ContentRules){.filter_types = images},
+                                     CONTENT_CHANGED, "image/png, cat.png");
+    g_assert_cmpstr(left, ==, HEADER TEXT);
+}
+
+static void test_endings(void)
+{
+    const char *all = MIXED(PART(TEXT) PART(IMAGE) PART(EXE));
+    g_autofree char *left = filtered(all, &(ContentRules){.filter_extensions = exes}, CONTENT_CHANGED,
+                                     "application/octet-stream, Run.EXE");
+    g_assert_cmpstr(left, ==, MIXED(PART(TEXT) PART(IMAGE)));
+    g_autofree char *passed = filtered(all, &(ContentRules){.pass_extensions = pngs}, CONTENT_CHANGED,
+                                       "application/octet-stream, Run.EXE");
+    g_assert_cmpstr(passed, ==, left);
+}
+
+static void test_refused(void)
+{
+    g_autofree char *whole = filtered(HEADER IMAGE, &(ContentRules){.filter_types = images}, CONTENT_REFUSED,
+                                      "The message is image/png: its type is one that the list does not take.");
+    g_assert_cmpstr(whole, ==, HEADER IMAGE);
+    g_free(filtered(MIXED(PART(IMAGE) PART(IMAGE)), &(ContentRules){.filter_types = images}, CONTENT_REFUSED,
+                    "The message holds nothing that the list takes."));
+    g_free(filtered(MIXED(PART(TEXT)), &(ContentRules){.filter_types = mixed}, CONTENT_REFUSED, NULL));
+    g_free(filtered(MIXED(PART(TEXT)), &(ContentRules){.pass_types = only_image}, CONTENT_REFUSED, NULL));
+}
+
+#define ALTERNATIVE HEADER "Content-Type: multipart/alternative; boundary=x\r\n\r\n" PART(TEXT) PART(HTML) "--x--\r\n"
+
+static void test_alternatives(void)
+{
+    g_autofree char *left = filtered(ALTERNATIVE, &(ContentRules){.collapse_alternatives = true}, CONTENT_CHANGED,
+                                     "text/html");
+    g_assert_cmpstr(left, ==, HEADER TEXT);
+    g_autofree char *inside = filtered(
+        MIXED(PART("Content-Type: multipart/alternative; boundary=y\r\n\r\n--y\r\n" TEXT "--y\r\n" HTML "--y--\r\n")
+              PART(IMAGE)),
+        &(ContentRules){.collapse_alternatives = true}, CONTENT_CHANGED, "text/html");
+    g_assert_cmpstr(inside, ==, MIXED(PART(TEXT) PART(IMAGE)));
+}
+
+static GString *shout(const GString *html, void *data, GError **error)
+{
+    if (data) {
+        fail(error, FAIL_LATER, "broken");
+        return NULL;
+    }
+    return g_string_new("LOUD\n");
+}
+
+static void test_html(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *left = filtered(HEADER HTML, &(ContentRules){.html_to_text = true}, CONTENT_CHANGED, NULL);
+    g_assert_nonnull(strstr(left, "Content-Type: text/plain"));
+    g_assert_nonnull(strstr(left, "two & three"));
+    g_assert_null(strchr(strstr(left, "\r\n\r\n"), '<'));
+    g_autofree char *loud = filtered(HEADER HTML, &(ContentRules){.html_to_text = true, .convert = shout},
+                                     CONTENT_CHANGED, NULL);
+    g_assert_nonnull(strstr(loud, "LOUD"));
+    g_autoptr(GBytes) octets = g_bytes_new_static(HEADER HTML, strlen(HEADER HTML));
+    g_autoptr(Message) message = message_new(octets);
+    g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
+    ContentResult result;
+    const ContentRules broken = {.html_to_text = true, .convert = shout, .data = lines};
+    g_assert_false(content_filter(message, &broken, &result, lines, &error));
+    g_assert_error(error, FAIL, FAIL_LATER);
+    g_autoptr(GBytes) same = message_octets(message);
+    g_assert_true(g_bytes_equal(same, octets));
+}
+
+static void test_inside(void)
+{
+    g_autofree char *left = filtered(
+        MIXED(PART(TEXT) PART("Content-Type: message/rfc822\r\n\r\nFrom: b@example.org\r\nSubject: in\r\n"
+                              "Content-Type: multipart/mixed; boundary=y\r\n\r\n--y\r\n" TEXT "--y\r\n" EXE
+                              "--y--\r\n")),
+        &(ContentRules){.filter_extensions = exes}, CONTENT_CHANGED, NULL);
+    g_assert_nonnull(strstr(left, "From: b@example.org\r\nSubject: in\r\n"));
+    g_assert_null(strstr(left, "MZ"));
+    g_autofree char *signed_one = filtered(
+        HEADER "Content-Type: multipart/signed; boundary=x\r\n\r\n" PART(EXE) PART(TEXT) "--x--\r\n",
+        &(ContentRules){.filter_extensions = exes, .collapse_alternatives = true}, CONTENT_CHANGED, NULL);
+    g_assert_null(strstr(signed_one, "MZ"));
+}
+
+/* No mail of the world makes it fail, and what is not changed keeps its bytes. */
+static void try_one(GBytes *mail, const char *name, void *data)
+{
+    g_autoptr(GBytes) octets = corpus_wire(mail);
+    const ContentRules rules = {.filter_types = images, .filter_extensions = exes, .collapse_alternatives = true,
+                                .html_to_text = true};
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Message) message = message_new(octets);
+    g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
+    ContentResult result;
+    g_assert_true(content_filter(message, &rules, &result, lines, &error));
+    g_autoptr(GBytes) left = message_octets(message);
+    g_assert_true(result == CONTENT_CHANGED || g_bytes_equal(left, octets));
+    if (result != CONTENT_CHANGED)
+        return;
+    g_ptr_array_set_size(lines, 0); /* a second time there is nothing left to take */
+    g_assert_true(content_filter(message, &rules, &result, lines, &error));
+    g_assert_cmpint(lines->len, ==, 0);
+}
+
+static void test_corpus(gconstpointer folder)
+{
+    g_assert_cmpuint(corpus_each(folder, try_one, NULL), >, 80);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/content filter/types", test_types);
+    g_test_add_func("/content filter/one part that is left stands alone", test_one_part_that_is_left_stands_alone);
+    g_test_add_func("/content filter/endings", test_endings);
+    g_test_add_func("/content filter/refused", test_refused);
+    g_test_add_func("/content filter/alternatives", test_alternatives);
+    g_test_add_func("/content filter/html", test_html);
+    g_test_add_func("/content filter/inside", test_inside);
+    g_test_add_data_func("/content filter/corpus lists", "lists", test_corpus);
+    g_test_add_data_func("/content filter/corpus mime", "mime", test_corpus);
+    return g_test_run();
+}
