@@ -304,19 +304,87 @@ def test_a_group_of_mail_hosts_has_one_limit(instances, limited, outs, limit, mo
         names.stop()
 
 
-@pytest.mark.parametrize("verb", ["delete", "hold", "delete of a list that is gone"])
-def test_what_out_holds_can_be_taken(instances, verb):
-    """Entries wait in memory for a server that never answers: the command gets those that are not under way, also
-    when their list was removed in the meantime."""
+@pytest.mark.parametrize("kind", ["relay", "mail hosts"])
+def test_instances_share_a_rate(instances, limited, kind):
+    """Four processes send no faster together than the rate that is set for a relay, or for mail hosts of 16 domains."""
+    server, rate, span = limited(), 20, 2
+    names = Dns({"g.test": "mx IN A 127.0.0.1\n" + "".join(f"d{number} IN MX 10 mx\n" for number in range(16))}).start()
+    try:
+        instance = instances(server.port, settings={
+            "transport.relay": {**(DIRECT if kind == "mail hosts" else {}), "port": server.port,
+                                "destination_rate": f"{rate}/s", "recipients_per_transaction": 1},
+            "out": {"name_servers": names.server}, "runner.out": {"instances": 4}}).start()
+        members = [f"m{number}@d{domain}.g.test" for domain in range(16) for number in range(2)]
+        address = instance.create_list("test", members)
+        for number in range(4):  # whose entries are in different slices
+            send(instance, address, number)
+        wait_until(lambda: sum(server.copies.values()) == 128, 40, lambda: f"128 copies, there are {server.copies}")
+        times = sorted(when for when, _ in server.taken)
+        busiest = max(sum(start <= when < start + span for when in times) for start in times)
+        assert busiest <= 1.25 * rate * span + 4, busiest  # each process may save up one
+    finally:
+        names.stop()
+
+
+def test_many_recipients_wait_for_nothing(instances, limited):
+    """100,000 members behind a suspended destination, in a post of a few others and before the post of another list."""
+    well, shut = limited(), limited()
+    instance = instances(well.port, settings={
+        "transport.shut": {"port": shut.port}, "out": {"transport_table": "shut.example:shut"}}).start()
+    instance.cli("dest", "suspend", "shut", "--transport", "shut")
+    many = instance.create_list("many", [f"m{number}@shut.example" for number in range(100_000)] + ["a@example.org"])
+    other = instance.create_list("other", ["b@example.org"])
+    send(instance, many, 1)
+    wait_until(lambda: len(instance.files("out")["out"]) == 1 or well.copies, 20, "the post in out", step=0.005)
+    begun = time.monotonic()
+    send(instance, other, 2)
+    wait_until(lambda: len(well.copies) == 2, 20, lambda: f"two copies, there are {well.copies}")
+    assert time.monotonic() - begun < 5
+    wait_until(lambda: destination(instance, "shut")["parked"] >= 1, 20, "what waits to leave memory")
+    assert destination(instance, "shut")["waiting_recipients"] == 0 and not shut.copies
+
+
+def test_the_clock_is_set_back(instances, limited, dns, tmp_path, monkeypatch):
+    """A destination that asks for less rests for seconds, also when the clock goes back by an hour meanwhile."""
+    clock = tmp_path / "clock"
+    clock.write_text("0")
+    monkeypatch.setenv("LISTRUNNER_CLOCK_FILE", str(clock))
+    server = limited(closed=(0, 5))
+    instance = instances(server.port, settings={"transport.relay": {**DIRECT, "port": server.port},
+                                                "out": {"name_servers": dns.server}}).start()
+    members = [f"m{number}@x.test" for number in range(30)]
+    send(instance, instance.create_list("test", members))
+    wait_until(lambda: " wants less mail" in instance.log_text(), 20, "a refusal")
+    clock.write_text("-3600")
+    wait_until(all_have_one(server, members), 30, lambda: f"30 copies, there are {len(server.copies)}")
+
+
+@pytest.mark.parametrize("verb", ["delete", "hold", "requeue", "expire", "delete of a list that is gone"])
+def test_what_out_holds_can_be_taken(instances, limited, verb):
+    """Entries wait in memory for a server that never answers, each after another member was deferred: the command gets
+    those that are not under way, also when their list was removed in the meantime. Other mail goes on meanwhile."""
+    later, well = limited(odd={"grey": "450 4.2.0 come later"}), limited()
     with socket.create_server(("127.0.0.1", 0)) as silent:
         instance = instances(silent.getsockname()[1], settings={
+            "out": {"transport_table": "later.test:later, well.test:well", "minimal_backoff_time": "1h"},
+            "transport.later": {"host": "127.0.0.1", "port": later.port},
+            "transport.well": {"host": "127.0.0.1", "port": well.port},
             "transport.relay": {"concurrency": 1, "initial_destination_concurrency": 1}}).start()
-        address = instance.create_list("test", ["m@example.org"])
+        address = instance.create_list("test", ["m@example.org", "grey@later.test"])
+        other = instance.create_list("other", ["m@well.test"])
         for number in range(10):
             send(instance, address, number)
-        wait_until(lambda: destination(instance, "relay")["waiting"] == 9, 20, "them to be in memory")
+        wait_until(lambda: destination(instance, "relay")["waiting"] == 9 and
+                   destination(instance, "later")["deferred"] == 10, 20, "them to be in memory")
         if "gone" in verb:
             instance.cli("list", "remove", "--yes", address)
         done = instance.run("queue", verb.split()[0], f"--list={address}")
+        asked = time.monotonic()
         assert "9 entries " in done.stdout and "1 not touched" in done.stdout, done.stdout + done.stderr
-        assert len(instance.files("out")["out"]) == 1
+        if verb in ("requeue", "expire"):  # they are tried again at once, and end when they have expired
+            wait_until(lambda: destination(instance, "relay")["waiting"] == 9 or verb == "expire", 20, "them again")
+        else:
+            assert len(instance.files("out")["out"]) == 1
+        send(instance, other, 10)
+        wait_until(lambda: well.copies, 10, "other mail")
+        assert time.monotonic() - asked < 4 or verb == "requeue"

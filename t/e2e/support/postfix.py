@@ -14,7 +14,7 @@ LOCKED_DELAY = 60  # seconds: how long qmgr(8) leaves a file alone that it found
 
 # Services that a relay on loopback needs; nothing is chrooted.
 MASTER = """\
-127.0.0.1:{port} inet n - n - - smtpd
+{host}:{port} inet n - n - - smtpd
 pickup unix n - n 60 1 pickup
 cleanup unix n - n - 0 cleanup
 qmgr unix n - n 300 1 qmgr
@@ -47,12 +47,12 @@ def missing():
 
 
 class Postfix:
-    def __init__(self, name, settings):
+    def __init__(self, name, settings, host="127.0.0.1", port=None):
         self.directory = Path(tempfile.mkdtemp(prefix=f"postfix-{name}-"))
         self.directory.chmod(0o755)
         self.config, self.queue = self.directory / "etc", self.directory / "queue"
         self.log = self.directory / "log"
-        self.port = free_port()
+        self.host, self.port = host, port or free_port()
         owner = pwd.getpwnam("postfix")
         for path in (self.config, self.queue, self.directory / "data"):
             path.mkdir()
@@ -80,7 +80,7 @@ class Postfix:
             "setgid_group": "postdrop", "mail_owner": "postfix", **settings,
         }
         (self.config / "main.cf").write_text("".join(f"{key} = {value}\n" for key, value in main.items()))
-        (self.config / "master.cf").write_text(MASTER.format(port=self.port))
+        (self.config / "master.cf").write_text(MASTER.format(host=host, port=self.port))
 
     def _run(self, *words):
         return subprocess.run(["/usr/sbin/postfix", "-c", self.config, *words], stdin=subprocess.DEVNULL,
@@ -99,7 +99,7 @@ class Postfix:
     def answers(self):
         import socket
         try:
-            with socket.create_connection(("127.0.0.1", self.port), 1) as client:
+            with socket.create_connection((self.host, self.port), 1) as client:
                 return client.recv(3) == b"220"
         except OSError:
             return False
