@@ -55,7 +55,7 @@
 bool control_may_command(int fd, GError **error);
 
 /* A runner may have a control socket of its own beside it, RUNNER-INSTANCE.sock, for what only it knows; requests
- * and replies have the same form. The runner out has one (runners/out/console.h). */
+ * and replies have the same form. The runner out has one (runners/outgoing/control_server.h). */
 
 /* Neither side reads a longer request than this. */
 #define CONTROL_REQUEST_MAX 65536

@@ -147,7 +147,7 @@ static bool bounce(char recipient, GError **error)
     return stored;
 }
 
-/* As in runners/out: what cannot be marked or synced ends the process. */
+/* As in runners/outgoing: what cannot be marked or synced ends the process. */
 static void mark(Entry *entry, const Recipient *recipient, char state)
 {
     g_autoptr(GError) error = NULL;

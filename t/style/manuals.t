@@ -50,8 +50,8 @@ else:
     tap.skip("manual pages are clean", "mandoc is not installed")
 
 programs = {"listrunner.1", "listrunner-master.8"}
-programs |= {"listrunner-%s.8" % parts[1] for parts in (path.split("/") for path in tree.files(".inc")) if
-             parts[0] == "runners" and len(parts) == 3}
+folders = {path.split("/")[1] for path in tree.files(".inc") if path.startswith("runners/") and path.count("/") == 2}
+programs |= {"listrunner-%s.8" % tree.program_of(folder) for folder in folders}
 tap.result("the build made its pages", [page for page in pages if not os.path.exists(os.path.join(tree.TOP, page))])
 tap.result("every program has a page", sorted(programs - {os.path.basename(page) for page in pages}))
 

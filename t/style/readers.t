@@ -51,7 +51,7 @@ for path in tree.files(".c", folders=["runners"]):
     parts = path.split("/")
     if parts[-1] in ("settings.c", "site_settings.c"):
         continue  # checks look at all of it
-    for runner in LINKED.get(path, (parts[1] if len(parts) > 2 else "*",)):
+    for runner in LINKED.get(path, (tree.program_of(parts[1]) if len(parts) > 2 else "*",)):
         for section, key in reads(path):
             count += 1
             if runner == "*" and section in SHARED:

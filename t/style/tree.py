@@ -48,3 +48,9 @@ class Tap:
         """Under the TAP driver the lines speak; by hand the exit status does."""
         print("1..%d" % self.count)
         sys.exit(1 if self.failed and "top_srcdir" not in os.environ else 0)
+
+
+def program_of(folder):
+    """The program that is made in a folder of runners/. They have one name, but many tools take a folder called out for
+    build output."""
+    return {"outgoing": "out"}.get(folder, folder)

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "runners/out/finish.h"
-#include "runners/out/transport.h"
+#include "runners/outgoing/finish.h"
+#include "runners/outgoing/transport.h"
 #include "t/switchboard/crashplan_internal.h"
 
 #define MANY 10
@@ -84,7 +84,7 @@ static CrashOut *out_new(CrashWorld *world, Slice slice)
     out->finish.steps = g_new(int64_t, 1);
     *out->finish.steps = BACKOFF;
     out->finish.backoff = (Backoff){.lifetime_us = INT64_MAX, .steps = out->finish.steps, .count = 1};
-    out->finish.laws = (Laws){.standard = &out->finish.backoff};
+    out->finish.laws = (RetryLaws){.standard = &out->finish.backoff};
     return g_steal_pointer(&out);
 }
 

@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The runner out, by its real parts: what remembers deliveries (runners/out/marks.h) and ends entries
- * (runners/out/finish.h), driven as runners/out/out.c does it. In place of servers, the plan says what becomes of
- * whom. It serves out and retry in these scripts and in their drains.
+ * The runner out, by its real parts: what remembers deliveries (runners/outgoing/marks.h) and ends entries
+ * (runners/outgoing/finish.h), driven as runners/outgoing/out.c does it. In place of servers, the plan says what
+ * becomes of whom. It serves out and retry in these scripts and in their drains.
  */
 #include "t/switchboard/crashworld.h"
 

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * What a batch sends: the envelope sender and the message, the same for all
+ * recipients or made for one from the pieces of mail/copy.h.
+ */
+#include "runners/outgoing/content.h"
+
+#include "base/fail.h"
+#include "mail/downgrade.h"
+#include "runners/keys.h"
+#include "runners/outgoing/delivery.h"
+
+/* The body with its cuts where copies differ. */
+static SmtpBody *make_pattern(GBytes *message, const CopyPlan *plan)
+{
+    g_autoptr(GArray) cuts = g_array_new(FALSE, FALSE, sizeof(size_t));
+    for (size_t hole = 0; hole < copy_plan_holes(plan); hole++) {
+        size_t offset = copy_plan_offset(plan, hole);
+        g_array_append_val(cuts, offset);
+    }
+    return smtp_body_new_cut(message, (const size_t *)(void *)cuts->data, cuts->len);
+}
+
+bool content_init(Content *content, Entry *entry, GError **error)
+{
+    json_t *meta = entry_meta(entry);
+    const char *copies = meta_string(meta, KEY_COPIES, NULL);
+    g_autoptr(GBytes) message = entry_message(entry);
+    content->sender = meta_string(meta, KEY_ENVELOPE_SENDER, NULL);
+    if (!content->sender)
+        return fail(error, FAIL_NEVER, "the entry has no envelope sender (metadata \"" KEY_ENVELOPE_SENDER "\")");
+    content->smtputf8 = meta_bool(meta, KEY_SMTPUTF8, false);
+    content->xverp = meta_string(meta, KEY_XVERP, NULL);
+    if (copies) {
+        content->plan = copy_plan_new(copies, g_bytes_get_size(message), error);
+        if (!content->plan)
+            return false;
+    }
+    content->body = content->plan ? make_pattern(message, content->plan) : smtp_body_new(message);
+    content->message = g_steal_pointer(&message);
+    return true;
+}
+
+void content_clear(Content *content)
+{
+    g_clear_pointer(&content->plan, copy_plan_free);
+    g_clear_pointer(&content->body, smtp_body_unref);
+    g_clear_pointer(&content->seven, smtp_body_unref);
+    g_clear_pointer(&content->message, g_bytes_unref);
+}
+
+void content_address(const Content *content, Recipient *recipient)
+{
+    if (content->plan)
+        recipient->length = copy_recipient_read(recipient->address, recipient->length).address_length;
+}
+
+/* --- a copy for one ------------------------------------------------------- */
+
+/* The line again as it stands in the entry, of which the batch has only the address. */
+static CopyRecipient read_line(const Batch *batch)
+{
+    Recipient recipient;
+    entry_next_recipient(batch->delivery->entry, batch->recipients[0].offset, &recipient);
+    return copy_recipient_read(recipient.address, recipient.length);
+}
+
+static SmtpBody *make_copy(const Content *content, const CopyRecipient *recipient)
+{
+    if (copy_plan_holes(content->plan) == 0)
+        return smtp_body_ref(content->body);
+    g_autoptr(GArray) values = copy_fill(content->plan, recipient);
+    g_autoptr(GArray) fills = g_array_sized_new(FALSE, FALSE, sizeof(SmtpFill), values->len);
+    for (guint at = 0; at < values->len; at++) {
+        const CopyFill *value = &g_array_index(values, CopyFill, at);
+        SmtpFill fill = {value->text, value->length};
+        g_array_append_val(fills, fill);
+    }
+    return smtp_body_new_copy(content->body, (const SmtpFill *)(void *)fills->data);
+}
+
+static void prepare_copy(const Content *content, Batch *batch)
+{
+    CopyRecipient recipient = read_line(batch);
+    smtp_body_unref(batch->body);
+    g_free(batch->sender);
+    batch->body = make_copy(content, &recipient);
+    batch->sender = recipient.sender_length > 0 ? g_strndup(recipient.sender, recipient.sender_length) : NULL;
+}
+
+/* --- for servers that take no 8-bit octets ---------------------------------- */
+
+static GBytes *whole_copy(const Content *content, const CopyRecipient *recipient)
+{
+    g_autoptr(GArray) fills = copy_fill(content->plan, recipient);
+    g_autoptr(GByteArray) octets = g_byte_array_new();
+    size_t length, done = 0;
+    const guint8 *data = g_bytes_get_data(content->message, &length);
+    for (guint at = 0; at < fills->len; at++) {
+        const CopyFill *fill = &g_array_index(fills, CopyFill, at);
+        g_byte_array_append(octets, data + done, (guint)(fill->offset - done));
+        g_byte_array_append(octets, (const guint8 *)fill->text, (guint)fill->length);
+        done = fill->offset;
+    }
+    g_byte_array_append(octets, data + done, (guint)(length - done));
+    return g_byte_array_free_to_bytes(g_steal_pointer(&octets));
+}
+
+static SmtpBody *downgraded(GBytes *message)
+{
+    g_autoptr(GBytes) seven = downgrade_to_7bit(message);
+    return smtp_body_new(seven);
+}
+
+static SmtpBody *body_7bit(void *data)
+{
+    const Batch *batch = data;
+    Content *content = &batch->delivery->content;
+    if (content->plan && copy_plan_holes(content->plan) > 0) {
+        CopyRecipient recipient = read_line(batch);
+        g_autoptr(GBytes) copy = whole_copy(content, &recipient);
+        return downgraded(copy);
+    }
+    if (!content->seven)
+        content->seven = downgraded(content->message);
+    return smtp_body_ref(content->seven);
+}
+
+void content_describe(Batch *batch, SmtpTransaction *transaction)
+{
+    const Content *content = &batch->delivery->content;
+    if (content->plan)
+        prepare_copy(content, batch);
+    transaction->sender = batch->sender ? batch->sender : content->sender;
+    transaction->body = batch->body ? batch->body : content->body;
+    transaction->body_7bit = body_7bit;
+    transaction->smtputf8 = content->smtputf8;
+    transaction->xverp = content->xverp;
+}
+
+void content_ask_reports(const Batch *batch, SmtpTransaction *transaction)
+{
+    if (!*transaction->sender) {
+        transaction->notify = SMTP_NOTIFY_NEVER;
+        return;
+    }
+    transaction->notify = SMTP_NOTIFY_FAILURE;
+    transaction->ret = SMTP_RET_HDRS;
+    transaction->envid = entry_trace(batch->delivery->entry);
+    transaction->orcpt = transaction->recipient;
+}

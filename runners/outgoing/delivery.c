@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/outgoing/delivery.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "runners/keys.h"
+
+/* Octets of a recipient line, for estimates as long as none was read. */
+#define LINE_ESTIMATE 24
+
+bool delivery_next(Delivery *delivery, Recipient *recipient)
+{
+    while (!delivery->exhausted && entry_next_recipient(delivery->entry, delivery->cursor, recipient)) {
+        delivery->cursor = recipient->next;
+        if (recipient->state != RECIPIENT_TODO)
+            continue;
+        content_address(&delivery->content, recipient);
+        return true;
+    }
+    delivery->exhausted = true;
+    return false;
+}
+
+const char *delivery_domain(const Recipient *recipient, size_t *length)
+{
+    const char *end = recipient->address + recipient->length;
+    const char *at = memrchr(recipient->address, '@', recipient->length);
+    const char *domain = at ? at + 1 : end;
+    *length = (size_t)(end - domain);
+    return domain;
+}
+
+Delivery *delivery_new(Entry *entry, unsigned source, GError **error)
+{
+    Delivery *delivery = g_new0(Delivery, 1);
+    if (!content_init(&delivery->content, entry, error)) {
+        content_clear(&delivery->content);
+        g_free(delivery);
+        return NULL;
+    }
+    delivery->entry = entry;
+    delivery->source = source;
+    delivery->favoured = meta_string(entry_meta(entry), KEY_PRIORITY, NULL) != NULL;
+    delivery->claimed = clock_now();
+    delivery->queued = clock_steady();
+    delivery->held.data = delivery;
+    delivery->jobs = g_ptr_array_new_with_free_func(g_free);
+    delivery->doubts = (unsigned)CLAMP(meta_integer(entry_meta(entry), KEY_DOUBTS, 0), 0, DOUBTS_MAX);
+    return delivery;
+}
+
+static void leave_places(Delivery *delivery)
+{
+    for (guint i = 0; delivery->places && i < delivery->places->len; i++)
+        g_array_index(delivery->places, Place, i).destination->holders--;
+    g_clear_pointer(&delivery->places, g_array_unref);
+}
+
+void delivery_wait_for(Delivery *delivery, Destination *destination, int64_t due, bool tried)
+{
+    if (delivery->scattered)
+        return;
+    if (!delivery->places)
+        delivery->places = g_array_new(FALSE, FALSE, sizeof(Place));
+    for (guint i = 0; i < delivery->places->len; i++) {
+        Place *place = &g_array_index(delivery->places, Place, i);
+        if (place->destination != destination)
+            continue;
+        place->due = MAX(place->due, due);
+        place->tried |= tried;
+        return;
+    }
+    if (delivery->places->len == PLACES_MAX) {
+        delivery->scattered = true;
+        leave_places(delivery);
+        return;
+    }
+    Place place = {destination, due, tried};
+    g_array_append_val(delivery->places, place);
+    destination->holders++;
+}
+
+const Place *delivery_place(const Delivery *delivery, const Destination *destination)
+{
+    for (guint i = 0; delivery->places && i < delivery->places->len; i++) {
+        const Place *place = &g_array_index(delivery->places, Place, i);
+        if (place->destination == destination)
+            return place;
+    }
+    return NULL;
+}
+
+void delivery_doubt(Delivery *delivery, size_t offset)
+{
+    if (!delivery->doubtful)
+        delivery->doubtful = g_hash_table_new(NULL, NULL);
+    g_hash_table_add(delivery->doubtful, GSIZE_TO_POINTER(offset));
+}
+
+void delivery_free(Delivery *delivery)
+{
+    if (!delivery)
+        return;
+    leave_places(delivery);
+    g_clear_pointer(&delivery->doubtful, g_hash_table_unref);
+    g_clear_pointer(&delivery->parts, g_array_unref);
+    g_ptr_array_unref(delivery->jobs);
+    content_clear(&delivery->content);
+    entry_free(delivery->entry);
+    g_free(delivery->last_reply);
+    g_free(delivery);
+}
+
+bool delivery_over(const Delivery *delivery)
+{
+    return (delivery->exhausted || delivery->withdrawn) && delivery->batches == 0;
+}
+
+size_t delivery_unread(const Delivery *delivery)
+{
+    if (delivery->exhausted || delivery->withdrawn)
+        return 0;
+    size_t line = delivery->read > 0 ? MAX(delivery->cursor / delivery->read, 5) : LINE_ESTIMATE;
+    return (entry_recipients_length(delivery->entry) - delivery->cursor) / line + 1;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/outgoing/finish.h"
+
+#include <string.h>
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "runners/keys.h"
+#include "runners/outgoing/bounce.h"
+#include "runners/outgoing/report.h"
+#include "runners/outgoing/retry_parts.h"
+#include "switchboard/fault.h"
+#include "switchboard/meta.h"
+
+#define SHUNT_QUEUE "shunt"
+/* Bounces entries stored at a time when a whole entry expires. */
+#define EXPIRE_GROUP 16
+/* Entries whose doubts are kept in memory. */
+#define DOUBTS_KEPT 100000
+
+void finish_init(Finish *finish)
+{
+    finish->doubts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (int i = 0; i < SOURCES; i++) {
+        finish->outcomes[i] = g_ptr_array_new();
+        finish->deliveries[i] = g_ptr_array_new();
+    }
+}
+
+void finish_clear(Finish *finish)
+{
+    for (int i = 0; i < SOURCES; i++) {
+        g_ptr_array_unref(finish->outcomes[i]);
+        g_ptr_array_unref(finish->deliveries[i]);
+    }
+    g_hash_table_unref(finish->doubts);
+    g_free(finish->steps);
+}
+
+unsigned finish_doubts(const Finish *finish, const Entry *entry)
+{
+    char hash[HASH_DIGITS + 1];
+    name_hash_format(entry_name(entry)->hash, hash);
+    return GPOINTER_TO_UINT(g_hash_table_lookup(finish->doubts, hash));
+}
+
+/* The entry goes back without having been written anew, though recipients of it are in doubt. */
+static void keep_doubts(Finish *finish, const Delivery *delivery)
+{
+    char hash[HASH_DIGITS + 1];
+    if (!delivery->doubtful && !delivery->over_doubted)
+        return;
+    name_hash_format(entry_name(delivery->entry)->hash, hash);
+    if (g_hash_table_size(finish->doubts) < DOUBTS_KEPT || g_hash_table_contains(finish->doubts, hash))
+        g_hash_table_replace(finish->doubts, g_strdup(hash),
+                             GUINT_TO_POINTER(MIN(delivery->doubts + 1, (unsigned)DOUBTS_MAX)));
+}
+
+static void forget_doubts(Finish *finish, const Delivery *delivery)
+{
+    char hash[HASH_DIGITS + 1];
+    if (g_hash_table_size(finish->doubts) == 0)
+        return;
+    name_hash_format(entry_name(delivery->entry)->hash, hash);
+    g_hash_table_remove(finish->doubts, hash);
+}
+
+/* When the system, and no server, is why it waits. */
+static int64_t next_due(const Finish *finish, const Delivery *delivery)
+{
+    return retry_part_due(&(RetryPart){.law = &finish->backoff}, delivery, clock_now());
+}
+
+/* The entry waits again in its own queue. Its directory needs no sync: a power cut that undoes this leaves the entry
+ * claimed, with its marks, and it is put back once more (R4). */
+static bool wait_again(Finish *finish, Delivery *delivery, int64_t due, GError **error)
+{
+    if (!marks_sync_job(finish->marks, delivery, error))
+        return false;
+    keep_doubts(finish, delivery);
+    Inbox *inbox = finish->inboxes[delivery->source];
+    Entry *entry = g_steal_pointer(&delivery->entry);
+    delivery_free(delivery);
+    return inbox_release(inbox, entry, due, error);
+}
+
+bool finish_put_back(Finish *finish, Delivery *delivery, GError **error)
+{
+    return wait_again(finish, delivery, 0, error);
+}
+
+/* The outcome is borrowed: what the entry becomes may be added. */
+static Outcome *end(Finish *finish, Delivery *delivery)
+{
+    marks_forget(finish->marks, delivery);
+    Outcome *outcome = outcome_new(delivery->entry);
+    g_ptr_array_add(finish->outcomes[delivery->source], outcome);
+    g_ptr_array_add(finish->deliveries[delivery->source], delivery);
+    return outcome;
+}
+
+static Draft *retry_draft(Delivery *delivery, const RetryPart *part)
+{
+    Draft *draft = draft_from_entry(RETRY_QUEUE, delivery->entry);
+    json_t *meta = draft_meta(draft);
+    meta_set_integer(meta, KEY_ATTEMPTS, meta_integer(meta, KEY_ATTEMPTS, 0) + 1);
+    if (delivery->last_reply)
+        meta_set_string(meta, KEY_LAST_REPLY, delivery->last_reply);
+    if (delivery->doubts > 0 || part->doubt)
+        meta_set_integer(meta, KEY_DOUBTS, delivery->doubts + part->doubt);
+    draft_set_due(draft, retry_part_due(part, delivery, clock_now()));
+    return draft;
+}
+
+/* Those that wait for one thing get an entry. A warning and the entries that know of it appear together or not at
+ * all. */
+static void end_deferred(Finish *finish, Delivery *delivery, GArray *parts, bool warned)
+{
+    Outcome *outcome = end(finish, delivery);
+    delivery->parts = g_array_ref(parts);
+    for (guint i = 0; i < parts->len; i++) {
+        const RetryPart *part = &g_array_index(parts, RetryPart, i);
+        Draft *retry = retry_draft(delivery, part);
+        if (warned)
+            meta_set_bool(draft_meta(retry), KEY_WARNED, true);
+        if (parts->len > 1)
+            retry_part_keep(retry, &finish->laws, delivery, part);
+        outcome_add(outcome, retry);
+    }
+    if (warned)
+        outcome_add(outcome, warning_draft(&finish->warning, delivery, clock_now()));
+}
+
+/* The destination calls the entry back when there is room, unless it was refused there. */
+static void note_parked(const Place *place, unsigned source, const uint8_t *hash, int64_t due)
+{
+    Parked parked = {.source = source, .due = due};
+    if (place->tried)
+        return;
+    memcpy(parked.hash, hash, sizeof parked.hash);
+    destination_park(place->destination, &parked, clock_now());
+}
+
+/* The same of the entries that it has become. Those of another process's slice come when they are due. */
+static void note_parts(const Finish *finish, const Delivery *delivery, const Outcome *outcome)
+{
+    for (guint i = 0; delivery->parts && i < delivery->parts->len; i++) {
+        const RetryPart *part = &g_array_index(delivery->parts, RetryPart, i);
+        const EntryName *name = draft_name(outcome->drafts->pdata[i]);
+        if (part->place && slice_owns(finish->slice, name->hash))
+            note_parked(part->place, SOURCE_RETRY, name->hash, name->due);
+    }
+}
+
+/* Some are left over, and not for too long. */
+static bool defer(Finish *finish, Delivery *delivery, GError **error)
+{
+    g_autoptr(GArray) parts = retry_parts_of(&finish->laws, delivery);
+    const RetryPart *first = &g_array_index(parts, RetryPart, 0);
+    bool warned = warning_due(&finish->warning, delivery, clock_now());
+    bool untried = first->place && delivery->deferred == 0;
+    if (warned || parts->len > 1 || first->doubt || (delivery->source != SOURCE_RETRY && !untried)) {
+        end_deferred(finish, delivery, parts, warned);
+        return true;
+    }
+    int64_t due = retry_part_due(first, delivery, clock_now());
+    if (untried)
+        note_parked(first->place, delivery->source, entry_name(delivery->entry)->hash, due);
+    else
+        report_end(delivery, RETRY_QUEUE, "deferred");
+    return wait_again(finish, delivery, due, error);
+}
+
+/* Bounces from the recipient at *offset on, at most a group of them; *offset
+ * is moved. */
+static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset)
+{
+    const char *last = delivery->last_reply;
+    if (!last)
+        last = meta_string(entry_meta(delivery->entry), KEY_LAST_REPLY, "delivery was tried for too long");
+    Failure failure = {.status = "4.4.7", .reply = last};
+    BounceMaker *maker = bounce_maker_new(delivery);
+    Recipient recipient;
+    while (finish->marks->bounces->len < EXPIRE_GROUP && entry_next_recipient(delivery->entry, *offset, &recipient)) {
+        *offset = recipient.next;
+        if (recipient.state != RECIPIENT_TODO)
+            continue;
+        content_address(&delivery->content, &recipient);
+        Bounce *full = bounce_maker_add(maker, &recipient, &failure);
+        if (full)
+            g_ptr_array_add(finish->marks->bounces, full);
+    }
+    Bounce *last_one = bounce_maker_end(maker);
+    if (last_one)
+        g_ptr_array_add(finish->marks->bounces, last_one);
+}
+
+/* The last attempt was made: everybody who is left is bounced, a group at a time; between groups it may be time to
+ * leave, and the rest is bounced by who comes after us. */
+static bool expire(Finish *finish, Delivery *delivery, GError **error)
+{
+    report_end(delivery, BOUNCES_QUEUE, "expired");
+    delivery->deferred = delivery->parked = 0; /* counts those again that cannot be stored */
+    size_t offset = 0;
+    bool left = true;
+    while (left && !(child_stopping() && offset > 0)) {
+        gather_expired(finish, delivery, &offset);
+        if (!marks_store_bounces(finish->marks, finish->spool, error))
+            return false;
+        left = offset < entry_recipients_length(delivery->entry);
+    }
+    if (left || delivery->deferred > 0)
+        return wait_again(finish, delivery, left ? 0 : next_due(finish, delivery), error);
+    end(finish, delivery);
+    return true;
+}
+
+static bool end_attempt(Finish *finish, Delivery *delivery, GError **error)
+{
+    if (delivery->deferred == 0 && delivery->parked == 0) {
+        end(finish, delivery);
+        return true;
+    }
+    if (meta_bool(entry_meta(delivery->entry), KEY_EXPIRE, false) || delivery->doubts >= DOUBTS_MAX ||
+        backoff_expired(&finish->backoff, clock_now() - entry_arrival(delivery->entry)))
+        return expire(finish, delivery, error);
+    return defer(finish, delivery, error);
+}
+
+/* A hop that could not be made: the entry keeps its marks and its place. */
+static bool settle_failure(Finish *finish, Delivery *delivery, const GError *why, GError **error)
+{
+    Inbox *inbox = finish->inboxes[delivery->source];
+    bool later = why->code != FAIL_NEVER;
+    log_error("%s list=%s queue=%s %s: %s", entry_trace(delivery->entry), entry_list(delivery->entry),
+              queue_name(inbox_queue(inbox)), later ? "cannot be moved on and waits" : "is preserved", why->message);
+    if (!entry_sync_marks(delivery->entry, error))
+        return false;
+    keep_doubts(finish, delivery);
+    int64_t due = next_due(finish, delivery);
+    Entry *entry = g_steal_pointer(&delivery->entry);
+    return later ? inbox_release(inbox, entry, due, error) : inbox_preserve(inbox, entry, error);
+}
+
+static bool commit_source(Finish *finish, int source, GError **error)
+{
+    GPtrArray *outcomes = finish->outcomes[source];
+    GPtrArray *deliveries = finish->deliveries[source];
+    if (outcomes->len == 0)
+        return true;
+    if (!hop_commit(finish->hop, (Outcome **)outcomes->pdata, outcomes->len, error))
+        return false;
+    bool sound = true;
+    for (guint i = 0; i < outcomes->len; i++) {
+        Outcome *outcome = outcomes->pdata[i];
+        Delivery *delivery = deliveries->pdata[i];
+        bool moved = outcome->drafts->len > 0;
+        if (outcome->error) {
+            outcome->parent = NULL; /* the delivery's again */
+            sound = sound && settle_failure(finish, delivery, outcome->error, error);
+        } else {
+            report_end(delivery, moved ? RETRY_QUEUE : "-", moved ? "deferred" : "done");
+            note_parts(finish, delivery, outcome);
+            forget_doubts(finish, delivery);
+            finish->done++;
+            if (!moved) /* should it come back, its marks might be missing */
+                marks_touch(finish->marks, entry_queue(delivery->entry));
+            delivery->entry = NULL; /* the outcome's */
+        }
+        outcome_free(outcome);
+        delivery_free(delivery);
+    }
+    g_ptr_array_set_size(outcomes, 0);
+    g_ptr_array_set_size(deliveries, 0);
+    return sound;
+}
+
+static bool commit(Finish *finish, GError **error)
+{
+    for (int source = 0; source < SOURCES; source++)
+        if (!commit_source(finish, source, error))
+            return false;
+    return true;
+}
+
+bool finish_over(Finish *finish, GQueue *over, GError **error)
+{
+    if (!marks_store_bounces(finish->marks, finish->spool, error))
+        return false;
+    Delivery *delivery;
+    while ((delivery = g_queue_pop_head(over)) != NULL) {
+        /* Who was parked is so again next time. A command finds the entry by its name alone. */
+        bool back = delivery->withdrawn && (delivery->asked || delivery->deferred == 0);
+        if (back ? !finish_put_back(finish, delivery, error) : !end_attempt(finish, delivery, error))
+            return false;
+    }
+    return commit(finish, error);
+}
+
+bool finish_shunt(Finish *finish, Entry *entry, unsigned source, const GError *why, GError **error)
+{
+    const char *from = queue_name(entry_queue(entry));
+    log_error("%s list=%s queue=%s to=" SHUNT_QUEUE " result=shunt (%s)", entry_trace(entry), entry_list(entry), from,
+              why->message);
+    Draft *draft = draft_from_entry(SHUNT_QUEUE, entry);
+    fault_set(draft, entry, "out", why->message);
+    g_autoptr(Outcome) outcome = outcome_new(entry);
+    outcome_add(outcome, draft);
+    Outcome *batch[] = {outcome};
+    if (!hop_commit(finish->hop, batch, 1, error))
+        return false;
+    finish->done++;
+    if (!outcome->error)
+        return true;
+    log_error("%s queue=%s cannot be shunted (%s); it is preserved there", entry_trace(entry), from,
+              outcome->error->message);
+    g_ptr_array_set_size(outcome->drafts, 0);
+    return inbox_preserve(finish->inboxes[source], g_steal_pointer(&outcome->parent), error);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/outgoing/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "runners/outgoing/report.h"
+
+/* Recipients read in one turn of the loop. */
+#define READ_BUDGET (2 * POOL_READ_MAX)
+
+/* A recipient on its way into a batch. */
+typedef struct Sorted {
+    Recipient recipient;
+    Nexthop *nexthop;
+} Sorted;
+
+void reader_init(Reader *reader, const Config *config)
+{
+    g_queue_init(&reader->unread);
+    g_queue_init(&reader->hungry);
+    reader->scratch = g_array_new(FALSE, FALSE, sizeof(Sorted));
+    reader->pool = (Pool){
+        .limit = (size_t)config_integer(config, "out", "recipient_limit"),
+        .extra = (size_t)config_integer(config, "out", "extra_recipient_limit"),
+        .minimum = (size_t)config_integer(config, "out", "message_recipient_minimum"),
+        .refill_limit = (size_t)config_integer(config, "out", "recipient_refill_limit"),
+        .refill_delay = config_duration(config, "out", "recipient_refill_delay"),
+    };
+}
+
+void reader_clear(Reader *reader)
+{
+    if (reader->scratch)
+        g_array_unref(reader->scratch);
+}
+
+/* NULL: the transport that its list chose is gone. */
+static Nexthop *route(const Reader *reader, const Delivery *delivery, const Recipient *recipient)
+{
+    size_t length;
+    const char *domain = delivery_domain(recipient, &length);
+    Transport *transport = routes_look(reader->routes, domain, length);
+    if (!transport)
+        transport = delivery->chosen;
+    return transport ? transport_nexthop(transport, domain, length) : NULL;
+}
+
+/* Nothing can be tried for these now. */
+static void defer(Delivery *delivery, size_t recipients)
+{
+    static const char reason[] = "its transport is not configured";
+    delivery->deferred += recipients;
+    g_free(delivery->last_reply);
+    delivery->last_reply = g_strdup(reason);
+    report_deferral(delivery, recipients, reason);
+}
+
+static int compare_sorted(const void *a, const void *b)
+{
+    const Sorted *one = a;
+    const Sorted *other = b;
+    if (one->nexthop != other->nexthop)
+        return (uintptr_t)one->nexthop < (uintptr_t)other->nexthop ? -1 : 1;
+    return one->recipient.offset < other->recipient.offset ? -1 : one->recipient.offset > other->recipient.offset;
+}
+
+/* Up to most recipients, sorted by next hop. */
+static void gather(Reader *reader, Delivery *delivery, size_t most)
+{
+    Sorted sorted;
+    bool mixed = false;
+    size_t lost = 0;
+    g_array_set_size(reader->scratch, 0);
+    while (reader->scratch->len < most && delivery_next(delivery, &sorted.recipient)) {
+        sorted.nexthop = route(reader, delivery, &sorted.recipient);
+        if (!sorted.nexthop) {
+            lost++;
+            continue;
+        }
+        g_array_append_val(reader->scratch, sorted);
+        mixed |= sorted.nexthop != g_array_index(reader->scratch, Sorted, 0).nexthop;
+    }
+    if (lost > 0)
+        defer(delivery, lost);
+    if (mixed)
+        qsort(reader->scratch->data, reader->scratch->len, sizeof(Sorted), compare_sorted);
+    Recipient next;
+    size_t cursor = delivery->cursor;
+    if (!delivery->exhausted && delivery_next(delivery, &next))
+        delivery->cursor = cursor;
+}
+
+/* The most recipients of one transaction. */
+static size_t most_together(const Delivery *delivery, const Transport *transport)
+{
+    bool alone = content_single(&delivery->content) || delivery->doubts > 0;
+    return alone ? 1 : transport_per_transaction(transport);
+}
+
+static Job *job_for(Delivery *delivery, Transport *transport)
+{
+    Scheduler *scheduler = transport_scheduler(transport);
+    for (guint i = 0; i < delivery->jobs->len; i++) {
+        Job *job = delivery->jobs->pdata[i];
+        if (job->transport != transport)
+            continue;
+        if (!job->scheduler)
+            scheduler_add_job(scheduler, job, delivery, delivery->queued);
+        return job;
+    }
+    Job *job = g_new0(Job, 1);
+    job->favoured = delivery->favoured;
+    scheduler_add_job(scheduler, job, delivery, delivery->queued);
+    job->transport = transport;
+    g_ptr_array_add(delivery->jobs, job);
+    return job;
+}
+
+static void count_in(Reader *reader, Delivery *delivery, size_t recipients)
+{
+    delivery->in_core += recipients;
+    delivery->read += recipients;
+    reader->pool.in_core += recipients;
+}
+
+/* Some recipients of one next hop: into the open batch, then into new ones. */
+static void make_batches(Reader *reader, Delivery *delivery, const Sorted *first, size_t count)
+{
+    Nexthop *nexthop = first->nexthop;
+    Transport *transport = nexthop->transport;
+    size_t most = most_together(delivery, transport);
+    Job *job = job_for(delivery, transport);
+    Batch *batch = scheduler_open_batch(job, nexthop->destination);
+    count_in(reader, delivery, count);
+    if (batch && batch->nexthop == nexthop)
+        for (; count > 0 && batch->count < batch->room; first++, count--)
+            scheduler_extend(batch, nexthop->destination, &first->recipient);
+    while (count > 0) {
+        size_t part = MIN(count, most);
+        batch = batch_new(delivery, nexthop, delivery->exhausted ? part : most);
+        batch->job = job;
+        batch->careful = delivery->doubts > 0;
+        for (size_t i = 0; i < part; i++)
+            batch_add(batch, &first[i].recipient);
+        delivery->batches++;
+        transport_accept(transport, job, batch, true);
+        first += part;
+        count -= part;
+    }
+}
+
+/* What the rest may come to, for those who compare sizes. */
+static void estimate_unread(const Delivery *delivery)
+{
+    size_t unread = delivery_unread(delivery);
+    for (guint i = 0; i < delivery->jobs->len; i++) {
+        Job *job = delivery->jobs->pdata[i];
+        size_t most = transport_is_relay(job->transport) ? most_together(delivery, job->transport) : 1;
+        job->unread = (unread + most - 1) / most;
+        /* Nothing left of it, and nothing to come. */
+        if (job->scheduler && unread == 0 && g_queue_is_empty(&job->peers))
+            scheduler_retire(job);
+    }
+}
+
+/* The delivery is held meanwhile: batches that are refused at once come back from within. */
+static void read_some(Reader *reader, Delivery *delivery, size_t most)
+{
+    delivery->last_read = clock_steady();
+    delivery->batches++;
+    gather(reader, delivery, most);
+    const Sorted *all = (const Sorted *)(void *)reader->scratch->data;
+    for (size_t first = 0, end; first < reader->scratch->len; first = end) {
+        for (end = first + 1; end < reader->scratch->len && all[end].nexthop == all[first].nexthop;)
+            end++;
+        make_batches(reader, delivery, &all[first], end - first);
+    }
+    estimate_unread(delivery);
+    if (delivery->exhausted)
+        reader_forget(reader, delivery);
+    else if (reader->scratch->len == 0) /* none of them can be sent: no batch will come back and ask for more */
+        reader_hint(reader, delivery);
+    delivery->batches--;
+}
+
+static PoolView view_of(const Reader *reader, const Delivery *delivery)
+{
+    bool waits = false;
+    for (guint i = 0; i < delivery->jobs->len; i++)
+        waits |= !g_queue_is_empty(&((Job *)delivery->jobs->pdata[i])->peers);
+    return (PoolView){.in_core = delivery->in_core, .extra = delivery->slots,
+                      .first = reader->unread.head == &delivery->reading, .waits = waits,
+                      .begun = delivery->last_read > 0, .last_read = delivery->last_read};
+}
+
+/* One that preempts others gets something of its own to read into. */
+static void give_extra(Reader *reader, Delivery *delivery)
+{
+    bool preempts = false;
+    for (guint i = 0; i < delivery->jobs->len; i++)
+        preempts |= ((const Job *)delivery->jobs->pdata[i])->level > 0;
+    if (!preempts || delivery->slots > 0)
+        return;
+    delivery->slots = pool_give_extra(&reader->pool);
+    reader->pool.extra_taken += delivery->slots;
+}
+
+void reader_begin(Reader *reader, Delivery *delivery)
+{
+    delivery->reading.data = delivery;
+    delivery->hunger.data = delivery;
+    g_queue_push_tail_link(&reader->unread, &delivery->reading);
+    delivery->listed = true;
+    PoolView view = view_of(reader, delivery);
+    read_some(reader, delivery, pool_may_read(&reader->pool, &view, clock_steady()));
+}
+
+static size_t more(Reader *reader, Delivery *delivery)
+{
+    give_extra(reader, delivery);
+    PoolView view = view_of(reader, delivery);
+    size_t most = pool_may_read(&reader->pool, &view, clock_steady());
+    if (most > 0)
+        read_some(reader, delivery, most);
+    return most;
+}
+
+void reader_ended(Reader *reader, const Batch *batch)
+{
+    Delivery *delivery = batch->delivery;
+    delivery->batches--;
+    delivery->in_core -= batch->count;
+    reader->pool.in_core -= batch->count;
+    reader_hint(reader, delivery);
+}
+
+void reader_hint(Reader *reader, Delivery *delivery)
+{
+    if (!delivery->listed || delivery->hungry)
+        return;
+    delivery->hungry = true;
+    g_queue_push_tail_link(&reader->hungry, &delivery->hunger);
+}
+
+void reader_forget(Reader *reader, Delivery *delivery)
+{
+    if (delivery->hungry)
+        g_queue_unlink(&reader->hungry, &delivery->hunger);
+    delivery->hungry = false;
+    if (!delivery->listed)
+        return;
+    delivery->listed = false;
+    g_queue_unlink(&reader->unread, &delivery->reading);
+    reader->pool.extra_taken -= delivery->slots;
+    delivery->slots = 0;
+}
+
+void reader_refill(Reader *reader, void (*over)(void *data, Delivery *delivery), void *data)
+{
+    size_t budget = READ_BUDGET;
+    if (reader->unread.head)
+        reader_hint(reader, reader->unread.head->data);
+    while (budget > 0 && reader->hungry.head) {
+        Delivery *delivery = reader->hungry.head->data;
+        g_queue_unlink(&reader->hungry, &delivery->hunger);
+        delivery->hungry = false;
+        budget -= MIN(more(reader, delivery), budget);
+        if (delivery_over(delivery))
+            over(data, delivery);
+    }
+}
+
+int64_t reader_wait(const Reader *reader)
+{
+    if (reader->hungry.head)
+        return 0;
+    if (!reader->unread.head)
+        return -1;
+    const Delivery *first = reader->unread.head->data;
+    PoolView view = view_of(reader, first);
+    int64_t until = first->last_read + reader->pool.refill_delay;
+    if (pool_may_read(&reader->pool, &view, until) == 0)
+        return -1;
+    int64_t left = until - clock_steady(); /* MAX would look at the clock twice */
+    return MAX(left, 0);
+}

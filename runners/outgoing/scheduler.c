@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/outgoing/scheduler.h"
+
+#include "base/clock.h"
+
+/* Between the ranks of jobs, for those that will stand between them. */
+#define RANK_GAP (UINT64_C(1) << 24)
+/* Jobs that are looked at for one that may preempt, and peers of such a job. */
+#define CANDIDATES_MAX 5000
+#define CANDIDATE_PEERS_MAX 32
+#define LOOK_AGAIN CLOCK_SECOND
+#define LOOK_SOON (CLOCK_SECOND / 20)
+
+void scheduler_init(Scheduler *scheduler, const SchedulerSettings *settings)
+{
+    *scheduler = (Scheduler){.settings = *settings,
+                             .ready = g_sequence_new(NULL),
+                             .asleep = g_sequence_new(NULL),
+                             .alive = g_hash_table_new(NULL, NULL)};
+    g_queue_init(&scheduler->jobs);
+}
+
+void scheduler_clear(Scheduler *scheduler)
+{
+    g_sequence_free(scheduler->ready);
+    g_sequence_free(scheduler->asleep);
+    g_hash_table_unref(scheduler->alive);
+}
+
+/* --- orders ------------------------------------------------------------- */
+
+static gint compare_numbers(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static gint compare_peers(gconstpointer a, gconstpointer b, gpointer data)
+{
+    (void)data;
+    return compare_numbers(((const Peer *)a)->job->rank, ((const Peer *)b)->job->rank);
+}
+
+static gint compare_ready(gconstpointer a, gconstpointer b, gpointer data)
+{
+    (void)data;
+    const Destination *one = a;
+    const Destination *other = b;
+    gint order = compare_numbers(one->first->rank, other->first->rank);
+    return order ? order : compare_numbers(one->turn, other->turn);
+}
+
+static gint compare_asleep(gconstpointer a, gconstpointer b, gpointer data)
+{
+    (void)data;
+    return compare_numbers((uint64_t)((const Destination *)a)->wake_at, (uint64_t)((const Destination *)b)->wake_at);
+}
+
+static Peer *first_peer(const Destination *destination)
+{
+    return g_sequence_get(g_sequence_get_begin_iter(destination->peers));
+}
+
+static void unlist(GSequenceIter **place)
+{
+    if (*place)
+        g_sequence_remove(*place);
+    *place = NULL;
+}
+
+void scheduler_look(Scheduler *scheduler, Destination *destination, int64_t now)
+{
+    int64_t wake_at = 0;
+    bool waits = destination->peers && !g_sequence_is_empty(destination->peers);
+    bool ready = waits && destination_room(destination, now, &wake_at);
+    if (!waits)
+        wake_at = destination->dead_until; /* it comes back to life though nothing waits */
+    Job *first = waits ? first_peer(destination)->job : NULL;
+    if (ready && destination->ready && g_sequence_get_length(scheduler->ready) == 1) {
+        destination->first = first; /* nobody else: its place is right */
+        return;
+    }
+    unlist(&destination->ready);
+    unlist(&destination->asleep);
+    destination->first = first;
+    destination->wake_at = wake_at;
+    if (ready)
+        destination->ready = g_sequence_insert_sorted(scheduler->ready, destination, compare_ready, NULL);
+    else if (wake_at > 0)
+        destination->asleep = g_sequence_insert_sorted(scheduler->asleep, destination, compare_asleep, NULL);
+}
+
+int64_t scheduler_wake(Scheduler *scheduler, int64_t now)
+{
+    for (;;) {
+        GSequenceIter *first = g_sequence_get_begin_iter(scheduler->asleep);
+        if (g_sequence_iter_is_end(first))
+            return 0;
+        Destination *destination = g_sequence_get(first);
+        if (destination->wake_at > now)
+            return destination->wake_at;
+        if (destination_dead(destination) && destination->dead_until <= now)
+            destination_revive(destination);
+        scheduler_look(scheduler, destination, now);
+        if (destination->asleep && destination->wake_at <= now)
+            return now + 1; /* rounding: a moment later */
+    }
+}
+
+/* --- jobs --------------------------------------------------------------- */
+
+/* New ranks for all, in the same order; so whatever is sorted by them stays so. */
+static void spread_ranks(Scheduler *scheduler)
+{
+    uint64_t rank = 0;
+    for (GList *link = scheduler->jobs.head; link; link = link->next)
+        ((Job *)link->data)->rank = rank += RANK_GAP;
+}
+
+static uint64_t rank_of(const GList *link)
+{
+    return link ? ((const Job *)link->data)->rank : 0;
+}
+
+/* job is in the list; gives it a rank between its neighbours'. */
+static void give_rank(Scheduler *scheduler, Job *job)
+{
+    uint64_t before = rank_of(job->link.prev);
+    uint64_t after = job->link.next ? rank_of(job->link.next) : before + 2 * RANK_GAP;
+    if (after - before < 2) {
+        spread_ranks(scheduler);
+        return;
+    }
+    job->rank = before + (after - before) / 2;
+}
+
+/* Behind all that are as old or older; those on a stack belong to the one below them. */
+static GList *elder(const Scheduler *scheduler, int64_t queued)
+{
+    GList *link = scheduler->jobs.tail;
+    while (link && (((Job *)link->data)->level > 0 || ((Job *)link->data)->queued > queued))
+        link = link->prev;
+    return link;
+}
+
+/* The first of those that are not favoured, if the job may go before it. */
+static Job *overtake(const Scheduler *scheduler, const Job *job)
+{
+    GList *link = job->favoured ? scheduler->jobs.head : NULL;
+    while (link && ((Job *)link->data)->favoured)
+        link = link->next;
+    Job *other = link ? link->data : NULL;
+    if (!other || other->level > 0 || other->overtaken >= SCHEDULER_FAVOUR * (other->selected + 1))
+        return NULL;
+    other->overtaken++;
+    return other;
+}
+
+/* Favoured ones that stand right before it have had their share of what may go before it. */
+static size_t overtaken_already(const Job *job)
+{
+    size_t count = 0;
+    for (const GList *link = job->link.prev; link && ((const Job *)link->data)->favoured; link = link->prev)
+        if (++count == SCHEDULER_FAVOUR)
+            break;
+    return count;
+}
+
+void scheduler_add_job(Scheduler *scheduler, Job *job, void *owner, int64_t queued)
+{
+    *job = (Job){.scheduler = scheduler, .owner = owner, .queued = queued, .transport = job->transport,
+                 .favoured = job->favoured};
+    job->link.data = job;
+    job->child.data = job;
+    g_queue_init(&job->peers);
+    g_queue_init(&job->children);
+    Job *other = overtake(scheduler, job);
+    GList *before = other ? NULL : elder(scheduler, queued);
+    if (other)
+        g_queue_insert_before_link(&scheduler->jobs, &other->link, &job->link);
+    else if (before)
+        g_queue_insert_after_link(&scheduler->jobs, before, &job->link);
+    else
+        g_queue_push_head_link(&scheduler->jobs, &job->link);
+    give_rank(scheduler, job);
+    if (!job->favoured)
+        job->overtaken = overtaken_already(job);
+    g_hash_table_add(scheduler->alive, job);
+}
+
+/* It leaves the stack: unused slots go back to the one it preempted, as long as that is there. */
+static void pop_job(Job *job)
+{
+    Job *parent = job->parent;
+    if (parent && !job->adopted)
+        parent->available -= job->used * (int64_t)job->scheduler->settings.slot_cost;
+    if (parent)
+        g_queue_unlink(&parent->children, &job->child);
+    GList *link;
+    while ((link = g_queue_pop_head_link(&job->children)) != NULL) {
+        Job *child = link->data;
+        child->parent = parent;
+        child->adopted = true;
+        if (parent)
+            g_queue_push_tail_link(&parent->children, link);
+    }
+    job->parent = NULL;
+    job->adopted = false;
+    job->level = 0;
+}
+
+void scheduler_retire(Job *job)
+{
+    g_assert(g_queue_is_empty(&job->peers));
+    pop_job(job);
+    g_queue_unlink(&job->scheduler->jobs, &job->link);
+    g_hash_table_remove(job->scheduler->alive, job);
+    job->scheduler = NULL;
+}
+
+static size_t most_entries(const Job *job)
+{
+    return job->read + job->unread;
+}
+
+static size_t needed(const Job *job)
+{
+    size_t most = most_entries(job);
+    return most > job->selected ? most - job->selected : 0;
+}
+
+static bool selectable(const Job *job)
+{
+    unsigned looked = 0;
+    for (const GList *link = job->peers.head; link && looked < CANDIDATE_PEERS_MAX; link = link->next, looked++)
+        if (((const Peer *)link->data)->destination->ready)
+            return true;
+    return false;
+}
+
+/* --- preemption --------------------------------------------------------- */
+
+static Job *look_for_candidate(const Job *current, int64_t now)
+{
+    const Scheduler *scheduler = current->scheduler;
+    int64_t saved = (int64_t)(current->read - current->selected) + current->available;
+    size_t most = saved > 0 ? (size_t)saved / scheduler->settings.slot_cost : 0;
+    Job *best = NULL;
+    double best_score = 0;
+    unsigned looked = 0;
+    if (most == 0)
+        return NULL;
+    for (const GList *link = current->link.next; link && looked < CANDIDATES_MAX; link = link->next, looked++) {
+        Job *job = link->data;
+        if (!g_queue_is_empty(&job->children) || !selectable(job))
+            continue;
+        double waited = (double)((now - job->queued) / CLOCK_SECOND + 1);
+        size_t need = needed(job);
+        double score = waited / (double)most_entries(job);
+        if (need > 0 && need <= most && score > best_score) {
+            best = job;
+            best_score = score;
+        }
+        if (waited <= best_score && job->level == 0)
+            break;
+    }
+    return best;
+}
+
+/* The candidate as it was found within the last second, if it still is one. That there was none holds for a moment
+ * only: mail that has just come must not wait a second to be seen. */
+static Job *find_candidate(Job *current, int64_t now)
+{
+    const Scheduler *scheduler = current->scheduler;
+    Job *job = current->candidate;
+    bool known = current->looked > 0 && now - current->looked < (job ? LOOK_AGAIN : LOOK_SOON);
+    if (known && !job)
+        return NULL;
+    if (known && g_hash_table_contains(scheduler->alive, job) && needed(job) > 0 &&
+        g_queue_is_empty(&job->children) && job->rank > current->rank && selectable(job))
+        return job;
+    current->candidate = look_for_candidate(current, now);
+    current->looked = now;
+    return current->candidate;
+}
+
+/* A destination that stands by the rank of its first job must not be among the others while that changes. */
+static void hide_destinations(const Job *job)
+{
+    for (const GList *link = job->peers.head; link; link = link->next)
+        unlist(&((const Peer *)link->data)->destination->ready);
+}
+
+/* Its peers stand by the new rank now. */
+static void move_peers(Job *job, int64_t now)
+{
+    for (GList *link = job->peers.head; link; link = link->next) {
+        Peer *peer = link->data;
+        g_sequence_sort_changed(peer->place, compare_peers, NULL);
+        scheduler_look(job->scheduler, peer->destination, now);
+    }
+}
+
+/* The job that goes now: current, or the one that preempts it. */
+static Job *preempt(Job *current, int64_t now)
+{
+    const SchedulerSettings *settings = &current->scheduler->settings;
+    int64_t cost = settings->slot_cost;
+    if (cost < 2 || current->available <= 0 || most_entries(current) < settings->minimum_slots * (size_t)cost)
+        return current;
+    Job *job = find_candidate(current, now);
+    if (!job)
+        return current;
+    size_t need = needed(job);
+    double asked = (double)need * (100 - settings->slot_discount) / 100;
+    if ((double)(current->available / cost + settings->slot_loan) < asked)
+        return current;
+    pop_job(job);
+    hide_destinations(job);
+    GQueue *jobs = &current->scheduler->jobs;
+    g_queue_unlink(jobs, &job->link);
+    g_queue_insert_before_link(jobs, &current->link, &job->link);
+    give_rank(current->scheduler, job);
+    job->parent = current;
+    job->level = current->level + 1;
+    g_queue_push_tail_link(&current->children, &job->child);
+    current->available -= (int64_t)need * cost;
+    current->candidate = NULL;
+    current->looked = 0;
+    job->used = -(int64_t)need;
+    move_peers(job, now);
+    return job;
+}
+
+/* --- batches ------------------------------------------------------------ */
+
+static Peer *find_peer(const Job *job, const Destination *destination)
+{
+    if (!destination->peers || g_queue_is_empty((GQueue *)&job->peers))
+        return NULL;
+    Peer like = {.job = (Job *)job};
+    GSequenceIter *place = g_sequence_lookup(destination->peers, &like, compare_peers, NULL);
+    return place ? g_sequence_get(place) : NULL;
+}
+
+static Peer *make_peer(Job *job, Destination *destination)
+{
+    Peer *peer = g_new0(Peer, 1);
+    peer->job = job;
+    peer->destination = destination;
+    peer->link.data = peer;
+    g_queue_init(&peer->batches);
+    if (!destination->peers)
+        destination->peers = g_sequence_new(NULL);
+    peer->place = g_sequence_insert_sorted(destination->peers, peer, compare_peers, NULL);
+    g_queue_push_tail_link(&job->peers, &peer->link);
+    return peer;
+}
+
+void scheduler_add_batch(Job *job, Destination *destination, Batch *batch, bool new, int64_t now)
+{
+    Peer *peer = find_peer(job, destination);
+    bool made = !peer;
+    if (made)
+        peer = make_peer(job, destination);
+    batch->job = job;
+    if (new) {
+        job->read++;
+        g_queue_push_tail_link(&peer->batches, &batch->link);
+    } else {
+        job->selected -= job->selected > 0;
+        g_queue_push_head_link(&peer->batches, &batch->link);
+    }
+    job->scheduler->waiting++;
+    if (destination->waiting++ == 0)
+        destination->waited_since = now;
+    destination->waiting_recipients += batch->count;
+    if (made)
+        scheduler_look(job->scheduler, destination, now);
+}
+
+Batch *scheduler_open_batch(const Job *job, const Destination *destination)
+{
+    const Peer *peer = find_peer(job, destination);
+    Batch *batch = peer ? peer->batches.tail->data : NULL;
+    return batch && batch->count < batch->room && !batch->fate_of ? batch : NULL;
+}
+
+void scheduler_extend(Batch *batch, Destination *destination, const Recipient *recipient)
+{
+    batch_add(batch, recipient);
+    destination->waiting_recipients++;
+}
+
+/* Takes a batch out of its peer, and the peer away with its last. */
+static Batch *detach(Peer *peer, GList *link)
+{
+    Batch *batch = link->data;
+    Destination *destination = peer->destination;
+    g_queue_unlink(&peer->batches, link);
+    peer->job->scheduler->waiting--;
+    destination->waiting--;
+    destination->waiting_recipients -= batch->count;
+    if (g_queue_is_empty(&peer->batches)) {
+        g_sequence_remove(peer->place);
+        g_queue_unlink(&peer->job->peers, &peer->link);
+        g_free(peer);
+    }
+    return batch;
+}
+
+/* The rest of a batch that is too large waits in its place. */
+static void cut_first(Peer *peer, int64_t now)
+{
+    Batch *batch = peer->batches.head->data;
+    size_t most = destination_most(peer->destination, batch->count, now);
+    if (batch->count <= most)
+        return;
+    Batch *rest = batch_cut(batch, most);
+    rest->job = peer->job;
+    g_queue_insert_after_link(&peer->batches, &batch->link, &rest->link);
+    peer->job->read++;
+    peer->job->scheduler->waiting++;
+    peer->destination->waiting++;
+    if (peer->job->scheduler->was_cut)
+        peer->job->scheduler->was_cut(rest);
+}
+
+/* The peer's first batch goes; it earns its job a slot. */
+static Batch *select_batch(Peer *peer, int64_t now)
+{
+    Job *job = peer->job;
+    cut_first(peer, now);
+    job->selected++;
+    job->available++;
+    job->used++;
+    return detach(peer, peer->batches.head);
+}
+
+/* A peer of the job at a destination with room. That which was found may be another's, when the job has
+ * just come to the front. */
+static Peer *ready_peer(const Job *job, Peer *found)
+{
+    if (found->job == job)
+        return found;
+    Peer *best = NULL;
+    for (const GList *link = job->peers.head; link; link = link->next) {
+        Peer *peer = link->data;
+        if (peer->destination->ready && (!best || peer->destination->turn < best->destination->turn))
+            best = peer;
+    }
+    return best;
+}
+
+Destination *scheduler_front(const Scheduler *scheduler)
+{
+    GSequenceIter *front = g_sequence_get_begin_iter(scheduler->ready);
+    return g_sequence_iter_is_end(front) ? NULL : g_sequence_get(front);
+}
+
+bool scheduler_equals(const Destination *front, const Destination *other)
+{
+    return other->ready && other->first == front->first;
+}
+
+Batch *scheduler_next(Scheduler *scheduler, Destination *from, Destination **destination, int64_t now)
+{
+    if (!from && !(from = scheduler_front(scheduler)))
+        return NULL;
+    Peer *peer = first_peer(from);
+    Job *job = preempt(peer->job, now);
+    peer = ready_peer(job, peer);
+    *destination = peer->destination;
+    Batch *batch = select_batch(peer, now);
+    (*destination)->turn = ++scheduler->turns;
+    destination_begin(*destination, batch->count);
+    scheduler_look(scheduler, *destination, now);
+    return batch;
+}
+
+Batch *scheduler_behind(Destination *destination, int64_t now)
+{
+    if (!destination->peers || g_sequence_is_empty(destination->peers) || !destination_crowded(destination, now))
+        return NULL;
+    Batch *batch = first_peer(destination)->batches.head->data;
+    return batch->count <= destination_most(destination, batch->count, now) ? batch : NULL;
+}
+
+void scheduler_take_behind(Scheduler *scheduler, Destination *destination, Batch *batch, int64_t now)
+{
+    Peer *peer = first_peer(destination);
+    g_assert(peer->batches.head->data == batch);
+    select_batch(peer, now);
+    scheduler_look(scheduler, destination, now);
+}
+
+void scheduler_take(Scheduler *scheduler, Destination *destination, const struct Nexthop *nexthop, GQueue *taken,
+                    int64_t now)
+{
+    GSequenceIter *place = destination->peers ? g_sequence_get_begin_iter(destination->peers) : NULL;
+    while (place && !g_sequence_iter_is_end(place)) {
+        Peer *peer = g_sequence_get(place);
+        place = g_sequence_iter_next(place); /* the peer leaves with its last batch */
+        for (GList *link = peer->batches.head, *next; link; link = next) {
+            next = link->next;
+            if (!nexthop || ((const Batch *)link->data)->nexthop == nexthop)
+                g_queue_push_tail_link(taken, &detach(peer, link)->link);
+        }
+    }
+    scheduler_look(scheduler, destination, now);
+}
+
+Batch *scheduler_take_of(Job *job, Destination **destination, int64_t now)
+{
+    if (g_queue_is_empty(&job->peers))
+        return NULL;
+    Peer *peer = job->peers.head->data;
+    *destination = peer->destination;
+    Batch *batch = detach(peer, peer->batches.head);
+    scheduler_look(job->scheduler, *destination, now);
+    return batch;
+}

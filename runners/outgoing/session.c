@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * Sessions: one connection each, which belongs to a destination. A session is made for a batch, tries the hosts of the
+ * batch's next hop one after another until one lets it in, sends, and then waits a moment for
+ * another batch for the same host. Feeding it is the transport's: what was just delivered is made safe first.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "runners/outgoing/transport_internal.h"
+
+/* A host that could not be reached is tried after the others for so long. */
+#define BAD_HOST_TIME (60 * CLOCK_SECOND)
+/* What a host seemed to offer and did not bear is tried again after that. */
+#define WITHOUT_TIME (24 * 3600 * CLOCK_SECOND)
+
+/* While there are no further connections to be had, one gives way to another destination after so many transactions. */
+#define GOES_ON_MAX 20
+
+struct Session {
+    Transport *transport;
+    Destination *destination;
+    Nexthop *nexthop;     /* whose hosts are tried; not to be looked at later: it may be gone */
+    SmtpClient *client;
+    SmtpSettings settings; /* the transport's, with the host's name */
+    char *host;
+    Batch *batch;
+    GQueue behind;        /* of Batch: in flight too, by their own links */
+    Flight flight;        /* the last one */
+    unsigned *order;      /* of hosts to be tried */
+    unsigned hosts, next;
+    bool established;     /* was ready once */
+    bool waits;           /* among the idle */
+    bool spent;           /* the server takes no more over it */
+    int64_t opened;       /* monotonic, of the first try */
+    int64_t connected;    /* monotonic */
+    int64_t connect_us;   /* until it was ready; counted to the first batch */
+    GList idle, idle_all; /* in the destination, in the transport */
+};
+
+static const SmtpHandler handler;
+
+static void set_idle(Session *session, bool idle)
+{
+    if (session->waits == idle)
+        return;
+    session->waits = idle;
+    if (idle) {
+        g_queue_push_head_link(&session->destination->idle, &session->idle);
+        g_queue_push_tail_link(&session->transport->idle, &session->idle_all);
+    } else {
+        g_queue_unlink(&session->destination->idle, &session->idle);
+        g_queue_unlink(&session->transport->idle, &session->idle_all);
+    }
+}
+
+void session_free(Session *session)
+{
+    set_idle(session, false);
+    session->destination->sessions--;
+    session->destination->established -= session->established;
+    smtp_client_free(session->client);
+    for (Batch *batch; (batch = session_steal_batch(session)) != NULL;)
+        batch_free(batch);
+    g_free(session->order);
+    g_free(session->host);
+    g_free(session);
+}
+
+void session_quit(Session *session)
+{
+    set_idle(session, false);
+    smtp_client_quit(session->client);
+}
+
+/* The first of those in flight is over: the next is. */
+static Batch *next_turn(Session *session)
+{
+    Batch *batch = session->batch;
+    GList *link = g_queue_pop_head_link(&session->behind);
+    session->batch = link ? link->data : NULL;
+    return batch;
+}
+
+Batch *session_steal_batch(Session *session)
+{
+    return next_turn(session);
+}
+
+size_t session_in_flight(const Session *session)
+{
+    return (session->batch != NULL) + session->behind.length;
+}
+
+/* --- sending ------------------------------------------------------------ */
+
+static const char *recipient_of(void *data, size_t index, size_t *length)
+{
+    const Batch *batch = data;
+    *length = batch->recipients[index].length;
+    return batch->recipients[index].address;
+}
+
+static void describe(const Session *session, Batch *batch, SmtpTransaction *transaction)
+{
+    *transaction = (SmtpTransaction){.count = batch->count, .recipient = recipient_of, .data = batch,
+                                     .careful = batch->careful};
+    content_describe(batch, transaction);
+    if (session->transport->asks_reports)
+        content_ask_reports(batch, transaction);
+}
+
+static bool other_host(const Nexthop *nexthop, const char *name)
+{
+    for (guint i = 0; i < nexthop->hosts->len; i++)
+        if (g_strcmp0(g_array_index(nexthop->hosts, Host, i).name, name) != 0)
+            return true;
+    return false;
+}
+
+static void note_sent(Session *session, Batch *batch)
+{
+    batch->begun = clock_monotonic();
+    batch->connect_us = session->connect_us;
+    session->connect_us = 0;
+    batch->conn_use = smtp_client_transactions(session->client);
+    batch->relay = g_strdup(smtp_client_peer(session->client));
+    batch->host = g_strdup(session->host);
+    batch->other_host = !batch->avoid && session->transport->mx && other_host(batch->nexthop, session->host);
+}
+
+static bool worn_out(const Session *session)
+{
+    const Transport *transport = session->transport;
+    unsigned used = smtp_client_transactions(session->client);
+    unsigned most = destination_most_transactions(session->destination, transport->per_connection, clock_steady());
+    return transport->stopping || session->spent || (most > 0 && used >= most) ||
+           (transport->reuse_time > 0 && clock_monotonic() - session->connected >= transport->reuse_time) ||
+           session->destination->suspended;
+}
+
+/* The next of the destination in the same flight; false: it cannot be. */
+static bool send_one_behind(Session *session, Batch *batch, int64_t now)
+{
+    Destination *destination = session->destination;
+    SmtpTransaction transaction;
+    describe(session, batch, &transaction);
+    if (!smtp_client_send_behind(session->client, &transaction))
+        return false;
+    scheduler_take_behind(&session->transport->scheduler, destination, batch, now);
+    batch_begin(batch);
+    note_sent(session, batch);
+    g_queue_push_tail_link(&session->behind, &batch->link);
+    if (session->flight.sent++ == 1) {
+        pipelining_begin(&destination->pipelining);
+        destination->counts.flights++;
+    }
+    return true;
+}
+
+/* As many more in the same flight as there may be, while the destination has more than it may be busy with; together
+ * for no more recipients than one transaction may have, so that no more than those are in doubt at a time. */
+static void send_behind(Session *session)
+{
+    const Transport *transport = session->transport;
+    Destination *destination = session->destination;
+    int64_t now = clock_steady();
+    unsigned most = 1;
+    if (transport->rate.per_second <= 0)
+        most = pipelining_most(&destination->pipelining, transport->pipelined, now);
+    size_t recipients = session->batch->count;
+    while (session->flight.sent < most && smtp_client_takes_behind(session->client) && !worn_out(session)) {
+        Batch *batch = scheduler_behind(destination, now);
+        if (!batch || (recipients += batch->count) > transport->per_transaction ||
+            !send_one_behind(session, batch, now))
+            return;
+    }
+}
+
+static void send_batch(Session *session)
+{
+    SmtpTransaction transaction;
+    describe(session, session->batch, &transaction);
+    smtp_client_send(session->client, &transaction);
+    session->flight = (Flight){.sent = 1};
+    note_sent(session, session->batch);
+    send_behind(session);
+}
+
+static void welcome(Session *session)
+{
+    session->established = true;
+    session->destination->established++;
+    destination_connected(session->destination, clock_steady());
+    session->destination->counts.connections++;
+    session->connected = clock_monotonic();
+    session->connect_us = session->connected - session->opened;
+}
+
+static void on_ready(SmtpClient *client, void *data)
+{
+    Session *session = data;
+    if (!session->established)
+        welcome(session);
+    if (session->batch) {
+        send_batch(session);
+    } else if (worn_out(session)) {
+        smtp_client_quit(client);
+    } else {
+        set_idle(session, true);
+        scheduler_look(&session->transport->scheduler, session->destination, clock_steady());
+    }
+}
+
+/* The host that the session is with, if it is still one of the next hop's. */
+static Host *host_of(const Session *session)
+{
+    GArray *hosts = session->nexthop->hosts;
+    unsigned index = session->next > 0 ? session->order[session->next - 1] : 0;
+    return index < hosts->len ? &g_array_index(hosts, Host, index) : NULL;
+}
+
+/* This host is spared it for a day. nexthop: of a batch that is still there. */
+static void do_without(const Session *session, SmtpFallback what)
+{
+    static const char *const names[] = {[SMTP_FALLBACK_CHUNKING] = "BDAT", [SMTP_FALLBACK_PIPELINING] = "PIPELINING",
+                                        [SMTP_FALLBACK_EHLO] = "EHLO"};
+    Host *host = what ? host_of(session) : NULL;
+    int64_t now = clock_monotonic();
+    if (host && host->without[what] <= now)
+        log_info("transport %s: %s does not bear %s; it is done without", session->transport->name,
+                 smtp_client_peer(session->client), names[what]);
+    if (host)
+        host->without[what] = now + WITHOUT_TIME;
+}
+
+static void on_result(SmtpClient *client, size_t index, const SmtpResult *result, void *data)
+{
+    (void)client;
+    Session *session = data;
+    if (session->nexthop == session->batch->nexthop)
+        do_without(session, result->fallback);
+    batch_set_fate(session->batch, index, result);
+}
+
+static void on_done(SmtpClient *client, void *data)
+{
+    (void)client;
+    Session *session = data;
+    Batch *batch = next_turn(session);
+    batch->finished = clock_monotonic();
+    session->spent |= transport_batch_done(session->transport, session->destination, batch, &session->flight);
+}
+
+/* --- connecting --------------------------------------------------------- */
+
+/* The next host of those to be tried; false when there is none. */
+static bool connect_next(Session *session)
+{
+    const GArray *hosts = session->nexthop->hosts;
+    const SmtpSettings *settings = &session->transport->settings;
+    while (session->next < session->hosts) {
+        unsigned index = session->order[session->next++];
+        if (index >= hosts->len) /* they were looked up again meanwhile */
+            continue;
+        const Host *host = &g_array_index(hosts, Host, index);
+        g_free(session->host);
+        session->host = g_strdup(host->name);
+        session->settings.server = session->host;
+        int64_t now = clock_monotonic();
+        session->settings.chunking = settings->chunking && host->without[SMTP_FALLBACK_CHUNKING] <= now;
+        session->settings.no_pipelining = settings->no_pipelining || host->without[SMTP_FALLBACK_PIPELINING] > now;
+        session->settings.helo = host->without[SMTP_FALLBACK_EHLO] > now;
+        session->client = smtp_client_new(session->transport->shared->base, (const struct sockaddr *)&host->address,
+                                          host->length, &session->settings, &handler, session);
+        return true;
+    }
+    return false;
+}
+
+static void remember_bad_host(const Session *session)
+{
+    Host *host = host_of(session);
+    if (host && session->nexthop->hosts->len > 1)
+        host->bad_until = clock_monotonic() + BAD_HOST_TIME;
+}
+
+static void on_closed(SmtpClient *client, const SmtpResult *why, void *data)
+{
+    Session *session = data;
+    Transport *transport = session->transport;
+    Destination *destination = session->destination;
+    bool failed = !session->established && why->verdict != SMTP_SENT;
+    if (failed && session->batch)
+        do_without(session, why->fallback);
+    session->client = NULL; /* it frees itself */
+    if (failed && session->batch) {
+        if (why->fallback)
+            session->next--; /* the same host, without */
+        else
+            remember_bad_host(session);
+        if (!transport->stopping && connect_next(session))
+            return;
+    }
+    Batch *batch = g_steal_pointer(&session->batch);
+    bool stopped = batch && !failed; /* before it was connected */
+    g_ptr_array_remove_fast(transport->sessions, session);
+    if (stopped) {
+        batch_begin(batch);
+        batch->unstarted = true;
+        transport_batch_done(transport, destination, batch, &(Flight){.sent = 1});
+    } else if (batch) {
+        if (why->phase > SMTP_CONNECT) /* it was reached, and did not let us in */
+            batch->relay = g_strdup(smtp_client_peer(client));
+        transport_no_connection(transport, destination, batch, why);
+    }
+    scheduler_look(&transport->scheduler, destination, clock_steady());
+}
+
+static const SmtpHandler handler = {on_ready, on_result, on_done, on_closed};
+
+static void open_session(Transport *transport, Destination *destination, Batch *batch)
+{
+    Session *session = g_new0(Session, 1);
+    session->transport = transport;
+    session->destination = destination;
+    session->nexthop = batch->nexthop;
+    session->settings = transport->settings;
+    session->batch = batch;
+    session->opened = clock_monotonic();
+    session->idle.data = session;
+    session->idle_all.data = session;
+    session->order = nexthop_order(batch->nexthop, session->opened, batch->avoid, &session->hosts);
+    destination->sessions++;
+    g_ptr_array_add(transport->sessions, session);
+    connect_next(session); /* a batch waits only while hosts are known */
+}
+
+/* A connection that waits for work, NULL when there is none. One that has rested too long may be saying goodbye
+ * already. */
+static Session *find_idle(Destination *destination, const char *avoid)
+{
+    for (GList *link = destination->idle.head, *next; link; link = next) {
+        Session *session = link->data;
+        next = link->next;
+        if (smtp_client_busy(session->client))
+            set_idle(session, false);
+        else if (!avoid || strcmp(session->host, avoid) != 0)
+            return session;
+    }
+    return NULL;
+}
+
+Destination *session_goes_on(const Transport *transport, const Destination *front)
+{
+    for (const GList *link = transport->idle.head; link; link = link->next) {
+        const Session *session = link->data;
+        if (smtp_client_transactions(session->client) < GOES_ON_MAX && !smtp_client_busy(session->client) &&
+            scheduler_equals(front, session->destination))
+            return session->destination;
+    }
+    return NULL;
+}
+
+/* Closes one that only waits for the answer to its QUIT; destination NULL: of any. False: there is none. */
+static bool close_leaving(const Transport *transport, const Destination *destination)
+{
+    for (guint i = 0; i < transport->sessions->len; i++) {
+        const Session *session = transport->sessions->pdata[i];
+        bool ours = !destination || session->destination == destination;
+        if (ours && !session->batch && smtp_client_leaving(session->client)) {
+            g_ptr_array_remove_index_fast(transport->sessions, i);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One connection fewer: one that is leaving, else one that waits for work. That says QUIT first, and for as long there
+ * is one more than there should be. */
+static void make_room(Transport *transport)
+{
+    if (!close_leaving(transport, NULL) && !g_queue_is_empty(&transport->idle))
+        session_quit(transport->idle.head->data);
+}
+
+void session_send(Transport *transport, Destination *destination, Batch *batch)
+{
+    Session *session = find_idle(destination, batch->avoid);
+    transport->busy++;
+    batch_begin(batch);
+    if (session) {
+        set_idle(session, false);
+        session->batch = batch;
+        send_batch(session);
+        return;
+    }
+    unsigned limit = destination->limits->window.limit;
+    if (limit > 0 && destination->sessions >= limit)
+        close_leaving(transport, destination); /* what it bears, it counts by connections */
+    if (transport->sessions->len >= transport->sessions_max)
+        make_room(transport);
+    open_session(transport, destination, batch);
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* What becomes of batches: what their destination is told, and where they go. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "runners/outgoing/backoff.h"
+#include "runners/outgoing/judge.h"
+#include "runners/outgoing/transport.h"
+#include "runners/outgoing/transport_internal.h"
+
+/* How often a batch that found no connection is tried again at once, while others work. */
+#define UNCONNECTED_MAX 5
+/* Seconds' worth of a transport's rate that wait in memory, and what may in any case. */
+#define RATE_AHEAD 120.0
+#define LEAST_AHEAD 5
+
+/* --- giving batches back ------------------------------------------------ */
+
+static void give_back(Transport *transport, Batch *batch)
+{
+    batch->nexthop->batches--;
+    transport->shared->owner->finished(transport->shared->data, batch);
+}
+
+/* Without having been tried, all recipients get this fate. */
+static void put_off(Transport *transport, Batch *batch, const SmtpResult *result)
+{
+    batch_begin(batch);
+    batch_set_rest(batch, result);
+    batch->begun = batch->finished = clock_monotonic();
+    give_back(transport, batch);
+}
+
+void transport_put_off_refused(Transport *transport, Batch *batch)
+{
+    const Nexthop *nexthop = batch->nexthop;
+    g_autofree char *reply = nexthop->code ? g_strdup_printf("%u %s %s", nexthop->code, nexthop->status, nexthop->text)
+                                           : g_strdup(nexthop->text);
+    put_off(transport, batch, &(SmtpResult){.verdict = nexthop->never ? SMTP_NEVER : SMTP_LATER,
+                                            .code = nexthop->code, .status = nexthop->status, .text = nexthop->text,
+                                            .reply = reply});
+}
+
+void transport_withdraw(Transport *transport, Batch *batch)
+{
+    batch->nexthop->batches--;
+    transport->shared->owner->withdrawn(transport->shared->data, batch);
+}
+
+/* Its recipients wait for the destination, not for another attempt. */
+static void park(Transport *transport, Batch *batch, int64_t due)
+{
+    batch->nexthop->batches--;
+    transport->shared->owner->parked(transport->shared->data, batch, due);
+}
+
+void transport_park_all(Transport *transport, Destination *destination)
+{
+    GQueue waiting = G_QUEUE_INIT;
+    scheduler_take(&transport->scheduler, destination, NULL, &waiting, clock_steady());
+    for (GList *link; (link = g_queue_pop_head_link(&waiting)) != NULL;)
+        park(transport, link->data, destination_return_time(destination, clock_steady(), g_random_double()));
+}
+
+static bool closed(const Destination *destination)
+{
+    return destination->suspended || destination_dead(destination);
+}
+
+void transport_say_dead(const Transport *transport, const Destination *destination)
+{
+    log_warn("transport %s: destination %s is dead for %d s: %s", transport->name, destination->name,
+             (int)((destination->dead_until - clock_steady()) / CLOCK_SECOND), destination->reason);
+}
+
+/* When a batch that comes now should come again, because there is no room for it; 0: there is. */
+static int64_t no_room_until(Transport *transport, Destination *destination)
+{
+    int64_t now = clock_steady();
+    if (destination->unresolved) /* another one takes its place, and decides */
+        return 0;
+    if (closed(destination))
+        return destination_return_time(destination, now, g_random_double());
+    if (transport->shared->alone && destination_rate(destination, now).per_second <= 0)
+        return 0;
+    int64_t until = destination_full_until(destination, now);
+    double each = transport->rate.per_second;
+    if (each > 0 && (double)transport->scheduler.waiting > MAX(each * RATE_AHEAD, LEAST_AHEAD))
+        until = MAX(until, now + (int64_t)(RATE_AHEAD * CLOCK_SECOND));
+    return until;
+}
+
+void transport_accept(Transport *transport, Job *job, Batch *batch, bool new)
+{
+    Nexthop *nexthop = batch->nexthop;
+    nexthop->batches++;
+    nexthop->last_used = clock_monotonic();
+    if (nexthop_refused(nexthop, nexthop->last_used)) {
+        transport_put_off_refused(transport, batch);
+        return;
+    }
+    int64_t due = no_room_until(transport, nexthop->destination);
+    if (due > 0 && (new || closed(nexthop->destination)))
+        park(transport, batch, due);
+    else
+        scheduler_add_batch(job, nexthop->destination, batch, new, clock_steady());
+}
+
+int64_t transport_wait_time(const Transport *transport, int64_t age)
+{
+    return MIN(destination_fifth(age), backoff_delay(transport->backoff, age, g_random_double()));
+}
+
+/* --- what became of batches --------------------------------------------- */
+
+static void count(Destination *destination, const Batch *batch)
+{
+    DestinationCounts *counts = &destination->counts;
+    for (guint i = 0; i < batch->fates->len; i++) {
+        const Fate *fate = &g_array_index(batch->fates, Fate, i);
+        uint64_t *sum = fate->verdict == SMTP_SENT    ? &counts->sent
+                        : fate->verdict == SMTP_LATER ? &counts->deferred
+                                                      : &counts->bounced;
+        *sum += fate->again ? 0 : fate->count;
+        if (fate->verdict != SMTP_SENT) {
+            g_free(destination->last_reply);
+            destination->last_reply = g_strdup(fate->text);
+        }
+    }
+    destination_observe(destination, (double)(batch->finished - batch->begun) / CLOCK_SECOND, clock_steady());
+}
+
+static void flight_over(Transport *transport, Destination *destination, const Flight *flight)
+{
+    destination_end(destination);
+    transport->busy--;
+    if (flight->sent > 1)
+        pipelining_end(&destination->pipelining, !flight->broken, clock_steady());
+}
+
+static void call_back(Transport *transport, Destination *destination)
+{
+    if (destination->parked && destination->parked->len > 0)
+        transport->shared->owner->recalled(transport->shared->data, destination);
+}
+
+/* One line at each change, and what waits for it follows. */
+static void notice_change(Transport *transport, Destination *destination, const Destination *before)
+{
+    bool was_down = before->deaths > 0, rested = pace_rests(&before->pace);
+    bool was_slow = before->pace.rate.per_second > 0, slow = destination->pace.rate.per_second > 0;
+    if (was_down && destination->deaths == 0)
+        log_info("transport %s: destination %s answers again", transport->name, destination->name);
+    if (slow && !was_slow)
+        log_warn("transport %s: destination %s wants less mail, and gets it more slowly: %s", transport->name,
+                 destination->name, destination->reason ? destination->reason : "");
+    else if (was_slow && !slow)
+        log_info("transport %s: destination %s takes mail as fast as it comes again", transport->name,
+                 destination->name);
+    if ((was_down && destination->deaths == 0) || (was_slow && !slow) || (rested && !pace_rests(&destination->pace)))
+        call_back(transport, destination);
+}
+
+/* Tells the destination, which may die of it. */
+static void tell(Transport *transport, Destination *destination, const SiteReport *report, const Flight *flight)
+{
+    int64_t now = clock_steady();
+    Destination before = {.deaths = destination->deaths, .pace = destination->pace};
+    bool died = destination_tell(destination, report, now, g_random_double());
+    if (flight->back == flight->sent)
+        flight_over(transport, destination, flight);
+    if (died) {
+        transport_say_dead(transport, destination);
+        transport_park_all(transport, destination);
+    }
+    notice_change(transport, destination, &before);
+}
+
+/* It waits for its turn again, before the others of its job; or goes back as it was. */
+static void again(Transport *transport, Batch *batch)
+{
+    if (transport->stopping) {
+        transport->shared->owner->withdrawn(transport->shared->data, batch);
+        return;
+    }
+    Job *job = batch->job;
+    if (!job->scheduler)
+        scheduler_add_job(&transport->scheduler, job, batch->delivery, batch->delivery->queued);
+    transport_accept(transport, job, batch, false);
+}
+
+/* What a transaction was cut from, or what of it goes again, is one more of the delivery's. */
+static void adopt_rest(Batch *rest)
+{
+    rest->delivery->batches++;
+}
+
+void transport_was_cut(Batch *rest)
+{
+    adopt_rest(rest);
+    rest->nexthop->batches++;
+}
+
+static void learn(Transport *transport, Destination *destination, const Verdict *verdict)
+{
+    int64_t now = clock_steady();
+    if (verdict->recipients > 0 && destination_learn_recipients(destination, verdict->recipients, now))
+        log_info("transport %s: destination %s takes %u recipients in a transaction", transport->name,
+                 destination->name, verdict->recipients);
+    if (verdict->transactions > 0) {
+        destination_learn_transactions(destination, verdict->transactions, now);
+        log_info("transport %s: destination %s takes %u messages over a connection", transport->name,
+                 destination->name, verdict->transactions);
+    }
+    if (verdict->full)
+        destination_learn_connections(destination, destination->sessions - 1, now);
+}
+
+static Verdict judge(Transport *transport, Destination *destination, Batch *batch, Flight *flight)
+{
+    Verdict verdict = judge_batch(transport->shared->replies, destination, transport->relay != NULL, batch);
+    SiteNews news = verdict.report.news;
+    learn(transport, destination, &verdict);
+    if (news == SITE_GOOD)
+        pipelining_observe(&destination->pipelining, batch->finished - batch->begun, clock_steady());
+    if (news != SITE_FAILED && news != SITE_THROTTLED)
+        return verdict;
+    if (flight->trouble)
+        verdict.report.news = SITE_UNKNOWN;
+    else
+        destination_set_reason(destination, verdict.worst->status, verdict.worst->text);
+    flight->trouble = true;
+    return verdict;
+}
+
+/* What was settled of it goes back to the owner, the rest again. */
+static void part(Transport *transport, Batch *batch, bool elsewhere)
+{
+    Batch *rest = batch_split(batch);
+    if (rest) {
+        rest->unsettled = batch->count > 0 ? 0 : batch->unsettled + 1;
+        if (elsewhere)
+            rest->avoid = g_strdup(batch->host);
+        adopt_rest(rest);
+        rest->job->read++;
+        rest->job->selected++;
+    }
+    give_back(transport, batch);
+    if (rest)
+        again(transport, rest);
+}
+
+bool transport_batch_done(Transport *transport, Destination *destination, Batch *batch, Flight *flight)
+{
+    flight->back++;
+    flight->broken |= batch->behind;
+    bool untried = batch->unstarted;
+    Verdict verdict = {.report.news = SITE_UNKNOWN};
+    if (!untried && !batch->behind)
+        verdict = judge(transport, destination, batch, flight);
+    if (!untried)
+        count(destination, batch);
+    tell(transport, destination, &verdict.report, flight);
+    if (untried) {
+        batch->nexthop->batches--;
+        again(transport, batch);
+    } else {
+        part(transport, batch, verdict.elsewhere);
+    }
+    scheduler_look(&transport->scheduler, destination, clock_steady());
+    return untried || verdict.spent;
+}
+
+void transport_no_connection(Transport *transport, Destination *destination, Batch *batch, const SmtpResult *why)
+{
+    destination->counts.refused_connections++;
+    bool others = destination->sessions > 0; /* connected or about to be */
+    Verdict verdict = judge_connection(transport->shared->replies, others, batch->count, why);
+    if (!verdict.full)
+        destination_set_reason(destination, why->status, why->text);
+    tell(transport, destination, &verdict.report, &(Flight){.sent = 1, .back = 1});
+    if (others) /* it is at its limit, not away */
+        destination_learn_connections(destination, destination->sessions, clock_steady());
+    bool tries = destination->established > 0 || verdict.full || (others && batch->unconnected++ < UNCONNECTED_MAX);
+    if (!closed(destination) && tries) {
+        batch->nexthop->batches--;
+        again(transport, batch);
+    } else {
+        batch_set_rest(batch, why);
+        for (guint i = 0; i < batch->fates->len; i++)
+            g_array_index(batch->fates, Fate, i).waits = true;
+        batch->begun = batch->finished = clock_monotonic();
+        destination->counts.deferred += batch->count;
+        give_back(transport, batch);
+    }
+    scheduler_look(&transport->scheduler, destination, clock_steady());
+}
+
+void transport_look(Transport *transport, Destination *destination)
+{
+    if (!closed(destination))
+        call_back(transport, destination);
+    else if (!destination->unresolved)
+        transport_park_all(transport, destination);
+    scheduler_look(&transport->scheduler, destination, clock_steady());
+}
+
+void transport_resolved(Transport *transport, Destination *destination)
+{
+    if (closed(destination))
+        transport_park_all(transport, destination);
+    scheduler_look(&transport->scheduler, destination, clock_steady());
+}

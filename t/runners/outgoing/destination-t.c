@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* Destinations: rates, a learnt pace, death and its time, and what outlives a restart. */
+#include "runners/outgoing/destination.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+#define START (1000000 * CLOCK_SECOND)
+
+static const DestinationLimits standard = {
+    .window = {.initial = 5, .limit = 20, .positive = {1, 0}, .negative = {1, 0}, .cohorts = 1},
+    .burst = 1, .dead_min = 300 * CLOCK_SECOND, .dead_max = 4000 * CLOCK_SECOND, .share = 1};
+
+static Destination *new_destination(void)
+{
+    return destination_new("example.com", &standard, START);
+}
+
+static bool fail_once(Destination *destination, int64_t now)
+{
+    destination_begin(destination, 1);
+    bool died = destination_tell(destination, &(SiteReport){.news = SITE_FAILED}, now, 0);
+    destination_end(destination);
+    return died;
+}
+
+static void succeed(Destination *destination, int64_t now)
+{
+    destination_begin(destination, 1);
+    destination_tell(destination, &(SiteReport){.news = SITE_GOOD, .taken = 1}, now, 0);
+    destination_end(destination);
+}
+
+/* Four failures kill; after that one does, and each time for twice as long, up to the most. */
+static void escalates(void)
+{
+    static const int64_t seconds[] = {300, 600, 1200, 2400, 4000, 4000};
+    Destination *destination = new_destination();
+    int64_t now = START;
+    for (int i = 0; i < 3; i++)
+        g_assert_false(fail_once(destination, now));
+    for (size_t i = 0; i < G_N_ELEMENTS(seconds); i++) {
+        g_assert_true(fail_once(destination, now));
+        g_assert_true(destination_dead(destination));
+        g_assert_cmpint(destination->dead_until - now, ==, seconds[i] * CLOCK_SECOND);
+        g_assert_false(fail_once(destination, now)); /* late news */
+        int64_t wake;
+        g_assert_false(destination_room(destination, now, &wake));
+        g_assert_cmpint(wake, ==, destination->dead_until);
+        now = destination->dead_until;
+        destination_revive(destination);
+        g_assert_true(destination_probing(destination));
+        g_assert_true(destination_room(destination, now, &wake));
+        g_assert_cmpuint(destination->window.size, ==, 5);
+    }
+    succeed(destination, now);
+    g_assert_false(destination_probing(destination));
+    for (int i = 0; i < 3; i++)
+        g_assert_false(fail_once(destination, now)); /* it has its credit again */
+    destination_free(destination);
+}
+
+static void rates(void)
+{
+    static const struct {
+        const char *text;
+        double per_second;
+        const char *printed;
+    } good[] = {{"0.5/s", 0.5, "30/m"},   {"30/m", 0.5, "30/m"},       {"1/min", 1 / 60.0, "1/m"},
+                {"1000/h", 1000 / 3600.0, "16.67/m"}, {"20/day", 20 / 86400.0, "20/d"}, {"7/s", 7, "7/s"},
+                {"none", 0, "none"},      {"0", 0, "none"},            {"0.25/h", 0.25 / 3600, "6/d"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(good); i++) {
+        Rate rate;
+        g_assert_true(rate_parse(good[i].text, &rate, NULL));
+        g_assert_cmpfloat_with_epsilon(rate.per_second, good[i].per_second, 1e-12);
+        g_autofree char *printed = rate_print(rate);
+        g_assert_cmpstr(printed, ==, good[i].printed);
+    }
+    static const char *const bad[] = {"", "1", "1/", "1/x", "-1/s", "x/s", "1e9/s", "0/s", "nan/s", " 1/s"};
+    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+        Rate rate;
+        g_autoptr(GError) error = NULL;
+        g_assert_false(rate_parse(bad[i], &rate, &error));
+        g_assert_nonnull(strstr(error->message, "30/m"));
+    }
+}
+
+/* Half a recipient a second: one at once, then every two seconds; ten in a transaction are paid for. */
+static void bucket(void)
+{
+    Bucket tokens;
+    Rate rate = {0.5};
+    bucket_init(&tokens, 1, START);
+    g_assert_cmpint(bucket_wait(&tokens, rate, 1, START), ==, 0);
+    bucket_take(&tokens, 1);
+    g_assert_cmpint(bucket_wait(&tokens, rate, 1, START), ==, 2 * CLOCK_SECOND);
+    g_assert_cmpint(bucket_wait(&tokens, rate, 1, START + CLOCK_SECOND), ==, CLOCK_SECOND);
+    g_assert_cmpint(bucket_wait(&tokens, rate, 1, START + 2 * CLOCK_SECOND), ==, 0);
+    bucket_take(&tokens, 10);
+    g_assert_cmpint(bucket_wait(&tokens, rate, 1, START + 2 * CLOCK_SECOND), ==, 20 * CLOCK_SECOND);
+    g_assert_cmpint(bucket_wait(&tokens, rate, 1, START + 3600 * CLOCK_SECOND), ==, 0);
+    g_assert_cmpfloat(tokens.tokens, ==, 1); /* a pause saves no more than the burst */
+    g_assert_cmpint(bucket_wait(&tokens, (Rate){0}, 1, START), ==, 0);
+}
+
+/* --- a server that limits, and mail without end for it --- */
+
+typedef struct Server {
+    const char *name;
+    double rate, burst;       /* a token bucket of recipients; 0: none */
+    unsigned window;          /* recipients a minute by the clock; 0: no such limit */
+    int64_t closed, opened;   /* seconds between which it refuses all */
+    double sporadic;          /* but this part of them */
+    int64_t back;             /* when it gets as much as before, seconds after it opened; 0: 120 */
+    /* What became of it. */
+    double tokens;
+    int64_t minute;
+    unsigned left;
+    unsigned taken[4 * 3600], tried[4 * 3600]; /* by second */
+} Server;
+
+static unsigned serve(Server *server, unsigned wanted, int64_t now)
+{
+    int64_t second = (now - START) / CLOCK_SECOND;
+    unsigned taken = wanted;
+    if (server->window > 0) {
+        if (second / 60 != server->minute || second == 0)
+            server->left = second == 0 && server->minute == 0 && server->taken[0] ? server->left : server->window;
+        server->minute = second / 60;
+        taken = MIN(taken, server->left);
+        server->left -= taken;
+    }
+    if (server->rate > 0) {
+        taken = MIN(taken, (unsigned)MAX(server->tokens, 0));
+        server->tokens -= taken;
+    }
+    if (second >= server->closed && second < server->opened && g_random_double() >= server->sporadic)
+        taken = 0;
+    server->taken[second] += taken;
+    server->tried[second] += wanted;
+    return taken;
+}
+
+/* Transactions of up to 500 recipients, each of which takes a tenth of a second, for so many seconds. */
+static Destination *run_server(Server *server, int64_t seconds)
+{
+    enum { STEP = 10000, TOOK = 10 };
+    Destination *destination = new_destination();
+    unsigned under_way[TOOK][20] = {{0}}, count[TOOK] = {0};
+    server->tokens = server->burst;
+    for (int64_t step = 0; step < seconds * CLOCK_SECOND / STEP; step++) {
+        int64_t now = START + step * STEP, wake;
+        unsigned at = (unsigned)(step % TOOK);
+        server->tokens = MIN(server->tokens + server->rate * STEP / CLOCK_SECOND, server->burst);
+        for (; count[at] > 0; count[at]--) {
+            unsigned wanted = under_way[at][count[at] - 1];
+            unsigned taken = serve(server, wanted, now);
+            SiteReport report = {taken < wanted ? SITE_THROTTLED : SITE_GOOD, taken, wanted - taken, true};
+            destination_tell(destination, &report, now, 0);
+            destination_end(destination);
+        }
+        while (destination_room(destination, now, &wake)) {
+            under_way[at][count[at]] = (unsigned)destination_most(destination, 500, now);
+            destination_begin(destination, under_way[at][count[at]++]);
+        }
+    }
+    g_assert_false(destination_dead(destination));
+    return destination;
+}
+
+static unsigned sum(const unsigned *seconds, int64_t from, int64_t to)
+{
+    unsigned all = 0;
+    for (int64_t at = from; at < to; at++)
+        all += seconds[at];
+    return all;
+}
+
+/* Five minutes after it began, four fifths of a constant limit are used and one in twenty is refused at most. */
+static void constant_limits(void)
+{
+    static const Server servers[] = {
+        {.name = "1/s", .rate = 1, .burst = 1},         {.name = "1/s, 60 saved", .rate = 1, .burst = 60},
+        {.name = "60 a minute", .window = 60},          {.name = "10 a minute", .rate = 10 / 60.0, .burst = 10},
+        {.name = "10/s", .rate = 10, .burst = 20},      {.name = "600 a minute", .window = 600},
+        {.name = "100/s", .rate = 100, .burst = 100},   {.name = "1000/s", .rate = 1000, .burst = 1000},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(servers); i++) {
+        g_autofree Server *server = g_memdup2(&servers[i], sizeof(Server));
+        Destination *destination = run_server(server, 1500);
+        double allowed = server->window > 0 ? server->window / 60.0 : server->rate;
+        unsigned taken = sum(server->taken, 300, 1500);
+        unsigned refused = sum(server->tried, 300, 1500) - taken;
+        g_test_message("%s: %.0f %% used, %.1f %% refused; pace %g", server->name, taken / allowed / 12,
+                       100.0 * refused / (taken + refused), destination->pace.rate.per_second);
+        g_assert_cmpfloat(taken, >=, 0.8 * allowed * 1200);
+        g_assert_cmpfloat(refused, <=, 3 + 0.05 * (taken + refused)); /* one at a time, where ten a minute are taken */
+        destination_free(destination);
+    }
+}
+
+/* Two minutes after a server takes everything again, so does it get it: nine tenths of what was sent before anybody
+ * refused. */
+static void recovery(void)
+{
+    static const Server servers[] = {
+        {.name = "a minute, from the start", .closed = 0, .opened = 60},
+        {.name = "a minute", .closed = 60, .opened = 120},
+        {.name = "ten minutes, from the start", .closed = 0, .opened = 600},
+        {.name = "ten minutes", .closed = 60, .opened = 660},
+        {.name = "an hour", .closed = 60, .opened = 3660},
+        {.name = "an hour, now and then one is taken", .closed = 60, .opened = 3660, .sporadic = 0.05, .back = 240},
+        {.name = "one refusal", .closed = 0, .opened = 1},
+    };
+    g_random_set_seed(16);
+    for (size_t i = 0; i < G_N_ELEMENTS(servers); i++) {
+        g_autofree Server *server = g_memdup2(&servers[i], sizeof(Server));
+        int64_t back = server->opened + (server->back > 0 ? server->back : 120);
+        Destination *destination = run_server(server, back + 30);
+        enum { FREE = 20 * 500 * 10 }; /* connections, recipients, transactions a second */
+        double reached = sum(server->taken, back, back + 30) / 30.0;
+        int64_t first = server->opened;
+        while (sum(server->taken, first, first + 1) < 0.9 * FREE && first < back + 29)
+            first++;
+        g_test_message("%s: %.0f a second then, back after %d s; pace %g", server->name, reached,
+                       (int)(first - server->opened), destination->pace.rate.per_second);
+        g_assert_cmpfloat(reached, >=, 0.9 * FREE);
+        for (int64_t second = server->closed; second + 63 < server->opened; second++)
+            g_assert_cmpuint(sum(server->tried, second, second + 63), >, 0); /* it is probed each minute */
+        destination_free(destination);
+    }
+}
+
+/* What is refused is not charged: a transaction of 300 that is refused once delays nothing by more than the rest. */
+static void refused_costs_nothing(void)
+{
+    Destination *destination = new_destination();
+    int64_t wake;
+    destination_begin(destination, 300);
+    destination_tell(destination, &(SiteReport){SITE_THROTTLED, 0, 300, true}, START, 0);
+    destination_end(destination);
+    g_assert_false(destination_room(destination, START, &wake));
+    g_assert_cmpint(wake, ==, START + CLOCK_SECOND);
+    g_assert_true(destination_room(destination, wake, &wake));
+    g_assert_cmpuint(destination_most(destination, 500, START + CLOCK_SECOND), ==, 1);
+    destination_resume(destination, START);
+    g_assert_cmpstr(destination_state(destination, START), ==, "alive");
+    g_assert_true(destination_room(destination, START, &wake));
+    destination_order_rate(destination, 1, START); /* nor does it cost anything of what the operator allows */
+    destination_begin(destination, 300);
+    destination_tell(destination, &(SiteReport){SITE_THROTTLED, 0, 300, true}, START, 0);
+    destination_end(destination);
+    g_assert_false(destination_room(destination, START, &wake));
+    g_assert_cmpint(wake, ==, START + CLOCK_SECOND);
+    destination_free(destination);
+}
+
+static void sizes(void)
+{
+    Destination *destination = new_destination();
+    g_assert_cmpuint(destination_most(destination, 500, START), ==, 500);
+    g_assert_false(destination_learn_recipients(destination, 0, START));
+    g_assert_true(destination_learn_recipients(destination, 100, START));
+    g_assert_false(destination_learn_recipients(destination, 100, START)); /* what was under way says nothing new */
+    g_assert_cmpuint(destination_most(destination, 500, START + SIZE_MEMORY - 1), ==, 100);
+    g_assert_cmpuint(destination_most(destination, 50, START), ==, 50);
+    g_assert_cmpuint(destination_most(destination, 500, START + SIZE_MEMORY), ==, 500);
+    destination->sizes.recipients = 0;
+    g_assert_false(destination_learn_recipients(destination, 1, START)); /* may be about those recipients */
+    g_assert_cmpuint(destination_most(destination, 500, START), ==, 500);
+    g_assert_false(destination_learn_recipients(destination, 2, START));
+    g_assert_false(destination_learn_recipients(destination, 1, START));
+    g_assert_false(destination_learn_recipients(destination, 1, START + 61 * CLOCK_SECOND));
+    g_assert_true(destination_learn_recipients(destination, 1, START + 62 * CLOCK_SECOND)); /* twice */
+    g_assert_cmpuint(destination_most(destination, 500, START + 3600 * CLOCK_SECOND), ==, 1);
+    g_assert_cmpuint(destination_most(destination, 500, START + 3700 * CLOCK_SECOND), ==, 500); /* it may grow again */
+    g_assert_true(destination_learn_recipients(destination, 100, START + 3700 * CLOCK_SECOND));
+    g_assert_cmpuint(destination_most_transactions(destination, 0, START), ==, 0);
+    destination_learn_transactions(destination, 7, START);
+    g_assert_cmpuint(destination_most_transactions(destination, 0, START), ==, 7);
+    g_assert_cmpuint(destination_most_transactions(destination, 5, START), ==, 5);
+    json_t *saved = destination_save(destination, START);
+    Destination *again = new_destination();
+    g_assert_true(destination_load(again, saved, START + CLOCK_SECOND));
+    g_assert_cmpuint(destination_most(again, 500, START + CLOCK_SECOND), ==, 100);
+    g_assert_cmpuint(destination_most_transactions(again, 0, START), ==, 7);
+    json_decref(saved);
+    destination_free(destination);
+    destination_free(again);
+}
+
+/* A pace that nobody has refused for hours is forgotten. */
+static void forgets(void)
+{
+    Destination *destination = new_destination();
+    destination_begin(destination, 1);
+    destination_tell(destination, &(SiteReport){.news = SITE_THROTTLED, .refused = 1}, START, 0);
+    destination_end(destination);
+    g_assert_cmpfloat(destination_rate(destination, START).per_second, >, 0);
+    g_assert_cmpstr(destination_state(destination, START), ==, "throttled");
+    g_assert_cmpfloat(destination_rate(destination, START + PACE_MEMORY + 1).per_second, ==, 0);
+    destination_free(destination);
+}
+
+static void remembers(void)
+{
+    Destination *destination = new_destination();
+    for (int i = 0; i < 4; i++)
+        fail_once(destination, START);
+    destination_set_reason(destination, "4.4.1", "connect: refused");
+    destination_order_rate(destination, 0.25, START);
+    destination->suspended = true;
+    g_assert_true(destination_memorable(destination, START));
+    json_t *saved = destination_save(destination, START);
+    char *text = json_dumps(saved, 0);
+    json_decref(saved);
+    json_t *read = json_loads(text, 0, NULL);
+    free(text);
+    Destination *again = new_destination();
+    g_assert_true(destination_load(again, read, START + CLOCK_SECOND));
+    g_assert_true(again->suspended);
+    g_assert_cmpfloat(again->ordered.per_second, ==, 0.25);
+    g_assert_cmpint(again->dead_until, ==, destination->dead_until);
+    g_assert_cmpuint(again->deaths, ==, 1);
+    g_assert_cmpstr(again->reason, ==, "connect: refused");
+    Destination *later = new_destination(); /* its time passed while nobody ran */
+    g_assert_true(destination_load(later, read, START + 400 * CLOCK_SECOND));
+    g_assert_false(destination_dead(later));
+    g_assert_true(destination_probing(later));
+    destination_free(destination);
+    destination_free(again);
+    destination_free(later);
+    json_decref(read);
+}
+
+/* A window and a pace come back; what makes no sense changes nothing. */
+static void remembers_window(void)
+{
+    Destination *destination = new_destination();
+    destination->window.size = 17;
+    destination->pace.rate.per_second = destination->pace.refused_at = 2;
+    destination->pace.refused = destination->pace.since = START;
+    destination->bucket.tokens = -3;
+    destination_set_reason(destination, "4.7.28", "too fast");
+    json_t *saved = destination_save(destination, START);
+    Destination *again = new_destination();
+    g_assert_true(destination_load(again, saved, START + CLOCK_SECOND));
+    g_assert_cmpstr(again->reason, ==, "too fast");
+    g_assert_cmpuint(again->window.size, ==, 17);
+    g_assert_cmpfloat(destination_rate(again, START + CLOCK_SECOND).per_second, ==, 2);
+    int64_t wake;
+    g_assert_false(destination_room(again, START, &wake)); /* the debt is to be paid, too */
+    Destination *old = new_destination();
+    g_assert_true(destination_load(old, saved, START + 2 * 3600 * CLOCK_SECOND));
+    g_assert_cmpuint(old->window.size, ==, 5);
+    g_assert_null(old->reason);
+    json_decref(saved);
+    static const char *const senseless[] = {"[]", "7", "{}", "{\"used\":-1}", "{\"used\":99999999999999999}", "null"};
+    for (size_t i = 0; i < G_N_ELEMENTS(senseless); i++) {
+        json_t *value = json_loads(senseless[i], JSON_DECODE_ANY, NULL);
+        g_assert_false(destination_load(old, value, START));
+        g_assert_cmpuint(old->window.size, ==, 5);
+        json_decref(value);
+    }
+    json_t *far = json_pack("{s:I,s:i,s:I,s:i}", "used", (json_int_t)START, "window", 100000, "dead_until",
+                            (json_int_t)(START + 365 * INT64_C(86400) * CLOCK_SECOND), "deaths", 1000);
+    g_assert_true(destination_load(old, far, START));
+    g_assert_false(destination_dead(old)); /* a wrong clock must not kill it for a year */
+    g_assert_cmpuint(old->window.size, ==, 20);
+    json_decref(far);
+    destination_free(destination);
+    destination_free(again);
+    destination_free(old);
+}
+
+/* Two processes that divide a relay have windows of half the size; one alone, before and after them, has the whole. */
+static void window_of_all(void)
+{
+    DestinationLimits half = standard;
+    half.window.limit /= 2;
+    half.share = 2;
+    Destination *alone = new_destination(), *one_of_two = destination_new("example.com", &half, START);
+    alone->window.size = 19;
+    json_t *saved = destination_save(alone, START);
+    g_assert_true(destination_load(one_of_two, saved, START));
+    g_assert_cmpuint(one_of_two->window.size, ==, 10);
+    json_decref(saved);
+    saved = destination_save(one_of_two, START);
+    alone->window.size = 5;
+    g_assert_true(destination_load(alone, saved, START));
+    g_assert_cmpuint(alone->window.size, ==, 20);
+    json_decref(saved);
+    destination_free(alone);
+    destination_free(one_of_two);
+}
+
+/* A further connection that is refused: the next is tried alone, later; idle ones go on. */
+static void full(void)
+{
+    Destination *destination = new_destination();
+    int64_t wake;
+    destination->sessions = destination->established = 3;
+    destination_learn_connections(destination, 3, START);
+    destination_learn_connections(destination, 4, START); /* at the same time */
+    g_assert_cmpint(destination->full_until, ==, START + CLOCK_SECOND);
+    g_assert_false(destination_room(destination, START, &wake));
+    g_assert_cmpint(wake, ==, destination->full_until);
+    GList link = {0};
+    g_queue_push_head_link(&destination->idle, &link);
+    g_assert_true(destination_room(destination, START, &wake));
+    g_queue_unlink(&destination->idle, &link);
+    g_assert_true(destination_room(destination, destination->full_until, &wake));
+    destination->sessions = 4; /* that one is on its way */
+    g_assert_false(destination_room(destination, destination->full_until, &wake));
+    destination->established = 4;
+    destination_connected(destination, START + CLOCK_SECOND);
+    g_assert_false(destination_room(destination, START + CLOCK_SECOND, &wake));
+    g_assert_cmpint(wake, ==, START + 2 * CLOCK_SECOND); /* the next */
+    destination->sessions = destination->established = 3;
+    g_assert_true(destination_room(destination, START + CLOCK_SECOND, &wake));
+    destination->sessions = destination->established = 20;
+    destination_connected(destination, START + CLOCK_SECOND);
+    g_assert_cmpuint(destination->connections, ==, 0); /* as many as there are ever to be */
+    destination_free(destination);
+}
+
+/* A server that bore three for a time and then bears all again: after a few cautious ones the others come at once. */
+static void full_no_more(void)
+{
+    Destination *destination = new_destination();
+    int64_t now = START, wake;
+    destination->sessions = destination->established = 3;
+    for (int i = 0; i < 10; i++) {
+        destination_learn_connections(destination, 3, now);
+        now = destination->full_until;
+    }
+    int64_t opened = now;
+    while (destination->connections > 0) {
+        if (!destination_room(destination, now, &wake)) {
+            now = wake;
+            continue;
+        }
+        destination->sessions = ++destination->established;
+        destination_connected(destination, now);
+    }
+    g_assert_cmpuint(destination->established, ==, 20);
+    g_assert_cmpint(now - opened, <=, 120 * CLOCK_SECOND);
+    destination_free(destination);
+}
+
+/* Of entries that come again and again to wait for a destination each is remembered once. */
+static void parked(void)
+{
+    Destination *destination = new_destination();
+    for (int64_t round = 0; round < 1000; round++)
+        for (uint8_t i = 0; i < 10; i++) {
+            int64_t now = START + round * 60 * CLOCK_SECOND;
+            destination_park(destination, &(Parked){.hash = {i}, .due = now + 60 * CLOCK_SECOND}, now);
+        }
+    g_assert_cmpuint(destination->parked->len, <=, 64);
+    for (unsigned i = 0; i < 250000; i++) /* of very many the first, as many as an inbox knows */
+        destination_park(destination, &(Parked){.source = i, .due = 2 * START}, START);
+    g_assert_cmpuint(destination->parked->len, ==, 200000);
+    g_assert_cmpuint(g_array_index(destination->parked, Parked, 199999).source, >, 199000);
+    destination_free(destination);
+}
+
+static void crowded(void)
+{
+    Destination *destination = new_destination();
+    destination->waiting = 5;
+    g_assert_false(destination_crowded(destination, START)); /* there is room for all */
+    destination->waiting = 6;
+    g_assert_true(destination_crowded(destination, START));
+    destination_begin(destination, 1);
+    destination->waiting = 4;
+    g_assert_false(destination_crowded(destination, START));
+    destination->waiting = 5;
+    g_assert_true(destination_crowded(destination, START));
+    destination->suspended = true;
+    g_assert_false(destination_crowded(destination, START));
+    destination->suspended = false;
+    destination_order_rate(destination, 100, START);
+    g_assert_false(destination_crowded(destination, START)); /* a rate is kept one by one */
+    destination_order_rate(destination, -1, START);
+    destination_tell(destination, &(SiteReport){.news = SITE_THROTTLED, .refused = 1}, START, 0);
+    g_assert_false(destination_crowded(destination, START)); /* one that was learnt, too */
+    destination_end(destination);
+    destination_free(destination);
+    destination = new_destination();
+    destination->waiting = 100;
+    destination_kill(destination, START, false, 0);
+    destination_revive(destination);
+    g_assert_false(destination_crowded(destination, START)); /* what was dead is tried with little */
+    succeed(destination, START);
+    g_assert_true(destination_crowded(destination, START));
+    destination_free(destination);
+}
+
+/* A server that lost a flight is spared others, over a restart, too; not for longer than it could have been. */
+static void remembers_pause(void)
+{
+    Destination *destination = new_destination();
+    pipelining_begin(&destination->pipelining);
+    pipelining_end(&destination->pipelining, false, START);
+    json_t *saved = destination_save(destination, START);
+    destination_free(destination);
+    destination = new_destination();
+    g_assert_true(destination_load(destination, saved, START + CLOCK_SECOND));
+    g_assert_cmpuint(pipelining_most(&destination->pipelining, 3, START + PIPELINING_PAUSE - 1), ==, 1);
+    g_assert_cmpuint(pipelining_most(&destination->pipelining, 3, START + PIPELINING_PAUSE), ==, 3);
+    destination_free(destination);
+    json_object_set_new(saved, "flights_pause", json_integer(START + 1000 * PIPELINING_PAUSE));
+    destination = new_destination();
+    g_assert_true(destination_load(destination, saved, START + CLOCK_SECOND));
+    g_assert_cmpuint(pipelining_most(&destination->pipelining, 3, START + CLOCK_SECOND), ==, 3);
+    json_decref(saved);
+    destination_free(destination);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/destination/escalates", escalates);
+    g_test_add_func("/destination/rates", rates);
+    g_test_add_func("/destination/bucket", bucket);
+    g_test_add_func("/destination/constant limits", constant_limits);
+    g_test_add_func("/destination/recovery", recovery);
+    g_test_add_func("/destination/refused costs nothing", refused_costs_nothing);
+    g_test_add_func("/destination/sizes", sizes);
+    g_test_add_func("/destination/forgets", forgets);
+    g_test_add_func("/destination/remembers", remembers);
+    g_test_add_func("/destination/remembers window", remembers_window);
+    g_test_add_func("/destination/window of all processes", window_of_all);
+    g_test_add_func("/destination/full", full);
+    g_test_add_func("/destination/full no more", full_no_more);
+    g_test_add_func("/destination/parked", parked);
+    g_test_add_func("/destination/crowded", crowded);
+    g_test_add_func("/destination/remembers pause", remembers_pause);
+    return g_test_run();
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* What becomes of an entry at the end of an attempt, and what is kept of it in memory. */
+#include "runners/outgoing/finish.h"
+
+#include <event2/event.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "runners/keys.h"
+#include "runners/outgoing/transport.h"
+#include "switchboard/intake.h"
+#include "switchboard/meta.h"
+#include "t/switchboard/fixture.h"
+
+typedef struct World {
+    Fixture fixture;
+    Config *config;
+    struct event_base *base;
+    TransportShared shared;
+    Transport *relay, *shut;
+    Destination *suspended; /* of shut */
+    Routes *routes;
+    Marks marks;
+    Finish finish;
+} World;
+
+static void *find_transport(void *data, const char *name)
+{
+    const World *world = data;
+    return strcmp(name, "shut") == 0 ? world->shut : world->relay;
+}
+
+static Transport *open_transport(World *world, const char *name)
+{
+    g_autoptr(GError) error = NULL;
+    Transport *transport = transport_new(&world->shared, name, &error);
+    g_assert_no_error(error);
+    return transport;
+}
+
+/* Mail for shut.example takes the transport shut, whose relay is suspended. */
+static void set_up(World *world, gconstpointer data)
+{
+    g_autoptr(GError) error = NULL;
+    fixture_set_up(&world->fixture, data);
+    g_autofree char *path = g_strconcat(world->fixture.path, ".conf", NULL);
+    g_autofree char *text = g_strdup_printf("[spool]\ndirectory = %s\n[out]\ntransport_table = shut.example:shut\n"
+                                            "[transport.shut]\nhost = 127.0.0.1\n", world->fixture.path);
+    g_assert_true(g_file_set_contents(path, text, -1, NULL));
+    world->config = config_load(path, true, &error);
+    g_assert_no_error(error);
+    g_unlink(path);
+    world->base = event_base_new();
+    Finish *finish = &world->finish;
+    marks_init(&world->marks);
+    finish_init(finish);
+    finish->backoff = (Backoff){.min_us = 300 * CLOCK_SECOND, .max_us = 4000 * CLOCK_SECOND,
+                                .lifetime_us = 5 * 86400 * CLOCK_SECOND};
+    world->shared = (TransportShared){
+        .base = world->base, .config = world->config, .instances = 1, .backoff = &finish->backoff};
+    world->relay = open_transport(world, "relay");
+    world->shut = open_transport(world, "shut");
+    world->suspended = transport_find(world->shut, "shut", true);
+    world->routes = routes_new(world->config, find_transport, world);
+    finish->laws = (RetryLaws){world->routes, &finish->backoff, false};
+    finish->spool = world->fixture.spool;
+    finish->slice = (Slice){0, 1};
+    finish->hop = hop_new(world->fixture.spool);
+    finish->marks = &world->marks;
+    static const char *const queues[SOURCES] = {[SOURCE_OUT] = "out", [SOURCE_RETRY] = "retry",
+                                                [SOURCE_NOTICE] = "notice"};
+    for (int source = 0; source < SOURCES; source++)
+        finish->inboxes[source] = fixture_inbox(&world->fixture, queues[source]);
+}
+
+static void tear_down(World *world, gconstpointer data)
+{
+    g_autoptr(GError) error = NULL;
+    g_assert_true(hop_settle_all(world->finish.hop, &error));
+    hop_free(world->finish.hop);
+    for (int source = 0; source < SOURCES; source++)
+        inbox_free(world->finish.inboxes[source]);
+    finish_clear(&world->finish);
+    marks_clear(&world->marks);
+    routes_free(world->routes);
+    transport_free(world->relay);
+    transport_free(world->shut);
+    event_base_free(world->base);
+    config_free(world->config);
+    fixture_tear_down(&world->fixture, data);
+}
+
+static Entry *claim(World *world, unsigned source)
+{
+    g_autoptr(GPtrArray) claimed = fixture_claim(world->finish.inboxes[source]);
+    g_assert_cmpuint(claimed->len, ==, 1);
+    return claimed->pdata[0];
+}
+
+/* An entry of out for one member behind the suspended relay and one elsewhere, who was deferred: all of it is tried. */
+static Delivery *tried(World *world)
+{
+    static const char *const recipients[] = {"anne@shut.example", "bob@example.net", NULL};
+    g_autoptr(GError) error = NULL;
+    json_t *meta = json_object();
+    meta_set_string(meta, META_LIST, "test.example.com");
+    meta_set_string(meta, KEY_ENVELOPE_SENDER, "test-bounces@example.com");
+    g_autoptr(Draft) draft = draft_new("out", meta);
+    g_autoptr(GBytes) octets = g_bytes_new_static("Subject: x\r\n\r\ny\r\n", 17);
+    draft_add_message(draft, octets);
+    fixture_add_recipients(draft, recipients);
+    Intake intake = {.draft = draft};
+    g_assert_true(intake_store(world->fixture.spool, &intake, 1, false));
+    Delivery *delivery = delivery_new(claim(world, SOURCE_OUT), SOURCE_OUT, &error);
+    g_assert_no_error(error);
+    delivery->chosen = world->relay;
+    delivery->exhausted = true;
+    delivery->deferred = 1;
+    delivery->parked = 1;
+    delivery_wait_for(delivery, world->suspended, clock_now() + 500 * CLOCK_SECOND, false);
+    return delivery;
+}
+
+static void end(World *world, Delivery *delivery)
+{
+    g_autoptr(GError) error = NULL;
+    GQueue over = G_QUEUE_INIT;
+    g_queue_push_tail(&over, delivery);
+    g_assert_true(finish_over(&world->finish, &over, &error));
+    g_assert_no_error(error);
+}
+
+/* Each part of a post waits for something else; the destination knows the one that waits for it alone. */
+static void parts_are_called_back(World *world, gconstpointer data)
+{
+    end(world, tried(world));
+    g_assert_cmpuint(fixture_count(&world->fixture, "retry", ".msg"), ==, 2);
+    g_assert_nonnull(world->suspended->parked);
+    g_assert_cmpuint(world->suspended->parked->len, ==, 1);
+    const Parked *parked = &g_array_index(world->suspended->parked, Parked, 0);
+    g_assert_cmpuint(parked->source, ==, SOURCE_RETRY);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Entry) entry = inbox_claim_hash(world->finish.inboxes[SOURCE_RETRY], parked->hash, parked->due, &error);
+    g_assert_no_error(error);
+    Recipient recipient;
+    g_assert_true(entry_next_recipient(entry, 0, &recipient));
+    g_assert_cmpint(strncmp(recipient.address, "anne@shut.example", recipient.length), ==, 0);
+    g_assert_false(entry_next_recipient(entry, recipient.next, &recipient));
+}
+
+/* A command that asked for an entry looks for it where it was. */
+static void asked_for_it_keeps_its_name(World *world, gconstpointer data)
+{
+    Delivery *delivery = tried(world);
+    g_autofree char *file = g_strconcat(entry_text(delivery->entry), ".msg", NULL);
+    delivery->withdrawn = delivery->asked = true;
+    end(world, delivery);
+    g_autofree char *there = fixture_files(&world->fixture, "out", "");
+    g_assert_cmpstr(there, ==, file);
+    g_assert_cmpuint(fixture_count(&world->fixture, "retry", ""), ==, 0);
+}
+
+/* Files may not grow, as on a full disk: the entry waits where it is, and nobody forgets that it may have been
+ * delivered. When there is room, that is written down. */
+static void doubts_outlive_a_full_disk(World *world, gconstpointer data)
+{
+    struct rlimit before;
+    g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
+    signal(SIGXFSZ, SIG_IGN);
+    Delivery *delivery = tried(world);
+    Recipient recipient;
+    g_assert_true(entry_next_recipient(delivery->entry, 0, &recipient));
+    delivery_doubt(delivery, recipient.offset);
+    EntryName name = *entry_name(delivery->entry);
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &(struct rlimit){4, before.rlim_max}), ==, 0);
+    end(world, delivery);
+    g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &before), ==, 0);
+    g_assert_cmpuint(fixture_count(&world->fixture, "retry", ".msg"), ==, 0);
+    g_autoptr(GError) error = NULL;
+    Entry *entry = inbox_claim_hash(world->finish.inboxes[SOURCE_OUT], name.hash, name.due, &error);
+    g_assert_nonnull(entry);
+    g_assert_cmpuint(finish_doubts(&world->finish, entry), ==, 1);
+    delivery = delivery_new(entry, SOURCE_OUT, &error);
+    delivery->doubts = finish_doubts(&world->finish, entry);
+    delivery->chosen = world->relay;
+    delivery->exhausted = true;
+    delivery->deferred = 2;
+    end(world, delivery);
+    g_autofree char *file = fixture_files(&world->fixture, "retry", ".msg");
+    g_autofree char *path = fixture_file_path(&world->fixture, "retry", file), *text = NULL;
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    g_assert_nonnull(strstr(text, "\"" KEY_DOUBTS "\":1"));
+    g_assert_cmpuint(g_hash_table_size(world->finish.doubts), ==, 0);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add("/finish/parts are called back", World, NULL, set_up, parts_are_called_back, tear_down);
+    g_test_add("/finish/what was asked for keeps its name", World, NULL, set_up, asked_for_it_keeps_its_name,
+               tear_down);
+    g_test_add("/finish/doubts outlive a full disk", World, NULL, set_up, doubts_outlive_a_full_disk, tear_down);
+    return g_test_run();
+}
