@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* listrunner held: ls, show; deciding is in held_decide.c. */
+/* listrunner held: ls, show; deciding is in held_decide.c, what is chosen in held_filter.c. */
 #include <stdio.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
 #include "cli/command.h"
+#include "cli/decide.h"
 #include "cli/held_decide.h"
 #include "cli/listing.h"
 #include "cli/message_text.h"
@@ -32,12 +33,18 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
         {"number", "NUMBER", COLUMN_NUMBER}, {"list", "LIST", COLUMN_TEXT},     {"age", "AGE", COLUMN_SPAN},
         {"sender", "SENDER", COLUMN_TEXT},   {"reason", "REASON", COLUMN_TEXT}, {"subject", "SUBJECT", COLUMN_TEXT},
         {NULL, NULL, COLUMN_TEXT}};
-    Store *store = site_store(site, false, error);
-    g_autoptr(List) list = store && argc > 0 ? list_find(store, argv[0], error) : NULL;
-    if (!store || (argc > 0 && !list))
-        return TOOL_LATER;
+    HeldFilter filter;
+    List *found;
+    if (argc > 0 && held_filter_list)
+        return command_usage(error, "the list is given twice");
+    if (argc > 0)
+        held_filter_list = argv[0];
+    int code = held_filter_read(site, &filter, &found, error);
+    g_autoptr(List) list = found;
+    if (code != TOOL_OK)
+        return code;
     g_autoptr(Listing) listing = listing_new(columns, json);
-    return held_each(store, list ? list->list_id : NULL, show_held, listing, error) ? TOOL_OK : TOOL_LATER;
+    return held_select(site_store(site, false, error), &filter, show_held, listing, error) ? TOOL_OK : TOOL_LATER;
 }
 
 static int run_show(Site *site, int argc, char **argv, GError **error)
@@ -45,7 +52,7 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
     int64_t number;
     if (headers && body)
         return command_usage(error, "--headers and --body exclude each other");
-    if (!held_number(argv[0], &number, error))
+    if (!decide_number(argv[0], "a held post", "listrunner held ls", &number, error))
         return TOOL_USAGE;
     Store *store = site_store(site, false, error);
     g_autoptr(Held) held = store ? held_find(store, number, error) : NULL;
@@ -66,6 +73,7 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
 static const GOptionEntry ls_options[] = {
     {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
     {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the numbers", NULL},
+    HELD_FILTER_OPTIONS,
     G_OPTION_ENTRY_NULL,
 };
 
@@ -85,8 +93,9 @@ static const Command show = {
     .least = 1, .most = 1, .options = show_options, .run = run_show,
 };
 
-static const Command *const verbs[] = {&ls, &show, &held_accept, &held_reject, &held_discard, NULL};
+static const Command *const verbs[] = {&ls, &show, &held_accept, &held_allow, &held_reject,
+                                       &held_discard, &held_ban, &held_forward, NULL};
 
 const Command cmd_held = {
-    .name = "held", .arguments = "", .summary = "Show held posts, accept, reject or discard them", .verbs = verbs,
+    .name = "held", .arguments = "", .summary = "Show held posts, and decide about them", .verbs = verbs,
 };

@@ -45,6 +45,39 @@ static bool print_of_store(Site *site, GError **error)
     return true;
 }
 
+static const struct {
+    const char *name, *type, *help;
+} job_figures[] = {
+    {"task_runs_total", "counter", "How often the timer did a job."},
+    {"task_failures_total", "counter", "How often it failed."},
+    {"task_last_run_seconds", "gauge", "How long ago its last run ended."},
+    {"task_failed", "gauge", "Whether its last run failed."},
+    {"task_late_seconds", "gauge", "How long it has been due; 0: it is not."},
+};
+
+static double job_figure(const TaskJob *job, size_t which)
+{
+    const double figures[] = {(double)job->runs, (double)job->failures, age_of(job->ended_at), *job->fault != 0,
+                              age_of(job->due_at)};
+    return figures[which];
+}
+
+static bool print_jobs(Site *site, GError **error)
+{
+    Store *store = site_store(site, false, error);
+    g_autoptr(GPtrArray) jobs = store ? task_job_all(store, error) : NULL;
+    for (size_t i = 0; jobs && i < G_N_ELEMENTS(job_figures); i++) {
+        const char *name = job_figures[i].name;
+        printf("# HELP listrunner_%s %s\n# TYPE listrunner_%s %s\n", name, job_figures[i].help, name,
+               job_figures[i].type);
+        for (unsigned at = 0; at < jobs->len; at++) {
+            const TaskJob *job = jobs->pdata[at];
+            printf("listrunner_%s{job=\"%s\"} %.17g\n", name, job->name, job_figure(job, i));
+        }
+    }
+    return jobs != NULL;
+}
+
 static int run(Site *site, int argc, char **argv, GError **error)
 {
     g_autoptr(GError) cause = NULL, absent = NULL;
@@ -61,7 +94,7 @@ static int run(Site *site, int argc, char **argv, GError **error)
         fprintf(stderr, "not all figures of destinations: %s\n", fault);
     const bool whole = fault == NULL;
     json_decref(reply);
-    bool counted = print_of_store(site, &absent);
+    bool counted = print_of_store(site, &absent) && print_jobs(site, &absent);
     if (!counted)
         fprintf(stderr, "no figures of held posts, requests and parts: %s\n", absent->message);
     return whole && counted ? TOOL_OK : TOOL_NOT_SO;

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* listrunner pending: requests to join or leave that wait for an answer. */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
 #include "cli/command.h"
+#include "cli/decide.h"
 #include "cli/listing.h"
-#include "cli/plain.h"
 #include "cli/work_site.h"
 #include "lists/request.h"
 
@@ -19,14 +16,7 @@ static char *reason;
 
 static bool request_number(const char *text, int64_t *number, GError **error)
 {
-    char *end;
-    errno = 0;
-    *number = strtoll(text, &end, 10);
-    if (errno == 0 && end != text && *end == '\0' && *number > 0)
-        return true;
-    g_autofree char *shown = g_utf8_make_valid(text, -1);
-    command_usage(error, "'%s' is no number of a request; listrunner pending ls shows them", shown);
-    return false;
+    return decide_number(text, "a request", "listrunner pending ls", number, error);
 }
 
 static json_t *row_of(const Pending *pending)
@@ -83,41 +73,29 @@ typedef struct Verdict {
     const char *past; /* "accepted" */
 } Verdict;
 
-static bool decide_one(WorkPlace *place, const Verdict *verdict, int64_t number, Subscription *made, GError **error)
+static char *decide(Work *work, int64_t number, void *data, GError **error)
 {
-    g_autoptr(Work) work = work_new(place->store, &place->site, &place->actor);
-    if (!work_begin(work, error))
-        return false;
-    if (request_decide(work, number, verdict->verdict, reason, made, error))
-        return work_commit(work, place->spool, error);
-    work_cancel(work);
-    return false;
+    const Verdict *verdict = data;
+    g_auto(Subscription) made = {0};
+    if (!request_decide(work, number, verdict->verdict, reason, &made, error))
+        return NULL;
+    return g_strdup_printf(": %s %s%s", made.address, pending_kind_text(made.kind),
+                           made.result == SUBSCRIPTION_NO_CHANGE ? " (nothing to change)" : "");
 }
 
 static int decide_all(Site *site, const Verdict *verdict, char **argv, GError **error)
 {
     int64_t number;
     WorkPlace place;
-    for (size_t at = 0; argv[at]; at++)
-        if (!request_number(argv[at], &number, error))
+    g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof number);
+    for (; *argv; argv++) {
+        if (!request_number(*argv, &number, error))
             return TOOL_USAGE;
+        g_array_append_val(numbers, number);
+    }
     if (!work_place_open(&place, site, error))
         return TOOL_LATER;
-    int worst = TOOL_OK;
-    for (size_t at = 0; argv[at]; at++) {
-        g_autoptr(GError) refusal = NULL;
-        g_auto(Subscription) made = {0};
-        request_number(argv[at], &number, NULL);
-        if (decide_one(&place, verdict, number, &made, &refusal)) {
-            printf("%" G_GINT64_FORMAT " %s: %s %s%s\n", number, verdict->past, made.address,
-                   pending_kind_text(made.kind), made.result == SUBSCRIPTION_NO_CHANGE ? " (nothing to change)" : "");
-            continue;
-        }
-        plain_complain("listrunner pending: %" G_GINT64_FORMAT " is not %s: %s", number, verdict->past,
-                       refusal->message);
-        worst = MAX(worst, command_exit_code(refusal));
-    }
-    return worst;
+    return decide_each(&place, numbers, "pending", verdict->past, decide, (void *)verdict);
 }
 
 static int run_accept(Site *site, int argc, char **argv, GError **error)

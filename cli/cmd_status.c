@@ -16,8 +16,28 @@
 #include "cli/status_text.h"
 
 #define WATCH_PAUSE 2 /* seconds */
+#define JOB_LATE (15 * 60 * CLOCK_SECOND) /* nobody does what the timer should */
 
 static gboolean as_json, watching;
+
+/* What the timer did, and since when a job is late by more than it should be. */
+static json_t *jobs_of(Store *store, GError **error)
+{
+    g_autoptr(GPtrArray) all = task_job_all(store, error);
+    if (!all)
+        return NULL;
+    json_t *jobs = json_array();
+    int64_t now = clock_now();
+    for (unsigned at = 0; at < all->len; at++) {
+        const TaskJob *job = all->pdata[at];
+        json_array_append_new(jobs, json_pack("{ss so so sI sI sI so sb}", "name", job->name, "last_run",
+                                              listing_time(job->ended_at), "due_at", listing_time(job->due_at), "done",
+                                              (json_int_t)job->done, "runs", (json_int_t)job->runs, "failures",
+                                              (json_int_t)job->failures, "fault", listing_text(job->fault), "late",
+                                              now - job->due_at > JOB_LATE));
+    }
+    return jobs;
+}
 
 /* What the database knows: the master knows none, so this is looked up here. */
 static void add_of_store(Site *site, json_t *status)
@@ -34,6 +54,8 @@ static void add_of_store(Site *site, json_t *status)
         held_posts = json_pack("{sI so}", "count", (json_int_t)count, "since", listing_time(oldest));
     if (held_posts && pending_count(store, clock_now(), &count, &oldest, &error))
         requests = json_pack("{sI so}", "count", (json_int_t)count, "since", listing_time(oldest));
+    json_t *jobs = requests ? jobs_of(store, &error) : NULL;
+    json_object_set_new(status, "jobs", jobs ? jobs : json_null());
     json_object_set_new(status, "fragments", fragments ? fragments : json_null());
     json_object_set_new(status, "held", held_posts ? held_posts : json_null());
     json_object_set_new(status, "requests", requests ? requests : json_null());

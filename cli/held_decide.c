@@ -1,107 +1,124 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* listrunner held: accept, reject, discard. */
+/* listrunner held: accept, allow, reject, discard, ban, forward. */
 #include "cli/held_decide.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "base/fail.h"
-#include "cli/plain.h"
-#include "cli/work_site.h"
+#include "cli/decide.h"
 #include "lists/held_post.h"
 
 static char *reason;
 
-bool held_number(const char *text, int64_t *number, GError **error)
-{
-    char *end;
-    errno = 0;
-    *number = strtoll(text, &end, 10);
-    if (errno == 0 && end != text && *end == '\0' && *number > 0)
-        return true;
-    g_autofree char *shown = g_utf8_make_valid(text, -1);
-    command_usage(error, "'%s' is no number of a held post; listrunner held ls shows them", shown);
-    return false;
-}
-
 /* A verdict, and the word for what was done: "accepted". */
-typedef struct Decision {
+typedef struct HeldDecision {
     HeldVerdict verdict;
     const char *past;
-} Decision;
+} HeldDecision;
 
-static bool decide_one(WorkPlace *place, HeldVerdict verdict, int64_t number, bool *told, GError **error)
+static char *decide(Work *work, int64_t number, void *data, GError **error)
 {
-    g_autoptr(Work) work = work_new(place->store, &place->site, &place->actor);
-    if (!work_begin(work, error))
-        return false;
-    if (held_post_decide(work, number, verdict, reason, told, error))
-        return work_commit(work, place->spool, error);
-    work_cancel(work);
-    return false;
+    const HeldDecision *decision = data;
+    bool told;
+    if (!held_post_decide(work, number, decision->verdict, reason, &told, error))
+        return NULL;
+    return g_strdup(decision->verdict == HELD_REJECT && !told
+                        ? "; its sender is not told: it came from a program, or from no address"
+                        : "");
 }
 
-static int decide_all(Site *site, const Decision *decision, char **argv, GError **error)
+static int decide_all(Site *site, const HeldDecision *decision, char **argv, GError **error)
 {
-    int64_t number;
     WorkPlace place;
-    for (size_t i = 0; argv[i]; i++)
-        if (!held_number(argv[i], &number, error))
-            return TOOL_USAGE;
+    g_autoptr(GArray) numbers = NULL;
+    if (reason && !g_utf8_validate(reason, -1, NULL))
+        return command_usage(error, "--reason is not UTF-8");
+    int code = held_filter_numbers(argv, site, &numbers, error);
+    if (code != TOOL_OK)
+        return code;
     if (!work_place_open(&place, site, error))
         return TOOL_LATER;
-    int worst = TOOL_OK;
-    for (size_t i = 0; argv[i]; i++) {
-        g_autoptr(GError) refusal = NULL;
-        bool told;
-        held_number(argv[i], &number, NULL);
-        if (decide_one(&place, decision->verdict, number, &told, &refusal)) {
-            bool untold = decision->verdict == HELD_REJECT && !told;
-            printf("%" G_GINT64_FORMAT " %s%s\n", number, decision->past,
-                   untold ? "; its sender is not told: it came from a program, or from no address" : "");
-            continue;
-        }
-        plain_complain("listrunner held: %" G_GINT64_FORMAT " is not %s: %s", number, decision->past, refusal->message);
-        worst = MAX(worst, command_exit_code(refusal));
-    }
-    return worst;
+    return decide_each(&place, numbers, "held", decision->past, decide, (void *)decision);
 }
 
 static int run_accept(Site *site, int argc, char **argv, GError **error)
 {
-    return decide_all(site, &(Decision){HELD_ACCEPT, "accepted"}, argv, error);
+    return decide_all(site, &(HeldDecision){HELD_ACCEPT, "accepted"}, argv, error);
+}
+
+static int run_allow(Site *site, int argc, char **argv, GError **error)
+{
+    return decide_all(site, &(HeldDecision){HELD_ALLOW, "accepted, and its sender from now on"}, argv, error);
 }
 
 static int run_reject(Site *site, int argc, char **argv, GError **error)
 {
-    if (reason && !g_utf8_validate(reason, -1, NULL))
-        return command_usage(error, "--reason is not UTF-8");
-    return decide_all(site, &(Decision){HELD_REJECT, "rejected"}, argv, error);
+    return decide_all(site, &(HeldDecision){HELD_REJECT, "rejected"}, argv, error);
 }
 
 static int run_discard(Site *site, int argc, char **argv, GError **error)
 {
-    return decide_all(site, &(Decision){HELD_DISCARD, "discarded"}, argv, error);
+    return decide_all(site, &(HeldDecision){HELD_DISCARD, "discarded"}, argv, error);
 }
 
-static const GOptionEntry reject_options[] = {
-    {"reason", 0, 0, G_OPTION_ARG_FILENAME, &reason, "what the sender is told", "TEXT"},
-    G_OPTION_ENTRY_NULL,
-};
+static int run_ban(Site *site, int argc, char **argv, GError **error)
+{
+    return decide_all(site, &(HeldDecision){HELD_BAN, "discarded, and its sender banned"}, argv, error);
+}
+
+static char *forward(Work *work, int64_t number, void *data, GError **error)
+{
+    return held_post_forward(work, number, data, error) ? g_strdup_printf(" %s", (const char *)data) : NULL;
+}
+
+static int run_forward(Site *site, int argc, char **argv, GError **error)
+{
+    WorkPlace place;
+    int64_t number;
+    g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof number);
+    if (!decide_number(argv[0], "a held post", "listrunner held ls", &number, error))
+        return TOOL_USAGE;
+    g_array_append_val(numbers, number);
+    if (!work_place_open(&place, site, error))
+        return TOOL_LATER;
+    return decide_each(&place, numbers, "held", "forwarded to", forward, argv[1]);
+}
+
+#define REASON {"reason", 0, 0, G_OPTION_ARG_FILENAME, &reason, "what the sender is told", "TEXT"}
+
+static const GOptionEntry options[] = {HELD_FILTER_OPTIONS, G_OPTION_ENTRY_NULL};
+static const GOptionEntry reject_options[] = {REASON, HELD_FILTER_OPTIONS, G_OPTION_ENTRY_NULL};
+
+#define DETAILS "Without numbers, the options say which posts are meant; those that meet all of them are."
 
 const Command held_accept = {
-    .name = "accept", .arguments = "NUMBER...", .summary = "Let held posts through to the list", .least = 1, .most = -1,
-    .run = run_accept,
+    .name = "accept", .arguments = "[NUMBER...]", .summary = "Let held posts through to the list", .details = DETAILS,
+    .most = -1, .options = options, .run = run_accept,
+};
+
+const Command held_allow = {
+    .name = "allow", .arguments = "[NUMBER...]",
+    .summary = "The same, and their senders need no moderator any more", .details = DETAILS, .most = -1,
+    .options = options, .run = run_allow,
 };
 
 const Command held_reject = {
-    .name = "reject", .arguments = "NUMBER...", .summary = "Send held posts away with a notice to the sender",
-    .least = 1, .most = -1, .options = reject_options, .run = run_reject,
+    .name = "reject", .arguments = "[NUMBER...]", .summary = "Send held posts away with a notice to the sender",
+    .details = DETAILS, .most = -1, .options = reject_options, .run = run_reject,
 };
 
 const Command held_discard = {
-    .name = "discard", .arguments = "NUMBER...", .summary = "Throw held posts away, telling nobody", .least = 1,
-    .most = -1, .run = run_discard,
+    .name = "discard", .arguments = "[NUMBER...]", .summary = "Throw held posts away, telling nobody",
+    .details = DETAILS, .most = -1, .options = options, .run = run_discard,
+};
+
+const Command held_ban = {
+    .name = "ban", .arguments = "[NUMBER...]",
+    .summary = "The same, and their senders can neither post nor join any more", .details = DETAILS, .most = -1,
+    .options = options, .run = run_ban,
+};
+
+const Command held_forward = {
+    .name = "forward", .arguments = "NUMBER ADDRESS", .summary = "Send a held post to somebody, and keep it",
+    .least = 2, .most = 2, .run = run_forward,
 };

@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* The verbs of `listrunner held` that decide about a held post. */
+/* listrunner held: the verbs that decide, and which posts they mean. */
 #include "cli/command.h"
 
-extern const Command held_accept, held_reject, held_discard;
+extern const Command held_accept, held_allow, held_reject, held_discard, held_ban, held_forward;
 
-/* A request's number; false with a usage error. */
-bool held_number(const char *text, int64_t *number, GError **error);
+/* The options by which posts are chosen: --list, --sender, --older, --newer. */
+extern char *held_filter_list, *held_filter_sender, *held_filter_older, *held_filter_newer;
+#define HELD_FILTER_OPTIONS \
+    {"list", 0, 0, G_OPTION_ARG_STRING, &held_filter_list, "those of a list", "LIST"}, \
+    {"sender", 0, 0, G_OPTION_ARG_FILENAME, &held_filter_sender, "those of a sender", "ADDRESS"}, \
+    {"older", 0, 0, G_OPTION_ARG_STRING, &held_filter_older, "those held longer than this (3d, 12h)", "AGE"}, \
+    {"newer", 0, 0, G_OPTION_ARG_STRING, &held_filter_newer, "those held no longer than this", "AGE"}
+
+/* Reads the options; *list owns what filter borrows. Returns an exit code. */
+int held_filter_read(Site *site, HeldFilter *filter, List **list, GError **error);
+
+/* The numbers that argv names, or else those that the options find; one of both must be there. Returns an exit code. */
+int held_filter_numbers(char **argv, Site *site, GArray **numbers, GError **error);

@@ -236,6 +236,38 @@ static unsigned print_notices(FILE *out, const json_t *status)
     return count;
 }
 
+/* A job of the timer that failed at its last run, or that nobody runs. */
+static bool job_waits(const json_t *job)
+{
+    const char *fault = text_of(job, "fault");
+    return (fault && *fault) || json_is_true(json_object_get(job, "late"));
+}
+
+static void print_jobs(FILE *out, const json_t *jobs)
+{
+    size_t i;
+    const json_t *job;
+    json_array_foreach(jobs, i, job) {
+        const char *fault = text_of(job, "fault");
+        g_autofree char *shown = fault && *fault ? plain_text(fault) : NULL;
+        if (shown)
+            fprintf(out, "  The timer's job %s failed: %s\n      listrunner task ls\n", text_of(job, "name"), shown);
+        else if (job_waits(job))
+            fprintf(out, "  The timer's job %s is due since %s, and nobody does it\n      listrunner task ls\n",
+                    text_of(job, "name"), text_of(job, "due_at"));
+    }
+}
+
+static bool any_job_waits(const json_t *jobs)
+{
+    size_t i;
+    const json_t *job;
+    json_array_foreach(jobs, i, job)
+        if (job_waits(job))
+            return true;
+    return false;
+}
+
 bool status_waits(const json_t *status)
 {
     return print_notices(NULL, status) > 0 ||
@@ -243,6 +275,7 @@ bool status_waits(const json_t *status)
            json_array_size(json_object_get(status, "troubles")) > 0 || number_of(status, "pending") > 0 ||
            number_of(json_object_get(status, "held"), "count") > 0 ||
            number_of(json_object_get(status, "requests"), "count") > 0 || text_of(status, "store_fault") ||
+           any_job_waits(json_object_get(status, "jobs")) ||
            text_of(status, "troubles_fault") || text_of(status, "fault");
 }
 
@@ -270,6 +303,7 @@ static void print_attention(FILE *out, const json_t *status)
         print_since(out, asked, text_of(requests, "since"));
         fputs("      listrunner pending ls\n", out);
     }
+    print_jobs(out, json_object_get(status, "jobs"));
     const json_t *troubles = json_object_get(status, "troubles");
     json_array_foreach(troubles, i, one)
         if (!was_told(troubles, i))

@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/mailbox.h"
+#include "lists/ban.h"
 #include "lists/letter.h"
 #include "mail/answer.h"
 #include "mail/message.h"
@@ -11,6 +15,8 @@
 #include "switchboard/meta.h"
 
 #define ATTACH_MAX (48 * 1024) /* octets of the post's header */
+#define EXPIRE_MAX 200         /* posts in one transaction */
+#define DAY (24 * 3600 * CLOCK_SECOND)
 
 static bool accept(Work *work, const Held *held, GError **error)
 {
@@ -45,32 +51,130 @@ static bool reject(Work *work, const Held *held, const char *reason, bool *told,
     if (!list)
         return false;
     g_autofree char *subject = template_brief(held->subject ? held->subject : "");
-    g_autofree char *none = letter_sentence(work, list, "no_reason", NULL);
+    g_autofree char *language = letter_language(work, list, held->sender);
+    g_autofree char *none = letter_sentence_in(work, list, language, "no_reason", NULL);
+    g_autoptr(GString) indented = g_string_new(reason && *reason ? reason : none);
+    g_string_replace(indented, "\n", "\n    ", 0);
     const TemplateValue values[] = {
-        {"subject", subject}, {"sender", held->sender}, {"reasons", reason ? reason : none}, {0}};
+        {"subject", subject}, {"sender", held->sender}, {"reasons", indented->str}, {0}};
     g_autofree char *id = g_strdup_printf("rejected.%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT, held->held_at,
                                           held->number);
     g_autoptr(json_t) post = meta_parse(held->meta, strlen(held->meta), NULL);
-    ListLetter letter = {.template = "rejected", .values = values, .to = held->sender, .id = id,
+    ListLetter letter = {.template = "rejected", .values = values, .language = language, .to = held->sender, .id = id,
                          .in_reply_to = held->message_id ? held->message_id : "", .attach = NOTICE_HEADER,
                          .about = held->message, .most = ATTACH_MAX, .trace = meta_string(post, META_TRACE, NULL)};
     return work_letter(work, list, &letter, error);
 }
 
+/* The other rules still look at what the sender writes. */
+static bool allow_sender(Work *work, const Held *held, GError **error)
+{
+    Store *store = work_store(work);
+    if (!held->sender || !mailbox_valid(held->sender))
+        return true;
+    for (int at = 0; at < 2; at++) {
+        Role role = at == 0 ? ROLE_MEMBER : ROLE_NONMEMBER;
+        g_autoptr(GError) missing = NULL;
+        if (member_set_moderation(store, held->list_id, role, held->sender, ACTION_DEFER, &missing))
+            return true;
+        if (!g_error_matches(missing, FAIL, FAIL_MISSING)) {
+            g_propagate_error(error, g_steal_pointer(&missing));
+            return false;
+        }
+    }
+    return member_add(store, held->list_id, ROLE_NONMEMBER, held->sender, NULL, NULL, error) &&
+           member_set_moderation(store, held->list_id, ROLE_NONMEMBER, held->sender, ACTION_DEFER, error);
+}
+
+static bool ban_sender(Work *work, const List *list, const Held *held, GError **error)
+{
+    g_autoptr(GError) refusal = NULL;
+    if (!list)
+        return false;
+    if (!held->sender || !mailbox_valid(held->sender) || ban_impose(work, list, held->sender, &refusal) ||
+        g_error_matches(refusal, FAIL, FAIL_EXISTS)) /* banned already */
+        return true;
+    g_propagate_error(error, g_steal_pointer(&refusal));
+    return false;
+}
+
+/* What a verdict does besides removing the post. */
+static bool carry_out(Work *work, const Held *held, HeldVerdict verdict, const char *reason, bool *told, GError **error)
+{
+    g_autoptr(List) list = verdict == HELD_BAN ? list_by_id(work_store(work), held->list_id, error) : NULL;
+    switch (verdict) {
+    case HELD_ACCEPT:
+        return accept(work, held, error);
+    case HELD_ALLOW:
+        return accept(work, held, error) && allow_sender(work, held, error);
+    case HELD_REJECT:
+        return reject(work, held, reason, told, error);
+    case HELD_BAN:
+        return ban_sender(work, list, held, error);
+    default:
+        return true;
+    }
+}
+
 bool held_post_decide(Work *work, int64_t number, HeldVerdict verdict, const char *reason, bool *told, GError **error)
 {
+    static const char *const results[] = {
+        [HELD_ACCEPT] = "accepted", [HELD_ALLOW] = "accepted (and its sender from now on)", [HELD_REJECT] = "rejected",
+        [HELD_DISCARD] = "discarded", [HELD_BAN] = "discarded (and its sender banned)", [HELD_DEFER] = "deferred",
+    };
     *told = false;
     g_autoptr(Held) held = held_find(work_store(work), number, error);
-    if (!held)
-        return false;
-    if (verdict == HELD_ACCEPT && !accept(work, held, error))
-        return false;
-    if (verdict == HELD_REJECT && !reject(work, held, reason, told, error))
+    if (!held || !carry_out(work, held, verdict, reason, told, error))
         return false;
     work_log(work, held->list_id, "held=%" G_GINT64_FORMAT " by=<%s> result=%s", number,
-             work_actor(work)->address ? work_actor(work)->address : "operator",
-             verdict == HELD_ACCEPT   ? "accepted"
-             : verdict == HELD_REJECT ? "rejected"
-                                      : "discarded");
-    return held_remove(work_store(work), number, error);
+             work_actor(work)->address ? work_actor(work)->address : "operator", results[verdict]);
+    return verdict == HELD_DEFER || held_remove(work_store(work), number, error);
+}
+
+bool held_post_forward(Work *work, int64_t number, const char *address, GError **error)
+{
+    if (!mailbox_valid(address))
+        return fail(error, FAIL_NEVER, "\"%s\" is no address", address);
+    g_autoptr(Held) held = held_find(work_store(work), number, error);
+    g_autoptr(List) list = held ? list_by_id(work_store(work), held->list_id, error) : NULL;
+    if (!list)
+        return false;
+    g_autofree char *subject = template_brief(held->subject ? held->subject : "");
+    g_autofree char *sender = template_brief(held->sender ? held->sender : "");
+    g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, number);
+    g_autofree char *size = g_strdup_printf("%" G_GINT64_FORMAT, held->size);
+    const TemplateValue values[] = {{"subject", subject}, {"sender", sender}, {"reasons", held->reason},
+                                    {"number", text},     {"size", size},     {"attached", ""}, {0}};
+    ListLetter letter = {.template = "held_forward", .values = values, .to = address, .attach = NOTICE_MESSAGE,
+                         .about = held->message};
+    work_log(work, held->list_id, "held=%s by=<%s> result=forwarded to=<%s>", text,
+             work_actor(work)->address ? work_actor(work)->address : "operator", address);
+    return work_letter(work, list, &letter, error);
+}
+
+static bool note_expired(const Held *held, void *data)
+{
+    GArray *numbers = data;
+    g_array_append_val(numbers, held->number);
+    return numbers->len < EXPIRE_MAX;
+}
+
+bool held_post_expire(Work *work, const List *list, int64_t *discarded, GError **error)
+{
+    g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    *discarded = 0;
+    if (list->max_days_to_hold == 0)
+        return true;
+    const HeldFilter old = {.list_id = list->list_id, .before = work_now(work) - list->max_days_to_hold * DAY};
+    if (!held_select(work_store(work), &old, note_expired, numbers, error))
+        return false;
+    for (unsigned at = 0; at < numbers->len; at++) {
+        int64_t number = g_array_index(numbers, int64_t, at);
+        work_log(work, list->list_id, "held=%" G_GINT64_FORMAT " result=discarded (held for max_days_to_hold = %"
+                 G_GINT64_FORMAT ")", number, list->max_days_to_hold);
+        if (!held_remove(work_store(work), number, error))
+            return false;
+    }
+    *discarded = numbers->len;
+    return true;
 }

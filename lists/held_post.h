@@ -10,10 +10,21 @@
 
 typedef enum HeldVerdict {
     HELD_ACCEPT,  /* it goes to the list, through the queue pipeline */
+    HELD_ALLOW,   /* the same, and its sender's posts are not held for who sent them any more */
     HELD_REJECT,  /* its sender is told, with the reason */
     HELD_DISCARD, /* nobody is told */
+    HELD_BAN,     /* the same, and its sender can neither post to the list nor join it any more */
+    HELD_DEFER,   /* it waits on */
 } HeldVerdict;
 
 /* reason may be NULL. *told: the sender of a rejected post gets a letter; not when it has no sender, or a program sent
  * it (RFC 3834, 2). FAIL_MISSING: there is no such held post. */
 bool held_post_decide(Work *work, int64_t number, HeldVerdict verdict, const char *reason, bool *told, GError **error);
+
+/* Sends the post, whole and as it came, to somebody who is to look at it; it waits on. FAIL_MISSING as above;
+ * FAIL_NEVER: address is none. */
+bool held_post_forward(Work *work, int64_t number, const char *address, GError **error);
+
+/* Discards the list's posts that are held longer than its max_days_to_hold; *discarded is how many. A few hundred at a
+ * time: call it again while it discards some. */
+bool held_post_expire(Work *work, const List *list, int64_t *discarded, GError **error);

@@ -5,32 +5,106 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/fail.h"
 #include "base/log.h"
 #include "base/octets.h"
+#include "lists/template_name.h"
 #include "runners/keys.h"
 #include "switchboard/meta.h"
 
-#define VALUES_MAX 40
+#define VALUES_MAX 64
+
+/* Mailman's names for values of ours, so that its templates can be used. */
+static const struct {
+    const char *ours, *mailman;
+} same_values[] = {
+    {"address", "user_address"}, {"address", "user_email"}, {"address", "member"},
+    {"sender", "sender_email"},  {"reason", "reasons"},
+};
+
+static void add_value(TemplateValue *values, size_t *count, const char *name, const char *value)
+{
+    if (*count < VALUES_MAX - 1)
+        values[(*count)++] = (TemplateValue){name, value};
+}
 
 /* Fills text with the values that every letter has, and its own. */
-static char *fill(const List *list, const char *text, const TemplateValue *own)
+static char *fill(const Work *work, const List *list, const char *text, const TemplateValue *own)
 {
     g_autofree char *owner = list_address(list, "owner"), *request = list_address(list, "request");
     g_autofree char *join = list_address(list, "join"), *leave = list_address(list, "leave");
-    TemplateValue values[VALUES_MAX] = {
-        {"list_name", list->display_name && *list->display_name ? list->display_name : list->list_name},
-        {"description", list->description},
-        {"posting_address", list->posting_address},
-        {"owner_address", owner},
-        {"request_address", request},
-        {"join_address", join},
-        {"leave_address", leave},
+    const char *name = list->display_name && *list->display_name ? list->display_name : list->list_name;
+    const TemplateValue common[] = {
+        {"list_name", name}, {"display_name", name}, {"description", list->description}, {"info", list->info},
+        {"list_id", list->list_id}, {"mail_host", list->mail_host}, {"domain", list->mail_host},
+        {"posting_address", list->posting_address}, {"listname", list->posting_address},
+        {"fqdn_listname", list->posting_address}, {"short_listname", list->list_name}, {"owner_address", owner},
+        {"owner_email", owner}, {"request_address", request}, {"request_email", request}, {"join_address", join},
+        {"join_email", join}, {"leave_address", leave}, {"leave_email", leave},
+        {"language", list->preferred_language}, {"site_address", work_site(work)->site_owner},
+        {"site_email", work_site(work)->site_owner},
     };
-    size_t count = 7;
-    for (; own && own->name && count < VALUES_MAX - 1; own++)
-        values[count++] = *own;
+    TemplateValue values[VALUES_MAX] = {0};
+    size_t count = 0;
+    for (; own && own->name; own++) {
+        add_value(values, &count, own->name, own->value);
+        for (size_t at = 0; at < G_N_ELEMENTS(same_values); at++)
+            if (strcmp(same_values[at].ours, own->name) == 0)
+                add_value(values, &count, same_values[at].mailman, own->value);
+    }
+    for (size_t at = 0; at < G_N_ELEMENTS(common); at++)
+        add_value(values, &count, common[at].name, common[at].value);
     g_autofree char *filled = template_fill(text, values);
     return g_utf8_make_valid(filled, -1);
+}
+
+/* ---- texts ---- */
+
+/* The file, in the first language and folder that have it. */
+static char *load_file(const Work *work, const List *list, const char *language, const char *template)
+{
+    const char *const languages[] = {language, list->preferred_language, "en"};
+    const char *site = work_site(work)->templates;
+    for (size_t at = 0; at < G_N_ELEMENTS(languages); at++) {
+        char *text = site ? template_load_from(site, languages[at], template) : NULL;
+        if (!text)
+            text = template_load_from(NULL, languages[at], template);
+        if (text)
+            return text;
+    }
+    return NULL;
+}
+
+static bool has_subject(const char *text)
+{
+    return g_ascii_strncasecmp(text, "Subject:", strlen("Subject:")) == 0;
+}
+
+char *letter_text(const Work *work, const List *list, const char *language, const char *template, GError **error)
+{
+    const TemplateName *name = template_name_find(template);
+    g_autofree char *set = NULL, *file = NULL;
+    const char *wanted = language ? language : list->preferred_language;
+    if (name && !template_text_find(work_store(work), name->mailman, list, wanted, &set, error))
+        return NULL;
+    if (set && has_subject(set))
+        return g_steal_pointer(&set);
+    file = load_file(work, list, wanted, template);
+    if (!set && !file)
+        fail(error, FAIL_MISSING, "there is no template %s", template);
+    if (!set || !file || !has_subject(file))
+        return set ? g_steal_pointer(&set) : g_steal_pointer(&file);
+    file[strcspn(file, "\n")] = '\0';
+    return g_strconcat(file, "\n\n", set, NULL);
+}
+
+char *letter_language(const Work *work, const List *list, const char *address)
+{
+    char *language = NULL;
+    g_autoptr(GError) error = NULL;
+    if (!address_language(work_store(work), list->list_id, address, &language, &error))
+        log_warn("the language of <%s> is not known: %s", address, error->message);
+    return language ? language : g_strdup(list->preferred_language);
 }
 
 /* A letter to one address, or to those that were given. */
@@ -56,21 +130,27 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
     g_auto(GStrv) recipients = recipients_of(letter);
     if (!*recipients)
         return true;
-    g_autofree char *template =
-        template_load(work_site(work)->templates, list->preferred_language, letter->template, &why);
+    g_autofree char *language = letter->language ? g_strdup(letter->language)
+                                : letter->to && !letter->recipients ? letter_language(work, list, letter->to)
+                                                                    : g_strdup(list->preferred_language);
+    g_autofree char *template = letter_text(work, list, language, letter->template, &why);
+    if (!template && !g_error_matches(why, FAIL, FAIL_MISSING)) {
+        g_propagate_error(error, g_steal_pointer(&why));
+        return false;
+    }
     if (!template) {
         log_warn("%s list=%s no letter: %s", work_actor(work)->from ? work_actor(work)->from : "-", list->list_id,
                  why->message);
         return true;
     }
-    g_autofree char *text = fill(list, template, letter->values), *owner = list_address(list, "owner");
+    g_autofree char *text = fill(work, list, template, letter->values), *owner = list_address(list, "owner");
     g_autofree char *id = message_id_for(work, list, letter);
     const char *sender = letter->envelope_sender ? letter->envelope_sender : "";
     Notice notice = {.from_name = letter->from_name, .from = letter->from ? letter->from : owner, .to = letter->to,
-                     .text = text, .id = id, .in_reply_to = letter->in_reply_to,
+                     .reply_to = letter->reply_to, .text = text, .id = id, .in_reply_to = letter->in_reply_to,
                      .date = letter->date ? letter->date : work_now(work), .personal = letter->personal,
                      .replied = letter->in_reply_to != NULL, .attach = letter->attach, .about = letter->about,
-                     .most = letter->most};
+                     .further = letter->further, .most = letter->most};
     GPtrArray *pieces = notice_compose(&notice);
     json_t *meta = json_object();
     meta_set_string(meta, META_TRACE, letter->trace);
@@ -86,6 +166,15 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
     return true;
 }
 
+/* Once a day, so that nobody wonders why there is no answer. */
+static bool tell_no_more(Work *work, const List *list, const char *address, int64_t most, GError **error)
+{
+    g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, most);
+    const TemplateValue values[] = {{"address", address}, {"number", number}, {0}};
+    ListLetter letter = {.template = "no_more_today", .values = values, .to = address, .in_reply_to = ""};
+    return work_letter(work, list, &letter, error);
+}
+
 bool letter_allowed(Work *work, const List *list, const char *address, bool *allowed, GError **error)
 {
     int64_t most = work_site(work)->answers_a_day, today = 0;
@@ -97,7 +186,7 @@ bool letter_allowed(Work *work, const List *list, const char *address, bool *all
     *allowed = today <= most;
     if (!*allowed)
         work_log(work, list->list_id, "to=<%s> result=no-letter (it got %" G_GINT64_FORMAT " today)", address, most);
-    return true;
+    return today != most + 1 || tell_no_more(work, list, address, most, error);
 }
 
 char **letter_owners(Store *store, const List *list, const char *site_owner, GError **error)
@@ -120,16 +209,22 @@ static char *find_sentence(const char *text, const char *key)
     return NULL;
 }
 
-char *letter_sentence(const Work *work, const List *list, const char *key, const TemplateValue *values)
+char *letter_sentence_in(const Work *work, const List *list, const char *language, const char *key,
+                         const TemplateValue *values)
 {
     /* A site's own file need not have every sentence: then the built-in one, then the English one. */
-    const char *const folders[] = {work_site(work)->templates, NULL, NULL};
-    const char *const languages[] = {list->preferred_language, list->preferred_language, "en"};
+    const char *const folders[] = {work_site(work)->templates, NULL, NULL, NULL};
+    const char *const languages[] = {language, language, list->preferred_language, "en"};
     for (size_t at = 0; at < G_N_ELEMENTS(folders); at++) {
-        g_autofree char *text = template_load(folders[at], languages[at], "answers", NULL);
+        g_autofree char *text = template_load_from(folders[at], languages[at], "answers");
         g_autofree char *sentence = text ? find_sentence(text, key) : NULL;
         if (sentence)
-            return fill(list, sentence, values);
+            return fill(work, list, sentence, values);
     }
     return g_strdup(key);
+}
+
+char *letter_sentence(const Work *work, const List *list, const char *key, const TemplateValue *values)
+{
+    return letter_sentence_in(work, list, list->preferred_language, key, values);
 }

@@ -16,6 +16,9 @@ static const ConfigKey keys[] = {
      .about = "How long somebody who asked to join or leave a list may take to confirm it."},
     {"moderator_request_life", DURATION("180d", DAY, 3650 * DAY),
      .about = "How long a request to join or leave waits for a moderator before it is dropped."},
+    {"held_notice_interval", DURATION("5m", 0, DAY),
+     .about = "The moderators of a list get at most one notice of held posts in this time; what is held meanwhile is "
+      "told in one mail, when it has passed."},
     {.name = NULL},
 };
 

@@ -40,6 +40,8 @@ void work_site_init(WorkSite *site, const Config *config)
         .answers_a_day = config_integer(config, "site", "max_autoresponses_per_day"),
         .pending_request_life = config_duration(config, "site", "pending_request_life"),
         .moderator_request_life = config_duration(config, "site", "moderator_request_life"),
+        .held_notice_interval = config_duration(config, "site", "held_notice_interval"),
+        .gathers = config_has_worker(config, "task"),
     };
 }
 
@@ -92,6 +94,12 @@ const Actor *work_actor(const Work *work)
 int64_t work_now(const Work *work)
 {
     return work->now;
+}
+
+void work_become(Work *work, ActorRole role, const char *address)
+{
+    work->actor.role = role;
+    work->actor.address = address;
 }
 
 void work_entry(Work *work, const char *queue, json_t *meta, GPtrArray *pieces, char **recipients)

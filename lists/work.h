@@ -26,6 +26,8 @@ typedef struct WorkSite {
     int64_t answers_a_day;          /* letters to an address that did not prove itself; 0: no limit */
     int64_t pending_request_life;   /* us; until the person answers */
     int64_t moderator_request_life; /* us; until a moderator does */
+    int64_t held_notice_interval;   /* us; a list's moderators get no more than one notice of held posts in it */
+    bool gathers;                   /* the timer runs, and tells of what was held meanwhile */
     VerpKeys *keys;                 /* for signed addresses and links; NULL where none is read */
 } WorkSite;
 
@@ -53,6 +55,8 @@ Store *work_store(const Work *work);
 const WorkSite *work_site(const Work *work);
 const Actor *work_actor(const Work *work);
 int64_t work_now(const Work *work); /* the same for the whole unit */
+/* From now on this person asks, who proved who he is; address is borrowed. */
+void work_become(Work *work, ActorRole role, const char *address);
 
 /* Adds an entry. Takes meta, pieces (of GBytes, the message) and recipients (g_strfreev()). */
 void work_entry(Work *work, const char *queue, json_t *meta, GPtrArray *pieces, char **recipients);

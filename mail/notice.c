@@ -74,7 +74,7 @@ static bool is_quotable(const char *id)
     for (const char *at = id; *at; at++)
         if (*at <= ' ' || *at >= 127 || *at == '<' || *at == '>')
             return false;
-    return strlen(id) <= LINE_LIMIT;
+    return *id && strlen(id) <= LINE_LIMIT;
 }
 
 static void append_fields(GString *out, const Notice *notice, const char *subject)
@@ -85,6 +85,8 @@ static void append_fields(GString *out, const Notice *notice, const char *subjec
     g_string_append_printf(out, *name ? "From: %s\r\n <%s>\r\n" : "From: %s%s\r\n", name, notice->from);
     g_string_append_printf(out, "To: %s\r\nSubject: %s\r\nMessage-ID: <%s>\r\nDate: %s\r\n", notice->to, encoded,
                            notice->id, date);
+    if (notice->reply_to)
+        g_string_append_printf(out, "Reply-To: %s\r\n", notice->reply_to);
     if (notice->in_reply_to && is_quotable(notice->in_reply_to))
         g_string_append_printf(out, "In-Reply-To: <%s>\r\nReferences: <%s>\r\n", notice->in_reply_to,
                                notice->in_reply_to);
@@ -105,11 +107,11 @@ static GBytes *start_of(GBytes *octets, size_t most)
 }
 
 /* The attachment's own fields, and its octets. */
-static void append_attached(GPtrArray *pieces, GString *out, const Notice *notice)
+static void append_attached(GPtrArray *pieces, GString *out, const Notice *notice, GBytes *octets)
 {
     bool all = notice->attach == NOTICE_MESSAGE;
-    g_autoptr(Message) about = message_new(notice->about);
-    g_autoptr(GBytes) wanted = all ? g_bytes_ref(notice->about) : message_head(about);
+    g_autoptr(Message) about = message_new(octets);
+    g_autoptr(GBytes) wanted = all ? g_bytes_ref(octets) : message_head(about);
     g_autoptr(GBytes) attached = start_of(wanted, notice->most);
     g_string_append_printf(out, "Content-Type: %s\r\nContent-Disposition: inline\r\n",
                            all ? "message/rfc822" : "text/rfc822-headers");
@@ -144,7 +146,11 @@ GPtrArray *notice_compose(const Notice *notice)
         if (notice->delivery_status)
             g_string_append_printf(out, "Content-Type: message/delivery-status\r\n\r\n%s\r\n--%s\r\n",
                                    notice->delivery_status, boundary);
-        append_attached(pieces, out, notice);
+        append_attached(pieces, out, notice, notice->about);
+        for (unsigned at = 0; notice->further && at < notice->further->len; at++) {
+            g_string_append_printf(out, "\r\n--%s\r\n", boundary);
+            append_attached(pieces, out, notice, notice->further->pdata[at]);
+        }
         g_string_append_printf(out, "\r\n--%s--\r\n", boundary);
     }
     g_ptr_array_add(pieces, g_bytes_new(out->str, out->len));

@@ -20,6 +20,7 @@ typedef struct Notice {
     const char *from_name; /* UTF-8; NULL: none */
     const char *from;      /* mailbox */
     const char *to;        /* mailbox */
+    const char *reply_to;  /* mailbox; NULL: none */
     const char *text;      /* UTF-8; its first line is "Subject: ..." */
     const char *id;        /* Message-ID without brackets: the caller's, so that a repeat has the same */
     const char *in_reply_to; /* Message-ID without brackets; NULL: none */
@@ -28,8 +29,9 @@ typedef struct Notice {
     bool replied; /* Auto-Submitted: auto-replied, else auto-generated */
     NoticeAttach attach;
     GBytes *about; /* the message, for NOTICE_HEADER and NOTICE_MESSAGE */
-    /* The most octets of it that are attached; 0: no limit. Of a longer one it is the start, up to the end of a line
-     * if there is one in its second half, and Content-Description says so. */
+    const GPtrArray *further; /* more messages, of GBytes, attached in the same way; NULL: none */
+    /* The most octets of it (and of each further one) that are attached; 0: no limit. Of a longer one it is the
+     * start, up to the end of a line if there is one in its second half, and Content-Description says so. */
     size_t most;
     const char *delivery_status; /* makes it a report of RFC 3464 (mail/dsn.h); wants about. NULL: none */
 } Notice;

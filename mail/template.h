@@ -14,6 +14,10 @@
  * be NULL. FAIL_MISSING when none has it. g_free(). */
 char *template_load(const char *folder, const char *language, const char *name, GError **error);
 
+/* The same from exactly one place: folder (NULL: the built-in one) and language, written in any usual way ("de",
+ * "de-AT", "zh", "zh_CN"). NULL when there is none. g_free(). */
+char *template_load_from(const char *folder, const char *language, const char *name);
+
 /* The folder of built-in templates, for tests and uninstalled programs;
  * NULL: the installed one. Not copied. */
 void template_set_built_in(const char *folder);
@@ -30,3 +34,6 @@ char *template_brief(const char *text);
 
 /* values ends with an element without name. g_free(). */
 char *template_fill(const char *text, const TemplateValue *values);
+
+/* The names in text that template_fill() would look for, each once; g_strfreev(). */
+char **template_names(const char *text);

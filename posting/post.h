@@ -92,6 +92,7 @@ typedef struct Post {
     size_t size;    /* octets, as it came */
     const char *left, *left_reason; /* why a part of a message comes alone (KEY_LEFT), or NULL */
     bool moderated; /* a person let it pass */
+    const char *password; /* that stood in it to let it pass, and was taken out (mail/approved.h); NULL: none */
     bool ours;      /* we wrote it (virgin) */
     int64_t post_id; /* its number on the list, 0: none; handed out before the handlers run */
     bool no_requests; /* nobody works mail to -join, -leave and -request: no field names them */

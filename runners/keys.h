@@ -37,6 +37,9 @@
 /* Written into entries that come from the outbox of the store (lists/work.h). */
 #define KEY_OUTBOX "outbox"         /* bool: the first runner records that it was worked on */
 
+/* Written into the queue task by who wants a job of the timer done at once. */
+#define KEY_JOB "job"               /* string: its name */
+
 /* Written by in. */
 #define KEY_MODERATED "approved"    /* bool: a person or a password let it pass */
 #define KEY_HITS "hits"             /* array of strings: rules that matched */

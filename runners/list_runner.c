@@ -190,6 +190,7 @@ void list_runner_post_free(ListRunnerPost *own)
         return;
     post_clear(&own->post);
     message_free(own->message);
+    work_free(own->letters);
     g_free(own);
 }
 
@@ -262,6 +263,22 @@ bool list_runner_record_effect(Runner *runner, Entry *entry, int64_t number, GEr
     ListRunner *own = runner_data(runner);
     g_autofree char *name = list_runner_effect(entry);
     return store_record_effect(own->store, name, number, error);
+}
+
+bool list_runner_record_outbox(Runner *runner, Entry *entry, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    bool before;
+    int64_t number;
+    if (!meta_bool(entry_meta(entry), KEY_OUTBOX, false))
+        return true;
+    if (!store_begin(own->store, error))
+        return false;
+    if (list_runner_find_effect(runner, entry, &before, &number, error) &&
+        (before || list_runner_record_effect(runner, entry, 0, error)))
+        return store_commit(own->store, error);
+    store_rollback(own->store);
+    return false;
 }
 
 static Draft *draft_without_message(const char *queue, Entry *entry)

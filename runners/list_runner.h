@@ -57,6 +57,7 @@ typedef struct ListRunnerPost {
     bool settles;     /* it has something to write */
     int verdict;      /* for in: Verdict */
     bool tell;        /* for in: its sender gets a letter */
+    Work *letters;    /* for in: those that were written with their rows; NULL: none */
 } ListRunnerPost;
 
 /* Reads the entry and whether its effect was recorded. NULL: FAIL_NEVER when its list is gone. The result borrows from
@@ -84,6 +85,10 @@ char *list_runner_effect(const Entry *entry);
  * what number? If not, the one that makes it records it. */
 bool list_runner_find_effect(Runner *runner, Entry *entry, bool *before, int64_t *number, GError **error);
 bool list_runner_record_effect(Runner *runner, Entry *entry, int64_t number, GError **error);
+
+/* For runners without a transaction: tells whoever looks after the outbox that an entry that came from there was worked
+ * on, in a transaction of its own, since hardly any entry comes from there. */
+bool list_runner_record_outbox(Runner *runner, Entry *entry, GError **error);
 
 /* A draft with the entry's metadata (less what belongs to the entry alone) and
  * the message as it is now. */

@@ -22,7 +22,8 @@
     _(archive) \
     _(defragment) \
     _(command) \
-    _(rest)
+    _(rest) \
+    _(task)
 
 #define DECLARE(folder) extern const ConfigSettings folder##_settings;
 FOLDERS(DECLARE)

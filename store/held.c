@@ -6,7 +6,8 @@
 #include "store/store_internal.h"
 
 #define COLUMNS \
-    "held.number, list.list_id, held.message_id, held.subject, held.sender, held.reason, held.meta, held.held_at"
+    "held.number, list.list_id, held.message_id, held.subject, held.sender, held.reason, held.meta, held.held_at, " \
+    "held.told, length(held.message)"
 #define FROM " FROM held JOIN list ON list.key = held.list "
 
 void held_free(Held *held)
@@ -42,10 +43,11 @@ static bool insert(Store *store, Held *held, GError **error)
     size_t length = 0;
     const void *octets = held->message ? g_bytes_get_data(held->message, &length) : NULL;
     if (!query_run(store, error, NULL,
-                   "INSERT INTO held (number, list, message_id, subject, sender, reason, meta, held_at, message) "
-                   "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                   "INSERT INTO held (number, list, message_id, subject, sender, reason, meta, held_at, message, "
+                   "told) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
                    INTEGER(number), INTEGER(key), TEXT(held->message_id), TEXT(held->subject), TEXT(held->sender),
-                   TEXT(held->reason), TEXT(held->meta), INTEGER(held->held_at), BLOB(octets, length)))
+                   TEXT(held->reason), TEXT(held->meta), INTEGER(held->held_at),
+                   BLOB(octets, length), INTEGER(held->told)))
         return false;
     held->number = number;
     return true;
@@ -68,33 +70,23 @@ static Held *read_row(Query *query)
     held->reason = g_strdup(query_text(query, 5));
     held->meta = g_strdup(query_text(query, 6));
     held->held_at = query_integer(query, 7);
+    held->told = (HeldTold)query_integer(query, 8);
+    held->size = query_integer(query, 9);
     return held;
 }
 
 Held *held_find(Store *store, int64_t number, GError **error)
 {
-    g_autoptr(Query) query =
-        query_open(store, error,
-                   "SELECT " COLUMNS ", held.message, COALESCE(held_attempt.attempts, 0)" FROM
-                   "LEFT JOIN held_attempt ON held_attempt.number = held.number WHERE held.number = $1",
-                   INTEGER(number));
+    g_autoptr(Query) query = query_open(
+        store, error, "SELECT " COLUMNS ", held.message" FROM "WHERE held.number = $1", INTEGER(number));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_DONE)
         fail(error, FAIL_MISSING, "there is no held post %" G_GINT64_FORMAT, number);
     if (step != STEP_ROW)
         return NULL;
     Held *held = read_row(query);
-    held->message = query_blob(query, 8);
-    held->attempts = query_integer(query, 9);
+    held->message = query_blob(query, 10);
     return held;
-}
-
-bool held_attempt(Store *store, int64_t number, GError **error)
-{
-    return query_run(store, error, NULL,
-                     "INSERT INTO held_attempt (number, attempts) SELECT number, 1 FROM held WHERE number = $1 "
-                     "ON CONFLICT (number) DO UPDATE SET attempts = held_attempt.attempts + 1",
-                     INTEGER(number));
 }
 
 static bool remove_row(Store *store, int64_t number, GError **error)
@@ -110,15 +102,25 @@ bool held_remove(Store *store, int64_t number, GError **error)
     return write_begin(store, &write, error) && write_end(store, &write, remove_row(store, number, error), error);
 }
 
-bool held_each(Store *store, const char *list_id, HeldEach *each, void *data, GError **error)
+/* The conditions that every statement of held_select() ends with, and their parameters behind the first. */
+#define FILTER \
+    "($2 IS NULL OR lower(held.sender) = $2) AND ($3 = 0 OR held.held_at < $3) AND held.held_at >= $4 AND " \
+    "held.number >= $5 AND ($6 = 0 OR held.number <= $6) ORDER BY held.number"
+
+bool held_select(Store *store, const HeldFilter *filter, HeldEach *each, void *data, GError **error)
 {
     int64_t key = 0;
-    if (list_id && !list_key(store, list_id, &key, error))
+    if (filter->list_id && !list_key(store, filter->list_id, &key, error))
         return false;
-    g_autoptr(Query) query =
-        list_id
-            ? query_open(store, error, "SELECT " COLUMNS FROM "WHERE held.list = $1 ORDER BY held.number", INTEGER(key))
-            : query_start(store, error, "SELECT " COLUMNS FROM "ORDER BY held.number", NULL, 0);
+    g_autofree char *sender = filter->sender ? g_utf8_strdown(filter->sender, -1) : NULL;
+    const Value values[] = {INTEGER(key),           TEXT(sender),           INTEGER(filter->before),
+                            INTEGER(filter->after), INTEGER(filter->first), INTEGER(filter->last)};
+    const char *sql = filter->list_id && filter->untold
+                          ? "SELECT " COLUMNS FROM "WHERE held.list = $1 AND held.told = 0 AND " FILTER
+                      : filter->list_id ? "SELECT " COLUMNS FROM "WHERE held.list = $1 AND " FILTER
+                      : filter->untold  ? "SELECT " COLUMNS FROM "WHERE $1 = 0 AND held.told = 0 AND " FILTER
+                                        : "SELECT " COLUMNS FROM "WHERE $1 = 0 AND " FILTER;
+    g_autoptr(Query) query = query_start(store, error, sql, values, G_N_ELEMENTS(values));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         g_autoptr(Held) held = read_row(query);
@@ -126,6 +128,58 @@ bool held_each(Store *store, const char *list_id, HeldEach *each, void *data, GE
             return true;
     }
     return step == STEP_DONE;
+}
+
+bool held_each(Store *store, const char *list_id, HeldEach *each, void *data, GError **error)
+{
+    return held_select(store, &(HeldFilter){.list_id = list_id}, each, data, error);
+}
+
+char **held_lists(Store *store, bool untold, GError **error)
+{
+    g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(Query) query = query_start(
+        store, error,
+        untold ? "SELECT list_id FROM list WHERE key IN (SELECT list FROM held WHERE told = 0) ORDER BY list_id"
+               : "SELECT list_id FROM list WHERE key IN (SELECT list FROM held) ORDER BY list_id",
+        NULL, 0);
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW)
+        g_ptr_array_add(lists, g_strdup(query_text(query, 0)));
+    if (step != STEP_DONE)
+        return NULL;
+    g_ptr_array_add(lists, NULL);
+    return (char **)g_ptr_array_free(g_steal_pointer(&lists), FALSE);
+}
+
+bool held_set_told(Store *store, int64_t number, HeldTold told, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write,
+                     query_run(store, error, NULL, "UPDATE held SET told = $2 WHERE number = $1", INTEGER(number),
+                               INTEGER(told)),
+                     error);
+}
+
+static bool count_notice(Store *store, const char *list_id, int64_t now, int64_t gap, bool *due, GError **error)
+{
+    int64_t key, changed = 0;
+    if (!list_key(store, list_id, &key, error) ||
+        !query_run(store, error, &changed,
+                   "INSERT INTO held_notice (list, told_at) VALUES ($1, $2) "
+                   "ON CONFLICT (list) DO UPDATE SET told_at = $2 WHERE held_notice.told_at <= $2 - $3",
+                   INTEGER(key), INTEGER(now), INTEGER(gap)))
+        return false;
+    *due = changed > 0;
+    return true;
+}
+
+bool held_notice_due(Store *store, const char *list_id, int64_t now, int64_t gap, bool *due, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write, count_notice(store, list_id, now, gap, due, error), error);
 }
 
 bool held_count(Store *store, int64_t *count, int64_t *oldest, GError **error)
@@ -152,7 +206,7 @@ GPtrArray *held_page(Store *store, const char *list_id, int64_t skip, unsigned l
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         Held *held = read_row(query);
-        held->message = query_blob(query, 8);
+        held->message = query_blob(query, 10);
         g_ptr_array_add(page, held);
     }
     return step == STEP_DONE ? g_steal_pointer(&page) : NULL;

@@ -12,13 +12,21 @@
 #include "store/list.h"
 #include "store/store_type.h"
 
+/* What moderators know of it. */
+typedef enum HeldTold {
+    HELD_TOLD_NOBODY, /* a notice will come */
+    HELD_TOLD_ALONE,  /* they got a notice about this one post */
+    HELD_TOLD_MANY,   /* they got one that names several, or want none */
+} HeldTold;
+
 typedef struct Held {
     int64_t number; /* for people: the request id, unique in the store */
     char *list_id, *message_id, *subject, *sender, *reason;
     char *meta;       /* the entry's metadata, JSON */
     int64_t held_at;
-    GBytes *message;  /* NULL from held_each() */
-    int64_t attempts; /* held_attempt() so far; 0 from held_each() */
+    HeldTold told;
+    int64_t size;     /* octets of message */
+    GBytes *message;  /* NULL from held_each() and held_select() */
 } Held;
 
 void held_free(Held *held);
@@ -27,14 +35,32 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Held, held_free)
 /* number is set on return. */
 bool held_add(Store *store, Held *held, GError **error);
 Held *held_find(Store *store, int64_t number, GError **error);
-/* Counts that somebody begins to decide about it. Once this is committed, whoever finds more than his own attempt must
- * look for what another left outside the store. A number that is not held is passed over. */
-bool held_attempt(Store *store, int64_t number, GError **error);
 bool held_remove(Store *store, int64_t number, GError **error);
 /* How many are held on all lists, and since when the oldest (0: none). */
 bool held_count(Store *store, int64_t *count, int64_t *oldest, GError **error);
 /* Those of a list, whole, in order: up to limit (of Held, freed with the array) after the first `skip`; how many. */
 GPtrArray *held_page(Store *store, const char *list_id, int64_t skip, unsigned limit, GError **error);
 bool held_total(Store *store, const char *list_id, int64_t *total, GError **error);
+
+/* Calls each for every held post in order of its number, all those of one list or (list_id NULL) of all lists; each
+ * returns false to stop, and must not write to the store. */
 typedef bool HeldEach(const Held *held, void *data);
-bool held_each(Store *store, const char *list_id, HeldEach *each, void *data, GError **error); /* list_id NULL: all */
+bool held_each(Store *store, const char *list_id, HeldEach *each, void *data, GError **error);
+
+/* Which posts are meant; a field that is NULL or 0 asks for nothing. */
+typedef struct HeldFilter {
+    const char *list_id;
+    const char *sender;      /* any case */
+    int64_t before, after;   /* held_at is earlier, is not earlier */
+    int64_t first, last;     /* the number is not less, is not greater */
+    bool untold;             /* only those of HELD_TOLD_NOBODY */
+} HeldFilter;
+bool held_select(Store *store, const HeldFilter *filter, HeldEach *each, void *data, GError **error);
+
+/* The List-Ids of lists that have held posts, only such of HELD_TOLD_NOBODY if untold; g_strfreev(). */
+char **held_lists(Store *store, bool untold, GError **error);
+
+bool held_set_told(Store *store, int64_t number, HeldTold told, GError **error);
+/* May the moderators of the list get a notice now, since the last was sent longer than gap (us) ago? If *due, this one
+ * counts as sent. */
+bool held_notice_due(Store *store, const char *list_id, int64_t now, int64_t gap, bool *due, GError **error);

@@ -35,6 +35,7 @@ typedef struct List {
     char **acceptable_aliases;
     char **accept_these_nonmembers, **hold_these_nonmembers, **reject_these_nonmembers, **discard_these_nonmembers;
     char **archivers; /* names of [archiver.NAME]; empty: all */
+    char *moderator_password; /* hash (store/password.h); "": none */
     char *transport;  /* name of [transport.NAME]; empty: the default one */
     int default_member_action, default_nonmember_action; /* Action */
     int archive_policy;                                  /* ArchivePolicy */
@@ -45,6 +46,7 @@ typedef struct List {
     bool include_rfc2369_headers, first_strip_reply_to, require_explicit_destination;
     bool respond_to_post_requests, admin_immed_notify, admin_notify_mchanges;
     bool send_welcome_message, send_goodbye_message, process_bounces;
+    int64_t max_days_to_hold; /* 0: for ever */
     int defragment;      /* DefragmentWish */
     int partial_action;  /* PartialAction */
     int fragment_expiry; /* FragmentExpiry */
@@ -85,6 +87,7 @@ typedef enum SettingType {
     SETTING_LINE,
     SETTING_WORDS,
     SETTING_CHOICE,
+    SETTING_PASSWORD, /* only its hash is kept, and nobody gets to see it */
 } SettingType;
 
 typedef struct ListSetting {
@@ -104,8 +107,8 @@ typedef struct ListSetting {
 extern const ListSetting list_settings[]; /* ended by an element without name */
 
 /* The value as text, g_free(); NULL with FAIL_MISSING: no such setting. BOOL:
- * yes or no. INTERVAL: "7d", "36h". WORDS: separated by commas, a comma inside a word as "\,";
- * list_set() takes that, and lines too. */
+ * yes or no. PASSWORD: "" in any case. INTERVAL: "7d", "36h". WORDS: separated by commas, a comma inside a word as
+ * "\,"; list_set() takes that, and lines too. */
 char *list_get(const List *list, const char *name, GError **error);
 
 /* Checks and stores one setting. FAIL_NEVER names what is allowed. */

@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/mailbox.h"
 #include "store/list.h"
+#include "store/password.h"
 #include "store/store_internal.h"
 
 #define INTEGER_MAX_VALUE INT64_C(1000000000)
@@ -114,10 +115,16 @@ const ListSetting list_settings[] = {
             "Addresses, or patterns that begin with ^, whose posts are held."),
     SETTING(include_rfc2369_headers, SETTING_BOOL, "yes", NULL, "Add List-Help, List-Post and the others of RFC 2369."),
     SETTING(info, SETTING_TEXT, "", NULL, "More about the list, several lines."),
+    SETTING(max_days_to_hold, SETTING_INTEGER, "0", NULL,
+            "Posts that nobody decided about are discarded when they were held for so long; 0: never.",
+            .unit = "days"),
     SETTING(max_message_size, SETTING_INTEGER, "40", NULL, "Hold posts larger than this; 0: no limit.",
             .unit = "KiB"),
     SETTING(max_num_recipients, SETTING_INTEGER, "10", NULL,
             "Hold posts with as many recipients in To and Cc, or more; 0: no limit.", .unit = "recipients"),
+    SETTING(moderator_password, SETTING_PASSWORD, "", NULL,
+            "A post with this password in a field Approved, or in its first line as \"Approved: PASSWORD\", passes "
+            "without moderation. The password is taken out of it, kept only as a hash, and never shown; empty: none."),
     SETTING(msg_footer, SETTING_TEXT, "", NULL,
             "Text behind every copy of a post.", .placeholders = POST_PLACEHOLDERS,
             .example = "To leave: mail to $list_name-leave@$mail_host"),
@@ -380,6 +387,8 @@ char *list_setting_canonical(const List *list, const ListSetting *setting, const
         return canonical_choice(setting, value, error);
     case SETTING_WORDS:
         return canonical_words(setting, value, error);
+    case SETTING_PASSWORD:
+        return *value ? password_hash(value, error) : g_strdup("");
     default:
         return canonical_text(setting, value, error);
     }
@@ -434,7 +443,7 @@ void list_settings_clear(List *list)
     for (const ListSetting *setting = list_settings; setting->name; setting++) {
         if (setting->type == SETTING_WORDS)
             g_strfreev(*(char ***)field(list, setting));
-        else if (setting->type == SETTING_TEXT || setting->type == SETTING_LINE)
+        else if (setting->type == SETTING_TEXT || setting->type == SETTING_LINE || setting->type == SETTING_PASSWORD)
             g_free(*(char **)field(list, setting));
     }
 }
@@ -456,6 +465,8 @@ char *list_get(const List *list, const char *name, GError **error)
         return choice_text(setting, *(const int *)at);
     case SETTING_WORDS:
         return words_join(*(char **const *)at);
+    case SETTING_PASSWORD:
+        return g_strdup("");
     default:
         return g_strdup(*(char *const *)at);
     }

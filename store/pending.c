@@ -59,7 +59,7 @@ bool pending_token_is_one(const char *text)
     return strlen(lower) == PENDING_TOKEN_CHARS && strspn(lower, alphabet) == PENDING_TOKEN_CHARS;
 }
 
-static char *token_hash(const char *token)
+char *pending_token_hash(const char *token)
 {
     g_autofree char *lower = g_ascii_strdown(token, -1);
     return g_compute_checksum_for_string(G_CHECKSUM_SHA256, lower, -1);
@@ -95,7 +95,7 @@ static bool put(Store *store, Pending *pending, const char *token, GError **erro
 {
     int64_t list, number;
     g_autofree char *folded = email_folded_checked(pending->address, error);
-    g_autofree char *hash = token ? token_hash(token) : NULL;
+    g_autofree char *hash = token ? pending_token_hash(token) : NULL;
     if (!folded || !list_key(store, pending->list_id, &list, error) ||
         !find_number(store, pending, list, folded, &number, error) ||
         !query_run(store, error, NULL,
@@ -158,7 +158,7 @@ Pending *pending_find(Store *store, int64_t number, int64_t now, GError **error)
 
 Pending *pending_find_token(Store *store, const char *token, int64_t now, GError **error)
 {
-    g_autofree char *hash = token_hash(token);
+    g_autofree char *hash = pending_token_hash(token);
     g_autoptr(Query) query =
         query_open(store, error, "SELECT " COLUMNS FROM "WHERE pending.token = $1 AND pending.expires_at > $2",
                    TEXT(hash), INTEGER(now));

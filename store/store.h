@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/autoresponse.h"
 #include "store/ban.h"
 #include "store/fragment.h"
 #include "store/header_match.h"
@@ -29,8 +30,12 @@
 #include "store/list.h"
 #include "store/member.h"
 #include "store/outbox.h"
+#include "store/password.h"
 #include "store/pending.h"
 #include "store/store_type.h"
+#include "store/task_job.h"
+#include "store/template_text.h"
+#include "store/ticket.h"
 #include "store/user.h"
 #include "store/vacation.h"
 

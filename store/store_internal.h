@@ -156,6 +156,8 @@ bool list_key(Store *store, const char *list_id, int64_t *key, GError **error);
 bool list_short_find(Store *store, const char *name, const char *host, char **list_id, GError **error);
 /* fragment.c: counts anew what waits, after open sets went by other ways than fragment.h's. Inside a transaction. */
 bool fragment_recount(Store *store, GError **error);
+/* pending.c: SHA-256 of a token, in hex, as it is kept; g_free(). */
+char *pending_token_hash(const char *token);
 /* list_setting.c */
 void list_settings_default(List *list);
 bool list_setting_apply(List *list, const char *name, const char *value, GError **error);

@@ -17,9 +17,11 @@
 #include "lists/join.h"
 #include "lists/leave.h"
 #include "lists/letter.h"
+#include "lists/moderate.h"
 #include "mail/address.h"
 #include "mail/answer.h"
 #include "mail/header.h"
+#include "mail/reply.h"
 #include "runners/command/parse.h"
 #include "runners/keys.h"
 #include "runners/list_runner.h"
@@ -269,6 +271,28 @@ static bool run_signed_leave(Order *order, bool *done, GError **error)
     return true;
 }
 
+/* The token that a mail answers with: in the address, or in the Subject as "... (confirm TOKEN)"; NULL: none.
+ * g_free() */
+static char *answered_token(const Order *order)
+{
+    const json_t *meta = entry_meta((Entry *)order->entry);
+    const char *to = meta_string(meta, KEY_TO, ""), *detail = meta_string(meta, KEY_DETAIL, NULL);
+    if (g_str_equal(to, TO_CONFIRM) && detail)
+        return g_strdup(detail);
+    g_autofree char *subject = g_str_equal(to, TO_REQUEST) ? reply_subject(order->message) : NULL;
+    const char *mark = subject ? strstr(subject, "(confirm ") : NULL;
+    return mark ? g_strndup(mark + strlen("(confirm "), strcspn(mark + strlen("(confirm "), ")")) : NULL;
+}
+
+/* Does a moderator answer a letter about held posts? *done when so. */
+static bool run_moderation(Order *order, GBytes *octets, bool *done, GError **error)
+{
+    g_autofree char *token = answered_token(order);
+    *done = false;
+    return !token || !pending_token_is_one(token) ||
+           moderate_reply(order->work, order->list, token, octets, done, error);
+}
+
 static bool work_order(Order *order, GBytes *octets, GError **error)
 {
     const char *sender = meta_string(entry_meta((Entry *)order->entry), KEY_SENDER, "");
@@ -282,7 +306,9 @@ static bool work_order(Order *order, GBytes *octets, GError **error)
                  "answered)", sender);
         return true;
     }
-    return run_order(order, octets, error) && send_answer(order, error);
+    if (!run_moderation(order, octets, &done, error))
+        return false;
+    return done || (run_order(order, octets, error) && send_answer(order, error));
 }
 
 static bool handle_new(Runner *runner, Entry *entry, const List *list, Work *work, const char *key, GError **error)

@@ -10,7 +10,9 @@
  * process dies after the second step, the entry comes again and finds its number recorded.
  */
 #include "base/fail.h"
+#include "lists/held_notice.h"
 #include "lists/letter.h"
+#include "mail/approved.h"
 #include "mail/header.h"
 #include "posting/chain.h"
 #include "runners/in/notices.h"
@@ -30,7 +32,7 @@ static bool store_held(Entry *entry, Post *post, int64_t *number, GError **error
     g_autofree char *raw = message_value(post->message, "Subject");
     g_autofree char *subject = header_decode(raw ? raw : ""), *reasons = post_reasons(post, " ");
     g_autofree char *meta_text = meta_print(meta);
-    g_autoptr(GBytes) octets = entry_message(entry);
+    g_autoptr(GBytes) octets = message_octets(post->message);
     const GPtrArray *senders = post_senders(post);
     g_autofree char *sender = g_utf8_make_valid(senders->len > 0 ? senders->pdata[0] : "", -1);
     Held held = {.list_id = post->list->list_id,
@@ -43,21 +45,27 @@ static bool store_held(Entry *entry, Post *post, int64_t *number, GError **error
     return true;
 }
 
-/* Held at an earlier try. *number becomes 0 when somebody has decided about it since: then
- * there is nothing left to tell. */
-static bool find_held(Post *post, int64_t *number, GError **error)
+/* *held is NULL when somebody has decided about it since: then there is nothing left to tell. */
+static bool find_held(const Post *post, int64_t number, Held **held, GError **error)
 {
     g_autoptr(GError) fault = NULL;
-    g_autoptr(Held) held = held_find(post->store, *number, &fault);
-    if (held) {
-        post_add_reason(post, "%s", held->reason);
-        return true;
-    }
-    *number = 0;
-    if (g_error_matches(fault, FAIL, FAIL_MISSING))
+    *held = held_find(post->store, number, &fault);
+    if (*held || g_error_matches(fault, FAIL, FAIL_MISSING))
         return true;
     g_propagate_error(error, g_steal_pointer(&fault));
     return false;
+}
+
+/* What was held at an earlier try has its reasons from there. */
+static bool recall_held(ListRunnerPost *own, GError **error)
+{
+    Held *found;
+    if (!find_held(&own->post, own->number, &found, error))
+        return false;
+    g_autoptr(Held) held = found;
+    if (held)
+        post_add_reason(&own->post, "%s", held->reason);
+    return true;
 }
 
 /* The number under which an entry's effect is recorded is that of the held post, or minus that of the accepted one. 0:
@@ -77,7 +85,7 @@ static bool decide(ListRunnerPost *own, GError **error)
     if (numbered)
         recall(own);
     if (numbered && own->verdict == VERDICT_HOLD)
-        return find_held(post, &own->number, error);
+        return recall_held(own, error);
     Verdict verdict;
     if (!chain_run(chain, post, &verdict, error)) /* again where it is known: it finds the member and the hits */
         return false;
@@ -93,8 +101,13 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
         return false;
     if (!post_names_ready(runner, entry, &own->post, outcome))
         return true;
+    /* Nobody is to see it, whatever becomes of the post. */
+    g_autofree char *password =
+        g_str_equal(asked_for(entry), TO_POSTING) ? approved_take(own->post.message) : NULL;
+    own->post.password = password;
     if (!decide(own, error))
         return false;
+    own->post.password = NULL;
     own->settles = true;
     list_runner_keep(runner, g_steal_pointer(&own));
     return true;
@@ -118,14 +131,21 @@ static bool record_message_id(ListRunnerPost *own, GError **error)
     return true;
 }
 
+/* The letters that are written in the transaction, since rows go with them; finish() lets them out. */
+static Work *letters_of(Runner *runner, ListRunnerPost *own)
+{
+    if (!own->letters)
+        own->letters = list_runner_work(runner_data(runner), own->entry);
+    return own->letters;
+}
+
 /* May the sender be told, and was not told too often today? */
 static bool may_answer(Runner *runner, ListRunnerPost *own, bool *allowed, GError **error)
 {
     *allowed = post_may_answer(&own->post);
     if (!*allowed)
         return true;
-    g_autoptr(Work) work = list_runner_work(runner_data(runner), own->entry);
-    return letter_allowed(work, own->post.list, own->post.sender, allowed, error);
+    return letter_allowed(letters_of(runner, own), own->post.list, own->post.sender, allowed, error);
 }
 
 /* number stays 0 for mail to the owners, which is not counted. */
@@ -140,13 +160,22 @@ static bool accept_post(ListRunnerPost *own, GError **error)
     return true;
 }
 
-/* own->number 0: it was held at an earlier try, and somebody has decided about it since. */
 static bool hold_post(Runner *runner, ListRunnerPost *own, GError **error)
 {
+    Held *found;
+    const List *list = own->post.list;
+    bool poster = false;
     if (!own->before && !store_held(own->entry, &own->post, &own->number, error))
         return false;
-    return own->number == 0 || !own->post.list->respond_to_post_requests ||
-           may_answer(runner, own, &own->tell, error);
+    if (!find_held(&own->post, own->number, &found, error))
+        return false;
+    g_autoptr(Held) held = found;
+    if (!held)
+        return true;
+    if (list->respond_to_post_requests && !may_answer(runner, own, &poster, error))
+        return false;
+    return (!poster || held_tell_poster(letters_of(runner, own), list, held, own->post.sender, error)) &&
+           held_tell_moderators(letters_of(runner, own), list, held, error);
 }
 
 static bool settle(Runner *runner, ListRunnerPost *own, GError **error)
@@ -173,15 +202,10 @@ static bool act(Runner *runner, ListRunnerPost *own, Outcome *outcome, GError **
     switch ((Verdict)own->verdict) {
     case VERDICT_ACCEPT:
         return post_hop(runner, own->entry, &own->post, outcome, error);
-    case VERDICT_HOLD:
-        if (own->tell && !notices_held_poster(&notices, error))
-            return false;
-        return own->number == 0 || !own->post.list->admin_immed_notify ||
-               notices_held_moderators(&notices, own->number, error);
     case VERDICT_REJECT:
         return !own->tell || notices_rejected(&notices, error);
     default:
-        return true; /* discarded: the log line is all that is left */
+        return true; /* held, or discarded: the log line is all that is left */
     }
 }
 
@@ -189,6 +213,8 @@ static bool finish(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 {
     g_autoptr(ListRunnerPost) own = list_runner_take(runner, outcome);
     const Post *post = &own->post;
+    if (own->letters)
+        list_runner_work_into(own->letters, outcome);
     if (!act(runner, own, outcome, error))
         return false;
     g_autofree char *reasons = post_reasons(post, " ");

@@ -22,25 +22,9 @@ static bool add_out(Entry *entry, const Message *message, Outcome *outcome, GErr
     return true;
 }
 
-/* Tells whoever looks after the outbox that this one was worked on: a transaction of its own, since hardly any entry
- * comes from there. */
-static bool record(Runner *runner, Entry *entry, GError **error)
-{
-    ListRunner *own = runner_data(runner);
-    bool before;
-    int64_t number;
-    if (!store_begin(own->store, error))
-        return false;
-    if (list_runner_find_effect(runner, entry, &before, &number, error) &&
-        (before || list_runner_record_effect(runner, entry, 0, error)))
-        return store_commit(own->store, error);
-    store_rollback(own->store);
-    return false;
-}
-
 static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
-    if (meta_bool(entry_meta(entry), KEY_OUTBOX, false) && !record(runner, entry, error))
+    if (!list_runner_record_outbox(runner, entry, error))
         return false;
     if (!*entry_list(entry)) {
         g_autoptr(GBytes) octets = entry_message(entry);

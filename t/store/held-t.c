@@ -106,28 +106,58 @@ static void test_each(Fixture *fixture, const void *data)
     assert_failed(FAIL_MISSING, error);
 }
 
-static int64_t attempts(Fixture *fixture, int64_t number)
+/* Appends the numbers that a filter finds. */
+static bool note_number(const Held *held, void *data)
 {
-    GError *error = NULL;
-    g_autoptr(Held) held = held_find(fixture->store, number, &error);
-    g_assert_no_error(error);
-    return held->attempts;
+    g_string_append_printf(data, "%" G_GINT64_FORMAT " ", held->number);
+    return true;
 }
 
-static void test_attempts(Fixture *fixture, const void *data)
+static char *selected(Fixture *fixture, HeldFilter filter)
 {
     GError *error = NULL;
-    int64_t number = hold(fixture, LIST, "x", 1), other = hold(fixture, LIST, "y", 1);
-    g_assert_cmpint(attempts(fixture, number), ==, 0);
-    assert_ok(held_attempt(fixture->store, number, &error), error);
-    g_assert_cmpint(attempts(fixture, number), ==, 1);
-    assert_ok(held_attempt(fixture->store, number, &error), error);
-    assert_ok(held_attempt(fixture->store, 4711, &error), error);
-    g_assert_cmpint(attempts(fixture, number), ==, 2);
-    g_assert_cmpint(attempts(fixture, other), ==, 0);
-    assert_ok(held_remove(fixture->store, number, &error), error);
-    g_assert_null(held_find(fixture->store, number, &error));
-    assert_failed(FAIL_MISSING, error);
+    GString *numbers = g_string_new(NULL);
+    assert_ok(held_select(fixture->store, &filter, note_number, numbers, &error), error);
+    return g_string_free(numbers, FALSE);
+}
+
+static void assert_selected(Fixture *fixture, HeldFilter filter, const char *expected)
+{
+    g_autofree char *found = selected(fixture, filter);
+    g_assert_cmpstr(found, ==, expected);
+}
+
+static void test_select(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    for (int64_t at = 1; at <= 3; at++) {
+        g_autoptr(GBytes) message = g_bytes_new_static("x", 1);
+        Held held = {.list_id = BORROWED(LIST), .sender = BORROWED(at == 2 ? "Bob@example.net" : "anne@example.org"),
+                     .held_at = at * 1000, .message = message};
+        assert_ok(held_add(fixture->store, &held, &error), error);
+    }
+    assert_selected(fixture, (HeldFilter){0}, "1 2 3 ");
+    assert_selected(fixture, (HeldFilter){.sender = "bob@EXAMPLE.net"}, "2 ");
+    assert_selected(fixture, (HeldFilter){.list_id = LIST, .before = 2000}, "1 ");
+    assert_selected(fixture, (HeldFilter){.after = 2000}, "2 3 ");
+    assert_selected(fixture, (HeldFilter){.list_id = LIST, .first = 2, .last = 2}, "2 ");
+    assert_ok(held_set_told(fixture->store, 2, HELD_TOLD_ALONE, &error), error);
+    assert_selected(fixture, (HeldFilter){.list_id = LIST, .untold = true}, "1 3 ");
+    g_auto(GStrv) lists = held_lists(fixture->store, true, &error);
+    g_assert_cmpstr(lists[0], ==, LIST);
+    g_assert_null(lists[1]);
+}
+
+static void test_notice_due(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    bool due;
+    assert_ok(held_notice_due(fixture->store, LIST, 1000, 500, &due, &error), error);
+    g_assert_true(due);
+    assert_ok(held_notice_due(fixture->store, LIST, 1499, 500, &due, &error), error);
+    g_assert_false(due);
+    assert_ok(held_notice_due(fixture->store, LIST, 1500, 500, &due, &error), error);
+    g_assert_true(due);
 }
 
 static void test_missing_list(Fixture *fixture, const void *data)
@@ -148,7 +178,8 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/held/absent-fields", test_absent_fields);
     TEST_WITH_LIST("/held/numbers", test_numbers);
     TEST_WITH_LIST("/held/each", test_each);
-    TEST_WITH_LIST("/held/attempts", test_attempts);
+    TEST_WITH_LIST("/held/select", test_select);
+    TEST_WITH_LIST("/held/notice-due", test_notice_due);
     TEST_WITH_LIST("/held/missing-list", test_missing_list);
     return g_test_run();
 }

@@ -19,7 +19,7 @@ from support.corpus import TOP
 HOST = "lists.example.com"
 # Work in progress is in these queues, in the order it flows; what rests in the others waits for a person or a later
 # runner.
-FLOW = ("bounces", "command", "in", "pipeline", "virgin", "archive", "count", "notice", "out", "retry")
+FLOW = ("bounces", "command", "task", "in", "pipeline", "virgin", "archive", "count", "notice", "out", "retry")
 
 
 def prefix():
@@ -167,6 +167,18 @@ class Instance:
         assert done.returncode == 0, \
             f"listrunner {' '.join(map(str, words))}: code {done.returncode}: {done.stderr}{done.stdout}"
         return done.stdout
+
+    def jobs(self):
+        """{name: row} of what the timer does."""
+        return {row["name"]: row for row in map(json.loads, self.cli("task", "ls", "--json").splitlines())}
+
+    def run_job(self, name, after=0):
+        """Have the timer do a job, and wait until it has; not before so many seconds have passed."""
+        time.sleep(after)
+        before = wait_until(lambda: self.jobs().get(name), 20, f"the job {name}")["runs"]
+        self.cli("task", "run", name)
+        wait_until(lambda: self.jobs()[name]["runs"] > before, 20, f"the job {name}")
+        assert not self.jobs()[name]["fault"], self.jobs()[name]
 
     def create_store(self):
         """The database, once in the life of the instance: never anew when it has gone. One may be there from before."""

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* listrunner task: what the timer does, and doing a job now. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "cli/command.h"
+#include "cli/listing.h"
+#include "cli/work_site.h"
+#include "lists/timer.h"
+
+static gboolean json, names;
+
+static int run_ls(Site *site, int argc, char **argv, GError **error)
+{
+    static const Column columns[] = {
+        {"name", "JOB", COLUMN_TEXT},     {"ended_at", "LAST RUN", COLUMN_TEXT},   {"done", "DONE", COLUMN_NUMBER},
+        {"due_in", "DUE IN", COLUMN_SPAN}, {"runs", "RUNS", COLUMN_NUMBER}, {"failures", "FAILED", COLUMN_NUMBER},
+        {"fault", "FAULT", COLUMN_TEXT},  {NULL, NULL, COLUMN_TEXT}};
+    Store *store = site_store(site, false, error);
+    g_autoptr(GPtrArray) jobs = store ? task_job_all(store, error) : NULL;
+    if (!jobs)
+        return TOOL_LATER;
+    g_autoptr(Listing) listing = listing_new(columns, json);
+    for (unsigned at = 0; at < jobs->len; at++) {
+        const TaskJob *job = jobs->pdata[at];
+        if (names) {
+            puts(job->name);
+            continue;
+        }
+        int64_t wait = MAX(job->due_at - clock_now(), 0) / CLOCK_SECOND;
+        listing_row(listing, json_pack("{ss so so so sI sI sI sI so}", "name", job->name, "started_at",
+                                       listing_time(job->started_at), "ended_at", listing_time(job->ended_at),
+                                       "due_at", listing_time(job->due_at), "due_in", (json_int_t)wait, "done",
+                                       (json_int_t)job->done, "runs", (json_int_t)job->runs, "failures",
+                                       (json_int_t)job->failures, "fault", listing_text(job->fault)));
+    }
+    return TOOL_OK;
+}
+
+static bool is_known(Store *store, const char *name, GError **error)
+{
+    g_autoptr(GPtrArray) jobs = task_job_all(store, error);
+    g_autoptr(GString) known = g_string_new(NULL);
+    for (unsigned at = 0; jobs && at < jobs->len; at++) {
+        const TaskJob *job = jobs->pdata[at];
+        if (strcmp(job->name, name) == 0)
+            return true;
+        g_string_append_printf(known, "%s%s", known->len ? ", " : "", job->name);
+    }
+    if (jobs && jobs->len == 0)
+        fail(error, FAIL_MISSING, "the runner task has not run yet, so no job is known");
+    else if (jobs)
+        fail(error, FAIL_MISSING, "there is no job \"%s\"; there are: %s", name, known->str);
+    return false;
+}
+
+static int run_run(Site *site, int argc, char **argv, GError **error)
+{
+    WorkPlace place;
+    if (!work_place_open(&place, site, error))
+        return TOOL_LATER;
+    for (int at = 0; at < argc; at++)
+        if (!is_known(place.store, argv[at], error))
+            return TOOL_LATER;
+    g_autoptr(Work) work = work_new(place.store, &place.site, &place.actor);
+    for (int at = 0; at < argc; at++)
+        timer_ask(work, argv[at]);
+    if (!work_begin(work, error) || !work_commit(work, place.spool, error))
+        return TOOL_LATER;
+    return TOOL_OK;
+}
+
+static const GOptionEntry ls_options[] = {
+    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the names", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const Command ls = {
+    .name = "ls", .arguments = "", .summary = "Show the jobs of the timer, when each ran and how it went",
+    .options = ls_options, .run = run_ls,
+};
+
+static const Command run_verb = {
+    .name = "run", .arguments = "JOB...", .summary = "Have the timer do jobs now", .least = 1, .most = -1,
+    .run = run_run,
+};
+
+static const Command *const verbs[] = {&ls, &run_verb, NULL};
+
+const Command cmd_task = {
+    .name = "task", .arguments = "", .summary = "Show the jobs of the timer, or run one now", .verbs = verbs,
+};

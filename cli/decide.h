@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* What the verbs share that decide about numbered things, each in a unit of work of its own. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/work_site.h"
+
+/* Reads a number from 1 on; false with a usage error that names `what` ("a held post") and the verb that lists them. */
+bool decide_number(const char *text, const char *what, const char *lister, int64_t *number, GError **error);
+
+/* Decides about one thing. What it returns when it succeeded is printed behind the number; g_free(). NULL: refused. */
+typedef char *DecideOne(Work *work, int64_t number, void *data, GError **error);
+
+/* Decides about each; one that is refused is told on standard error ("listrunner held: 4 is not accepted: ..."), and
+ * the others go on. Returns the gravest exit code. */
+int decide_each(WorkPlace *place, const GArray *numbers, const char *tool, const char *past, DecideOne *one,
+                void *data);

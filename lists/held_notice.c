@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/held_notice.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "lists/letter.h"
+#include "switchboard/meta.h"
+
+/* Of the posts that a letter carries: with fields and text the whole stays below 64 KiB, which each server takes. */
+#define ATTACH_MAX (48 * 1024)
+#define ATTACH_LEAST 2048 /* of each of several; where there is less room, none is attached */
+#define ITEMS_MAX 100     /* that a letter lists */
+#define DAY (24 * 3600 * CLOCK_SECOND)
+
+static char *number_text(int64_t number)
+{
+    return g_strdup_printf("%" G_GINT64_FORMAT, number);
+}
+
+static char *brief(const char *text)
+{
+    return template_brief(text && *text ? text : "-");
+}
+
+/* ---- the author ---- */
+
+bool held_tell_poster(Work *work, const List *list, const Held *held, const char *to, GError **error)
+{
+    g_autofree char *subject = brief(held->subject), *sender = brief(held->sender);
+    g_autofree char *number = number_text(held->number), *size = number_text(held->size);
+    const TemplateValue values[] = {{"subject", subject}, {"reasons", held->reason}, {"sender", sender},
+                                    {"number", number},   {"size", size},            {"attached", ""}, {0}};
+    g_autofree char *id = g_strdup_printf("held.%" G_GINT64_FORMAT, held->number);
+    g_autoptr(json_t) post = held->meta ? meta_parse(held->meta, strlen(held->meta), NULL) : NULL;
+    ListLetter letter = {.template = "held_poster", .values = values, .to = to, .id = id, .date = held->held_at,
+                         .in_reply_to = held->message_id ? held->message_id : "",
+                         .trace = meta_string(post, META_TRACE, NULL)};
+    return work_letter(work, list, &letter, error);
+}
+
+/* ---- a letter to each moderator ---- */
+
+/* What they have in common; the values get mark and days, of each one's own token. */
+typedef struct Told {
+    ListLetter letter;
+    const TemplateValue *values;
+    const char *id;      /* of the letters, before that of the moderator */
+    int64_t first, last; /* the posts that may be decided about; 0: none */
+} Told;
+
+#define OWN_VALUES 16
+
+/* Where an answer to a letter goes, and what its subject has behind it. */
+typedef struct Return {
+    char *reply_to, *mark;
+} Return;
+
+static void return_clear(Return *back)
+{
+    g_free(back->reply_to);
+    g_free(back->mark);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Return, return_clear)
+
+/* Keeps a ticket for the moderator; the token stands in the address that an answer goes to or, where a list with a long
+ * name has no room for it there (RFC 5321, 4.5.3.1.1), in the subject, which an answer repeats. */
+static bool make_ticket(Work *work, const List *list, const Told *told, const char *moderator, Return *back,
+                        GError **error)
+{
+    char token[PENDING_TOKEN_CHARS + 1];
+    const Ticket ticket = {.list_id = list->list_id, .moderator = (char *)moderator, .first = told->first,
+                           .last = told->last, .expires_at = work_now(work) + work_site(work)->moderator_request_life};
+    if (!pending_token_new(token, error) || !ticket_put(work_store(work), &ticket, token, error))
+        return false;
+    g_autofree char *local = list_local(list, "confirm", LIST_LOCAL_MAX - 1 - PENDING_TOKEN_CHARS);
+    bool fits = strlen(local) + 1 + PENDING_TOKEN_CHARS <= LIST_LOCAL_MAX;
+    back->mark = fits ? g_strdup("") : g_strdup_printf(" (confirm %s)", token);
+    back->reply_to = fits ? g_strdup_printf("%s%c%s@%s", local, work_site(work)->delimiter, token, list->mail_host)
+                          : list_address(list, "request");
+    return true;
+}
+
+static bool tell_one(Work *work, const List *list, const Told *told, const char *moderator, GError **error)
+{
+    g_auto(Return) back = {0};
+    g_autofree char *bounces = list_address(list, "bounces");
+    g_autofree char *days = number_text(work_site(work)->moderator_request_life / DAY);
+    if (told->last > 0 && !make_ticket(work, list, told, moderator, &back, error))
+        return false;
+    TemplateValue values[OWN_VALUES] = {{"mark", back.mark ? back.mark : ""}, {"days", days}};
+    for (size_t at = 0; told->values[at].name && at + 2 < OWN_VALUES - 1; at++)
+        values[at + 2] = told->values[at];
+    g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, moderator, -1);
+    g_autofree char *id = g_strdup_printf("%s.%.12s", told->id, sum);
+    ListLetter letter = told->letter;
+    letter.values = values;
+    letter.to = moderator;
+    letter.reply_to = back.reply_to;
+    letter.envelope_sender = bounces;
+    letter.id = id;
+    return work_letter(work, list, &letter, error);
+}
+
+static bool tell_all(Work *work, const List *list, const Told *told, GError **error)
+{
+    g_auto(GStrv) moderators = letter_owners(work_store(work), list, work_site(work)->site_owner, error);
+    for (char **moderator = moderators; moderator && *moderator; moderator++)
+        if (!tell_one(work, list, told, *moderator, error))
+            return false;
+    return moderators != NULL;
+}
+
+/* ---- one post ---- */
+
+static bool tell_of_one(Work *work, const List *list, const Held *held, GError **error)
+{
+    g_autofree char *subject = brief(held->subject), *sender = brief(held->sender);
+    g_autofree char *number = number_text(held->number), *size = number_text(held->size);
+    bool whole = held->size <= ATTACH_MAX;
+    g_autofree char *attached = letter_sentence(work, list, whole ? "attached_whole" : "attached_start", NULL);
+    const TemplateValue values[] = {{"subject", subject}, {"reasons", held->reason}, {"sender", sender},
+                                    {"number", number},   {"size", size},            {"attached", attached}, {0}};
+    g_autofree char *id = g_strdup_printf("moderate.%" G_GINT64_FORMAT, held->number);
+    g_autoptr(json_t) post = held->meta ? meta_parse(held->meta, strlen(held->meta), NULL) : NULL;
+    const Told told = {.letter = {.template = "held_moderators", .attach = NOTICE_MESSAGE, .about = held->message,
+                                  .most = ATTACH_MAX, .date = held->held_at,
+                                  .trace = meta_string(post, META_TRACE, NULL)},
+                       .values = values, .id = id, .first = held->number, .last = held->number};
+    return tell_all(work, list, &told, error);
+}
+
+bool held_tell_moderators(Work *work, const List *list, const Held *held, GError **error)
+{
+    bool due = held->told == HELD_TOLD_ALONE; /* at an earlier try, whose letter was lost with its process */
+    Store *store = work_store(work);
+    if (held->told == HELD_TOLD_MANY)
+        return true;
+    if (!list->admin_immed_notify)
+        return held_set_told(store, held->number, HELD_TOLD_MANY, error);
+    int64_t gap = work_site(work)->gathers ? work_site(work)->held_notice_interval : 0;
+    if (!due && !held_notice_due(store, list->list_id, work_now(work), gap, &due, error))
+        return false;
+    return !due || (held_set_told(store, held->number, HELD_TOLD_ALONE, error) &&
+                    tell_of_one(work, list, held, error));
+}
+
+/* ---- several ---- */
+
+/* The posts that a letter names. */
+typedef struct Items {
+    GString *text;
+    GArray *numbers; /* of int64_t, all of them */
+    int64_t shown;
+} Items;
+
+static bool add_item(const Held *held, void *data)
+{
+    Items *items = data;
+    g_array_append_val(items->numbers, held->number);
+    if (items->numbers->len > ITEMS_MAX)
+        return true;
+    g_autofree char *when = clock_rfc5322(held->held_at), *sender = brief(held->sender);
+    g_autofree char *subject = brief(held->subject), *reason = brief(held->reason);
+    g_string_append_printf(items->text, "%s    %" G_GINT64_FORMAT "  %s\n        %s\n        %s\n        %s\n",
+                           items->text->len ? "\n" : "", held->number, sender, subject, when, reason);
+    items->shown++;
+    return true;
+}
+
+static void items_clear(Items *items)
+{
+    g_string_free(items->text, TRUE);
+    g_array_unref(items->numbers);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Items, items_clear)
+
+static int64_t item(const Items *items, unsigned at)
+{
+    return g_array_index(items->numbers, int64_t, at);
+}
+
+/* What does not fit into the letter's list is told by its number alone. */
+static void end_items(const Work *work, const List *list, Items *items)
+{
+    if (items->numbers->len == items->shown)
+        return;
+    g_autofree char *more = number_text(items->numbers->len - items->shown);
+    g_autofree char *sentence = letter_sentence(work, list, "and_more", (const TemplateValue[]){{"number", more}, {0}});
+    g_string_append_printf(items->text, "\n    %s\n", sentence);
+}
+
+/* Their messages, as far as there is room for the start of each. */
+static bool read_messages(Work *work, const Items *items, GPtrArray *messages, GError **error)
+{
+    for (unsigned at = 0; at < items->numbers->len && items->numbers->len <= ATTACH_MAX / ATTACH_LEAST; at++) {
+        g_autoptr(Held) held = held_find(work_store(work), item(items, at), error);
+        if (!held)
+            return false;
+        g_ptr_array_add(messages, g_bytes_ref(held->message));
+    }
+    return true;
+}
+
+/* A letter about these posts; template and further values are the caller's. */
+static bool tell_of_many(Work *work, const List *list, const char *template, Items *items, const TemplateValue more[2],
+                         GError **error)
+{
+    g_autoptr(GPtrArray) messages = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    if (!read_messages(work, items, messages, error))
+        return false;
+    end_items(work, list, items);
+    unsigned count = items->numbers->len;
+    g_autofree char *counted = number_text(count);
+    const TemplateValue values[] = {{"count", counted}, {"items", g_strchomp(items->text->str)}, more[0], more[1], {0}};
+    g_autoptr(GBytes) first = messages->len > 0 ? g_ptr_array_steal_index(messages, 0) : NULL;
+    g_autofree char *id = g_strdup_printf("%s.%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT, template, work_now(work),
+                                          count ? item(items, 0) : 0);
+    const Told told = {.letter = {.template = template, .attach = first ? NOTICE_MESSAGE : NOTICE_ALONE, .about = first,
+                                  .further = messages, .most = count ? ATTACH_MAX / count : 0},
+                       .values = values, .id = id, .first = count ? item(items, 0) : 0,
+                       .last = count ? item(items, count - 1) : 0};
+    return tell_all(work, list, &told, error);
+}
+
+bool held_tell_gathered(Work *work, const List *list, int64_t *posts, GError **error)
+{
+    Store *store = work_store(work);
+    g_auto(Items) items = {g_string_new(NULL), g_array_new(FALSE, FALSE, sizeof(int64_t)), 0};
+    const HeldFilter untold = {.list_id = list->list_id, .untold = true};
+    bool due;
+    *posts = 0;
+    if (!held_select(store, &untold, add_item, &items, error))
+        return false;
+    if (items.numbers->len == 0)
+        return true;
+    if (list->admin_immed_notify &&
+        !held_notice_due(store, list->list_id, work_now(work), work_site(work)->held_notice_interval, &due, error))
+        return false;
+    if (list->admin_immed_notify && !due)
+        return true;
+    for (unsigned at = 0; at < items.numbers->len; at++)
+        if (!held_set_told(store, item(&items, at), HELD_TOLD_MANY, error))
+            return false;
+    *posts = items.numbers->len;
+    if (!list->admin_immed_notify)
+        return true;
+    if (items.numbers->len > 1)
+        return tell_of_many(work, list, "held_many", &items, (const TemplateValue[2]){{0}}, error);
+    g_autoptr(Held) held = held_find(store, item(&items, 0), error);
+    return held && tell_of_one(work, list, held, error);
+}
+
+/* ---- the reminder ---- */
+
+typedef struct Requests {
+    GString *text;
+    int64_t count;
+} Requests;
+
+static bool add_request(const Pending *request, void *data)
+{
+    Requests *requests = data;
+    if (request->waits_for != PENDING_MODERATOR || ++requests->count > ITEMS_MAX)
+        return true;
+    g_autofree char *when = clock_rfc5322(request->made_at);
+    g_string_append_printf(requests->text, "%s    %" G_GINT64_FORMAT "  %s  %s\n        %s\n",
+                           requests->text->len ? "\n" : "", request->number, pending_kind_text(request->kind),
+                           request->address, when);
+    return true;
+}
+
+bool held_remind(Work *work, const List *list, int64_t *waiting, GError **error)
+{
+    Store *store = work_store(work);
+    g_auto(Items) items = {g_string_new(NULL), g_array_new(FALSE, FALSE, sizeof(int64_t)), 0};
+    g_autoptr(GString) text = g_string_new(NULL);
+    Requests requests = {text, 0};
+    if (!held_each(store, list->list_id, add_item, &items, error) ||
+        !pending_each(store, list->list_id, work_now(work), add_request, &requests, error))
+        return false;
+    *waiting = items.numbers->len + requests.count;
+    if (*waiting == 0)
+        return true;
+    g_autofree char *counted = number_text(requests.count);
+    if (requests.count == 0)
+        g_string_append(text, "    -");
+    if (items.numbers->len == 0)
+        g_string_append(items.text, "    -");
+    return tell_of_many(work, list, "reminder", &items,
+                        (const TemplateValue[2]){{"requests", counted}, {"request_items", g_strchomp(text->str)}},
+                        error);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * A moderator decides about held posts by answering the letter about them (lists/held_notice.h).
+ *
+ * The Subject, or a line of the answer's own text, is a decision when it is one of these words alone, or with the
+ * numbers of posts, or with "all":
+ *
+ *   accept              it goes to the list ("approve" is the same)
+ *   allow               the same, and its sender's posts need no moderator any more
+ *   reject off topic    its sender is told, with what follows the word, and the lines after it, as the reason
+ *   discard 12 13       nobody is told
+ *   ban all             the same, and its sender can neither post nor join any more
+ *   defer               it waits on
+ *
+ * A word without number is about the one post of the letter. Prose that begins with such a word is no decision, save
+ * behind "reject".
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "lists/held_post.h"
+#include "lists/work.h"
+
+typedef struct Decision {
+    HeldVerdict verdict;
+    bool all;
+    GArray *numbers; /* of int64_t; none: the one post */
+    char *reason;    /* NULL: none */
+    char *line;      /* as it was written */
+} Decision;
+
+/* Reads an answer: of Decision, in order, freed with the array. At most DECISIONS_MAX. */
+#define DECISIONS_MAX 50
+GPtrArray *moderate_read(GBytes *message);
+
+/* Does what an answer with this token says, and writes to the moderator what became of it. *known is false when the
+ * token is that of no ticket for this list: then nothing was done. */
+bool moderate_reply(Work *work, const List *list, const char *token, GBytes *message, bool *known, GError **error);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/template_name.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "mail/template.h"
+
+/* What letter.c fills in: first our names, then Mailman's. */
+const char template_common[] =
+    "list_name display_name description info list_id mail_host posting_address owner_address request_address "
+    "join_address leave_address language site_address "
+    "listname fqdn_listname short_listname domain owner_email request_email join_email leave_email site_email";
+
+/* What is filled in around posts; those of a person only where copies are personal. */
+#define DECORATION \
+    "list_name display_name list_address listname list_id mail_host domain description info user_address user_email " \
+    "user_delivered_to user_name user_name_or_address hyperkitty_url"
+#define PERSON "address user_address user_email member"
+#define POST_VALUES "subject reasons sender sender_email number size attached"
+#define BOUNCE PERSON " status reason outcome text score threshold removal warnings_left why"
+
+const TemplateName template_table[] = {
+    {"list_created", "domain:admin:notice:new-list", "", "tells the owners that their list was made"},
+    {"held_moderators", "list:admin:action:post", POST_VALUES " mark days", "a post waits for a moderator"},
+    {"request_join", "list:admin:action:subscribe", PERSON " number reason mark days",
+     "somebody wants to join and waits for a moderator"},
+    {"request_leave", "list:admin:action:unsubscribe", PERSON " number reason mark days",
+     "somebody wants to leave and waits for a moderator"},
+    {"bounce_owner_disabled", "list:admin:notice:disable", BOUNCE, "a member gets no more mail because of bounces"},
+    {"bounce_owner_score", "list:admin:notice:increment", BOUNCE, "a member's mail came back"},
+    {"reminder", "list:admin:notice:pending", "count requests items request_items mark days",
+     "the daily reminder of what waits for the moderators"},
+    {"bounce_owner_removed", "list:admin:notice:removal", BOUNCE, "a member was removed because of bounces"},
+    {"member_joined", "list:admin:notice:subscribe", PERSON, "tells the owners that somebody joined"},
+    {"bounce_unrecognized", "list:admin:notice:unrecognized", BOUNCE, "a bounce that names nobody"},
+    {"member_left", "list:admin:notice:unsubscribe", PERSON, "tells the owners that somebody left"},
+    {"digest_footer", "list:member:digest:footer", DECORATION " digest_date volume issue", "stands below digests"},
+    {NULL, "list:member:digest:header", DECORATION " digest_date volume issue", "stands above digests"},
+    {"digest_masthead", "list:member:digest:masthead", DECORATION " digest_date volume issue got_list_email "
+     "got_listinfo_url got_owner_email got_request_email", "begins digests"},
+    {NULL, "list:member:generic:footer", DECORATION, "stands below posts where no other footer is set"},
+    {NULL, "list:member:regular:footer", DECORATION, "stands below posts, unless the list has msg_footer"},
+    {NULL, "list:member:regular:header", DECORATION, "stands above posts, unless the list has msg_header"},
+    {"invite", "list:user:action:invite", PERSON " token mark days reason", "invites somebody to join"},
+    {"confirm_join", "list:user:action:subscribe", PERSON " token mark days", "asks whether somebody wants to join"},
+    {"confirm_leave", "list:user:action:unsubscribe", PERSON " token mark days",
+     "asks whether somebody wants to leave"},
+    {"goodbye", "list:user:notice:goodbye", PERSON, "says that somebody has left"},
+    {"held_poster", "list:user:notice:hold", POST_VALUES, "tells an author that the post waits"},
+    {"no_more_today", "list:user:notice:no-more-today", PERSON " number", "the last answer that an address gets today"},
+    {"acknowledge", "list:user:notice:post", PERSON " subject", "tells a member that the post was distributed"},
+    {"bounce_probe", "list:user:notice:probe", BOUNCE, "asks whether an address works"},
+    {"join_rejected", "list:user:notice:refuse", PERSON " reason reasons", "a request to join was refused"},
+    {"rejected", "list:user:notice:rejected", POST_VALUES, "tells an author that the post was rejected"},
+    {"bounce_warning", "list:user:notice:warning", BOUNCE, "tells a member that mail came back too often"},
+    {"welcome", "list:user:notice:welcome", PERSON, "welcomes a new member"},
+    /* Mailman has none of these; they are named in its way. */
+    {"held_many", "list:admin:action:posts", "count items mark days", "several posts wait for a moderator"},
+    {"held_forward", "list:admin:notice:forward", POST_VALUES, "brings a held post to somebody"},
+    {"bounce_owner_complaint", "list:admin:notice:complaint", BOUNCE, "a member reported a post as spam"},
+    {"bounce_unreachable", "domain:admin:notice:unreachable", BOUNCE, "owners of a list cannot be reached"},
+    {"leave_rejected", "list:user:notice:refuse-leave", PERSON " reason reasons", "a request to leave was refused"},
+    {"commands", "list:user:notice:commands", "answers", "answers commands by mail"},
+    {NULL, NULL, NULL, NULL},
+};
+
+/* List settings that are texts with placeholders. */
+static const struct {
+    const char *setting, *values;
+} settings[] = {
+    {"msg_footer", DECORATION},
+    {"msg_header", DECORATION},
+    {"autoresponse_owner_text", template_common},
+    {"autoresponse_postings_text", template_common},
+    {"autoresponse_request_text", template_common},
+};
+
+const TemplateName *template_name_find(const char *text)
+{
+    for (const TemplateName *name = template_table; name->mailman; name++)
+        if (strcmp(name->mailman, text) == 0 || g_strcmp0(name->file, text) == 0)
+            return name;
+    return NULL;
+}
+
+static bool has_word(const char *words, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
+}
+
+/* Does one of the two name each placeholder of text? */
+static bool check(const char *what, const char *text, const char *values, const char *common, GError **error)
+{
+    g_auto(GStrv) names = template_names(text);
+    for (char **name = names; *name; name++)
+        if (!has_word(values, *name) && !has_word(common, *name))
+            return fail(error, FAIL_NEVER,
+                        "%s: $%s is not filled in; there are: %s%s%s (a dollar sign alone is written $$)", what, *name,
+                        values, *values && *common ? " " : "", common);
+    return true;
+}
+
+bool template_check(const TemplateName *name, const char *text, GError **error)
+{
+    bool decoration = !name->file || g_str_has_prefix(name->file, "digest_");
+    if (!g_utf8_validate(text, -1, NULL))
+        return fail(error, FAIL_NEVER, "%s: the text is not UTF-8", name->mailman);
+    return check(name->mailman, text, name->values, decoration ? "" : template_common, error);
+}
+
+bool template_check_setting(const char *setting, const char *value, GError **error)
+{
+    for (size_t at = 0; at < G_N_ELEMENTS(settings); at++)
+        if (strcmp(settings[at].setting, setting) == 0)
+            return check(setting, value, settings[at].values, "", error);
+    return true;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The templates that there are: the file of each below etc/templates/LANGUAGE/, the name that Mailman and its REST
+ * clients know it by, and the placeholders that are filled in. One table, so that a misspelt placeholder is found when
+ * somebody sets a text, and not by whoever gets the letter.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct TemplateName {
+    const char *file;    /* "welcome"; NULL: a text that is put around posts or digests, and has no file */
+    const char *mailman; /* "list:user:notice:welcome" */
+    const char *values;  /* placeholders, separated by blanks, besides those of every letter */
+    const char *about;   /* what it is, for people */
+} TemplateName;
+
+/* Ended by one without mailman. */
+extern const TemplateName template_table[];
+
+/* By either name; NULL: there is no such template. */
+const TemplateName *template_name_find(const char *text);
+
+/* The placeholders that every letter about a list has, separated by blanks. */
+extern const char template_common[];
+
+/* FAIL_NEVER: the text has a placeholder that the template does not know; the message names it and those that there
+ * are. */
+bool template_check(const TemplateName *name, const char *text, GError **error);
+
+/* The same for a list setting that is a template (msg_footer, autoresponse_owner_text, ...); true for all others. */
+bool template_check_setting(const char *setting, const char *value, GError **error);

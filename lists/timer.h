@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* Asking the timer (runners/task) to do a job at once, rather than when it is due. */
+#include "lists/work.h"
+
+/* Leaves an entry for the queue task. Whether there is such a job, the timer sees. */
+void timer_ask(Work *work, const char *job);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What a person wrote in answer to a mail, without what the mail program put around it: the localized "Re:" of the
+ * Subject, quoted lines and the line above them that says who wrote them, the original below an Outlook header block,
+ * the signature, the HTML alternative.
+ */
+#include <glib.h>
+
+#include "mail/message.h"
+
+/* The decoded Subject behind "Re:", "AW[2]:", "回复：" and the like, however many, without blanks around; "" when there is
+ * none. g_free(). */
+char *reply_subject(const Message *message);
+
+/* The first text/plain of the mail or, where it has none, its first HTML without tags: UTF-8, line ends LF, at most
+ * REPLY_TEXT_MAX octets. NULL: it has no text. */
+#define REPLY_TEXT_MAX (64 * 1024)
+GString *reply_text(GBytes *message);
+
+/* The person's own lines of that text: valid UTF-8 without blanks around, empty lines only between others. Of char *,
+ * freed with the array. */
+GPtrArray *reply_own_lines(const char *text);

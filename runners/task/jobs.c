@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "runners/task/jobs.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "lists/held_notice.h"
+#include "lists/held_post.h"
+
+#define MINUTE (60 * CLOCK_SECOND)
+#define HOUR (60 * MINUTE)
+#define DAY (24 * HOUR)
+
+/* ---- one list after the other, each in a unit of work of its own ---- */
+
+typedef bool ListJob(Work *work, const List *list, int64_t *done, GError **error);
+
+static bool work_on_list(const JobPlace *place, const char *list_id, ListJob *job, int64_t *done, GError **error)
+{
+    const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_TIMER, .from = "task"};
+    g_autoptr(Work) work = work_new(place->store, place->site, &actor);
+    g_autoptr(GError) missing = NULL;
+    if (!work_begin(work, error))
+        return false;
+    g_autoptr(List) list = list_by_id(place->store, list_id, &missing);
+    if (!list || !job(work, list, done, list ? error : NULL)) {
+        work_cancel(work);
+        if (list || g_error_matches(missing, FAIL, FAIL_MISSING)) /* gone meanwhile */
+            return !list;
+        g_propagate_error(error, g_steal_pointer(&missing));
+        return false;
+    }
+    return work_commit(work, runner_spool(place->runner), error);
+}
+
+/* A list that fails does not keep the others from their turn; the first fault is told. */
+static bool work_on_lists(const JobPlace *place, char **list_ids, ListJob *job, int64_t *done, GError **error)
+{
+    g_auto(GStrv) all = list_ids;
+    g_autoptr(GError) first = NULL;
+    for (char **one = all; one && *one && !runner_stopping(place->runner); one++) {
+        g_autoptr(GError) fault = NULL;
+        int64_t count = 0;
+        if (!work_on_list(place, *one, job, &count, &fault)) {
+            g_prefix_error(&fault, "%s: ", *one);
+            if (!first)
+                first = g_steal_pointer(&fault);
+        }
+        *done += count;
+        runner_progress(place->runner);
+    }
+    if (first)
+        g_propagate_error(error, g_steal_pointer(&first));
+    return all && !first;
+}
+
+/* ---- jobs ---- */
+
+static bool flush_outbox(const JobPlace *place, int64_t *done, GError **error)
+{
+    (void)done;
+    return work_flush(place->store, runner_spool(place->runner), error);
+}
+
+static bool tell_gathered(const JobPlace *place, int64_t *done, GError **error)
+{
+    char **lists = held_lists(place->store, true, error);
+    return lists && work_on_lists(place, lists, held_tell_gathered, done, error);
+}
+
+/* In pieces, so that nobody waits long for the database. */
+static bool discard_expired(const JobPlace *place, int64_t *done, GError **error)
+{
+    for (int64_t before = -1; before != *done && !runner_stopping(place->runner);) {
+        before = *done;
+        char **lists = held_lists(place->store, false, error);
+        if (!lists || !work_on_lists(place, lists, held_post_expire, done, error))
+            return false;
+    }
+    return true;
+}
+
+static bool add_list(const Pending *request, void *data)
+{
+    GPtrArray *lists = data;
+    if (request->waits_for == PENDING_MODERATOR &&
+        !g_ptr_array_find_with_equal_func(lists, request->list_id, g_str_equal, NULL))
+        g_ptr_array_add(lists, g_strdup(request->list_id));
+    return true;
+}
+
+/* Lists with held posts, and those with requests alone. */
+static bool remind(const JobPlace *place, int64_t *done, GError **error)
+{
+    g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(g_free);
+    g_auto(GStrv) held = held_lists(place->store, false, error);
+    for (char **one = held; one && *one; one++)
+        g_ptr_array_add(lists, g_strdup(*one));
+    if (!held || !pending_each(place->store, NULL, place->now, add_list, lists, error))
+        return false;
+    g_ptr_array_add(lists, NULL);
+    return work_on_lists(place, g_strdupv((char **)lists->pdata), held_remind, done, error);
+}
+
+static bool expire_requests(const JobPlace *place, int64_t *done, GError **error)
+{
+    return pending_expire(place->store, place->now, done, error);
+}
+
+static bool expire_tickets(const JobPlace *place, int64_t *done, GError **error)
+{
+    return ticket_expire(place->store, place->now, done, error);
+}
+
+static bool expire_answers(const JobPlace *place, int64_t *done, GError **error)
+{
+    /* Longer than any grace period that a list may set. */
+    return autoresponse_expire(place->store, place->now - 3650 * DAY, done, error);
+}
+
+static bool turn_vacations(const JobPlace *place, int64_t *done, GError **error)
+{
+    return vacation_turn(place->store, place->now, done, error);
+}
+
+static bool forget_records(const JobPlace *place, int64_t *done, GError **error)
+{
+    (void)done;
+    int64_t keep = config_duration(place->config, "store", "remember");
+    return store_expire(place->store, keep, error) && outbox_expire(place->store, place->now - keep, error);
+}
+
+const TimerJob timer_jobs[] = {
+    {"outbox", MINUTE, "entries", flush_outbox},
+    {"held-notices", MINUTE, "posts", tell_gathered},
+    {"held-expiry", HOUR, "posts", discard_expired},
+    {"requests", HOUR, "requests", expire_requests},
+    {"vacations", MINUTE, "people", turn_vacations},
+    {"tickets", HOUR, "tickets", expire_tickets},
+    {"autoresponses", DAY, "records", expire_answers},
+    {"records", HOUR, "records", forget_records},
+    {"reminders", 0, "posts and requests", remind},
+    {NULL, 0, NULL, NULL},
+};
+
+/* The next time that this host's clock shows text ("08:00"). */
+static int64_t next_time_of_day(const char *text, int64_t now)
+{
+    unsigned hour = 8, minute = 0;
+    sscanf(text, "%2u:%2u", &hour, &minute);
+    g_autoptr(GDateTime) local = g_date_time_new_from_unix_local(now / CLOCK_SECOND);
+    g_autoptr(GDateTime) today =
+        g_date_time_new_local(g_date_time_get_year(local), g_date_time_get_month(local),
+                              g_date_time_get_day_of_month(local), (int)MIN(hour, 23), (int)MIN(minute, 59), 0);
+    g_autoptr(GDateTime) next = g_date_time_compare(today, local) > 0 ? g_date_time_ref(today)
+                                                                      : g_date_time_add_days(today, 1);
+    return g_date_time_to_unix(next) * CLOCK_SECOND;
+}
+
+int64_t timer_job_next(const TimerJob *job, const Config *config, int64_t now)
+{
+    if (job->interval > 0)
+        return now + job->interval;
+    const char *text = config_string(config, "task", "reminder_time");
+    return g_str_equal(text, "never") ? INT64_MAX : next_time_of_day(text, now);
+}

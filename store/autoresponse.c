@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/autoresponse.h"
+
+#include "store/store_internal.h"
+
+static bool record(Store *store, const Autoresponse *response, bool *due, GError **error)
+{
+    int64_t list, changed = 0;
+    g_autofree char *address = g_utf8_strdown(response->address, -1);
+    if (!list_key(store, response->list_id, &list, error) ||
+        !query_run(store, error, &changed,
+                   "INSERT INTO autoresponse (list, kind, address, entry, answered_at) VALUES ($1, $2, $3, $4, $5) "
+                   "ON CONFLICT (list, kind, address) DO UPDATE SET entry = $4, answered_at = $5 "
+                   "WHERE autoresponse.entry = $4 OR autoresponse.answered_at <= $5 - $6",
+                   INTEGER(list), TEXT(response->kind), TEXT(address), TEXT(response->entry), INTEGER(response->now),
+                   INTEGER(response->grace)))
+        return false;
+    *due = changed > 0;
+    return true;
+}
+
+bool autoresponse_record(Store *store, const Autoresponse *response, bool *due, GError **error)
+{
+    Write write;
+    *due = false;
+    return write_begin(store, &write, error) && write_end(store, &write, record(store, response, due, error), error);
+}
+
+bool autoresponse_expire(Store *store, int64_t before, int64_t *removed, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write,
+                     query_run(store, error, removed, "DELETE FROM autoresponse WHERE answered_at < $1",
+                               INTEGER(before)),
+                     error);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* Who got the automatic answer of a list, and when: nobody gets it again before a grace period has passed. */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store_type.h"
+
+typedef struct Autoresponse {
+    const char *list_id;
+    const char *kind;    /* "owner", "postings", "requests" */
+    const char *address; /* UTF-8, any case */
+    const char *entry;   /* the mail that is answered, as its effect is recorded ("in:4cd1...") */
+    int64_t now, grace;  /* us; grace 0: each mail is answered */
+} Autoresponse;
+
+/* Records that address gets the answer now, unless it got one less than grace ago; *due tells. The same entry again is
+ * due again, because it comes again only after a crash that lost its answer. */
+bool autoresponse_record(Store *store, const Autoresponse *response, bool *due, GError **error);
+
+/* Removes records from before that time; *removed may be NULL. */
+bool autoresponse_expire(Store *store, int64_t before, int64_t *removed, GError **error);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/ticket.h"
+
+#include "base/fail.h"
+#include "store/store_internal.h"
+
+void ticket_free(Ticket *ticket)
+{
+    if (!ticket)
+        return;
+    g_free(ticket->list_id);
+    g_free(ticket->moderator);
+    g_free(ticket);
+}
+
+static bool put(Store *store, const Ticket *ticket, const char *token, GError **error)
+{
+    int64_t list;
+    g_autofree char *hash = pending_token_hash(token);
+    return list_key(store, ticket->list_id, &list, error) &&
+           query_run(store, error, NULL,
+                     "INSERT INTO ticket (token, list, moderator, first, last, expires_at) "
+                     "VALUES ($1, $2, $3, $4, $5, $6)",
+                     TEXT(hash), INTEGER(list), TEXT(ticket->moderator), INTEGER(ticket->first), INTEGER(ticket->last),
+                     INTEGER(ticket->expires_at));
+}
+
+bool ticket_put(Store *store, const Ticket *ticket, const char *token, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) && write_end(store, &write, put(store, ticket, token, error), error);
+}
+
+Ticket *ticket_find(Store *store, const char *token, int64_t now, GError **error)
+{
+    g_autofree char *hash = pending_token_hash(token);
+    g_autoptr(Query) query =
+        query_open(store, error,
+                   "SELECT list.list_id, ticket.moderator, ticket.first, ticket.last, ticket.expires_at FROM ticket "
+                   "JOIN list ON list.key = ticket.list WHERE ticket.token = $1 AND ticket.expires_at > $2",
+                   TEXT(hash), INTEGER(now));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_DONE)
+        fail(error, FAIL_MISSING, "there is no notice with this token");
+    if (step != STEP_ROW)
+        return NULL;
+    Ticket *ticket = g_new0(Ticket, 1);
+    ticket->list_id = g_strdup(query_text(query, 0));
+    ticket->moderator = g_strdup(query_text(query, 1));
+    ticket->first = query_integer(query, 2);
+    ticket->last = query_integer(query, 3);
+    ticket->expires_at = query_integer(query, 4);
+    return ticket;
+}
+
+bool ticket_expire(Store *store, int64_t now, int64_t *removed, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write,
+                     query_run(store, error, removed,
+                               "DELETE FROM ticket WHERE expires_at <= $1 OR NOT EXISTS (SELECT 1 FROM held WHERE "
+                               "held.list = ticket.list AND held.number BETWEEN ticket.first AND ticket.last)",
+                               INTEGER(now)),
+                     error);
+}

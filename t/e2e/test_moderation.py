@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Held posts: who is told, how a moderator decides by answering, and what Approved does, judged by the mail that
+arrives."""
+import email
+import email.policy
+import os
+import re
+import signal
+import sqlite3
+import time
+
+import pytest
+
+from support.corpus import SAMPLES
+from support.instance import HOST, wait_until
+
+OLGA, MARK, SUE, ANNE = "olga@example.com", "mark@example.com", "sue@example.org", "anne@example.net"
+LIST = f"test@{HOST}"
+SETTINGS = ["subject_prefix=", "default_nonmember_action=hold"]
+
+
+class Moderated:
+    """A list with a member, an owner and a moderator."""
+
+    def __init__(self, instance, sink):
+        self.instance, self.sink = instance, sink
+
+    def post(self, sender=SUE, subject="hello", text="Hi", **fields):
+        lines = [f"From: {sender}", f"To: {LIST}", f"Subject: {subject}", f"Message-ID: <{os.urandom(8).hex()}@x>"]
+        lines += [f"{name.replace('_', '-')}: {value}" for name, value in fields.items()]
+        self.instance.lmtp_send("\r\n".join([*lines, "", text, ""]).encode(), LIST, sender=sender)
+
+    def answer(self, to, text="", subject="Re: held", sender=OLGA, octets=None, **fields):
+        lines = [f"From: {sender}", f"To: {to}", f"Subject: {subject}", f"Message-ID: <{os.urandom(8).hex()}@x>"]
+        lines += [f"{name.replace('_', '-')}: {value}" for name, value in fields.items()]
+        self.instance.lmtp_send(octets or "\r\n".join([*lines, "", text, ""]).encode(), to, sender=sender)
+
+    def mail(self):
+        """{recipient: [message]} of what came since the last call, when all is done."""
+        self.instance.wait_idle()
+        found = {}
+        for t in self.sink.transactions():
+            for address in t.to:
+                found.setdefault(address, []).append(email.message_from_bytes(t.octets, policy=email.policy.default))
+        self.sink.purge()
+        return found
+
+    def notices(self):
+        """The letters about held posts, by moderator."""
+        return {who: letters for who, letters in self.mail().items() if who in (OLGA, MARK)}
+
+    def held(self):
+        return self.instance.cli("held", "ls", "--names").split()
+
+
+def reply_to(letter):
+    return letter["Reply-To"].addresses[0].addr_spec
+
+
+def body(letter):
+    return letter.get_body(("plain",)).get_content()
+
+
+@pytest.fixture
+def moderated(instances, sink):
+    instance = instances(sink.port, settings={"site": {"held_notice_interval": "0"}}).start()
+    instance.create_list("test", [ANNE], owner=OLGA, settings=SETTINGS)
+    instance.cli("member", "add", LIST, MARK, "--role", "moderator")
+    return Moderated(instance, sink)
+
+
+def test_notice_carries_the_post_and_a_way_to_answer(moderated):
+    moderated.post(text="x" * 70 + "\r\n" + "y\r\n" * 60000)
+    found = moderated.mail()
+    assert sorted(found) == sorted([OLGA, MARK, SUE])
+    assert "waiting for approval" in found[SUE][0]["Subject"]
+    letters = [found[OLGA][0], found[MARK][0]]
+    for who, letter in zip((OLGA, MARK), letters):
+        assert letter["To"].addresses[0].addr_spec == who and letter["List-Id"]
+        assert letter["Auto-Submitted"] == "auto-generated"
+        assert len(letter.as_bytes()) < 64 * 1024
+        attached = [part for part in letter.walk() if part.get_content_type() == "message/rfc822"]
+        assert attached[0].get_content()["Subject"] == "hello"
+        assert re.fullmatch(rf"test-confirm\+[a-z2-7]{{26}}@{HOST}", reply_to(letter))
+    assert reply_to(letters[0]) != reply_to(letters[1])
+
+
+@pytest.mark.parametrize("client", ["thunderbird", "outlook", "gmail"])
+def test_answer_from_three_kinds_of_client(moderated, client):
+    """Bottom posting with quoted text; a reply above an unquoted original, with an HTML alternative; HTML alone with a
+    Chinese Re:."""
+    moderated.post()
+    to = reply_to(moderated.notices()[OLGA][0])
+    octets = (SAMPLES / f"decision-{client}.eml").read_bytes().replace(b"@TO@", to.encode()).replace(b"\n", b"\r\n")
+    moderated.answer(to, octets=octets)
+    found = moderated.mail()
+    assert moderated.held() == []
+    answered = body(found[OLGA][0])
+    if client == "thunderbird":
+        assert found[ANNE][0]["Subject"] == "hello" and "goes to the list" in answered
+    elif client == "outlook":
+        assert "gehört nicht hierher" in body(found[SUE][0]) and "für Hilfe" in body(found[SUE][0])
+        assert "\naccept" not in body(found[SUE][0]) and ANNE not in found
+    else:
+        assert sorted(found) == [OLGA] and "discarded" in answered
+
+
+def test_a_token_works_once_and_for_its_post_alone(moderated):
+    moderated.post(subject="one")
+    first = reply_to(moderated.notices()[OLGA][0])
+    moderated.post(subject="two")
+    second = moderated.notices()
+    other = reply_to(second[MARK][0])
+    number = moderated.held()[-1]
+    moderated.answer(first, f"discard {number}\r\n")
+    assert len(moderated.held()) == 2 and "another letter" in body(moderated.mail()[OLGA][0])
+    moderated.answer(first, "accept")
+    assert len(moderated.mail()[ANNE]) == 1
+    moderated.answer(first, "accept")
+    found = moderated.mail()
+    assert ANNE not in found and "already" in body(found[OLGA][0])
+    # A forged From changes nothing: the answer goes to whom the token was sent to.
+    moderated.answer(other, "defer", sender="mallory@example.com")
+    assert sorted(moderated.mail()) == [MARK] and moderated.held() == [number]
+    moderated.answer(f"test-confirm+{'a' * 26}@{HOST}", "accept")
+    moderated.mail()
+    assert moderated.held() == [number]
+    moderated.answer(other, "", subject="Out of office: accept", Auto_Submitted="auto-replied")
+    assert moderated.mail() == {} and moderated.held() == [number]
+
+
+def test_allow_lets_the_sender_post_from_now_on_and_ban_does_not(moderated):
+    moderated.post(subject="one")
+    moderated.answer(reply_to(moderated.notices()[OLGA][0]), subject="Re: allow")
+    assert moderated.mail()[ANNE][0]["Subject"] == "one"
+    moderated.post(subject="two")
+    assert moderated.mail()[ANNE][0]["Subject"] == "two"
+    moderated.post(sender="eve@example.org")
+    moderated.answer(reply_to(moderated.notices()[MARK][0]), "ban", sender=MARK)
+    moderated.mail()
+    assert moderated.held() == []
+    moderated.post(sender="eve@example.org")
+    assert ANNE not in moderated.mail() and moderated.held() == []
+
+
+def test_approved_in_header_and_first_line(moderated):
+    """With the right password the post passes; right or wrong, nobody sees it."""
+    moderated.instance.cli("list", "set", LIST, "moderator_password=open sesame")
+    assert "sesame" not in moderated.instance.cli("list", "show", LIST)
+    moderated.post(subject="header", Approved="open sesame")
+    moderated.post(subject="line", text="Approved: open sesame\r\n\r\nHello")
+    found = moderated.mail()
+    assert sorted(letter["Subject"] for letter in found[ANNE]) == ["header", "line"] and sorted(found) == [ANNE]
+    for letter in found[ANNE]:
+        assert b"sesame" not in letter.as_bytes() and b"pproved" not in letter.as_bytes()
+    moderated.post(subject="wrong", text="Approved: open barley\r\n\r\nHello", X_Approve="open barley")
+    found = moderated.mail()
+    assert sorted(found) == sorted([OLGA, MARK, SUE])
+    for letters in found.values():
+        assert b"barley" not in letters[0].as_bytes()
+    assert "barley" not in moderated.instance.cli("held", "show", moderated.held()[0])
+    moderated.instance.cli("list", "set", LIST, "moderator_password=")
+    moderated.post(subject="none", Approved="open sesame")
+    assert ANNE not in moderated.mail()
+
+
+def test_many_posts_are_one_letter(instances, sink):
+    """The first is told at once; what comes within held_notice_interval is told together, by the timer."""
+    instance = instances(sink.port, settings={"site": {"held_notice_interval": "3s"}}).start()
+    instance.create_list("test", [ANNE], owner=OLGA, settings=SETTINGS)
+    one = Moderated(instance, sink)
+    for number in range(30):
+        one.post(sender=f"s{number}@example.org", subject=f"post {number}")
+    found = one.mail()
+    assert len(found[OLGA]) == 1 and len(one.held()) == 30
+    instance.run_job("held-notices", after=3)
+    letters = one.mail()[OLGA]
+    assert len(letters) == 1 and "29 posts" in letters[0]["Subject"] and "post 29" in body(letters[0])
+    assert len(letters[0].as_bytes()) < 64 * 1024
+    one.answer(reply_to(letters[0]), f"accept {one.held()[-1]}\r\ndiscard all\r\n")
+    found = one.mail()
+    assert len(found[ANNE]) == 1 and len(one.held()) == 1
+    instance.run_job("reminders")
+    letters = one.mail()[OLGA]
+    assert len(letters) == 1 and "1 posts" in letters[0]["Subject"] and "post 0" in body(letters[0])
+
+
+def test_held_too_long_is_discarded(moderated):
+    moderated.post()
+    moderated.mail()
+    moderated.instance.cli("list", "set", LIST, "max_days_to_hold=2")
+    moderated.instance.run_job("held-expiry")
+    assert len(moderated.held()) == 1
+    with sqlite3.connect(moderated.instance.directory / "lib" / "listrunner.db") as database:
+        database.execute("UPDATE held SET held_at = held_at - 3 * 86400000000")
+    moderated.instance.run_job("held-expiry")
+    assert moderated.held() == [] and "max_days_to_hold" in moderated.instance.log_text()
+
+
+@pytest.mark.parametrize("moment", range(4))
+def test_killed_while_deciding(moderated, moment):
+    """Whenever the runner is killed, the post reaches the list once and the moderator is told once."""
+    moderated.post()
+    to = reply_to(moderated.notices()[OLGA][0])
+    moderated.answer(to, "accept")
+    time.sleep(0.004 * moment)
+    for pid in moderated.instance.pids("command"):
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: moderated.held() == [], 20, "the decision")
+    found = moderated.mail()
+    assert len(found[ANNE]) == 1 and len(found[OLGA]) == 1

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/moderate.h"
+
+#include "lists/held_notice.h"
+#include "t/lists/fixture.h"
+
+#define OLGA "olga@example.net"
+
+/* ---- reading ---- */
+
+/* What an answer decides: "accept 1 2;reject=off topic;". */
+static char *read_all(const char *subject, const char *text)
+{
+    static const char *const verdicts[] = {"accept", "allow", "reject", "discard", "ban", "defer"};
+    g_autofree char *mail = g_strdup_printf("Subject: %s\r\n\r\n%s", subject, text);
+    g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
+    g_autoptr(GPtrArray) decisions = moderate_read(octets);
+    GString *all = g_string_new(NULL);
+    for (unsigned at = 0; at < decisions->len; at++) {
+        const Decision *decision = decisions->pdata[at];
+        g_string_append(all, verdicts[decision->verdict]);
+        for (unsigned place = 0; place < decision->numbers->len; place++)
+            g_string_append_printf(all, " %d", (int)g_array_index(decision->numbers, int64_t, place));
+        g_string_append(all, decision->all ? " all" : "");
+        g_string_append_printf(all, "%s%s;", decision->reason ? "=" : "", decision->reason ? decision->reason : "");
+    }
+    return g_string_free(all, FALSE);
+}
+
+static void assert_read(const char *subject, const char *text, const char *expected)
+{
+    g_autofree char *found = read_all(subject, text);
+    g_assert_cmpstr(found, ==, expected);
+}
+
+static void test_read(void)
+{
+    assert_read("Re: held", "Accept.\r\n\r\n> reject\r\n", "accept;");
+    assert_read("AW: held", "approve 12, 13\r\n", "accept 12 13;");
+    assert_read("Re: discard", "", "discard;");
+    assert_read("x", "reject: off topic\r\nread the rules\r\n-- \r\nOlga\r\n", "reject=off topic\nread the rules;");
+    assert_read("x", "reject 12 too long\r\n\r\nallow 13\r\nban all\r\n", "reject 12=too long\n;allow 13;ban all;");
+    assert_read("x", "REJECT\r\n", "reject;");
+    assert_read("x", "Accept my apologies\r\nallowance\r\n  - accept   it goes to the list\r\n", "");
+    assert_read("x", "accept 99999999999999999999\r\n", "");
+}
+
+/* ---- deciding ---- */
+
+static int64_t hold(World *world, const char *sender)
+{
+    GError *error = NULL;
+    g_autofree char *text = g_strdup_printf("From: %s\r\nSubject: hello\r\n\r\nHi\r\n", sender);
+    g_autoptr(GBytes) message = g_bytes_new(text, strlen(text));
+    Held held = {.list_id = (char *)LIST, .sender = (char *)sender, .subject = (char *)"hello",
+                 .reason = (char *)"because", .meta = (char *)"{}", .held_at = clock_now(), .message = message};
+    assert_ok(held_add(world->store, &held, &error), error);
+    return held.number;
+}
+
+/* The token in the address that letters are answered to. */
+static char *token_in(const char *letters)
+{
+    const char *at = strstr(letters, "Reply-To: test-confirm+");
+    g_assert_nonnull(at);
+    return g_strndup(at + strlen("Reply-To: test-confirm+"), PENDING_TOKEN_CHARS);
+}
+
+static char *tell(World *world, int64_t number)
+{
+    GError *error = NULL;
+    g_autoptr(Work) work = world_work(world);
+    g_autoptr(Held) held = held_find(world->store, number, &error);
+    assert_ok(held_tell_moderators(work, world->list, held, &error), error);
+    return world_letters(world, work);
+}
+
+static char *answer(World *world, const char *token, const char *text, bool *known)
+{
+    GError *error = NULL;
+    g_autofree char *mail = g_strdup_printf("From: x@example.org\r\nMessage-ID: <1@x>\r\n\r\n%s", text);
+    g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(moderate_reply(work, world->list, token, octets, known, &error), error);
+    return world_letters(world, work);
+}
+
+static bool is_held(World *world, int64_t number)
+{
+    g_autoptr(Held) held = held_find(world->store, number, NULL);
+    return held != NULL;
+}
+
+static void test_accept_once(World *world, const void *data)
+{
+    bool known;
+    int64_t number = hold(world, "sue@example.org");
+    g_autofree char *letters = tell(world, number), *token = token_in(letters);
+    g_assert_nonnull(strstr(letters, "To: " OLGA));
+    g_assert_nonnull(strstr(letters, "Subject: hello"));
+    g_autofree char *nothing = answer(world, token, "I do not know\r\n", &known);
+    g_assert_true(known && is_held(world, number));
+    g_assert_nonnull(strstr(nothing, "no decision"));
+    g_autofree char *done = answer(world, token, "accept\r\n", &known);
+    g_assert_true(known && !is_held(world, number));
+    g_assert_true(g_str_has_prefix(done, "pipeline "));
+    g_assert_nonnull(strstr(done, "virgin <" OLGA ">"));
+    g_autofree char *again = answer(world, token, "discard\r\n", &known);
+    g_assert_null(strstr(again, "pipeline "));
+    g_assert_nonnull(strstr(again, "decided"));
+    g_autofree char *unknown = answer(world, "aaaaaaaaaaaaaaaaaaaaaaaaaa", "accept\r\n", &known);
+    g_assert_false(known);
+    g_assert_cmpstr(unknown, ==, "");
+}
+
+static void test_allow_and_reject(World *world, const void *data)
+{
+    bool known;
+    int64_t number = hold(world, "sue@example.org");
+    g_autofree char *letters = tell(world, number), *token = token_in(letters);
+    g_autofree char *done = answer(world, token, "allow\r\n", &known);
+    g_autoptr(Member) sue = member_find(world->store, LIST, ROLE_NONMEMBER, "sue@example.org", NULL);
+    g_assert_nonnull(sue);
+    g_assert_cmpint(sue->moderation_action, ==, ACTION_DEFER);
+    world->site.held_notice_interval = 0;
+    number = hold(world, "sue@example.org");
+    g_autofree char *more = tell(world, number), *other = token_in(more);
+    g_autofree char *rejected = answer(world, other, "reject Not here\r\nplease\r\n", &known);
+    g_assert_nonnull(strstr(rejected, "virgin <sue@example.org>"));
+    g_assert_nonnull(strstr(rejected, "    Not here\r\n    please\r\n"));
+    g_assert_false(is_held(world, number));
+}
+
+/* Who moderates no more decides no more. */
+static void test_former_moderator(World *world, const void *data)
+{
+    bool known;
+    GError *error = NULL;
+    int64_t number = hold(world, "sue@example.org");
+    g_autofree char *letters = tell(world, number), *token = token_in(letters);
+    assert_ok(member_remove(world->store, LIST, ROLE_OWNER, OLGA, &error), error);
+    g_autofree char *done = answer(world, token, "accept\r\n", &known);
+    g_assert_true(known && is_held(world, number));
+}
+
+static void test_gathered(World *world, const void *data)
+{
+    bool known;
+    GError *error = NULL;
+    int64_t posts;
+    world->site.held_notice_interval = 300 * CLOCK_SECOND;
+    world->site.gathers = true;
+    int64_t first = hold(world, "sue@example.org");
+    g_autofree char *letters = tell(world, first);
+    g_assert_nonnull(strstr(letters, "requires approval"));
+    int64_t second = hold(world, "bob@example.org"), third = hold(world, "eve@example.org");
+    g_autofree char *none = tell(world, second), *neither = tell(world, third);
+    g_assert_cmpstr(none, ==, "");
+    g_assert_cmpstr(neither, ==, "");
+    g_autoptr(Work) early = world_work(world);
+    assert_ok(held_tell_gathered(early, world->list, &posts, &error), error);
+    g_assert_cmpint(posts, ==, 0);
+    world->site.held_notice_interval = 0;
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(held_tell_gathered(work, world->list, &posts, &error), error);
+    g_assert_cmpint(posts, ==, 2);
+    g_autofree char *both = world_letters(world, work), *token = token_in(both);
+    g_assert_nonnull(strstr(both, "2 posts require approval"));
+    g_autofree char *which = answer(world, token, "accept\r\n", &known);
+    g_assert_nonnull(strstr(which, "numbers"));
+    /* The first post is of another letter. */
+    g_autofree char *text = g_strdup_printf("discard %d %d\r\n", (int)first, (int)second);
+    g_autofree char *some = answer(world, token, text, &known);
+    g_assert_true(is_held(world, first) && !is_held(world, second) && is_held(world, third));
+    g_autofree char *all = answer(world, token, "discard all\r\n", &known);
+    g_assert_true(is_held(world, first) && !is_held(world, third));
+}
+
+static void test_reminder(World *world, const void *data)
+{
+    GError *error = NULL;
+    int64_t waiting;
+    g_autoptr(Work) idle = world_work(world);
+    assert_ok(held_remind(idle, world->list, &waiting, &error), error);
+    g_assert_cmpint(waiting, ==, 0);
+    g_assert_cmpint(work_entries(idle), ==, 0);
+    hold(world, "sue@example.org");
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(held_remind(work, world->list, &waiting, &error), error);
+    g_assert_cmpint(waiting, ==, 1);
+    g_autofree char *letters = world_letters(world, work);
+    g_assert_nonnull(strstr(letters, "1 posts, 0 requests"));
+    g_assert_nonnull(strstr(letters, "sue@example.org"));
+    g_autofree char *token = token_in(letters);
+}
+
+static void test_expiry(World *world, const void *data)
+{
+    GError *error = NULL;
+    int64_t discarded, number = hold(world, "sue@example.org");
+    world_set(world, "max_days_to_hold", "0");
+    g_autoptr(Work) never = world_work(world);
+    assert_ok(held_post_expire(never, world->list, &discarded, &error), error);
+    g_assert_cmpint(discarded, ==, 0);
+    world_set(world, "max_days_to_hold", "3");
+    g_autoptr(Work) early = world_work(world);
+    assert_ok(held_post_expire(early, world->list, &discarded, &error), error);
+    g_assert_true(is_held(world, number));
+    g_autoptr(GBytes) message = g_bytes_new_static("x", 1);
+    Held old = {.list_id = (char *)LIST, .meta = (char *)"{}", .held_at = clock_now() - 4 * 86400 * CLOCK_SECOND,
+                .message = message};
+    assert_ok(held_add(world->store, &old, &error), error);
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(held_post_expire(work, world->list, &discarded, &error), error);
+    g_assert_cmpint(discarded, ==, 1);
+    g_assert_true(is_held(world, number) && !is_held(world, old.number));
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/moderate/read", test_read);
+    WORLD_TEST("/moderate/accept-once", test_accept_once);
+    WORLD_TEST("/moderate/allow-and-reject", test_allow_and_reject);
+    WORLD_TEST("/moderate/former-moderator", test_former_moderator);
+    WORLD_TEST("/moderate/gathered", test_gathered);
+    WORLD_TEST("/moderate/reminder", test_reminder);
+    WORLD_TEST("/moderate/expiry", test_expiry);
+    return g_test_run();
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/reply.h"
+
+#include <string.h>
+
+static void assert_subject(const char *raw, const char *expected)
+{
+    g_autofree char *text = g_strdup_printf("Subject: %s\r\n\r\n", raw);
+    g_autoptr(GBytes) octets = g_bytes_new(text, strlen(text));
+    g_autoptr(Message) message = message_new(octets);
+    g_autofree char *subject = reply_subject(message);
+    g_assert_cmpstr(subject, ==, expected);
+}
+
+static void test_subject(void)
+{
+    assert_subject("accept", "accept");
+    assert_subject("Re: AW[2]: Sv : accept ", "accept");
+    assert_subject("=?utf-8?B?5Zue5aSN77yaYWNjZXB0?=", "accept");
+    assert_subject("Result: good", "Result: good");
+    assert_subject("Re:", "");
+}
+
+static void assert_lines(const char *text, const char *expected)
+{
+    g_autoptr(GPtrArray) lines = reply_own_lines(text);
+    g_ptr_array_add(lines, NULL);
+    g_autofree char *joined = g_strjoinv("|", (char **)lines->pdata);
+    g_assert_cmpstr(joined, ==, expected);
+}
+
+static void test_top_posting(void)
+{
+    assert_lines("accept\n\nOn Mon, 2 Nov 2026, test-owner@example.com wrote:\n> discard\n> reject\n", "accept");
+    assert_lines("accept\n\nAm 2. November 2026 um 12:00 schrieb Olga\n<olga@example.org>:\n\n> discard\n", "accept");
+    assert_lines("accept\n\n-----Original Message-----\nFrom: x\ndiscard\n", "accept");
+    assert_lines("accept\n\n________________________________\nVon: x\ndiscard\n", "accept");
+    assert_lines("reject off topic:\nread the rules\n\nVon: test-owner@example.com\nGesendet: Montag\nAn: Olga\n"
+                 "Betreff: x\n\ndiscard\n", "reject off topic:|read the rules");
+}
+
+static void test_bottom_posting(void)
+{
+    assert_lines("test-owner@example.com writes:\n> held\n> accept\n\ndiscard\n-- \nOlga\naccept\n", "discard");
+    assert_lines("> one\nyes\n> two\nno\n", "yes|no");
+}
+
+static void test_text(void)
+{
+    static const char mail[] = "Content-Type: multipart/alternative; boundary=b\r\n\r\n"
+                               "--b\r\nContent-Type: text/html\r\n\r\n<div>accept</div>On Monday, 2 Nov, x wrote:"
+                               "<BLOCKQUOTE type=cite>discard\r\n<blockquote>y</blockquote></BLOCKQUOTE>\r\n--b--\r\n";
+    g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
+    GString *text = reply_text(octets);
+    assert_lines(text->str, "accept");
+    g_string_free(text, TRUE);
+    g_autoptr(GBytes) none = g_bytes_new_static("Content-Type: image/png\r\n\r\nx", 28);
+    g_assert_null(reply_text(none));
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/reply/subject", test_subject);
+    g_test_add_func("/reply/top-posting", test_top_posting);
+    g_test_add_func("/reply/bottom-posting", test_bottom_posting);
+    g_test_add_func("/reply/text", test_text);
+    return g_test_run();
+}
