@@ -107,7 +107,8 @@ static void set_duration(json_t *object, const char *key, int64_t us)
 static void fill_mailman(const Call *call, json_t *object)
 {
     const Config *config = call->rest->config;
-    set(object, "anonymous_list_keep_headers", "");
+    set(object, "anonymous_list_keep_headers",
+        "^(?!x-|arc-|from$|reply-to$|sender$|organization$|received$|message-id$|user-agent$)");
     set(object, "cache_life", "7d");
     set(object, "check_max_size_on_filtered_message", "no");
     set(object, "default_language", "en");
