@@ -22,7 +22,7 @@ static const ConfigKey keys[] = {
 };
 
 static const ConfigTable tables[] = {
-    {"pipeline", .about = "What the runner pipeline does besides delivering.", .keys = keys, .readers = "in"},
+    {"pipeline", .about = "What becomes of accepted posts, besides their delivery.", .keys = keys, .readers = "in"},
     {.section = NULL},
 };
 

@@ -129,7 +129,7 @@ class Site:
         return accounts
 
 
-@pytest.mark.parametrize("runner", ["lmtp", "archive", "pipeline"])
+@pytest.mark.parametrize("runner", ["lmtp", "archive", "in"])
 def test_every_call(instances, sink, runner):
     if not tool("failcall.so").exists():
         pytest.skip("t/tools/failcall.so was not built")
@@ -159,24 +159,24 @@ def test_failing_starts(instances, sink):
     start has made them all; the master sees to that one."""
     if not tool("failcall.so").exists():
         pytest.skip("t/tools/failcall.so was not built")
-    site = Site(instances, sink, "pipeline")
+    site = Site(instances, sink, "in")
     instance, failed, recoveries = site.instance, [], 0
     for number in range(1, 100):
-        instance.set({"runner.pipeline": {"start": "no"}})
+        instance.set({"runner.in": {"start": "no"}})
         instance.cli("reload")
-        wait_until(lambda: not instance.pids("pipeline"), 30, "the runner to be gone")
+        wait_until(lambda: not instance.pids("in"), 30, "the runner to be gone")
         site.post()
-        wait_until(lambda: instance.files("pipeline")["pipeline"], 30, "the post to wait")
+        wait_until(lambda: instance.files("in")["in"], 30, "the post to wait")
         before = len(instance.log_text())
         site.plan.arm(number, errno.EIO)
-        instance.set({"runner.pipeline": {"start": "yes"}})
+        instance.set({"runner.in": {"start": "yes"}})
         instance.cli("reload")
         site.drain()
         said = instance.log_text()[before:]
         if "cannot start" not in said:
             break
         failed.append(site.plan.state()[1])
-        recoveries += "cannot start: recovery of queue pipeline" in said
+        recoveries += "cannot start: recovery of queue in" in said
     site.plan.arm(FAR, errno.EIO)
     print(f"calls of a start: {failed}; {recoveries} of recovery")
     assert recoveries > 3
