@@ -11,6 +11,7 @@ const Handler *const handlers[] = {
     &handler_cleanse_dkim,
     &handler_cook_headers,
     &handler_decorate,
+    &handler_dkim_sign,
     &handler_dmarc,
     &handler_member_recipients,
     &handler_mime_delete,

@@ -16,7 +16,8 @@ static const Handler *const posting[] = {
     &handler_to_outgoing,
     &handler_acknowledge,
     &handler_dmarc, /* behind to-archive and the others, which keep the true From */
-    &handler_decorate, /* last: what the archive and the site's queues get has none of it */
+    &handler_decorate, /* what the archive and the site's queues get has none of it */
+    &handler_dkim_sign, /* last: it signs what leaves */
     NULL,
 };
 const Pipeline pipeline_posting = {.name = "default-posting-pipeline", .handlers = posting};

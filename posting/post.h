@@ -37,6 +37,7 @@ typedef struct PostSite {
     const char *header_match_target; /* where header matches without one of their own send a post */
     bool hold_digest;                /* rule digests */
     bool remove_dkim;                /* handler cleanse-dkim */
+    const GPtrArray *keys;           /* of DkimKey, for handler dkim-sign; NULL: none */
     char **html_to_text;             /* program and arguments for handler mime-delete; NULL: one of our own */
 } PostSite;
 

@@ -35,7 +35,27 @@ static const ConfigKey dns_keys[] = {
     {.name = NULL},
 };
 
+static const ConfigKey dkim_keys[] = {
+    {"domain", STRING(NULL),
+     .about = "The domain that signs: copies of posts of lists of this domain, and of those below it.",
+     .example = "lists.example.com"},
+    {"selector", STRING(CONFIG_NAME),
+     .about = "The name of the key in the DNS: its public half stands at SELECTOR._domainkey.DOMAIN.",
+     .example = "s2026"},
+    {"key_file", PATH(NULL),
+     .about = "The private key, RSA or Ed25519, in PEM, as \"openssl genpkey\" writes it; readable for the site's "
+      "user alone.",
+     .more = "Posts get one signature from each key that fits, so an Ed25519 key can stand beside an RSA key, and a "
+      "new key beside the old one until the DNS knows it. Copies that differ for each member (personalize, verp) are not "
+      "signed here; let the mail server do that.",
+     .example = "/etc/listrunner/dkim/s2026.pem"},
+    {"enabled", BOOL("yes"), .about = "Sign with this key."},
+    {.name = NULL},
+};
+
 static const ConfigTable tables[] = {
+    {"dkim.*", .about = "A key that signs copies of posts (DKIM, RFC 6376).", .keys = dkim_keys,
+     .readers = "in pipeline"},
     {"rules", .about = "How the runner in judges posts.", .keys = rule_keys, .readers = "in"},
     {"handlers", .about = "How posts are changed on the way to the members.", .keys = handler_keys,
      .readers = "in pipeline"},

@@ -9,6 +9,7 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "posting/keys.h"
 #include "runners/keys.h"
 #include "store/secret.h"
 
@@ -52,7 +53,9 @@ bool list_runner_start(Runner *runner, GError **error)
         .unsubscribe_url = config_string(config, "pipeline", "unsubscribe_url"),
     };
     const char *converter = config_string(config, "handlers", "html_to_plain_text_command");
+    own->dkim_keys = keys_read(config);
     own->post_site = (PostSite){
+        .keys = own->dkim_keys,
         .header_match_target = config_string(config, "rules", "header_match_action"),
         .hold_digest = config_bool(config, "rules", "hold_digest"),
         .remove_dkim = config_bool(config, "handlers", "remove_dkim_headers"),
@@ -73,6 +76,7 @@ void list_runner_stop(Runner *runner)
     g_array_unref(own->archivers);
     verp_keys_free(own->keys);
     g_strfreev(own->post_site.html_to_text);
+    g_ptr_array_unref(own->dkim_keys);
     store_free(own->store);
     g_free(own);
     runner_set_data(runner, NULL);

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Copies carry DKIM signatures of the list's domain: Python's dkim module, which shares no code with ours, verifies
+them against the public keys."""
+import base64
+import subprocess
+
+import dkim
+
+POST = (b"From: Anne <anne@example.net>\r\nTo: test@lists.example.com\r\nSubject: hello\r\n world\r\n"
+        b"Message-ID: <1@example.net>\r\n\r\nbody  \r\nna\xc3\xafve\r\n\r\n")
+
+
+def make_key(instance, name, algorithm):
+    path = instance.directory / f"{name}.pem"
+    subprocess.run(["openssl", "genpkey", "-out", path, *algorithm], check=True, capture_output=True)
+    instance.own(path)
+    der = subprocess.run(["openssl", "pkey", "-in", path, "-pubout", "-outform", "DER"], check=True,
+                         capture_output=True).stdout
+    kind, public = ("rsa", der) if "rsa" in algorithm else ("ed25519", der[-32:])
+    return path, f"v=DKIM1; k={kind}; p=".encode() + base64.b64encode(public)
+
+
+def test_copies_are_signed(instances, sink):
+    instance = instances(sink.port)
+    rsa, rsa_record = make_key(instance, "old", ["-algorithm", "rsa", "-pkeyopt", "rsa_keygen_bits:2048"])
+    edwards, edwards_record = make_key(instance, "new", ["-algorithm", "ed25519"])
+    records = {b"old._domainkey.lists.example.com.": rsa_record, b"fresh._domainkey.lists.example.com.": edwards_record}
+    instance.set({"dkim.old": {"domain": "lists.example.com", "key_file": rsa},
+                  "dkim.new": {"domain": "lists.example.com", "selector": "fresh", "key_file": edwards},
+                  "dkim.other": {"domain": "elsewhere.example", "key_file": rsa},
+                  "dkim.gone": {"domain": "lists.example.com", "key_file": instance.directory / "none.pem"},
+                  "dkim.off": {"domain": "lists.example.com", "key_file": rsa, "enabled": "no"}})
+    instance.start()
+    address = instance.create_list("test", members=["bart@example.org", "cris@example.org"],
+                                   settings=["default_nonmember_action=accept", "msg_footer=--\nthe list\n"])
+    instance.lmtp_send(POST, address)
+    instance.wait_idle()
+    transaction, = sink.transactions()
+    octets = transaction.octets
+    assert octets.lower().count(b"dkim-signature:") == 2
+    asked = []
+
+    def look_up(name, timeout=5):
+        asked.append(name)
+        return records[name]
+
+    def verified(copy, index=0):
+        try:
+            return dkim.DKIM(copy).verify(index, dnsfunc=look_up)
+        except dkim.ValidationError:
+            return False
+
+    assert verified(octets, 0) and verified(octets, 1)
+    assert set(asked) == set(records)
+    for old, new in ((b"world", b"World"), (b"body", b"bodi"), (b"the list", b"The list"), (b"anne@", b"eve@")):
+        assert old in octets and not verified(octets.replace(old, new)), old
+    assert not verified(b"From: eve@example.com\r\n" + octets)
+    assert "none.pem" in instance.log_text()
