@@ -41,6 +41,7 @@ static const Chain chain_target = {.name = "target", .links = links_none, .next 
 
 static const Link links_posting[] = {
     {&rule_no_senders, LINK_JUMP, &chain_discard},
+    {&rule_external, LINK_JUMP, &chain_moderation}, /* a scanner sees what a password lets pass, too */
     {&rule_approved, LINK_JUMP, &chain_accept},
     {&rule_dmarc_mitigation, LINK_JUMP, &chain_moderation},
     {&rule_emergency, LINK_JUMP, &chain_hold},

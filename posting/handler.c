@@ -13,6 +13,7 @@ const Handler *const handlers[] = {
     &handler_decorate,
     &handler_dkim_sign,
     &handler_dmarc,
+    &handler_external,
     &handler_member_recipients,
     &handler_mime_delete,
     &handler_owner_recipients,

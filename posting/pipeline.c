@@ -3,6 +3,7 @@
 #include "posting/pipeline.h"
 
 static const Handler *const posting[] = {
+    &handler_external,
     &handler_mime_delete, /* before all that keeps or counts parts */
     &handler_member_recipients,
     &handler_avoid_duplicates,

@@ -38,6 +38,7 @@ typedef struct PostSite {
     bool hold_digest;                /* rule digests */
     bool remove_dkim;                /* handler cleanse-dkim */
     const GPtrArray *keys;           /* of DkimKey, for handler dkim-sign; NULL: none */
+    const GPtrArray *rule_programs, *handler_programs; /* of External, for rule and handler external; NULL: none */
     char **html_to_text;             /* program and arguments for handler mime-delete; NULL: one of our own */
 } PostSite;
 

@@ -15,6 +15,7 @@ const Rule *const rules[] = {
     &rule_dmarc_mitigation,
     &rule_duplicate,
     &rule_emergency,
+    &rule_external,
     &rule_header_match,
     &rule_implicit_dest,
     &rule_loop,

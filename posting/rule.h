@@ -17,10 +17,11 @@ typedef struct Rule {
     bool (*check)(Post *post, bool *hit, GError **error);
 } Rule;
 
-extern const Rule rule_administrivia, rule_any, rule_approved, rule_autoreply, rule_banned_address, rule_broken_header,
-    rule_digests, rule_dmarc_mitigation, rule_duplicate, rule_emergency, rule_header_match, rule_implicit_dest,
-    rule_loop, rule_max_recipients, rule_max_size, rule_member_moderation, rule_news_moderation, rule_no_senders,
-    rule_no_subject, rule_nonmember_moderation, rule_partial, rule_suspicious_header, rule_truth;
+extern const Rule rule_administrivia, rule_any, rule_approved, rule_autoreply, rule_banned_address,
+    rule_broken_header, rule_digests, rule_dmarc_mitigation, rule_duplicate, rule_emergency, rule_external,
+    rule_header_match, rule_implicit_dest, rule_loop, rule_max_recipients, rule_max_size, rule_member_moderation,
+    rule_news_moderation, rule_no_senders, rule_no_subject, rule_nonmember_moderation, rule_partial,
+    rule_suspicious_header, rule_truth;
 
 /* All of them, by name, ended by NULL. */
 extern const Rule *const rules[];

@@ -6,6 +6,9 @@
 
 /* clang-format off */
 static const ConfigKey rule_keys[] = {
+    {"external", LIST(NULL),
+     .about = "Programs, the NAMEs of [external.NAME] sections, that judge each post before all other rules.",
+     .example = "scanner"},
     {"header_match_action", STRING("hold"),
      .about = "What happens to a post by a header match that has no action of its own: hold, reject, discard, accept, "
       "or the name of a chain."},
@@ -15,6 +18,10 @@ static const ConfigKey rule_keys[] = {
 };
 
 static const ConfigKey handler_keys[] = {
+    {"external", LIST(NULL),
+     .about = "Programs, the NAMEs of [external.NAME] sections, that may change each accepted post before all other "
+      "handlers.",
+     .example = "scanner"},
     {"html_to_plain_text_command", STRING(NULL),
      .about = "A program that makes text of HTML for lists with convert_html_to_plaintext: it reads HTML and writes "
       "text, both UTF-8, and has 10 seconds. Unset, and when it fails: tags are dropped.",
@@ -46,14 +53,29 @@ static const ConfigKey dkim_keys[] = {
      .about = "The private key, RSA or Ed25519, in PEM, as \"openssl genpkey\" writes it; readable for the site's "
       "user alone.",
      .more = "Posts get one signature from each key that fits, so an Ed25519 key can stand beside an RSA key, and a "
-      "new key beside the old one until the DNS knows it. Copies that differ for each member (personalize, verp) are not "
-      "signed here; let the mail server do that.",
+      "new key beside the old one until the DNS knows it. Copies that differ for each member (personalize, verp) are "
+      "not signed here; let the mail server do that.",
      .example = "/etc/listrunner/dkim/s2026.pem"},
     {"enabled", BOOL("yes"), .about = "Sign with this key."},
     {.name = NULL},
 };
 
+static const ConfigKey external_keys[] = {
+    {"command", STRING(NULL),
+     .about = "The program and its arguments. It reads the message and answers by its exit code: 0 the post goes on, "
+      "10 it is held, 11 sent back, 12 dropped, 75 asked again later.",
+     .more = "With 10 to 12 the first line that it writes is the reason for people. With 0, a program of [handlers] "
+      "may write a changed message; nothing means unchanged. Any other code, and a program that cannot be run, count "
+      "as 75: the post waits.",
+     .example = "/usr/local/bin/scan --stdin"},
+    {"timeout", DURATION("30s", SECOND, 2 * MINUTE),
+     .about = "When it is killed, and the post waits. Other posts of the same instance of the runner wait meanwhile."},
+    {.name = NULL},
+};
+
 static const ConfigTable tables[] = {
+    {"external.*", .about = "A program of the site that looks at posts, for example for viruses.",
+     .keys = external_keys, .readers = "in pipeline"},
     {"dkim.*", .about = "A key that signs copies of posts (DKIM, RFC 6376).", .keys = dkim_keys,
      .readers = "in pipeline"},
     {"rules", .about = "How the runner in judges posts.", .keys = rule_keys, .readers = "in"},
@@ -65,8 +87,26 @@ static const ConfigTable tables[] = {
 };
 /* clang-format on */
 
+static void check_external(const ConfigCheck *check, const char *section)
+{
+    const ConfigValue *names = config_usable(check, section, "external");
+    for (char **name = names ? names->words : NULL; name && *name; name++) {
+        g_autofree char *own = g_strconcat("external.", *name, NULL);
+        const ConfigValue *command = config_usable(check, own, "command");
+        g_autoptr(GError) problem = NULL;
+        g_auto(GStrv) words = NULL;
+        if (!command || !command->text)
+            config_complain(check, section, "external", "found \"%s\"; allowed is the NAME of a section "
+                            "[external.NAME] with a command", *name);
+        else if (!g_shell_parse_argv(command->text, NULL, &words, &problem))
+            config_complain(check, own, "command", "%s", problem->message);
+    }
+}
+
 static void check(const ConfigCheck *check)
 {
+    check_external(check, "rules");
+    check_external(check, "handlers");
     const ConfigValue *command = config_usable(check, "handlers", "html_to_plain_text_command");
     g_autoptr(GError) problem = NULL;
     g_auto(GStrv) words = NULL;

@@ -9,6 +9,7 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "posting/external.h"
 #include "posting/keys.h"
 #include "runners/keys.h"
 #include "store/secret.h"
@@ -54,8 +55,12 @@ bool list_runner_start(Runner *runner, GError **error)
     };
     const char *converter = config_string(config, "handlers", "html_to_plain_text_command");
     own->dkim_keys = keys_read(config);
+    own->rule_programs = external_read(config, "rules");
+    own->handler_programs = external_read(config, "handlers");
     own->post_site = (PostSite){
         .keys = own->dkim_keys,
+        .rule_programs = own->rule_programs,
+        .handler_programs = own->handler_programs,
         .header_match_target = config_string(config, "rules", "header_match_action"),
         .hold_digest = config_bool(config, "rules", "hold_digest"),
         .remove_dkim = config_bool(config, "handlers", "remove_dkim_headers"),
@@ -77,6 +82,8 @@ void list_runner_stop(Runner *runner)
     verp_keys_free(own->keys);
     g_strfreev(own->post_site.html_to_text);
     g_ptr_array_unref(own->dkim_keys);
+    g_ptr_array_unref(own->rule_programs);
+    g_ptr_array_unref(own->handler_programs);
     store_free(own->store);
     g_free(own);
     runner_set_data(runner, NULL);

@@ -29,7 +29,7 @@ typedef struct ListRunner {
     bool no_requests; /* as in Post */
     PostCopies copies;
     PostSite post_site;
-    GPtrArray *dkim_keys; /* of post_site */
+    GPtrArray *dkim_keys, *rule_programs, *handler_programs; /* of post_site */
     VerpKeys *keys;        /* list_runner_keys() */
     int64_t keys_until;    /* monotonic */
     int64_t expire_at;     /* monotonic */

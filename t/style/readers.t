@@ -18,7 +18,7 @@ MEMBER = re.compile(r'\bg_str(?:concat|dup_printf)\("(transport|reply|archiver)\
 LINKED = {"runners/post_hop.c": ("in", "pipeline"), "runners/blocks.c": ("in", "pipeline"),
           "runners/post_names.c": ("in", "pipeline")}
 # Read into what all list runners share, and used only by in and pipeline, whose tables say so.
-SHARED = {"pipeline", "archiver.", "rules", "handlers", "dkim."}
+SHARED = {"pipeline", "archiver.", "rules", "handlers", "dkim.", "external."}
 
 tap = tree.Tap()
 program = os.path.join(os.environ.get("top_builddir", "build"), "doc", "settings_text")

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "posting/external.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/log.h"
+#include "base/program.h"
+
+#define OUTPUT_MAX ((size_t)64 * 1024 * 1024)
+
+static void external_free(void *data)
+{
+    External *external = data;
+    g_free(external->name);
+    g_strfreev(external->words);
+    g_free(external);
+}
+
+GPtrArray *external_read(const Config *config, const char *section)
+{
+    GPtrArray *all = g_ptr_array_new_with_free_func(external_free);
+    const char *const *name = config_list(config, section, "external");
+    for (; name && *name; name++) {
+        g_autofree char *own = g_strconcat("external.", *name, NULL);
+        const char *command = config_has_section(config, own) ? config_string(config, own, "command") : NULL;
+        char **words = NULL;
+        if (!command || !g_shell_parse_argv(command, NULL, &words, NULL)) /* config check told of it */
+            continue;
+        External *external = g_new0(External, 1);
+        *external = (External){g_strdup(*name), words, config_duration(config, own, "timeout")};
+        g_ptr_array_add(all, external);
+    }
+    return all;
+}
+
+bool external_run(const External *external, const Post *post, int *code, GBytes **output, GError **error)
+{
+    g_auto(GStrv) environment = g_get_environ();
+    environment = g_environ_setenv(environment, "LISTRUNNER_LIST", post->list->list_id, TRUE);
+    environment = g_environ_setenv(environment, "LISTRUNNER_SENDER", post->sender ? post->sender : "", TRUE);
+    environment = g_environ_setenv(environment, "LISTRUNNER_TRACE", post->trace, TRUE);
+    const Program program = {.words = external->words, .environment = environment, .timeout = external->timeout,
+                             .output_max = OUTPUT_MAX};
+    g_autoptr(GBytes) input = message_octets(post->message);
+    g_autoptr(GBytes) written = NULL;
+    if (!program_run(&program, input, code, &written, error)) {
+        g_prefix_error(error, "[external.%s] ", external->name);
+        return false;
+    }
+    if (*code != EXTERNAL_PASS && *code != EXTERNAL_HOLD && *code != EXTERNAL_REJECT && *code != EXTERNAL_DISCARD)
+        return fail(error, FAIL_LATER, "[external.%s] %s: exit code %d", external->name, external->words[0], *code);
+    *output = g_steal_pointer(&written);
+    return true;
+}
+
+char *external_reason(GBytes *output, const char *fallback)
+{
+    size_t length;
+    const char *text = g_bytes_get_data(output, &length);
+    const char *feed = length > 0 ? memchr(text, '\n', length) : NULL;
+    g_autofree char *line = g_utf8_make_valid(length > 0 ? text : "", (gssize)(feed ? (size_t)(feed - text)
+                                                                                    : MIN(length, 500)));
+    g_strstrip(line);
+    return g_strdup(*line ? line : fallback);
+}
