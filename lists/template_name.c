@@ -72,9 +72,6 @@ static const struct {
 } settings[] = {
     {"msg_footer", DECORATION},
     {"msg_header", DECORATION},
-    {"autoresponse_owner_text", template_common},
-    {"autoresponse_postings_text", template_common},
-    {"autoresponse_request_text", template_common},
 };
 
 const TemplateName *template_name_find(const char *text)
