@@ -372,6 +372,25 @@ def test_queues(api, ant):
     assert api.call("POST", "queues/nope", list_id="ant.example.com", text="x").status == 400
 
 
+def test_templates(api, ant):
+    name = "list:user:notice:welcome"
+    for base in ("uris", "domains/example.com/uris", f"{ant}/uris"):
+        assert api.call("GET", base).json["total_size"] == 0
+        assert api.call("PATCH", base, {name: "http://127.0.0.1:1/w", "username": "u", "password": "p"}).status == 204
+        entry, = api.call("GET", base).json["entries"]
+        assert (entry["name"], entry["uri"], entry["username"]) == (name, "http://127.0.0.1:1/w", "u")
+        assert api.call("PATCH", f"{base}/{name}", {name: "http://127.0.0.1:1/x"}).status == 204
+        assert api.call("GET", f"{base}/{name}").json["uri"] == "http://127.0.0.1:1/x"
+        assert api.call("PATCH", base, nope="http://127.0.0.1:1/").json["description"] == "Unexpected parameters: nope"
+        assert api.call("PATCH", base, {name: "http://127.0.0.1:1/", "username": "u"}).status == 400
+        assert api.call("PUT", base, {name: "http://127.0.0.1:1/"}).json["description"].startswith("Missing Parameter")
+        assert api.call("GET", f"{base}/nope").status == 404
+        assert api.call("PATCH", base, {name: ""}).status == 204
+        assert api.call("GET", f"{base}/{name}").status == 404
+        assert api.call("DELETE", base).status == 204
+    assert api.call("PATCH", f"{ant}/uris", {"domain:admin:notice:new-list": "http://127.0.0.1:1/"}).status == 400
+
+
 def test_what_is_only_there_to_be_asked(api):
     sections = api.call("GET", "system/configuration").json["sections"]
     assert len(sections) == 94

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* /uris, /domains/{host}/uris, /lists/{list}/uris: where the texts of letters come from. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "lists/template_name.h"
+#include "runners/rest/resources.h"
+#include "store/template_text.h"
+
+#define DOMAIN_ONLY "domain:"
+
+/* Whose templates the path speaks of. */
+typedef struct Scope {
+    char *place; /* List-Id, mail domain, or "" for the site */
+    char *base;  /* "uris", "domains/example.com/uris" */
+    bool of_list;
+    const char *name; /* of one template; NULL: none */
+} Scope;
+
+static void scope_clear(Scope *scope)
+{
+    g_free(scope->place);
+    g_free(scope->base);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Scope, scope_clear)
+
+/* May a place of this kind have the template? A list is too late for the letter about its own making. */
+static bool has_template(const Scope *scope, const char *name)
+{
+    const TemplateName *row = template_name_find(name);
+    return row && row->mailman && strcmp(row->mailman, name) == 0 &&
+           !(scope->of_list && g_str_has_prefix(name, DOMAIN_ONLY));
+}
+
+static bool read_scope(Call *call, Scope *scope)
+{
+    GError *error = NULL;
+    Store *store = rest_store(call);
+    scope->of_list = g_str_has_prefix(call->path, "lists/");
+    bool of_domain = g_str_has_prefix(call->path, "domains/");
+    scope->name = call->args[scope->of_list || of_domain ? 1 : 0];
+    if (!store)
+        return false;
+    if (scope->of_list) {
+        g_autoptr(List) list = rest_list(call, 0);
+        if (!list)
+            return false;
+        scope->place = g_strdup(list->list_id);
+        scope->base = g_strdup_printf("lists/%s/uris", list->list_id);
+    } else if (of_domain) {
+        g_autoptr(Domain) domain = domain_find(store, call->args[0], &error);
+        if (!domain) {
+            rest_fail(call, error);
+            return false;
+        }
+        scope->place = g_strdup(domain->mail_host);
+        scope->base = g_strdup_printf("domains/%s/uris", domain->mail_host);
+    } else {
+        scope->place = g_strdup("");
+        scope->base = g_strdup("uris");
+    }
+    if (!scope->name || has_template(scope, scope->name))
+        return true;
+    answer_refusal(call, 404, "There is no template %s", scope->name);
+    return false;
+}
+
+static json_t *text_json(const Call *call, const Scope *scope, const TemplateText *text)
+{
+    json_t *object = json_pack("{so so so}", "name", json_words(text->name), "self_link",
+                               json_link(call, "%s/%s", scope->base, text->name), "uri", json_words(text->uri));
+    if (text->username && *text->username) {
+        json_object_set_new(object, "username", json_words(text->username));
+        json_object_set_new(object, "password", json_words(text->password ? text->password : ""));
+    }
+    return object;
+}
+
+/* The texts of the place that come from somewhere; those that people keep here have no URI to show. */
+static void get_all(Call *call)
+{
+    g_auto(Scope) scope = {0};
+    GError *error = NULL;
+    Paging paging;
+    if (!form_expect(call, "", "count page") || !form_paging(call, &paging) || !read_scope(call, &scope))
+        return;
+    g_autoptr(GPtrArray) all = template_text_all(call->rest->store, scope.place, &error);
+    if (!all) {
+        rest_fail(call, error);
+        return;
+    }
+    json_t *entries = json_array();
+    int64_t total = 0;
+    for (guint i = 0; i < all->len; i++) {
+        const TemplateText *text = all->pdata[i];
+        if (*text->uri && total++ >= paging.start && json_array_size(entries) < paging.count)
+            json_array_append_new(entries, text_json(call, &scope, text));
+    }
+    answer_collection(call, entries, total, paging.start);
+}
+
+static void get_one(Call *call)
+{
+    g_auto(Scope) scope = {0};
+    GError *error = NULL;
+    if (!read_scope(call, &scope))
+        return;
+    g_autoptr(GPtrArray) all = template_text_all(call->rest->store, scope.place, &error);
+    for (guint i = 0; all && i < all->len; i++) {
+        const TemplateText *text = all->pdata[i];
+        if (*text->uri && strcmp(text->name, scope.name) == 0) {
+            json_t *object = text_json(call, &scope, text);
+            json_object_del(object, "name");
+            answer_json(call, 200, object);
+            return;
+        }
+    }
+    if (all)
+        answer_refusal(call, 404, "Nobody set the template %s here", scope.name);
+    else
+        rest_fail(call, error);
+}
+
+/* ---- changing ---- */
+
+static bool is_template(const Scope *scope, const char *name)
+{
+    return scope->name ? strcmp(scope->name, name) == 0 : has_template(scope, name);
+}
+
+/* False: 400 was answered. With all, each template of the place must be there. */
+static bool names_allowed(Call *call, const Scope *scope, bool all)
+{
+    g_autoptr(GString) missing = g_string_new(NULL);
+    for (guint i = 0; i < call->form.names->len; i++) {
+        const char *name = call->form.names->pdata[i];
+        if (!is_template(scope, name) && strcmp(name, "username") != 0 && strcmp(name, "password") != 0) {
+            answer_refusal(call, 400, "Unexpected parameters: %s", name);
+            return false;
+        }
+    }
+    for (const TemplateName *row = template_table; all && row->mailman; row++)
+        if (is_template(scope, row->mailman) && !form_has(call, row->mailman))
+            g_string_append_printf(missing, "%s%s", missing->len ? ", " : "", row->mailman);
+    if (missing->len > 0)
+        answer_refusal(call, 400, "Missing Parameter: %s", missing->str);
+    else if (form_has(call, "username") != form_has(call, "password"))
+        answer_refusal(call, 400, "Specify both username and password, or neither");
+    else
+        return true;
+    return false;
+}
+
+/* An empty URI takes the template away. */
+static bool put_one(Call *call, Store *store, const Scope *scope, const char *name, GError **error)
+{
+    const char *uri = form_text(call, name), *user = form_text(call, "username"), *word = form_text(call, "password");
+    if (!*uri) {
+        g_autoptr(GError) missing = NULL;
+        if (template_text_remove(store, scope->place, name, NULL, &missing) ||
+            g_error_matches(missing, FAIL, FAIL_MISSING))
+            return true;
+        g_propagate_error(error, g_steal_pointer(&missing));
+        return false;
+    }
+    const TemplateText text = {.name = (char *)name, .place = scope->place, .language = (char *)"",
+                               .uri = (char *)uri, .username = (char *)(user ? user : ""),
+                               .password = (char *)(word ? word : ""), .fault = (char *)""};
+    return template_text_put(store, &text, error);
+}
+
+static void change(Call *call, bool all)
+{
+    g_auto(Scope) scope = {0};
+    GError *error = NULL;
+    if (!read_scope(call, &scope) || !names_allowed(call, &scope, all))
+        return;
+    g_autoptr(Work) work = rest_begin(call);
+    bool fine = work != NULL;
+    for (guint i = 0; fine && i < call->form.names->len; i++) {
+        const char *name = call->form.names->pdata[i];
+        if (is_template(&scope, name))
+            fine = put_one(call, work_store(work), &scope, name, &error);
+    }
+    if (!work)
+        return;
+    if (!fine) {
+        work_cancel(work);
+        rest_fail(call, error);
+    } else if (rest_commit(call, work)) {
+        answer_empty(call, 204);
+    }
+}
+
+static void patch(Call *call)
+{
+    change(call, false);
+}
+
+static void put(Call *call)
+{
+    change(call, true);
+}
+
+static void delete(Call *call)
+{
+    g_auto(Scope) scope = {0};
+    GError *error = NULL;
+    g_autoptr(Work) work = read_scope(call, &scope) ? rest_begin(call) : NULL;
+    g_autoptr(GPtrArray) all = work ? template_text_all(work_store(work), scope.place, &error) : NULL;
+    bool fine = all != NULL;
+    for (guint i = 0; fine && i < all->len; i++) {
+        const TemplateText *text = all->pdata[i];
+        if (*text->uri && (!scope.name || strcmp(scope.name, text->name) == 0))
+            fine = template_text_remove(work_store(work), scope.place, text->name, text->language, &error);
+    }
+    if (!work)
+        return;
+    if (!fine) {
+        work_cancel(work);
+        rest_fail(call, error);
+    } else if (rest_commit(call, work)) {
+        answer_empty(call, 204);
+    }
+}
+
+#define PLACE(path) \
+    {"GET", path, get_all, NULL}, {"PATCH", path, patch, NULL}, {"PUT", path, put, NULL}, {"DELETE", path, delete, NULL}
+#define ONE(path) \
+    {"GET", path, get_one, NULL}, {"PATCH", path, patch, NULL}, {"PUT", path, put, NULL}, {"DELETE", path, delete, NULL}
+
+const RestRoute rest_templates[] = {
+    PLACE("uris"),
+    ONE("uris/{name}"),
+    PLACE("domains/{mail_host}/uris"),
+    ONE("domains/{mail_host}/uris/{name}"),
+    PLACE("lists/{list}/uris"),
+    ONE("lists/{list}/uris/{name}"),
+    {NULL, NULL, NULL, NULL},
+};
