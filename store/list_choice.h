@@ -9,6 +9,7 @@ const char *action_text(Action action);
 bool action_parse(const char *text, Action *action);
 
 typedef enum ArchivePolicy { ARCHIVE_NEVER, ARCHIVE_PRIVATE, ARCHIVE_PUBLIC } ArchivePolicy;
+typedef enum RosterVisibility { ROSTER_MODERATORS, ROSTER_MEMBERS, ROSTER_PUBLIC } RosterVisibility;
 typedef enum ReplyGoesTo {
     REPLY_NO_MUNGING,
     REPLY_POINT_TO_LIST,

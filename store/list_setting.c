@@ -122,6 +122,8 @@ const ListSetting list_settings[] = {
             .unit = "KiB"),
     SETTING(max_num_recipients, SETTING_INTEGER, "10", NULL,
             "Hold posts with as many recipients in To and Cc, or more; 0: no limit.", .unit = "recipients"),
+    SETTING(member_roster_visibility, SETTING_CHOICE, "moderators", "moderators|members|public",
+            "Who may see who is on the list; addresses are shown of those who do not hide theirs."),
     SETTING(moderator_password, SETTING_PASSWORD, "", NULL,
             "A post with this password in a field Approved, or in its first line as \"Approved: PASSWORD\", passes "
             "without moderation. The password is taken out of it, kept only as a hash, and never shown; empty: none."),

@@ -13,15 +13,18 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/change_address.h"
 #include "lists/confirm.h"
 #include "lists/join.h"
 #include "lists/leave.h"
 #include "lists/letter.h"
 #include "lists/moderate.h"
+#include "lists/options.h"
 #include "mail/address.h"
 #include "mail/answer.h"
 #include "mail/header.h"
 #include "mail/reply.h"
+#include "runners/command/inform.h"
 #include "runners/command/parse.h"
 #include "runners/keys.h"
 #include "runners/list_runner.h"
@@ -65,47 +68,84 @@ static void say(Order *order, const char *line, const char *key, const char *add
 
 /* What the answer says to a result. */
 typedef struct Telling {
-    const char *join, *leave; /* keys of sentences */
-    bool alone;               /* worth an answer of its own, when the mail asked for nothing else */
-    bool among;               /* worth one as one command of several */
+    const char *key; /* of a sentence */
+    bool alone;      /* worth an answer of its own, when the mail asked for nothing else */
+    bool among;      /* worth one as one command of several */
 } Telling;
+
+static Telling telling_for_options(const Subscription *made)
+{
+    switch (made->result) {
+    case SUBSCRIPTION_DONE:
+        return (Telling){"set_done", true, true};
+    case SUBSCRIPTION_ASKED_PERSON:
+        return (Telling){"set_asked", false, true};
+    case SUBSCRIPTION_NO_CHANGE:
+        return (Telling){"set_no_member", true, true};
+    case SUBSCRIPTION_BAD_TOKEN:
+        return (Telling){"bad_token", true, true};
+    default:
+        return (Telling){"set_asked", false, false};
+    }
+}
+
+static Telling telling_for_change(const Subscription *made)
+{
+    switch (made->result) {
+    case SUBSCRIPTION_DONE:
+        return (Telling){"change_done", false, true};
+    case SUBSCRIPTION_ASKED_PERSON:
+        return (Telling){"change_asked", false, true};
+    case SUBSCRIPTION_NO_CHANGE:
+        return (Telling){"change_none", true, true};
+    case SUBSCRIPTION_BAD_ADDRESS:
+        return (Telling){"bad_address", true, true};
+    default:
+        return (Telling){"change_asked", false, false};
+    }
+}
 
 /* What a letter says already, or said within the day, is worth no answer: nobody is flooded by asking in his name. */
 static Telling telling_for(const Order *order, const Subscription *made)
 {
     bool join = made->kind == PENDING_JOIN;
     bool letter = join ? order->list->send_welcome_message : order->list->send_goodbye_message;
+    if (made->kind == PENDING_SET)
+        return telling_for_options(made);
+    if (made->kind == PENDING_CHANGE_ADDRESS)
+        return telling_for_change(made);
     switch (made->result) {
     case SUBSCRIPTION_DONE:
-        return (Telling){"join_done", "leave_done", !letter, true};
+        return (Telling){join ? "join_done" : "leave_done", !letter, true};
     case SUBSCRIPTION_ASKED_PERSON:
-        return (Telling){"join_asked", "leave_asked", false, true};
+        return (Telling){join ? "join_asked" : "leave_asked", false, true};
     case SUBSCRIPTION_ASKED_MODERATOR:
-        return (Telling){"join_moderator", "leave_moderator", true, true};
+        return (Telling){join ? "join_moderator" : "leave_moderator", true, true};
     case SUBSCRIPTION_MODERATOR_WAITS:
-        return (Telling){"join_moderator", "leave_moderator", false, false};
+        return (Telling){join ? "join_moderator" : "leave_moderator", false, false};
     case SUBSCRIPTION_NO_CHANGE:
-        return (Telling){"join_member", "leave_no_member", true, true};
+        return (Telling){join ? "join_member" : "leave_no_member", true, true};
     case SUBSCRIPTION_BAD_ADDRESS:
-        return (Telling){"bad_address", "bad_address", true, true};
+        return (Telling){"bad_address", true, true};
     case SUBSCRIPTION_BANNED:
-        return (Telling){"join_banned", "join_banned", true, true};
+        return (Telling){"join_banned", true, true};
     case SUBSCRIPTION_BAD_TOKEN:
-        return (Telling){"bad_token", "bad_token", true, true};
+        return (Telling){"bad_token", true, true};
     default:
-        return (Telling){"join_asked", "leave_asked", false, false};
+        return (Telling){join ? "join_asked" : "leave_asked", false, false};
     }
 }
 
 /* line: the command as it was written; NULL: the address that the mail came to was the command. */
 static void tell(Order *order, const char *line, const Subscription *made)
 {
-    bool join = made->kind == PENDING_JOIN;
+    bool join = made->kind == PENDING_JOIN, leave = made->kind == PENDING_LEAVE;
     Telling telling = telling_for(order, made);
-    if (made->address && !address_same(made->address, order->who) && made->result != SUBSCRIPTION_BAD_ADDRESS)
-        telling = (Telling){"join_other", "leave_other", true, true}; /* who is a member is not told to others */
+    if ((join || leave) && made->address && !address_same(made->address, order->who) &&
+        made->result != SUBSCRIPTION_BAD_ADDRESS) /* who is a member is not told to others */
+        telling = (Telling){join ? "join_other" : "leave_other", true, true};
     order->worth_telling = order->worth_telling || (line ? telling.among : telling.alone);
-    say(order, line, join ? telling.join : telling.leave, made->address ? made->address : order->who);
+    say(order, line, telling.key, made->address ? made->address : order->who);
 }
 
 static bool send_answer(Order *order, GError **error)
@@ -123,11 +163,16 @@ static bool send_answer(Order *order, GError **error)
 
 /* ---- commands ---- */
 
-static bool join(Order *order, const char *line, const char *address, GError **error)
+/* digest: a word for the kind of digest; NULL: none was said. */
+static bool join(Order *order, const char *line, const char *address, const char *digest, GError **error)
 {
     g_auto(Subscription) made = {0};
+    DeliveryMode mode;
+    Preferences wants = preferences_unset;
     bool own = !address || address_same(address, order->who);
-    Joiner joiner = {.address = own ? order->who : address, .name = own ? order->name : NULL};
+    if (digest && delivery_mode_of_word(digest, &mode))
+        wants.delivery_mode = (int)mode;
+    Joiner joiner = {.address = own ? order->who : address, .name = own ? order->name : NULL, .wants = &wants};
     if (!join_ask(order->work, order->list, &joiner, &made, error))
         return false;
     tell(order, line, &made);
@@ -148,7 +193,10 @@ static bool confirm(Order *order, const char *line, const char *token, GError **
     g_auto(Subscription) made = {0};
     if (!confirm_token(order->work, order->list, token, &made, error))
         return false;
-    if (made.address && !address_same(made.address, order->who)) {
+    if (made.kind == PENDING_CHANGE_ADDRESS && made.result == SUBSCRIPTION_ASKED_PERSON) {
+        order->worth_telling = true;
+        say(order, line, "change_asked_new", order->who);
+    } else if (made.address && !address_same(made.address, order->who)) {
         order->worth_telling = true;
         say(order, line, "confirmed", order->who); /* whose token it was is not told to others */
     } else {
@@ -157,20 +205,84 @@ static bool confirm(Order *order, const char *line, const char *token, GError **
     return true;
 }
 
+/* "set" alone shows what is set, to the member itself. */
+static bool show_options(Order *order, const char *line, GError **error)
+{
+    g_autoptr(GError) missing = NULL;
+    g_autoptr(Member) member =
+        member_find(work_store(order->work), order->list->list_id, ROLE_MEMBER, order->who, &missing);
+    order->worth_telling = true;
+    if (!member && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
+        g_propagate_error(error, g_steal_pointer(&missing));
+        return false;
+    }
+    say(order, line, member ? "set_now" : "set_no_member", order->who);
+    g_autofree char *shown = member ? options_of(work_store(order->work), member, "    ", error) : NULL;
+    if (shown)
+        g_string_append_printf(order->answers, "%s\n", shown);
+    return !member || shown;
+}
+
+static bool set(Order *order, const MailCommand *command, GError **error)
+{
+    g_autoptr(GError) refusal = NULL;
+    g_auto(Subscription) made = {0};
+    MemberOptions options;
+    if (!command->argument)
+        return show_options(order, command->line, error);
+    if (!options_read(&options, command->argument, &refusal)) {
+        const TemplateValue values[] = {{"error", refusal->message}, {0}};
+        g_autofree char *sentence = letter_sentence(order->work, order->list, "set_bad", values);
+        order->worth_telling = true;
+        g_string_append_printf(order->answers, "> %s\n    %s\n\n", command->line, sentence);
+        return true;
+    }
+    if (!options_ask(order->work, order->list, order->who, &options, &made, error))
+        return false;
+    tell(order, command->line, &made);
+    return true;
+}
+
+static bool change(Order *order, const MailCommand *command, GError **error)
+{
+    g_auto(Subscription) made = {0};
+    AddressChange what = {.old_address = order->who, .new_address = command->argument};
+    if (!change_address_ask(order->work, order->list, &what, &made, error))
+        return false;
+    tell(order, command->line, &made);
+    return true;
+}
+
+/* Answers with something about the list. */
+static bool inform(Order *order, const MailCommand *command, Informing *informing, GError **error)
+{
+    order->worth_telling = true;
+    g_string_append_printf(order->answers, "> %s\n", command->line);
+    if (!informing(order->work, order->list, order->who, order->answers, error))
+        return false;
+    g_string_append_c(order->answers, '\n');
+    return true;
+}
+
 static bool run_command(Order *order, const MailCommand *command, GError **error)
 {
     switch (command->word) {
     case COMMAND_JOIN:
-        if (command->digest && !g_str_equal(command->digest, "no")) {
-            order->worth_telling = true;
-            say(order, command->line, "no_digest", order->who);
-            return true;
-        }
-        return join(order, command->line, command->argument, error);
+        return join(order, command->line, command->argument, command->digest, error);
     case COMMAND_LEAVE:
         return leave(order, command->line, command->argument, error);
     case COMMAND_CONFIRM:
         return confirm(order, "confirm", command->argument, error);
+    case COMMAND_SET:
+        return set(order, command, error);
+    case COMMAND_CHANGE:
+        return change(order, command, error);
+    case COMMAND_WHO:
+        return inform(order, command, inform_who, error);
+    case COMMAND_INFO:
+        return inform(order, command, inform_list, error);
+    case COMMAND_LISTS:
+        return inform(order, command, inform_lists, error);
     case COMMAND_HELP:
         order->worth_telling = true;
         say(order, command->line, "help", order->who);
@@ -225,7 +337,7 @@ static bool run_order(Order *order, GBytes *octets, GError **error)
     const json_t *meta = entry_meta((Entry *)order->entry);
     const char *to = meta_string(meta, KEY_TO, TO_REQUEST), *detail = meta_string(meta, KEY_DETAIL, NULL);
     if (g_str_equal(to, TO_JOIN))
-        return join(order, NULL, NULL, error);
+        return join(order, NULL, NULL, detail, error);
     if (g_str_equal(to, TO_LEAVE))
         return leave(order, NULL, NULL, error);
     if (g_str_equal(to, TO_CONFIRM))

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/mailbox.h"
 #include "mail/header.h"
 #include "mail/mime.h"
 #include "store/pending.h"
@@ -34,7 +35,22 @@ void mail_commands_clear(MailCommands *read)
 
 /* ---- one line ---- */
 
-/* join and leave: digest=no|mime|plain, address=X, each at most once. */
+bool delivery_mode_of_word(const char *word, DeliveryMode *mode)
+{
+    static const struct {
+        const char *word;
+        DeliveryMode mode;
+    } words[] = {{"no", MODE_REGULAR}, {"regular", MODE_REGULAR}, {"plain", MODE_PLAINTEXT_DIGESTS},
+                 {"mime", MODE_MIME_DIGESTS}, {"digest", MODE_MIME_DIGESTS}, {"summary", MODE_SUMMARY_DIGESTS}};
+    for (size_t at = 0; at < G_N_ELEMENTS(words); at++)
+        if (g_ascii_strcasecmp(words[at].word, word) == 0) {
+            *mode = words[at].mode;
+            return true;
+        }
+    return false;
+}
+
+/* join and leave: digest=no|mime|plain|summary, address=X, each at most once. */
 static bool read_options(MailCommand *command, char **words)
 {
     for (; *words; words++) {
@@ -45,8 +61,32 @@ static bool read_options(MailCommand *command, char **words)
             return false;
         *to = address ? g_strdup(*words + 8) : g_ascii_strdown(*words + 7, -1);
     }
-    return !command->digest || g_str_equal(command->digest, "no") || g_str_equal(command->digest, "mime") ||
-           g_str_equal(command->digest, "plain");
+    DeliveryMode mode;
+    return !command->digest || delivery_mode_of_word(command->digest, &mode);
+}
+
+/* "set", or "set" and the name of an option: then what follows is meant for it, right or wrong. */
+static bool is_option(const char *word)
+{
+    static const char *const names[] = {"delivery", "digest",   "ack",      "myposts", "duplicates",
+                                        "hide",     "language", "vacation", NULL};
+    g_autofree char *name = g_ascii_strdown(word, (gssize)strcspn(word, "="));
+    return g_strv_contains(names, name);
+}
+
+/* Commands of one word. */
+static bool read_plain(MailCommand *command, const char *word, char **rest)
+{
+    static const struct {
+        const char *word;
+        CommandWord command;
+    } plain[] = {{"help", COMMAND_HELP}, {"who", COMMAND_WHO}, {"info", COMMAND_INFO}, {"lists", COMMAND_LISTS}};
+    for (size_t at = 0; at < G_N_ELEMENTS(plain); at++)
+        if (g_str_equal(word, plain[at].word)) {
+            command->word = plain[at].command;
+            return !rest[0];
+        }
+    return false;
 }
 
 /* Does the line say a command? NULL: no. */
@@ -75,13 +115,21 @@ static MailCommand *read_command(const char *line)
         command->word = COMMAND_CONFIRM;
         good = rest[0] && !rest[1] && pending_token_is_one(rest[0]);
         command->argument = good ? g_strdup(rest[0]) : NULL;
-    } else if (g_str_equal(word, "help")) {
-        command->word = COMMAND_HELP;
-        good = !rest[0];
+    } else if (g_str_equal(word, "set")) {
+        command->word = COMMAND_SET;
+        good = !rest[0] || is_option(rest[0]);
+        command->argument = rest[0] ? g_strjoinv(" ", rest) : NULL;
+    } else if (g_str_equal(word, "change")) {
+        command->word = COMMAND_CHANGE;
+        bool named = rest[0] && g_ascii_strncasecmp(rest[0], "address=", 8) == 0;
+        good = rest[0] && !rest[1] && mailbox_valid(rest[0] + (named ? 8 : 0));
+        command->argument = good ? g_strdup(rest[0] + (named ? 8 : 0)) : NULL;
     } else if (g_str_equal(word, "echo")) {
         command->word = COMMAND_ECHO;
         command->argument = g_strjoinv(" ", rest);
         good = true;
+    } else {
+        good = read_plain(command, word, rest);
     }
     if (!good)
         g_clear_pointer(&command, command_free);

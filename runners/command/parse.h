@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "mail/message.h"
+#include "store/member.h"
 
 typedef enum CommandWord {
     COMMAND_JOIN,
@@ -19,13 +20,18 @@ typedef enum CommandWord {
     COMMAND_CONFIRM,
     COMMAND_HELP,
     COMMAND_ECHO,
+    COMMAND_SET,
+    COMMAND_CHANGE,
+    COMMAND_WHO,
+    COMMAND_INFO,
+    COMMAND_LISTS,
 } CommandWord;
 
 typedef struct MailCommand {
     CommandWord word;
     char *line;     /* as it was written, in valid UTF-8 */
-    char *argument; /* address=, the token, or what to echo; NULL: none */
-    char *digest;   /* digest=, NULL: not said */
+    char *argument; /* address=, the token, the options, the new address, or what to echo; NULL: none */
+    char *digest;   /* digest=, a word of delivery_mode_of_word(); NULL: not said */
 } MailCommand;
 
 typedef struct MailCommands {
@@ -35,6 +41,10 @@ typedef struct MailCommands {
 } MailCommands;
 
 #define COMMAND_LINES_MAX 10 /* lines of the text that are read; empty and quoted ones do not count */
+
+/* How mail is to come, by the word behind "digest=" or "list-join+": no, plain, mime, digest, summary. False: there is
+ * no such word. */
+bool delivery_mode_of_word(const char *word, DeliveryMode *mode);
 
 /* message is the whole mail. */
 void mail_commands_read(MailCommands *read, GBytes *message);

@@ -4,6 +4,7 @@
 import contextlib
 import email
 import email.policy
+import json
 import os
 import re
 import shutil
@@ -186,6 +187,85 @@ def test_policies(people, policy, consent):
     number = cli("pending", "ls", "--names").strip()
     cli("pending", "reject", number, "--reason", "we need you")
     assert "we need you" in body(people.letter(ANNE)) and people.members() == [ANNE]
+
+
+def mode_of(people, address):
+    rows = people.instance.cli("member", "ls", f"test@{HOST}", "--json").splitlines()
+    row = next(row for row in map(json.loads, rows) if row["address"] == address)
+    return row["delivery_mode"], row["delivery_status"], row["acknowledge_posts"]
+
+
+def test_settings_of_a_member(people):
+    """A From sets nothing; the answer to the letter does. What was understood, and what not, is named."""
+    people.instance.cli("member", "add", f"test@{HOST}", ANNE)
+    people.write(ANNE, "test-request", "set digest mime ack on", "set digest sometimes\nset\n")
+    asked, answer = people.letters(ANNE)
+    if "confirm" not in asked["Subject"]:
+        asked, answer = answer, asked
+    assert "digest mime ack on" in body(asked) and mode_of(people, ANNE) == ("regular", "enabled", False)
+    assert "> set digest mime ack on" in body(answer) and "allowed: off, plain, mime, summary" in body(answer)
+    assert "    digest off\r\n" in body(answer)
+    people.write(ANNE, sender_of(asked))
+    assert "were changed" in body(people.letter(ANNE))
+    assert mode_of(people, ANNE) == ("mime_digests", "enabled", True)
+    people.write(BOB, "test-request", "set digest mime")
+    assert "only members" in body(people.letter(BOB))
+    people.write(ANNE, "test-request", "set vacation 2020-01-01..2999-12-31")
+    people.write(ANNE, sender_of(next(m for m in people.letters(ANNE) if "confirm" in m["Subject"])))
+    people.letters()
+    assert mode_of(people, ANNE) == ("mime_digests", "by_user", True)
+
+
+@pytest.mark.parametrize("to, subject", [("test-join+digest", ""), ("test-request", "Re: join digest=mime")])
+def test_joins_for_digests(people, to, subject):
+    people.write(ANNE, to, subject)
+    asked = next(letter for letter in people.letters(ANNE) if "confirm" in letter["Subject"])
+    people.write(ANNE, sender_of(asked))
+    people.letters()
+    assert mode_of(people, ANNE)[0] == "mime_digests"
+
+
+def test_another_address(people):
+    """Both addresses have to agree; then all roles have moved."""
+    new = "anne@new.example"
+    people.instance.cli("member", "add", f"test@{HOST}", ANNE)
+    people.instance.cli("member", "add", f"test@{HOST}", ANNE, "--role", "moderator")
+    people.write(ANNE, "test-request", f"change {new}")
+    first = next(letter for letter in people.letters(ANNE) if "confirm" in letter["Subject"])
+    assert new in body(first)
+    people.write(ANNE, sender_of(first))
+    found = people.letters()
+    second = next(letter for address, letter in found if address == new)
+    assert people.members() == [ANNE]
+    people.write(new, sender_of(second), "AW: bestätigt")
+    people.letters()
+    assert people.members() == [new]
+    assert people.instance.cli("member", "ls", f"test@{HOST}", "--role", "moderator", "--names").split() == [new]
+    people.write(ANNE, "test-request", "change x@y.example")
+    assert "on no list here" in body(people.letter(ANNE))
+
+
+def test_what_a_list_tells(people):
+    """who, as the setting says; info; lists. The answer goes to From alone."""
+    address = f"test@{HOST}"
+    people.instance.cli("list", "set", address, "description=About tests", "info=Two\nlines")
+    people.instance.create_list("quiet", owner="olga@example.com", settings=["advertised=no"])
+    people.instance.cli("member", "add", address, ANNE, BOB)
+    people.instance.cli("member", "set", address, BOB, "--hide-address", "no")
+    people.write(ANNE, "test-request", "who", "info\nlists\n")
+    answer = body(people.letter(ANNE))
+    assert "not shown to you" in answer and BOB not in answer
+    assert "About tests" in answer and "    Two\r\n" in answer and f"test-join@{HOST}" in answer
+    assert f"    test@{HOST}" in answer and "quiet" not in answer
+    people.write("olga@example.com", "test-request", "who")
+    answer = body(people.letter("olga@example.com"))
+    assert ANNE in answer and BOB in answer
+    people.instance.cli("list", "set", address, "member_roster_visibility=members")
+    people.write(ANNE, "test-request", "who")
+    answer = body(people.letter(ANNE))
+    assert BOB in answer and f"    {ANNE}" not in answer and "do not show their address: 1" in answer
+    people.write("mallory@example.com", "test-request", "who")
+    assert "not shown" in body(people.letter("mallory@example.com"))
 
 
 def test_one_click_token(instances, sink):

@@ -54,6 +54,12 @@ static const Case cases[] = {
     {"Content-Type: text/html\n\n<html><body><div>join</div><div>help</div></body></html>\n", "0(,) 3(,)"},
     {"Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\nam9pbgo=\n", "0(,)"},
     {"Subject: Re: anything\n\n\xff\xfe join\n", "|\xc3\xbf\xc3\xbe join"},
+    {"Subject: Join Digest=Mime\n\n", "0(,mime)"},
+    {"\n\nset\nset digest plain ack=on\nset the table\nset digest sometimes\n",
+     "5(,) 5(digest plain ack=on,) 5(digest sometimes,)|set the table"},
+    {"\n\nchange a@example.org\nchange address=b@example.org\nchange trains\n",
+     "6(a@example.org,) 6(b@example.org,)|change trains"},
+    {"\n\nWHO\nwho is there\ninfo\nlists\n", "7(,) 8(,) 9(,)|who is there"},
     {"", ""},
 };
 

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Commands that only tell something: who is on the list, about the list, which lists there are. The answer goes to `who`
+ * (the address in From) and nowhere else; so it may say what that address may know, though a From proves nothing.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "lists/work.h"
+
+/* Appends indented lines. False only when the store failed. */
+typedef bool Informing(Work *work, const List *list, const char *who, GString *answer, GError **error);
+
+/* As member_roster_visibility says. At most INFORM_LINES_MAX, and how many more there are. */
+Informing inform_who;
+Informing inform_list;
+/* The lists of this one's domain that are advertised. */
+Informing inform_lists;
+
+#define INFORM_LINES_MAX 1000
