@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Commands that only tell something: who is on the list, about the list, which lists there are. The answer goes to `who`
- * (the address in From) and nowhere else; so it may say what that address may know, though a From proves nothing.
+ * Commands that only tell something: who is on the list, about the list, which lists there are. The answer goes to
+ * `who` (the address in From) and nowhere else; so it may say what that address may know, though a From proves nothing.
  */
 #include <glib.h>
 #include <stdbool.h>
