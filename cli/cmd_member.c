@@ -4,18 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "cli/command.h"
 #include "cli/listing.h"
 #include "cli/member_import.h"
+#include "cli/member_invite.h"
 #include "cli/member_line.h"
 #include "cli/plain.h"
 #include "cli/role_option.h"
+#include "lists/options.h"
 
 static char *display_name;
 static gboolean json, names;
 static char *delivery_mode, *delivery_status, *moderation;
-static char *acknowledge, *hide, *list_copy, *own_postings;
+static char *acknowledge, *hide, *list_copy, *own_postings, *language, *vacation;
 
 static List *find(Site *site, const char *name, Role *role, Store **store, GError **error)
 {
@@ -93,14 +96,17 @@ static json_t *member_row(const Member *member)
 {
     const Preferences *now = &member->effective;
     return json_pack(
-        "{so so ss ss ss so sb sb sb sb so}", "address", listing_text(member->address), "display_name",
+        "{so so ss ss ss so sb sb sb sb so ss so sb so sf}", "address", listing_text(member->address), "display_name",
         listing_text(member->display_name), "role", role_text(member->role), "delivery_mode",
         delivery_mode_text((DeliveryMode)now->delivery_mode), "delivery_status",
         delivery_status_text((DeliveryStatus)now->delivery_status), "moderation_action",
         member->moderation_action == ACTION_UNSET ? json_null() : listing_text(action_text(member->moderation_action)),
         "acknowledge_posts", now->acknowledge_posts, "hide_address", now->hide_address, "receive_list_copy",
         now->receive_list_copy, "receive_own_postings", now->receive_own_postings, "joined_at",
-        listing_time(member->joined_at));
+        listing_time(member->joined_at), "member_id", member->id, "user_id",
+        *member->user_id ? listing_text(member->user_id) : json_null(), "as_user", member->as_user,
+        "preferred_language", *now->preferred_language ? listing_text(now->preferred_language) : json_null(),
+        "bounce_score", (double)member->bounce_score / 100);
 }
 
 static bool show_member(const Member *member, void *data)
@@ -196,7 +202,17 @@ static bool set_member(Store *store, const List *list, Role role, const char *ad
         !parse_flag("receive-list-copy", list_copy, &own.receive_list_copy, error) ||
         !parse_flag("receive-own-postings", own_postings, &own.receive_own_postings, error))
         return false;
+    MemberOptions more = MEMBER_OPTIONS_NONE;
+    if ((language && !option_read(&more, "language", language, error)) ||
+        (vacation && !option_read(&more, "vacation", vacation, error)))
+        return false;
+    if (language)
+        g_strlcpy(own.preferred_language, strcmp(language, "default") == 0 ? "" : language,
+                  sizeof own.preferred_language);
     return member_set_preferences(store, list->list_id, role, member->address, &own, error) &&
+           (more.vacation_ends <= 0 || vacation_set(store, member->id, more.vacation_begins, more.vacation_ends,
+                                                    clock_now(), error)) &&
+           (more.vacation_ends >= 0 || vacation_end(store, member->id, error)) &&
            (!moderation || member_set_moderation(store, list->list_id, role, member->address, action, error));
 }
 
@@ -242,6 +258,9 @@ static const GOptionEntry set_options[] = {
     {"hide-address", 0, 0, G_OPTION_ARG_STRING, &hide, "leave the address out of the roster", FLAG_CHOICES},
     {"receive-list-copy", 0, 0, G_OPTION_ARG_STRING, &list_copy, "the list's copy also when in To or Cc", FLAG_CHOICES},
     {"receive-own-postings", 0, 0, G_OPTION_ARG_STRING, &own_postings, "copies of own posts", FLAG_CHOICES},
+    {"language", 0, 0, G_OPTION_ARG_STRING, &language, "of letters and digests, as de; or default", "CODE"},
+    {"vacation", 0, 0, G_OPTION_ARG_STRING, &vacation, "no mail from the first day to the last (UTC), or off",
+     "FROM..UNTIL"},
     G_OPTION_ENTRY_NULL,
 };
 
@@ -266,8 +285,8 @@ static const Command set = {
     .details = "'default' takes back what was set on the member: the person's or the list's setting counts again.",
 };
 
-static const Command *const verbs[] = {&add, &remove_member, &ls, &set, &member_import, NULL};
+static const Command *const verbs[] = {&add, &member_invite, &remove_member, &ls, &set, &member_import, NULL};
 
 const Command cmd_member = {
-    .name = "member", .arguments = "", .summary = "Add, remove, show, set or import members", .verbs = verbs,
+    .name = "member", .arguments = "", .summary = "Add, invite, remove, show, set or import members", .verbs = verbs,
 };

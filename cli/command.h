@@ -41,7 +41,7 @@ extern const Command *const commands[];
 
 extern const Command cmd_fragments;
 
-extern const Command cmd_pending, cmd_task, cmd_unsubscribe;
+extern const Command cmd_address, cmd_pending, cmd_task, cmd_unsubscribe, cmd_user;
 
 extern const Command cmd_ban, cmd_header_match;
 

@@ -76,37 +76,19 @@ bool leave_signed(Work *work, const List *list, const char *detail, Subscription
     return leave_read(work, list, result, &read, subscription, error);
 }
 
-typedef struct Owner {
-    Work *work;
-    const char *token;
-    char *list_id;
-} Owner;
-
-static bool try_list(const List *list, void *data)
-{
-    Owner *owner = data;
-    g_auto(VerpRead) read = {0};
-    if (verp_token_parse(work_site(owner->work)->keys, VERP_UNSUBSCRIBE, list->list_id, owner->token,
-                         work_now(owner->work), &read) == VERP_VALID)
-        owner->list_id = g_strdup(list->list_id);
-    return owner->list_id == NULL;
-}
-
 bool leave_token(Work *work, const List *list, const char *token, Subscription *subscription, GError **error)
 {
     *subscription = (Subscription){.result = SUBSCRIPTION_BAD_TOKEN, .kind = PENDING_LEAVE};
-    g_autoptr(List) found = NULL;
-    if (!list) {
-        Owner owner = {work, token, NULL};
-        if (!list_each(work_store(work), NULL, try_list, &owner, error))
-            return false;
-        g_autofree char *list_id = owner.list_id;
-        if (!list_id)
-            return true;
-        list = found = list_by_id(work_store(work), list_id, error);
-        if (!found)
-            return false;
+    g_autoptr(GError) missing = NULL;
+    g_autofree char *list_id = verp_token_list(token);
+    g_autoptr(List) found = list_id && !list ? list_by_id(work_store(work), list_id, &missing) : NULL;
+    if (!list && list_id && !found && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
+        g_propagate_error(error, g_steal_pointer(&missing));
+        return false;
     }
+    if (!list && !found)
+        return true;
+    list = list ? list : found;
     g_auto(VerpRead) read = {0};
     VerpResult result = verp_token_parse(work_site(work)->keys, VERP_UNSUBSCRIBE, list->list_id, token,
                                          work_now(work), &read);

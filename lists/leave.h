@@ -14,6 +14,6 @@ bool leave_ask(Work *work, const List *list, const char *address, unsigned facts
  * asked any further. BAD_TOKEN: we did not sign it, or too long ago. */
 bool leave_signed(Work *work, const List *list, const char *detail, Subscription *subscription, GError **error);
 
-/* The same for the token of a link (RFC 8058). The list is found from it: tokens are signed for one list each, and all
- * lists are tried unless list is given. */
+/* The same for the token of a link (RFC 8058), which names its list. list NULL: whichever it is; else the token of
+ * another list is BAD_TOKEN. */
 bool leave_token(Work *work, const List *list, const char *token, Subscription *subscription, GError **error);

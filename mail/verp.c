@@ -253,7 +253,8 @@ char *verp_token(VerpKeys *keys, VerpPurpose purpose, const char *list_id, const
     g_autofree char *folded = address_key(recipient);
     char tag[TAG_CHARS + 1];
     tag_make(maker(keys, purpose), list_id, folded, week_of(time), tag);
-    g_autofree char *encoded = g_base64_encode((const guchar *)recipient, strlen(recipient));
+    g_autofree char *both = g_strconcat(recipient, " ", list_id, NULL);
+    g_autofree char *encoded = g_base64_encode((const guchar *)both, strlen(both));
     g_strdelimit(g_strdelimit(encoded, "+", '-'), "/", '_');
     encoded[strcspn(encoded, "=")] = '\0';
     return g_strconcat(encoded, ".", tag, NULL);
@@ -311,22 +312,42 @@ VerpResult verp_parse(VerpKeys *keys, VerpPurpose purpose, const VerpList *list,
     return is_tame(recipient) ? verp_confirm(keys, purpose, list->list_id, recipient, now, read) : VERP_FORGED;
 }
 
-VerpResult verp_token_parse(VerpKeys *keys, VerpPurpose purpose, const char *list_id, const char *token, int64_t now,
-                            VerpRead *read)
+/* The recipient of a token and its list, cut in two at the last blank; NULL: it has not the form. g_strfreev() */
+static char **token_split(const char *token)
 {
-    *read = (VerpRead){0};
     const char *dot = token ? strchr(token, '.') : NULL;
     if (!dot || dot == token || strlen(dot + 1) != TAG_CHARS || !is_base32(dot + 1, TAG_CHARS))
-        return VERP_ABSENT;
+        return NULL;
     g_autoptr(GString) encoded = g_string_new_len(token, dot - token);
     g_strdelimit(g_strdelimit(encoded->str, "-", '+'), "_", '/');
     while (encoded->len % 4 != 0)
         g_string_append_c(encoded, '=');
     gsize length = 0;
-    g_autofree char *recipient = (char *)g_base64_decode(encoded->str, &length);
-    g_autofree char *ended = g_strndup(recipient ? recipient : "", length);
-    keep_tag(read, dot + 1);
-    if (strlen(ended) != length || !mailbox_valid(ended))
+    g_autofree char *decoded = (char *)g_base64_decode(encoded->str, &length);
+    g_autofree char *both = g_strndup(decoded ? decoded : "", length);
+    char *blank = strlen(both) == length ? strrchr(both, ' ') : NULL;
+    if (!blank)
+        return NULL;
+    *blank = '\0';
+    const char *const parts[] = {both, blank + 1, NULL};
+    return g_strdupv((char **)parts);
+}
+
+char *verp_token_list(const char *token)
+{
+    g_auto(GStrv) parts = token_split(token);
+    return parts ? g_strdup(parts[1]) : NULL;
+}
+
+VerpResult verp_token_parse(VerpKeys *keys, VerpPurpose purpose, const char *list_id, const char *token, int64_t now,
+                            VerpRead *read)
+{
+    *read = (VerpRead){0};
+    g_auto(GStrv) parts = token_split(token);
+    if (!parts)
+        return VERP_ABSENT;
+    keep_tag(read, strchr(token, '.') + 1);
+    if (strcmp(parts[1], list_id) != 0 || !mailbox_valid(parts[0]))
         return VERP_FORGED;
-    return verp_confirm(keys, purpose, list_id, ended, now, read);
+    return verp_confirm(keys, purpose, list_id, parts[0], now, read);
 }

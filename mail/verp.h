@@ -55,7 +55,7 @@ typedef struct VerpList {
 bool verp_make(VerpKeys *keys, VerpPurpose purpose, const VerpList *list, const char *recipient, int64_t time,
                GString *address);
 
-/* For URLs, which are read as they were written: any recipient, [A-Za-z0-9_.-]; g_free(). */
+/* For URLs, which are read as they were written: any recipient, [A-Za-z0-9_.-]; g_free(). It names its list. */
 char *verp_token(VerpKeys *keys, VerpPurpose purpose, const char *list_id, const char *recipient, int64_t time);
 
 typedef enum VerpResult {
@@ -78,6 +78,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(VerpRead, verp_read_clear)
 /* detail is what follows the first delimiter (mail/list_address.h), may be NULL. */
 VerpResult verp_parse(VerpKeys *keys, VerpPurpose purpose, const VerpList *list, const char *detail, int64_t now,
                       VerpRead *read);
+/* The List-Id that a token names, whether or not we made it; NULL: none. g_free() */
+char *verp_token_list(const char *token);
 VerpResult verp_token_parse(VerpKeys *keys, VerpPurpose purpose, const char *list_id, const char *token, int64_t now,
                             VerpRead *read);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* The runner pipeline: section [pipeline]. */
-#include "base/config_table.h"
+#include <string.h>
+
 #include "base/config_check.h"
+#include "base/config_table.h"
 
 /* clang-format off */
 static const ConfigKey keys[] = {
@@ -44,8 +46,21 @@ static bool queue_known(const ConfigCheck *check, const char *queue)
     return false;
 }
 
+/* A link without the token leads nowhere, and mail programs offer one click for https alone (RFC 8058, 3.1). */
+static void check_unsubscribe_url(const ConfigCheck *check)
+{
+    const ConfigValue *url = config_usable(check, "pipeline", "unsubscribe_url");
+    if (!url || !*url->text)
+        return;
+    bool token = strstr(url->text, "$token") || strstr(url->text, "${token}");
+    if (g_ascii_strncasecmp(url->text, "https://", strlen("https://")) != 0 || !token)
+        config_complain(check, "pipeline", "unsubscribe_url", "found \"%s\"; allowed is an https:// URL with $token, "
+                        "as https://lists.example.com/unsubscribe/$token", url->text);
+}
+
 static void check(const ConfigCheck *check)
 {
+    check_unsubscribe_url(check);
     const ConfigValue *copies = config_usable(check, "pipeline", "copy_to");
     for (char **word = copies ? copies->words : NULL; word && *word; word++)
         if (!queue_known(check, *word))

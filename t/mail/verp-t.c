@@ -222,6 +222,11 @@ static void test_token(void)
         }
         g_assert_cmpint(result, ==, VERP_VALID);
         g_assert_cmpstr(read.recipient, ==, recipient);
+        g_autofree char *named = verp_token_list(token);
+        g_assert_cmpstr(named, ==, "test.example.com");
+        g_auto(VerpRead) other = {0};
+        g_assert_cmpint(verp_token_parse(keys, VERP_UNSUBSCRIBE, "other.example.com", token, NOW, &other), ==,
+                        VERP_FORGED);
         g_assert_cmpint(verp_token_parse(keys, VERP_PROBE, "test.example.com", token, NOW, &probe), ==, VERP_FORGED);
         token[strlen(token) - 1] = token[strlen(token) - 1] == 'a' ? 'b' : 'a';
         g_assert_cmpint(verp_token_parse(keys, VERP_UNSUBSCRIBE, "test.example.com", token, NOW, &changed), ==,

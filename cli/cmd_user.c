@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* listrunner user: people with their addresses. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "cli/command.h"
+#include "cli/listing.h"
+#include "cli/preference_words.h"
+#include "lists/person.h"
+#include "store/password.h"
+
+#define PAGE 1000
+
+static gboolean json, names, owners, yes, none;
+static char *display_name;
+
+static json_t *user_row(const User *user)
+{
+    return json_pack("{ss so so sb so so}", "user_id", user->id, "display_name", listing_text(user->display_name),
+                     "preferred_address", listing_text(user->preferred), "server_owner", user->server_owner,
+                     "created_on", listing_time(user->created_at), "preferences",
+                     preferences_json(&user->preferences));
+}
+
+/* With --names the preferred address, or else the first; the id when there is none. */
+static bool print_name(Store *store, const User *user, GError **error)
+{
+    g_autoptr(GPtrArray) addresses = user->preferred ? NULL : address_page(store, user->id, NULL, 0, 1, error);
+    if (!user->preferred && !addresses)
+        return false;
+    puts(user->preferred        ? user->preferred
+         : addresses->len > 0 ? ((const KnownAddress *)addresses->pdata[0])->original
+                                : user->id);
+    return true;
+}
+
+static int run_ls(Site *site, int argc, char **argv, GError **error)
+{
+    static const Column columns[] = {{"user_id", "USER", COLUMN_TEXT},
+                                     {"created_on", "CREATED", COLUMN_TEXT},
+                                     {"preferred_address", "PREFERS", COLUMN_TEXT},
+                                     {"display_name", "NAME", COLUMN_TEXT},
+                                     {NULL, NULL, COLUMN_TEXT}};
+    UserCriteria criteria = {.text = argc > 0 ? argv[0] : NULL, .server_owners = owners};
+    Store *store = site_store(site, false, error);
+    if (!store)
+        return TOOL_LATER;
+    g_autoptr(Listing) listing = listing_new(columns, json);
+    char last[STORE_ID_SIZE] = "";
+    for (;;) {
+        g_autoptr(GPtrArray) page = user_page(store, &criteria, *last ? last : NULL, PAGE, error);
+        if (!page)
+            return TOOL_LATER;
+        for (unsigned at = 0; at < page->len; at++) {
+            if (!names)
+                listing_row(listing, user_row(page->pdata[at]));
+            else if (!print_name(store, page->pdata[at], error))
+                return TOOL_LATER;
+        }
+        if (page->len < PAGE || ferror(stdout))
+            return TOOL_OK;
+        g_strlcpy(last, ((const User *)page->pdata[page->len - 1])->id, sizeof last);
+    }
+}
+
+static int run_show(Site *site, int argc, char **argv, GError **error)
+{
+    Store *store = site_store(site, false, error);
+    g_autoptr(User) user = store ? user_find(store, argv[0], error) : NULL;
+    g_autoptr(GPtrArray) addresses = user ? address_page(store, user->id, NULL, 0, INT_MAX, error) : NULL;
+    if (!addresses)
+        return TOOL_LATER;
+    json_t *row = user_row(user), *all = json_array();
+    for (unsigned at = 0; at < addresses->len; at++)
+        json_array_append_new(all, listing_text(((const KnownAddress *)addresses->pdata[at])->original));
+    json_object_set_new(row, "addresses", all);
+    json_object_set_new(row, "has_password", json_boolean(user->password));
+    if (!json) { /* a line for each preference */
+        json_object_update(row, json_object_get(row, "preferences"));
+        json_object_del(row, "preferences");
+    }
+    listing_show(row, json);
+    return TOOL_OK;
+}
+
+static int run_create(Site *site, int argc, char **argv, GError **error)
+{
+    char id[STORE_ID_SIZE];
+    if (display_name && !g_utf8_validate(display_name, -1, NULL))
+        return command_usage(error, "--display-name is not UTF-8");
+    Store *store = site_store(site, false, error);
+    if (!store || !user_create(store, argv[0], display_name, id, error))
+        return TOOL_LATER;
+    puts(id);
+    return TOOL_OK;
+}
+
+/* One NAME=VALUE. The preferences are written by the caller. */
+static bool set_one(Store *store, const User *user, const char *text, Preferences *preferences, GError **error)
+{
+    const char *value;
+    bool known;
+    g_autofree char *name = NULL;
+    if (!preference_split(text, &name, &value, error) || !preference_set(preferences, name, value, &known, error))
+        return false;
+    if (known)
+        return true;
+    if (strcmp(name, "display_name") == 0)
+        return user_set_name(store, user->id, value, error);
+    if (strcmp(name, "server_owner") == 0) {
+        if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+            return fail(error, FAIL_NEVER, "server_owner: found \"%s\"; allowed: yes, no", value);
+        return user_set_server_owner(store, user->id, *value == 'y', error);
+    }
+    if (strcmp(name, "preferred_address") != 0)
+        return fail(error, FAIL_NEVER, "a user has no \"%s\"; there are: display_name, server_owner, "
+                    "preferred_address, " PREFERENCE_NAMES, name);
+    if (!*value)
+        return user_clear_preferred(store, user->id, error);
+    g_autoptr(KnownAddress) address = address_find(store, value, error);
+    if (!address)
+        return false;
+    if (strcmp(address->user_id, user->id) != 0)
+        return fail(error, FAIL_NEVER, "%s is no address of this user; listrunner address link makes it one", value);
+    return user_set_preferred(store, value, error);
+}
+
+static bool set_all(Store *store, char **argv, GError **error)
+{
+    g_autoptr(User) user = user_find(store, argv[0], error);
+    if (!user)
+        return false;
+    Preferences preferences = user->preferences;
+    for (char **text = argv + 1; *text; text++)
+        if (!set_one(store, user, *text, &preferences, error))
+            return false;
+    return user_set_preferences(store, user->id, &preferences, error);
+}
+
+/* All or nothing. */
+static int run_set(Site *site, int argc, char **argv, GError **error)
+{
+    Store *store = site_store(site, false, error);
+    if (!store || !store_begin(store, error))
+        return TOOL_LATER;
+    if (set_all(store, argv, error))
+        return store_commit(store, error) ? TOOL_OK : TOOL_LATER;
+    store_rollback(store);
+    return TOOL_LATER;
+}
+
+/* From standard input, so that no list of processes shows it. */
+static char *read_password(GError **error)
+{
+    char line[1024];
+    if (isatty(STDIN_FILENO)) {
+        char *typed = getpass("Password: ");
+        return typed ? g_strdup(typed) : NULL;
+    }
+    if (!fgets(line, sizeof line, stdin)) {
+        fail(error, FAIL_NEVER, "there is no password on standard input");
+        return NULL;
+    }
+    line[strcspn(line, "\r\n")] = '\0';
+    return g_strdup(line);
+}
+
+static int run_password(Site *site, int argc, char **argv, GError **error)
+{
+    g_autofree char *hash = NULL;
+    if (!none) {
+        g_autofree char *password = read_password(error);
+        hash = password ? password_hash(password, error) : NULL;
+        if (!hash)
+            return TOOL_LATER;
+    }
+    Store *store = site_store(site, false, error);
+    return store && user_set_password(store, argv[0], hash, error) ? TOOL_OK : TOOL_LATER;
+}
+
+static int run_merge(Site *site, int argc, char **argv, GError **error)
+{
+    Store *store = site_store(site, false, error);
+    if (!store || !user_merge(store, argv[0], argv[1], error))
+        return TOOL_LATER;
+    printf("all that %s had belongs to %s now\n", argv[1], argv[0]);
+    return TOOL_OK;
+}
+
+static int run_export(Site *site, int argc, char **argv, GError **error)
+{
+    Store *store = site_store(site, false, error);
+    json_t *person = store ? person_export(store, argv[0], error) : NULL;
+    if (!person)
+        return TOOL_LATER;
+    g_autofree char *text = json_dumps(person, JSON_INDENT(2));
+    json_decref(person);
+    puts(text);
+    return TOOL_OK;
+}
+
+static int run_forget(Site *site, int argc, char **argv, GError **error)
+{
+    if (!yes)
+        return command_usage(error, "this removes the user with all addresses, memberships, requests, bounces and held "
+                             "posts for good; say --yes when that is meant (listrunner user export shows what goes)");
+    Store *store = site_store(site, false, error);
+    if (!store)
+        return TOOL_LATER;
+    g_autoptr(GError) unknown = NULL;
+    g_autoptr(User) user = user_find(store, argv[0], &unknown);
+    if (!user && g_error_matches(unknown, FAIL, FAIL_MISSING) && strchr(argv[0], '@')) {
+        if (!address_remove(store, argv[0], error)) /* it may belong to nobody */
+            return TOOL_LATER;
+    } else if (!user) {
+        g_propagate_error(error, g_steal_pointer(&unknown));
+        return TOOL_LATER;
+    } else if (!user_remove(store, user->id, error)) {
+        return TOOL_LATER;
+    }
+    printf("%s is forgotten; archives and bans stay as they are\n", argv[0]);
+    return TOOL_OK;
+}
+
+static const GOptionEntry ls_options[] = {
+    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only an address of each", NULL},
+    {"server-owners", 0, 0, G_OPTION_ARG_NONE, &owners, "only those who own the server", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const GOptionEntry show_options[] = {
+    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const GOptionEntry create_options[] = {
+    {"display-name", 0, 0, G_OPTION_ARG_FILENAME, &display_name, "the person's name", "TEXT"},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const GOptionEntry password_options[] = {
+    {"none", 0, 0, G_OPTION_ARG_NONE, &none, "take the password away", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const GOptionEntry forget_options[] = {
+    {"yes", 'y', 0, G_OPTION_ARG_NONE, &yes, "it is meant", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const Command ls = {
+    .name = "ls", .arguments = "[TEXT]", .summary = "Show users in order of creation", .most = 1,
+    .options = ls_options, .run = run_ls,
+    .details = "With TEXT only those who have it in their name or in an address.",
+};
+
+static const Command show = {
+    .name = "show", .arguments = "USER", .summary = "Show a user, named by id or any address", .least = 1, .most = 1,
+    .options = show_options, .run = run_show,
+};
+
+static const Command create = {
+    .name = "create", .arguments = "ADDRESS", .summary = "Make a user with an address; prints the id", .least = 1,
+    .most = 1, .options = create_options, .run = run_create,
+};
+
+static const Command set = {
+    .name = "set", .arguments = "USER NAME=VALUE...", .summary = "Change a user", .least = 2, .most = -1,
+    .run = run_set,
+    .details = "Names are display_name, server_owner, preferred_address, and the preferences " PREFERENCE_NAMES
+               ", whose value may be default.",
+};
+
+static const Command password = {
+    .name = "password", .arguments = "USER", .summary = "Set a user's password, from standard input", .least = 1,
+    .most = 1, .options = password_options, .run = run_password,
+};
+
+static const Command merge = {
+    .name = "merge", .arguments = "USER OTHER", .summary = "Give all that OTHER has to USER", .least = 2, .most = 2,
+    .run = run_merge,
+};
+
+static const Command export_person = {
+    .name = "export", .arguments = "USER", .summary = "Write all that is known about a person, as JSON", .least = 1,
+    .most = 1, .run = run_export,
+};
+
+static const Command forget = {
+    .name = "forget", .arguments = "USER", .summary = "Remove a person with all that is known", .least = 1, .most = 1,
+    .options = forget_options, .run = run_forget,
+};
+
+static const Command *const verbs[] = {&ls, &show, &create, &set, &password, &merge, &export_person, &forget, NULL};
+
+const Command cmd_user = {
+    .name = "user", .arguments = "", .summary = "Show, make, change, merge, export or forget people", .verbs = verbs,
+};
