@@ -196,7 +196,7 @@ static bool confirm(Order *order, const char *line, const char *token, GError **
     if (made.kind == PENDING_CHANGE_ADDRESS && made.result == SUBSCRIPTION_ASKED_PERSON) {
         order->worth_telling = true;
         say(order, line, "change_asked_new", order->who);
-    } else if (made.address && !address_same(made.address, order->who)) {
+    } else if (made.kind != PENDING_CHANGE_ADDRESS && made.address && !address_same(made.address, order->who)) {
         order->worth_telling = true;
         say(order, line, "confirmed", order->who); /* whose token it was is not told to others */
     } else {
