@@ -39,7 +39,7 @@ static const ConfigKey master_keys[] = {
 static const ConfigKey runner_keys[] = {
     {"start", BOOL("yes"),
      .about = "Whether the master starts this runner.",
-     .readers = "in lmtp pipeline"},
+     .readers = "digest in lmtp pipeline"},
     {"instances", COUNT("1"),
      .about = "How many processes share the queue, each with its own part."},
     {"command", PATH(CONFIG_LIBEXEC "/" CONFIG_NAME),
@@ -48,7 +48,7 @@ static const ConfigKey runner_keys[] = {
     {"queue", STRING(CONFIG_NAME),
      .about = "The queue that it works. A listener has none.",
      .example = "count",
-     .readers = "in lmtp pipeline"},
+     .readers = "digest in lmtp pipeline"},
     {"listen", LIST(NULL),
      .about = "Addresses that the master binds for a listener: HOST:PORT, [IPv6]:PORT or unix:PATH. A host name "
       "stands for all its addresses, * for all of the machine, IPv4 and IPv6.",

@@ -21,6 +21,8 @@ const Handler *const handlers[] = {
     &handler_subject_prefix,
     &handler_tagger,
     &handler_to_archive,
+    &handler_to_digest,
+    &handler_digest_recipients,
     &handler_to_outgoing,
     NULL,
 };

@@ -14,6 +14,7 @@ static const Handler *const posting[] = {
     &handler_subject_prefix,
     &handler_to_archive, /* before rfc-2369: only what is archived gets Archived-At */
     &handler_rfc_2369,
+    &handler_to_digest,
     &handler_to_outgoing,
     &handler_acknowledge,
     &handler_dmarc, /* behind to-archive and the others, which keep the true From */
@@ -25,6 +26,11 @@ const Pipeline pipeline_posting = {.name = "default-posting-pipeline", .handlers
 
 static const Handler *const owner[] = {&handler_owner_recipients, &handler_to_outgoing, NULL};
 const Pipeline pipeline_owner = {.name = "default-owner-pipeline", .handlers = owner};
+
+static const Handler *const digest[] = {
+    &handler_digest_recipients, &handler_cook_headers, &handler_rfc_2369, &handler_to_outgoing, &handler_decorate, NULL,
+};
+const Pipeline pipeline_digest = {.name = "digest", .handlers = digest};
 
 static const Handler *const virgin[] = {&handler_cook_headers, &handler_rfc_2369, &handler_to_outgoing, NULL};
 const Pipeline pipeline_virgin = {.name = "virgin", .handlers = virgin};

@@ -16,7 +16,7 @@ typedef struct Pipeline {
     const Handler *const *handlers; /* ended by NULL */
 } Pipeline;
 
-extern const Pipeline pipeline_posting, pipeline_owner, pipeline_virgin;
+extern const Pipeline pipeline_posting, pipeline_owner, pipeline_digest, pipeline_virgin;
 
 /* Runs all handlers. One that ends the post (post->end) is the last; then post->sends say what becomes of it. */
 bool pipeline_run(const Pipeline *pipeline, Post *post, GError **error);

@@ -47,12 +47,21 @@ typedef struct ListCache ListCache;
 /* What a handler wants done with a post that must not go on. */
 typedef enum PostEnd { POST_GOES, POST_DISCARDED, POST_REJECTED, POST_FORWARDED, POST_PRESERVED } PostEnd;
 
-typedef enum PostRecipients { POST_TO_NOBODY, POST_TO_MEMBERS, POST_TO_GIVEN } PostRecipients;
+typedef enum PostRecipients { POST_TO_NOBODY, POST_TO_MEMBERS, POST_TO_GIVEN, POST_TO_DIGEST } PostRecipients;
 
 /* Queues that handlers send to, as PostSend has them. */
 #define POST_ARCHIVE "archive"
 #define POST_OUT "out"
 #define POST_SHUNT "shunt" /* for a person to look at; the reasons tell why */
+#define POST_DIGEST "digest"
+
+/* What an issue of a digest is, and who gets it. */
+typedef struct PostDigest {
+    bool plain;              /* for members in MODE_PLAINTEXT_DIGESTS, else for the others with digests */
+    const char *language;    /* of these members; "": they set none */
+    const char *const *last; /* who left the mode, and gets this one yet; may be NULL */
+    int64_t members;         /* about how many there are */
+} PostDigest;
 
 /* One way on which a post leaves: an entry for a queue, with the post's metadata. A handler adds one with post_send().
  * What leaves is the message as the last handler has made it; a handler that changes it for this way alone changes
@@ -89,6 +98,7 @@ typedef struct Post {
     const PostCopies *copies;      /* may be NULL: all copies are the same */
     ListCache *lists;       /* of list_cache.h; NULL: what it keeps is read from the store each time */
     const PostSite *site;   /* NULL: all as the defaults of the settings are */
+    const PostDigest *digest;      /* it is an issue of the list's digest; NULL: it is a post */
     const Names *names;     /* what the DNS says; NULL: nothing can be known */
     int64_t now, arrival;
     size_t size;    /* octets, as it came */

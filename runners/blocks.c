@@ -86,6 +86,8 @@ struct BlockStream {
     unsigned references;
     Store *store;
     char *list_id, *sender, **copied;
+    bool digest, plain;     /* the recipients are those of a digest */
+    char *language, **last; /* as in PostDigest */
     Copies *copies; /* or NULL */
     RecipientCursor *cursor;
     bool opened;
@@ -106,6 +108,12 @@ BlockStream *blocks_open(const Post *post, Copies *copies)
     stream->sender = g_strdup(post->skip_sender);
     stream->copied = g_strdupv(post->copied);
     stream->copies = copies_ref(copies);
+    stream->digest = post->recipients == POST_TO_DIGEST;
+    if (stream->digest) {
+        stream->plain = post->digest->plain;
+        stream->language = g_strdup(post->digest->language);
+        stream->last = g_strdupv((char **)post->digest->last);
+    }
     return stream;
 }
 
@@ -124,6 +132,8 @@ void blocks_close(BlockStream *stream)
     g_free(stream->list_id);
     g_free(stream->sender);
     g_strfreev(stream->copied);
+    g_free(stream->language);
+    g_strfreev(stream->last);
     g_free(stream);
 }
 
@@ -132,9 +142,13 @@ void blocks_close(BlockStream *stream)
 static void open_cursor(BlockStream *stream, GError **error)
 {
     const char *const *copied = (const char *const *)stream->copied;
+    const RecipientDigest digest = {stream->plain, stream->language, (const char *const *)stream->last};
     bool names = stream->copies && copies_want_names(stream->copies);
-    stream->cursor = (names ? recipient_cursor_open_named
-                            : recipient_cursor_open)(stream->store, stream->list_id, stream->sender, copied, error);
+    if (stream->digest)
+        stream->cursor = recipient_cursor_open_digest(stream->store, stream->list_id, &digest, names, error);
+    else
+        stream->cursor = (names ? recipient_cursor_open_named
+                                : recipient_cursor_open)(stream->store, stream->list_id, stream->sender, copied, error);
     stream->opened = stream->cursor != NULL;
 }
 

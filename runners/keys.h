@@ -24,6 +24,17 @@
 #define TO_LEAVE "leave"
 #define TO_CONFIRM "confirm"
 #define TO_REQUEST "request"
+#define TO_DIGEST "digest" /* no address: an issue of the list's digest, in the queue pipeline */
+
+/* Written by digest into pipeline, with TO_DIGEST: who gets this issue. */
+#define KEY_DIGEST_PLAIN "digest_plain"       /* bool: those who want plain text, else those who want MIME */
+#define KEY_DIGEST_LANGUAGE "digest_language" /* string: of these members, "" where they set none */
+#define KEY_DIGEST_MEMBERS "digest_members"   /* integer: how many there are */
+#define KEY_DIGEST_LAST "digest_last"         /* array of addresses: those too who left the mode since, or absent */
+
+/* Written into the queue digest by lists/digest_send.h, in place of a post. */
+#define KEY_DIGEST_ASK "digest_ask"       /* bool: the posts that wait are to be sent */
+#define KEY_DIGEST_BEFORE "digest_before" /* integer: if the first of them came before this time; absent: in any case */
 
 /* Written by lmtp into defragment, and by defragment. */
 #define KEY_DEPTH "fragment_depth"   /* integer: how often it was put together from parts already */

@@ -150,8 +150,8 @@ static void add_by_domain(const Blocks *blocks, BlockPlan plan)
 static bool add_members(Runner *runner, Entry *entry, const Post *post, const PostSend *send, Outcome *outcome,
                         GError **error)
 {
-    int64_t count = 0;
-    if (!recipient_count(post->store, post->list->list_id, &count, error))
+    int64_t count = post->digest ? post->digest->members : 0;
+    if (!post->digest && !recipient_count(post->store, post->list->list_id, &count, error))
         return false;
     g_autoptr(Copies) copies = NULL;
     if (!plan_copies(runner, entry, post, send, &copies, error))
@@ -181,7 +181,7 @@ static void choose_instance(Runner *runner, const Post *post, Draft *draft)
 
 static bool add_out(Runner *runner, Entry *entry, Post *post, const PostSend *send, Outcome *outcome, GError **error)
 {
-    if (post->recipients == POST_TO_MEMBERS)
+    if (post->recipients == POST_TO_MEMBERS || post->recipients == POST_TO_DIGEST)
         return add_members(runner, entry, post, send, outcome, error);
     if (!post->given || !*post->given)
         return fail(error, FAIL_NEVER, "there is nobody to deliver it to: no owner, no moderator, no site owner");
@@ -242,9 +242,37 @@ static bool add_send(Runner *runner, Entry *entry, Post *post, const PostSend *s
     return true;
 }
 
+/* What the metadata of an issue say of it, borrowed from there; the array is to be freed. */
+static PostDigest read_digest(const json_t *meta, const char ***last)
+{
+    const json_t *array = json_object_get(meta, KEY_DIGEST_LAST);
+    size_t count = json_array_size(array);
+    *last = g_new0(const char *, count + 1);
+    for (size_t at = 0; at < count; at++)
+        (*last)[at] = json_string_value(json_array_get(array, at));
+    return (PostDigest){.plain = meta_bool(meta, KEY_DIGEST_PLAIN, false),
+                        .language = meta_string(meta, KEY_DIGEST_LANGUAGE, ""), .last = *last,
+                        .members = meta_integer(meta, KEY_DIGEST_MEMBERS, 1)};
+}
+
+static bool digest_hop(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error)
+{
+    g_autofree const char **last = NULL;
+    const PostDigest digest = read_digest(entry_meta(entry), &last);
+    post->digest = &digest;
+    bool done = pipeline_run(&pipeline_digest, post, error);
+    for (guint at = 0; done && at < post->sends->len; at++)
+        done = add_send(runner, entry, post, post->sends->pdata[at], outcome, error);
+    post->digest = NULL;
+    return done;
+}
+
 bool post_hop(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error)
 {
-    bool owner = g_str_equal(meta_string(entry_meta(entry), KEY_TO, TO_POSTING), TO_OWNER);
+    const char *to = meta_string(entry_meta(entry), KEY_TO, TO_POSTING);
+    bool owner = g_str_equal(to, TO_OWNER);
+    if (g_str_equal(to, TO_DIGEST))
+        return digest_hop(runner, entry, post, outcome, error);
     if (!pipeline_run(owner ? &pipeline_owner : &pipeline_posting, post, error))
         return false;
     /* Queues of the site's own get the post as the archive does. */

@@ -20,6 +20,7 @@
     _(out) \
     _(bounces) \
     _(archive) \
+    _(digest) \
     _(defragment) \
     _(command) \
     _(rest) \

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "store/digest_internal.h"
 #include "store/email.h"
 #include "store/member_internal.h"
 #include "store/store_internal.h"
@@ -164,13 +165,14 @@ bool address_set_verified(Store *store, const char *address, int64_t verified_at
 static bool set_preferences(Store *store, const char *email, const Preferences *preferences, GError **error)
 {
     g_auto(Email) address = {0};
-    return email_find(store, email, &address, error) &&
+    return email_find(store, email, &address, error) && digest_leaving_begin(store, NULL, email, error) &&
            query_run(store, error, NULL, "DELETE FROM address_preference WHERE address = $1", INTEGER(address.key)) &&
            (preferences_are_unset(preferences) ||
             query_run(store, error, NULL,
                       "INSERT INTO address_preference (address, " PREFERENCE_COLUMNS
                       ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                      INTEGER(address.key), PREFERENCE_VALUES(preferences)));
+                      INTEGER(address.key), PREFERENCE_VALUES(preferences))) &&
+           digest_leaving_end(store, email, error);
 }
 
 bool address_set_preferences(Store *store, const char *address, const Preferences *preferences, GError **error)

@@ -48,6 +48,9 @@ typedef struct List {
     bool respond_to_post_requests, admin_immed_notify, admin_notify_mchanges;
     bool send_welcome_message, send_goodbye_message, process_bounces;
     int64_t max_days_to_hold; /* 0: for ever */
+    bool digests_enabled, digest_send_periodic, digest_is_default;
+    int digest_volume_frequency, digest_period, digest_hour; /* DigestVolume; DigestPeriod; local time */
+    int64_t digest_size_threshold, digest_post_threshold;    /* KiB; posts; 0: no limit */
     int defragment;      /* DefragmentWish */
     int partial_action;  /* PartialAction */
     int fragment_expiry; /* FragmentExpiry */

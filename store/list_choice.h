@@ -34,5 +34,7 @@ typedef enum SubscriptionPolicy {
 typedef enum DmarcWithoutAnswer { DMARC_WITHOUT_MITIGATE, DMARC_WITHOUT_PASS, DMARC_WITHOUT_WAIT } DmarcWithoutAnswer;
 typedef enum FilterAction { FILTER_DISCARD, FILTER_REJECT, FILTER_FORWARD, FILTER_PRESERVE } FilterAction;
 typedef enum NewsgroupModeration { NEWSGROUP_NONE, NEWSGROUP_OPEN, NEWSGROUP_MODERATED } NewsgroupModeration;
+typedef enum DigestVolume { VOLUME_YEARLY, VOLUME_MONTHLY, VOLUME_QUARTERLY, VOLUME_WEEKLY, VOLUME_DAILY } DigestVolume;
+typedef enum DigestPeriod { PERIOD_DAILY, PERIOD_WEEKLY, PERIOD_MONTHLY } DigestPeriod;
 typedef enum PartialAction { PARTIAL_HOLD, PARTIAL_REFUSE, PARTIAL_PASS } PartialAction;
 typedef enum FragmentExpiry { FRAGMENT_EXPIRY_HOLD, FRAGMENT_EXPIRY_PASS } FragmentExpiry;

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "store/digest_internal.h"
 #include "store/email.h"
 #include "store/member_internal.h"
 #include "store/store_internal.h"
@@ -251,9 +252,26 @@ typedef struct NewMember {
     const Preferences *own; /* NULL: none */
 } NewMember;
 
+/* Does a new member of the list who did not choose get digests? */
+static bool is_digest_default(Store *store, int64_t list, bool *is, GError **error)
+{
+    g_autoptr(Query) query = query_open(
+        store, error,
+        "SELECT 1 FROM list_setting WHERE list = $1 AND name = 'digest_is_default' AND value = 'yes'", INTEGER(list));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *is = step == STEP_ROW;
+    return step != STEP_FAILED;
+}
+
 static bool insert(Store *store, const NewMember *new, int64_t list, const Email *address, GError **error)
 {
-    const Preferences *own = new->own ? new->own : &preferences_unset;
+    Preferences chosen = new->own ? *new->own : preferences_unset;
+    const Preferences *own = &chosen;
+    bool digests = false;
+    if (new->role == ROLE_MEMBER && own->delivery_mode < 0 && !is_digest_default(store, list, &digests, error))
+        return false;
+    if (digests)
+        chosen.delivery_mode = MODE_MIME_DIGESTS;
     int64_t added = 0, key = store_key_new(store, error);
     if (key == 0)
         return false;
@@ -377,10 +395,14 @@ bool member_set_preferences(Store *store, const char *list_id, Role role, const 
                          "receive_own_postings = $7, delivery_mode = $8, delivery_status = $9, "
                          "preferred_language = $10 WHERE list = $1 AND role = $2 AND folded = $3",
                          values, G_N_ELEMENTS(values)};
+    bool reader = role == ROLE_MEMBER;
     Write write;
     return write_begin(store, &write, error) &&
            write_end(store, &write,
-                     change(store, &what, error) && end_vacation(store, list_id, role, address, error), error);
+                     (!reader || digest_leaving_begin(store, list_id, address, error)) &&
+                         change(store, &what, error) && (!reader || digest_leaving_end(store, address, error)) &&
+                         end_vacation(store, list_id, role, address, error),
+                     error);
 }
 
 bool member_set_moderation(Store *store, const char *list_id, Role role, const char *address, Action action,

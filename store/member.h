@@ -127,7 +127,7 @@ typedef bool MemberEach(const Member *member, void *data);
 bool member_each(Store *store, const char *list_id, Role role, MemberEach *each, void *data, GError **error);
 bool member_count(Store *store, const char *list_id, Role role, int64_t *count, GError **error);
 
-/* The recipients of a post, in one query, streamed: regular delivery, enabled,
+/* The recipients of a post, in one query, streamed: regular delivery (any, where digests_enabled is no), enabled,
  * each address once, in order of the address's domain, then local part (octets
  * of the lower case). The sender (any address of that user, may be NULL) is
  * left out where receive_own_postings says so, and those in `copied`
@@ -143,6 +143,15 @@ RecipientCursor *recipient_cursor_open(Store *store, const char *list_id, const 
  * address's or else the user's, "" when none is known; borrowed until the next call. */
 RecipientCursor *recipient_cursor_open_named(Store *store, const char *list_id, const char *sender,
                                              const char *const *copied, GError **error);
+/* The recipients of a digest: members of one format and language, and of that language those in `last`, too, who left
+ * the mode since. */
+typedef struct RecipientDigest {
+    bool plain;              /* MODE_PLAINTEXT_DIGESTS, else the others, which are MIME */
+    const char *language;    /* "": no language was set */
+    const char *const *last; /* NULL-terminated, may be NULL */
+} RecipientDigest;
+RecipientCursor *recipient_cursor_open_digest(Store *store, const char *list_id, const RecipientDigest *digest,
+                                              bool names, GError **error);
 const char *recipient_cursor_name(RecipientCursor *cursor);
 /* Borrowed until the next call; NULL at the end or with *error set. */
 const char *recipient_cursor_next(RecipientCursor *cursor, GError **error);

@@ -13,15 +13,28 @@ struct RecipientCursor {
     Query *query;
     GString *last;      /* key of the row before: an address twice in a row is one recipient */
     GHashTable *copied; /* keys; NULL: none */
-    bool names;
+    GHashTable *leavers; /* keys of who gets this digest besides; NULL: none */
+    char *language;      /* of a digest: the query borrows it */
+    bool names, digest;
 };
 
 /* Every row is looked at once, in the order of member's own key: nothing is
- * sorted, nothing is kept. 0, 0 are MODE_REGULAR and DELIVERY_ENABLED. */
+ * sorted, nothing is kept. 0, 0 are MODE_REGULAR and DELIVERY_ENABLED. On a list without digests all get the posts. */
+#define NO_DIGESTS \
+    "EXISTS (SELECT 1 FROM list_setting s WHERE s.list = $1 AND s.name = 'digests_enabled' AND s.value = 'no')"
 #define RECIPIENTS(columns, joins) \
     "SELECT m.email, m.folded, " EFFECTIVE_RECEIVE_LIST_COPY columns MEMBER_JOINS joins \
-    "WHERE m.list = $1 AND m.role = 0 AND " EFFECTIVE_DELIVERY_MODE " = 0 AND " EFFECTIVE_DELIVERY_STATUS " = 0 " \
-    "AND (m.person <> $2 OR " EFFECTIVE_RECEIVE_OWN_POSTINGS " = 1) " \
+    "WHERE m.list = $1 AND m.role = 0 AND (" EFFECTIVE_DELIVERY_MODE " = 0 OR " NO_DIGESTS ") " \
+    "AND " EFFECTIVE_DELIVERY_STATUS " = 0 AND (m.person <> $2 OR " EFFECTIVE_RECEIVE_OWN_POSTINGS " = 1) " \
+    "ORDER BY m.list, m.role, m.folded"
+/* All of the language where some who are not in the mode get it too ($4): wanted() knows them. */
+#define IN_FORMAT \
+    "CASE WHEN " EFFECTIVE_DELIVERY_MODE " = 0 THEN 0 " \
+    "WHEN (" EFFECTIVE_DELIVERY_MODE " = 1) = ($3 = 1) THEN 1 ELSE 0 END"
+#define DIGEST_RECIPIENTS(columns, joins) \
+    "SELECT m.email, m.folded, " IN_FORMAT columns MEMBER_JOINS joins \
+    "WHERE m.list = $1 AND m.role = 0 AND " EFFECTIVE_DELIVERY_STATUS " = 0 " \
+    "AND " EFFECTIVE_PREFERRED_LANGUAGE " = $2 AND ($4 = 1 OR " IN_FORMAT " = 1) " \
     "ORDER BY m.list, m.role, m.folded"
 #define NAME_COLUMN ", COALESCE(d.display_name, u.display_name, '')"
 #define NAME_JOINS "JOIN address d ON d.key = m.address JOIN person u ON u.key = m.person "
@@ -84,12 +97,35 @@ RecipientCursor *recipient_cursor_open_named(Store *store, const char *list_id, 
     return open_cursor(store, list_id, sender, copied, true, error);
 }
 
+RecipientCursor *recipient_cursor_open_digest(Store *store, const char *list_id, const RecipientDigest *digest,
+                                              bool names, GError **error)
+{
+    int64_t key;
+    if (!list_key(store, list_id, &key, error))
+        return NULL;
+    RecipientCursor *cursor = g_new0(RecipientCursor, 1);
+    cursor->last = g_string_new(NULL);
+    cursor->leavers = keys_of(digest->last);
+    cursor->names = names;
+    cursor->digest = true;
+    cursor->language = g_strdup(digest->language);
+    const char *text = names ? DIGEST_RECIPIENTS(NAME_COLUMN, NAME_JOINS) : DIGEST_RECIPIENTS("", "");
+    cursor->query = query_open(store, error, text, INTEGER(key), TEXT(cursor->language), INTEGER(digest->plain),
+                               INTEGER(cursor->leavers != NULL));
+    if (!cursor->query)
+        g_clear_pointer(&cursor, recipient_cursor_free);
+    return cursor;
+}
+
 static bool wanted(RecipientCursor *cursor)
 {
     const char *key = query_text(cursor->query, 1);
     if (strcmp(key, cursor->last->str) == 0)
         return false;
-    if (cursor->copied && query_integer(cursor->query, 2) == 0 && g_hash_table_contains(cursor->copied, key))
+    bool said = query_integer(cursor->query, 2) != 0; /* receive_list_copy, or the mode of the digest */
+    if (cursor->digest && !said && !(cursor->leavers && g_hash_table_contains(cursor->leavers, key)))
+        return false;
+    if (cursor->copied && !said && g_hash_table_contains(cursor->copied, key))
         return false;
     g_string_assign(cursor->last, key);
     return true;
@@ -118,6 +154,8 @@ void recipient_cursor_free(RecipientCursor *cursor)
     query_free(cursor->query);
     g_string_free(cursor->last, TRUE);
     g_clear_pointer(&cursor->copied, g_hash_table_destroy);
+    g_clear_pointer(&cursor->leavers, g_hash_table_destroy);
+    g_free(cursor->language);
     g_free(cursor);
 }
 

@@ -24,6 +24,7 @@
 
 #include "store/autoresponse.h"
 #include "store/ban.h"
+#include "store/digest.h"
 #include "store/fragment.h"
 #include "store/header_match.h"
 #include "store/held.h"

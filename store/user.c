@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "store/digest_internal.h"
 #include "store/email.h"
 #include "store/member_internal.h"
 #include "store/store_internal.h"
@@ -284,7 +285,9 @@ bool user_set_preferences(Store *store, const char *who, const Preferences *pref
     Write write;
     return write_begin(store, &write, error) &&
            write_end(store, &write,
-                     user_key(store, who, &person, error) && replace_preferences(store, person, preferences, error),
+                     user_key(store, who, &person, error) && digest_person_leaving_begin(store, person, error) &&
+                         replace_preferences(store, person, preferences, error) &&
+                         digest_person_leaving_end(store, person, error),
                      error);
 }
 

@@ -121,6 +121,8 @@ static bool wants_verp(const Post *post, const PostSend *send)
     int64_t interval = post->copies->verp_interval;
     if (send->personal && post->copies->verp_personalized)
         return true;
+    if (post->digest) /* it stands for many posts */
+        return interval > 0;
     return interval == 1 || (interval > 1 && post->post_id > 0 && post->post_id % interval == 0);
 }
 
@@ -137,7 +139,7 @@ static bool process(Post *post, GError **error)
     send->verp = wants_verp(post, send);
     const char *url = post->copies->unsubscribe_url;
     bool unsubscribe = (send->personal || send->verp) && url && *url;
-    bool framed = (list->msg_header && *list->msg_header) || (list->msg_footer && *list->msg_footer);
+    bool framed = !post->digest && ((list->msg_header && *list->msg_header) || (list->msg_footer && *list->msg_footer));
     if (!framed && !unsubscribe && list->personalize != PERSONALIZE_FULL)
         return true;
     g_auto(Marks) marks = {0};
@@ -147,8 +149,8 @@ static bool process(Post *post, GError **error)
         set_unsubscribe(post, message, &marks);
     if (list->personalize == PERSONALIZE_FULL)
         set_to(post, message, &marks);
-    g_autofree char *header = fill(post, send, list->msg_header, &marks);
-    g_autofree char *footer = fill(post, send, list->msg_footer, &marks);
+    g_autofree char *header = framed ? fill(post, send, list->msg_header, &marks) : NULL;
+    g_autofree char *footer = framed ? fill(post, send, list->msg_footer, &marks) : NULL;
     g_auto(Decorated) decorated = {0};
     decorate(message, &(Decoration){header, footer, marks.secret}, &decorated);
     cut(send, &decorated, &marks);

@@ -18,7 +18,8 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     g_autoptr(ListRunnerPost) own = list_runner_post_new(runner, entry, outcome, error);
     if (!own)
         return false;
-    if (!post_names_ready(runner, entry, &own->post, outcome))
+    bool digest = g_str_equal(meta_string(entry_meta(entry), KEY_TO, TO_POSTING), TO_DIGEST); /* of ourselves */
+    if (!digest && !post_names_ready(runner, entry, &own->post, outcome))
         return true;
     own->post.post_id = own->number;
     own->settles = !own->before && (is_post(entry) || meta_bool(entry_meta(entry), KEY_OUTBOX, false));

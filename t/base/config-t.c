@@ -132,8 +132,8 @@ typedef struct Refusal {
     "auth_mechanisms of scram-sha-256 and scram-sha-1 alone, or auth_in_clear = yes"
 #define DURATION_ALLOWED "a time such as 500ms, 30s, 5m, 36h, 5d (a number alone is seconds)"
 #define SECTIONS \
-    "[site], [spool], [store], [master], [runner.NAME], [lmtp], [pipeline], [out], [transport.NAME], " \
-    "[reply.NAME], [bounces], [archive], [archiver.NAME], [defragment]"
+    "[site], [spool], [store], [master], [runner.NAME], [lmtp], [pipeline], [rules], [dns], [out], " \
+    "[transport.NAME], [reply.NAME], [bounces], [archive], [archiver.NAME], [digest], [defragment], [rest]"
 #define RUNNER_KEYS "start, instances, command, queue, listen"
 
 static const Refusal refusals[] = {

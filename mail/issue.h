@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * An issue of a digest: several posts in one message, in one of two forms.
+ *
+ *   MIME     multipart/mixed of masthead, contents, a multipart/digest with each post octet for octet, and footer
+ *   plain    RFC 1153: one text in UTF-8; of each post the fields that RFC names and its text
+ *
+ * It is written to a stream, so that no more than one post is in memory. All posts are announced first, for the table
+ * of contents and the encoding, and then added, both in the same order:
+ *
+ *   writer = issue_writer_new(&issue, ISSUE_MIME, stream);
+ *   issue_announce(writer, post) ...
+ *   issue_add(writer, post) ...
+ *   issue_end(writer);
+ *
+ * Lines end with CRLF, but for those of posts that came without. Our own lines, and those of the plain form, have no
+ * more than 998 octets. Nothing fails but the stream: look at ferror() and fclose(). A post may be any octets.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef enum IssueForm { ISSUE_MIME, ISSUE_PLAIN } IssueForm;
+
+/* Texts are UTF-8 with LF; all is borrowed until issue_writer_free(). */
+typedef struct Issue {
+    const char *subject;
+    const char *title;      /* "Test Digest, Vol 1, Issue 3" */
+    const char *from, *to;  /* mailboxes; replies go to `to` */
+    const char *id;         /* Message-ID without brackets */
+    int64_t date;
+    const char *masthead, *footer; /* NULL or "": none */
+    const char *contents;          /* title of the table of contents: "Today's Topics" */
+    const char *footer_title;      /* "Digest Footer" */
+    const char *end;               /* "End of", before the title */
+    const char *left_out;          /* a sentence with $type, $name and $size for what the plain form cannot show */
+    const char *prefix;            /* of the list's subjects: left out in the table of contents; NULL: none */
+    const char *secret;            /* letters and digits that no post has, for boundaries: copy_secret() */
+} Issue;
+
+typedef struct IssueWriter IssueWriter;
+
+IssueWriter *issue_writer_new(const Issue *issue, IssueForm form, FILE *stream);
+void issue_writer_free(IssueWriter *writer);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(IssueWriter, issue_writer_free)
+
+void issue_announce(IssueWriter *writer, GBytes *post);
+void issue_add(IssueWriter *writer, GBytes *post);
+void issue_end(IssueWriter *writer);
+
+/* Has the message octets over 127? Known when all posts were announced. */
+bool issue_is_8bit(const IssueWriter *writer);

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * The digest runner: collects posts for the digests of their lists, and makes an issue of them when it is time.
+ * README.md has the steps and what is found after a crash at each.
+ */
+#include "runners/digest/digest.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/contract.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "lists/digest_send.h"
+#include "runners/keys.h"
+
+#define KIB 1024
+#define LOOK_INTERVAL (60 * CLOCK_SECOND)
+#define RETRY_INTERVAL (5 * CLOCK_SECOND)
+
+/* An issue of the batch at hand. */
+typedef struct Made {
+    char *entry;
+    const Outcome *outcome; /* borrowed until the batch is committed */
+    bool committed;
+} Made;
+
+typedef struct Digests {
+    GPtrArray *made; /* of Made */
+    int64_t look_at; /* monotonic: when to ask for what is due by time */
+} Digests;
+
+static void made_free(void *data)
+{
+    Made *made = data;
+    g_free(made->entry);
+    g_free(made);
+}
+
+static Digests *digests_of(Runner *runner)
+{
+    return ((ListRunner *)runner_data(runner))->more;
+}
+
+static bool start(Runner *runner, GError **error)
+{
+    if (!list_runner_start(runner, error))
+        return false;
+    ListRunner *own = runner_data(runner);
+    Digests *digests = g_new0(Digests, 1);
+    digests->made = g_ptr_array_new_with_free_func(made_free);
+    own->more = digests;
+    return settle_start(runner, error);
+}
+
+static void stop(Runner *runner)
+{
+    ListRunner *own = runner_data(runner);
+    if (own && own->more) {
+        Digests *digests = own->more;
+        g_ptr_array_unref(digests->made);
+        g_free(digests);
+    }
+    list_runner_stop(runner);
+}
+
+/* ---- collecting ---- */
+
+/* Is it time for an issue? *digest is how the list stands, this post included. */
+static bool is_time(Runner *runner, Entry *entry, const List *list, const Digest *digest)
+{
+    const json_t *meta = entry_meta(entry);
+    if (meta_bool(meta, KEY_DIGEST_ASK, false)) {
+        int64_t before = meta_integer(meta, KEY_DIGEST_BEFORE, 0);
+        return digest->waiting > 0 && (before == 0 || digest->first_at < before);
+    }
+    return (list->digest_size_threshold > 0 && digest->octets >= list->digest_size_threshold * KIB) ||
+           (list->digest_post_threshold > 0 && digest->waiting >= list->digest_post_threshold) ||
+           digest->octets >= (int64_t)config_size(runner_config(runner), "digest", "max_size");
+}
+
+/* Gives the posts that wait to an issue of this entry. With nobody to read it, they are dropped. */
+static bool open_issue(Runner *runner, Entry *entry, const List *list, const Digest *digest, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    char name[HASH_DIGITS + 1];
+    name_hash_format(entry_name(entry)->hash, name);
+    DigestIssue issue = {.entry = name, .host = (char *)own->site.hostname, .list_id = list->list_id,
+                         .made_at = clock_now()};
+    digest_send_number(list, digest, issue.made_at, &issue.volume, &issue.number);
+    if (!digest_issue_open(own->store, &issue, error))
+        return false;
+    g_autoptr(GPtrArray) groups = digest_groups(own->store, &issue, error);
+    if (!groups || groups->len > 0)
+        return groups != NULL;
+    list_runner_log(entry, "posts=%" PRId64 " result=dropped (no member wants digests)", digest->waiting);
+    return digest_issue_settle(own->store, name, error) &&
+           digest_set_next(own->store, list->list_id, digest->volume, digest->next_number, error);
+}
+
+/* Inside the entry's transaction: what an earlier try did is not done again. *issue is what this entry is to make. */
+static bool collect(Runner *runner, Entry *entry, const List *list, DigestIssue **issue, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    bool ask = meta_bool(entry_meta(entry), KEY_DIGEST_ASK, false), before;
+    int64_t number;
+    char name[HASH_DIGITS + 1];
+    g_auto(Digest) digest = {0};
+    name_hash_format(entry_name(entry)->hash, name);
+    if (!list_runner_find_effect(runner, entry, &before, &number, error))
+        return false;
+    if (before)
+        return digest_issue_find(own->store, name, issue, error);
+    if (!ask) {
+        g_autoptr(GBytes) octets = entry_message(entry);
+        if (!digest_collect(own->store, list->list_id, octets, clock_now(), error))
+            return false;
+    }
+    if (!digest_read(own->store, list->list_id, &digest, error) ||
+        !list_runner_record_effect(runner, entry, 0, error) ||
+        (is_time(runner, entry, list, &digest) && !open_issue(runner, entry, list, &digest, error)))
+        return false;
+    list_runner_log(entry, "posts=%" PRId64 " size=%" PRId64 " result=%s", digest.waiting, digest.octets,
+                    ask ? "asked" : "collected");
+    return digest_issue_find(own->store, name, issue, error);
+}
+
+static bool make_issue(const IssueTask *task, Outcome *outcome, GError **error)
+{
+    ListRunner *own = runner_data(task->runner);
+    g_autoptr(GPtrArray) groups = digest_groups(own->store, task->issue, error);
+    if (!groups || !issue_build(task, groups, outcome, error))
+        return false;
+    Made *made = g_new0(Made, 1);
+    *made = (Made){.entry = g_strdup(task->issue->entry), .outcome = outcome};
+    g_ptr_array_add(digests_of(task->runner)->made, made);
+    return true;
+}
+
+static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    g_autoptr(GError) fault = NULL;
+    const List *list = list_cache_get(own->lists, entry_list(entry), &fault);
+    if (!list && g_error_matches(fault, FAIL, FAIL_MISSING))
+        return fail(error, FAIL_NEVER, "there is no list %s any more; this is a post for its digest",
+                    entry_list(entry));
+    if (!list) {
+        g_propagate_error(error, g_steal_pointer(&fault));
+        return false;
+    }
+    DigestIssue *found = NULL;
+    if (!store_begin(own->store, error))
+        return false;
+    bool done = collect(runner, entry, list, &found, error);
+    g_autoptr(DigestIssue) issue = found;
+    if (!done) {
+        store_rollback(own->store);
+        return false;
+    }
+    /* Nobody waits for the database while the issue is made. */
+    const IssueTask task = {runner, entry, list, issue};
+    return store_commit(own->store, error) && (!issue || make_issue(&task, outcome, error));
+}
+
+/* ---- around a batch ---- */
+
+/* No transaction: each entry has its own. */
+static bool begin(Runner *runner, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    g_autoptr(GError) gone = NULL;
+    if (!store_present(own->store, &gone)) /* the one that is there is opened at the next start */
+        log_fatal(CHILD_EXIT_LATER, "%s", gone->message);
+    list_cache_refresh(own->lists);
+    return true;
+}
+
+static bool was_committed(const Outcome *outcome)
+{
+    return outcome->parent && !outcome->error &&
+           (outcome->drafts->len == 0 || strcmp(draft_queue(outcome->drafts->pdata[0]), "shunt") != 0);
+}
+
+/* Settles what was committed; what was not comes again with its entry. */
+static void settle_made(Runner *runner)
+{
+    ListRunner *own = runner_data(runner);
+    GPtrArray *all = digests_of(runner)->made;
+    for (guint at = all->len; at > 0; at--) {
+        const Made *made = all->pdata[at - 1];
+        g_autoptr(GError) error = NULL;
+        if (made->committed && !digest_issue_settle(own->store, made->entry, &error)) {
+            log_warn("posts of a digest that was made stay in the database for now: %s", error->message);
+            continue;
+        }
+        g_ptr_array_remove_index(all, at - 1);
+    }
+}
+
+static void committed(Runner *runner)
+{
+    GPtrArray *all = digests_of(runner)->made;
+    for (guint at = 0; at < all->len; at++) {
+        Made *made = all->pdata[at];
+        made->committed = made->committed || was_committed(made->outcome);
+        made->outcome = NULL;
+    }
+    settle_made(runner);
+}
+
+/* ---- by time ---- */
+
+static bool ask_due(Runner *runner, GError **error)
+{
+    ListRunner *own = runner_data(runner);
+    const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_TIMER, .from = "digest"};
+    g_autoptr(Work) work = work_new(own->store, &own->site, &actor);
+    int64_t asked = 0;
+    if (!work_flush(own->store, runner_spool(runner), error) || !work_begin(work, error))
+        return false;
+    if (digest_send_due(work, clock_now(), &asked, error))
+        return work_commit(work, runner_spool(runner), error);
+    work_cancel(work);
+    return false;
+}
+
+static int64_t idle(Runner *runner)
+{
+    Digests *digests = digests_of(runner);
+    int64_t now = clock_monotonic();
+    settle_made(runner);
+    if (runner_slice(runner).index != 0)
+        return digests->made->len > 0 ? RETRY_INTERVAL : -1;
+    if (now >= digests->look_at) {
+        g_autoptr(GError) error = NULL;
+        bool done = ask_due(runner, &error);
+        if (!done)
+            log_warn("digests that are due by time wait: %s", error->message);
+        digests->look_at = now + (done ? LOOK_INTERVAL : RETRY_INTERVAL);
+    }
+    return digests->made->len > 0 ? RETRY_INTERVAL : digests->look_at - now;
+}
+
+static const RunnerSpec spec = {
+    .name = "digest",
+    .queue = DIGEST_QUEUE,
+    .start = start,
+    .begin_batch = begin,
+    .handle = handle,
+    .committed = committed,
+    .idle = idle,
+    .stop = stop,
+};
+
+int main(int argc, char **argv)
+{
+    return runner_main(&spec, argc, argv);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * Makes the messages of an issue. Each is written into a file without a name on the spool's file system, post by post,
+ * and is then the draft's message as a map of that file: so a process holds one post in memory, however many there are.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/fail.h"
+#include "lists/letter.h"
+#include "mail/copy.h"
+#include "mail/issue.h"
+#include "mail/template.h"
+#include "runners/digest/digest.h"
+#include "runners/keys.h"
+
+/* The texts of an issue in one language. */
+typedef struct Texts {
+    List list; /* as the task's, but of this language; borrows from it */
+    char *subject, *title, *masthead, *footer;
+    char *contents, *footer_title, *end, *left_out;
+} Texts;
+
+static void texts_clear(Texts *texts)
+{
+    char **const all[] = {&texts->subject,  &texts->title,        &texts->masthead, &texts->footer,
+                          &texts->contents, &texts->footer_title, &texts->end,      &texts->left_out};
+    for (size_t at = 0; at < G_N_ELEMENTS(all); at++)
+        g_clear_pointer(all[at], g_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Texts, texts_clear)
+
+/* What stands before "Digest" in the subject: the prefix of posts without their number, or the list's name. */
+static char *prefix_of(const List *list)
+{
+    g_autoptr(GString) prefix = g_string_new(list->subject_prefix ? list->subject_prefix : "");
+    g_string_replace(prefix, "%d", "", 0);
+    g_autofree char *stripped = g_strstrip(g_strdup(prefix->str));
+    return *stripped ? g_steal_pointer(&stripped) : g_strdup(list->display_name);
+}
+
+/* The template in the language, or in English; "" with a line in the log by the caller's error when there is none. */
+static char *fill(const Work *work, const List *list, const char *name, const TemplateValue *values, GError **error)
+{
+    g_autofree char *text = template_load(work_site(work)->templates, list->preferred_language, name, error);
+    g_autofree char *filled = text ? template_fill(text, values) : NULL;
+    return filled ? g_utf8_make_valid(filled, -1) : NULL;
+}
+
+/* Cuts the first line, "Subject: ...", off; g_free(). */
+static char *take_subject(char *text)
+{
+    static const char label[] = "Subject: ";
+    if (!g_str_has_prefix(text, label))
+        return g_strdup("");
+    char *end = strchrnul(text, '\n');
+    char *subject = g_strstrip(g_strndup(text + strlen(label), (size_t)(end - text) - strlen(label)));
+    end += strspn(end, "\r\n");
+    memmove(text, end, strlen(end) + 1);
+    return subject;
+}
+
+static bool load_texts(const IssueTask *task, const char *language, Texts *texts, GError **error)
+{
+    ListRunner *own = runner_data(task->runner);
+    g_autoptr(Work) work = list_runner_work(own, task->entry);
+    texts->list = *task->list;
+    if (*language)
+        texts->list.preferred_language = (char *)language;
+    const List *list = &texts->list;
+    g_autofree char *volume = g_strdup_printf("%" PRId64, task->issue->volume);
+    g_autofree char *number = g_strdup_printf("%" PRId64, task->issue->number);
+    g_autofree char *prefix = prefix_of(list), *request = list_address(list, "request");
+    g_autofree char *owner = list_address(list, "owner"), *leave = list_address(list, "leave");
+    const TemplateValue values[] = {
+        {"list_name", list->display_name && *list->display_name ? list->display_name : list->list_name},
+        {"display_name", list->display_name}, {"description", list->description},
+        {"posting_address", list->posting_address}, {"listname", list->posting_address},
+        {"list_id", list->list_id}, {"owner_address", owner}, {"request_address", request}, {"leave_address", leave},
+        {"prefix", prefix}, {"volume", volume}, {"issue", number}, {0}};
+    texts->masthead = fill(work, list, "digest_masthead", values, error);
+    texts->footer = texts->masthead ? fill(work, list, "digest_footer", values, error) : NULL;
+    if (!texts->footer)
+        return false;
+    texts->subject = take_subject(texts->masthead);
+    texts->title = letter_sentence(work, list, "digest_title", values);
+    texts->contents = letter_sentence(work, list, "digest_contents", values);
+    texts->footer_title = letter_sentence(work, list, "digest_footer", values);
+    texts->end = letter_sentence(work, list, "digest_end", values);
+    texts->left_out = letter_sentence(work, list, "digest_left_out", NULL);
+    return true;
+}
+
+/* Reads the posts once and hands each over. */
+static bool each_post(const IssueTask *task, void (*take)(IssueWriter *, GBytes *), IssueWriter *writer, GError **error)
+{
+    ListRunner *own = runner_data(task->runner);
+    GError *fault = NULL;
+    g_autoptr(DigestCursor) cursor = digest_cursor_open(own->store, task->issue, &fault);
+    GBytes *post;
+    while (cursor && (post = digest_cursor_next(cursor, &fault))) {
+        take(writer, post);
+        g_bytes_unref(post);
+        runner_progress(task->runner);
+    }
+    if (fault)
+        g_propagate_error(error, fault);
+    return fault == NULL;
+}
+
+static void unmap(void *data)
+{
+    GBytes *view = data;
+    size_t length;
+    void *octets = (void *)g_bytes_get_data(view, &length);
+    munmap(octets, length);
+    g_bytes_unref(view);
+}
+
+/* The file's octets, which stay as long as the result does. */
+static GBytes *map_file(int fd, size_t length, GError **error)
+{
+    void *octets = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
+    if (octets == MAP_FAILED) {
+        fail_errno(error, FAIL_LATER, "map an issue of a digest");
+        return NULL;
+    }
+    return g_bytes_new_with_free_func(octets, length, unmap, g_bytes_new_static(octets, length));
+}
+
+static bool write_issue(const IssueTask *task, const Issue *issue, IssueForm form, FILE *stream, bool *is_8bit,
+                        GError **error)
+{
+    g_autoptr(IssueWriter) writer = issue_writer_new(issue, form, stream);
+    if (!each_post(task, issue_announce, writer, error))
+        return false;
+    *is_8bit = issue_is_8bit(writer);
+    if (!each_post(task, issue_add, writer, error))
+        return false;
+    issue_end(writer);
+    return (fflush(stream) == 0 && !ferror(stream)) ||
+           fail_errno(error, FAIL_LATER, "write an issue of the digest of %s", task->list->list_id);
+}
+
+/* A file without a name beside the queues. */
+static int open_nameless(const char *directory)
+{
+    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
+        return fd;
+    g_autofree char *path = g_build_filename(directory, ".issue-XXXXXX", NULL); /* a file system without O_TMPFILE */
+    fd = g_mkstemp_full(path, O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        unlink(path);
+    return fd;
+}
+
+/* The whole message. */
+static GBytes *make_message(const IssueTask *task, const Issue *issue, IssueForm form, bool *is_8bit, GError **error)
+{
+    int fd = open_nameless(spool_path(runner_spool(task->runner)));
+    FILE *stream = fd >= 0 ? fdopen(fd, "w+") : NULL;
+    if (!stream) {
+        fail_errno(error, FAIL_LATER, "make a file for an issue of a digest in %s",
+                   spool_path(runner_spool(task->runner)));
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    GBytes *message = NULL;
+    if (write_issue(task, issue, form, stream, is_8bit, error))
+        message = map_file(fd, (size_t)ftello(stream), error);
+    fclose(stream);
+    return message;
+}
+
+static json_t *make_meta(const IssueTask *task, const DigestGroup *group, const char *id, bool is_8bit)
+{
+    json_t *meta = json_object();
+    meta_set_string(meta, META_LIST, task->list->list_id);
+    meta_set_integer(meta, META_ARRIVAL, task->issue->made_at);
+    meta_set_string(meta, KEY_SENDER, "");
+    meta_set_string(meta, KEY_TO, TO_DIGEST);
+    meta_set_string(meta, KEY_MESSAGE_ID, id);
+    meta_set_bool(meta, KEY_DIGEST_PLAIN, group->plain);
+    meta_set_string(meta, KEY_DIGEST_LANGUAGE, group->language);
+    meta_set_integer(meta, KEY_DIGEST_MEMBERS, group->members + (group->last ? g_strv_length(group->last) : 0));
+    if (is_8bit)
+        meta_set_bool(meta, KEY_BODY_8BIT, true);
+    json_t *last = group->last ? json_array() : NULL;
+    for (char **address = group->last; address && *address; address++)
+        json_array_append_new(last, json_string(*address));
+    if (last)
+        json_object_set_new(meta, KEY_DIGEST_LAST, last);
+    return meta;
+}
+
+static bool build_group(const IssueTask *task, const DigestGroup *group, Outcome *outcome, GError **error)
+{
+    const ListRunner *own = runner_data(task->runner);
+    const List *list = task->list;
+    g_auto(Texts) texts = {0};
+    if (!load_texts(task, group->language, &texts, error))
+        return false;
+    g_autofree char *from = list_address(list, own->no_requests ? "owner" : "request"), *secret = copy_secret();
+    g_autofree char *prefix = prefix_of(list);
+    g_autofree char *id = g_strdup_printf("digest.%" PRId64 ".%" PRId64 ".%s%s%s@%s", task->issue->volume,
+                                          task->issue->number, group->plain ? "plain." : "", group->language,
+                                          task->issue->entry, list->mail_host);
+    const Issue issue = {
+        .subject = texts.subject, .title = texts.title, .from = from, .to = list->posting_address, .id = id,
+        .date = task->issue->made_at, .masthead = texts.masthead, .footer = texts.footer, .contents = texts.contents,
+        .footer_title = texts.footer_title, .end = texts.end, .left_out = texts.left_out, .prefix = prefix,
+        .secret = secret};
+    bool is_8bit = false;
+    g_autoptr(GBytes) message = make_message(task, &issue, group->plain ? ISSUE_PLAIN : ISSUE_MIME, &is_8bit, error);
+    if (!message)
+        return false;
+    Draft *draft = draft_new("pipeline", make_meta(task, group, id, is_8bit));
+    draft_add_message(draft, message);
+    outcome_add(outcome, draft);
+    list_runner_log(task->entry, "volume=%" PRId64 " issue=%" PRId64 " form=%s language=%s members=%" PRId64
+                    " size=%zu result=made", task->issue->volume, task->issue->number, group->plain ? "plain" : "mime",
+                    texts.list.preferred_language, group->members, draft_message_length(draft));
+    return true;
+}
+
+bool issue_build(const IssueTask *task, const GPtrArray *groups, Outcome *outcome, GError **error)
+{
+    for (guint at = 0; at < groups->len; at++)
+        if (!build_group(task, groups->pdata[at], outcome, error))
+            return false;
+    return true;
+}

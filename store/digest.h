@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * What lists collect for their digests (runners/digest/README.md). Each post waits here, octet for octet, until an
+ * issue takes it. An issue is made by one entry of the queue `digest` of one host, whose hash (40 hex digits) is the
+ * issue's name; once that entry's hop is committed the issue is settled, and its posts are gone from here.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store_type.h"
+
+typedef struct Digest {
+    char *list_id;
+    int64_t volume, next_number; /* of the next issue */
+    int64_t sent_at;             /* when the last issue was made, 0: never */
+    int64_t waiting, octets;     /* posts for the next issue */
+    int64_t first_at;            /* when the first of them came; 0: there is none */
+} Digest;
+void digest_clear(Digest *digest);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Digest, digest_clear)
+
+/* Fill *digest, which the caller clears. A list that never collected is at volume 1, number 1. FAIL_MISSING: no such
+ * list. */
+bool digest_read(Store *store, const char *list_id, Digest *digest, GError **error);
+
+/* Call each for the lists with posts that wait, until it returns false; it must not write. */
+typedef bool DigestEach(const Digest *digest, void *data);
+bool digest_each(Store *store, DigestEach *each, void *data, GError **error);
+
+/* Say which volume and number the next issue has. */
+bool digest_set_next(Store *store, const char *list_id, int64_t volume, int64_t number, GError **error);
+
+/* Has the list a member who wants digests, be it by the preferences of the member, the address or the user? It may say
+ * yes where a nearer preference says otherwise. */
+bool digest_wanted(Store *store, const char *list_id, bool *wanted, GError **error);
+
+/* Add a post that came at time. */
+bool digest_collect(Store *store, const char *list_id, GBytes *message, int64_t time, GError **error);
+
+typedef struct DigestIssue {
+    char *entry, *host, *list_id;
+    int64_t volume, number, made_at;
+} DigestIssue;
+void digest_issue_free(DigestIssue *issue);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DigestIssue, digest_issue_free)
+
+/* Give all posts that wait, and whoever is owed a last digest, to a new issue: all fields are read. The next one is of
+ * the same volume and has the next number. */
+bool digest_issue_open(Store *store, const DigestIssue *issue, GError **error);
+/* Set *issue to NULL when there is none of that entry. */
+bool digest_issue_find(Store *store, const char *entry, DigestIssue **issue, GError **error);
+/* The issues of a host that are not settled: of DigestIssue, freed with the array. */
+GPtrArray *digest_issue_all(Store *store, const char *host, GError **error);
+/* Drop an issue with its posts: its entry is decided. */
+bool digest_issue_settle(Store *store, const char *entry, GError **error);
+/* Let its posts wait again, before all others: its entry cannot make it any more. Its number is not used again. */
+bool digest_issue_withdraw(Store *store, const char *entry, GError **error);
+
+/* Walk the posts of an issue in the order in which they came, one in memory at a time. A cursor holds a snapshot of the
+ * database as long as it is open; free it before the store. */
+typedef struct DigestCursor DigestCursor;
+DigestCursor *digest_cursor_open(Store *store, const DigestIssue *issue, GError **error);
+/* NULL at the end, or with *error set. */
+GBytes *digest_cursor_next(DigestCursor *cursor, GError **error);
+void digest_cursor_free(DigestCursor *cursor);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DigestCursor, digest_cursor_free)
+
+/* Who gets the same digest: members of one format and language. */
+typedef struct DigestGroup {
+    bool plain;     /* RFC 1153, else MIME */
+    char *language; /* "": the list's */
+    int64_t members;
+    char **last;    /* addresses that get it for the last time, besides; NULL: none */
+} DigestGroup;
+/* The groups of an issue that are not empty: of DigestGroup, freed with the array. */
+GPtrArray *digest_groups(Store *store, const DigestIssue *issue, GError **error);
