@@ -28,7 +28,8 @@ static const Handler *const owner[] = {&handler_owner_recipients, &handler_to_ou
 const Pipeline pipeline_owner = {.name = "default-owner-pipeline", .handlers = owner};
 
 static const Handler *const digest[] = {
-    &handler_digest_recipients, &handler_cook_headers, &handler_rfc_2369, &handler_to_outgoing, &handler_decorate, NULL,
+    &handler_digest_recipients, &handler_cook_headers, &handler_rfc_2369, &handler_to_outgoing,
+    &handler_decorate,          &handler_dkim_sign,    NULL,
 };
 const Pipeline pipeline_digest = {.name = "digest", .handlers = digest};
 

@@ -162,9 +162,12 @@ char *post_reasons(const Post *post, const char *separator)
 }
 
 /* An empty choice is all of them. */
-bool post_archiver_chosen(const List *list, const char *archiver)
+bool post_archiver_chosen(const List *list, const PostArchiver *archiver)
 {
-    return !list->archivers || !*list->archivers || g_strv_contains((const char *const *)list->archivers, archiver);
+    if (archiver->public_only && list->archive_policy != ARCHIVE_PUBLIC)
+        return false;
+    return !list->archivers || !*list->archivers ||
+           g_strv_contains((const char *const *)list->archivers, archiver->name);
 }
 
 bool post_may_answer(Post *post)

@@ -23,6 +23,7 @@ typedef struct PostArchiver {
     const char *name;
     const char *list_url;  /* template, see mail/template.h */
     const char *permalink; /* template */
+    bool public_only;      /* it gets posts of lists with a public archive alone */
 } PostArchiver;
 
 /* How the site makes copies that differ by recipient. */
@@ -163,8 +164,8 @@ void post_add_reason(Post *post, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void post_note_duplicate(Post *post); /* the reason: another with its Message-ID was posted before */
 char *post_reasons(const Post *post, const char *separator); /* g_free() */
 
-/* Does the list use the site's archiver of that name? */
-bool post_archiver_chosen(const List *list, const char *archiver);
+/* Does the list use the site's archiver? */
+bool post_archiver_chosen(const List *list, const PostArchiver *archiver);
 
 /* May an answer go to the envelope sender? Not for the null sender, robots,
  * lists, bulk and automatic mail (RFC 3834). */

@@ -86,4 +86,5 @@
 #define KEY_DUE "due"               /* array of {member: id, address, at: when it was due, us} */
 
 /* Written by pipeline into archive. */
+#define KEY_LIST_ADDRESS "list_address" /* string: posting address of the list */
 #define KEY_ARCHIVERS "archivers"   /* array of strings: [archiver.NAME] still to be served */

@@ -14,16 +14,43 @@
 #include "runners/keys.h"
 #include "store/secret.h"
 
+static void archiver_clear(void *data)
+{
+    PostArchiver *archiver = data;
+    g_free((char *)archiver->list_url);
+    g_free((char *)archiver->permalink);
+}
+
+/* Where the archives of well-known services are, unless the configuration says so. */
+static void fill_places(PostArchiver *archiver, const char *type, const char *url)
+{
+    if (strcmp(type, "mail-archive") == 0 && !archiver->list_url)
+        archiver->list_url = g_strdup("https://www.mail-archive.com/$list_name@$mail_host/");
+    if (strcmp(type, "hyperkitty") != 0 || !url)
+        return;
+    const char *slash = g_str_has_suffix(url, "/") ? "" : "/";
+    if (!archiver->list_url)
+        archiver->list_url = g_strdup_printf("%s%slist/$list_name@$mail_host/", url, slash);
+    if (!archiver->permalink)
+        archiver->permalink = g_strdup_printf("%s%slist/$list_name@$mail_host/message/$hash/", url, slash);
+}
+
 static GArray *read_archivers(const Config *config)
 {
     GArray *archivers = g_array_new(true, true, sizeof(PostArchiver));
+    g_array_set_clear_func(archivers, archiver_clear);
     for (const char *const *name = config_family(config, "archiver"); *name; name++) {
         g_autofree char *section = g_strconcat("archiver.", *name, NULL);
+        const char *type = config_string(config, section, "type");
         PostArchiver archiver = {.name = *name,
-                                 .list_url = config_string(config, section, "list_url"),
-                                 .permalink = config_string(config, section, "permalink")};
+                                 .list_url = g_strdup(config_string(config, section, "list_url")),
+                                 .permalink = g_strdup(config_string(config, section, "permalink")),
+                                 .public_only = strcmp(type, "mail-archive") == 0};
+        fill_places(&archiver, type, config_string(config, section, "url"));
         if (config_bool(config, section, "enabled"))
             g_array_append_val(archivers, archiver);
+        else
+            archiver_clear(&archiver);
     }
     return archivers;
 }

@@ -199,6 +199,9 @@ static void add_archive(Entry *entry, const Post *post, const PostSend *send, Ou
     for (char **name = send->archivers; name && *name; name++)
         json_array_append_new(names, json_string(*name));
     json_object_set_new(draft_meta(draft), KEY_ARCHIVERS, names);
+    g_autofree char *bounces = post_list_address(post->list, "bounces");
+    meta_set_string(draft_meta(draft), KEY_LIST_ADDRESS, post->list->posting_address);
+    meta_set_string(draft_meta(draft), KEY_ENVELOPE_SENDER, bounces);
     outcome_add(outcome, draft);
 }
 

@@ -55,7 +55,7 @@ static void append_archives(Post *post)
                                     {0}};
     g_autoptr(GString) archives = g_string_new(NULL);
     for (const PostArchiver *archiver = post->archivers; archiver && archiver->name; archiver++) {
-        if (!post_archiver_chosen(post->list, archiver->name))
+        if (!post_archiver_chosen(post->list, archiver))
             continue;
         g_autofree char *all = make_url(archiver->list_url, values), *one = make_url(archiver->permalink, values);
         if (all)

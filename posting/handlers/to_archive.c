@@ -13,7 +13,7 @@ static bool process(Post *post, GError **error)
         return true;
     g_autoptr(GStrvBuilder) names = g_strv_builder_new();
     for (const PostArchiver *archiver = post->archivers; archiver && archiver->name; archiver++)
-        if (post_archiver_chosen(post->list, archiver->name))
+        if (post_archiver_chosen(post->list, archiver))
             g_strv_builder_add(names, archiver->name);
     g_auto(GStrv) chosen = g_strv_builder_end(names);
     if (*chosen)

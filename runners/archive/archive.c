@@ -26,7 +26,10 @@
 /* The mail's key when its entry was born again for one archiver. */
 #define KEY_ARCHIVE_KEY "archive_key"
 
-static const ArchiverType *const archiver_types[] = {&archiver_maildir, &archiver_mbox, &archiver_command};
+static const ArchiverType *const archiver_types[] = {
+    &archiver_maildir, &archiver_mbox, &archiver_command, &archiver_mhonarc, &archiver_hyperkitty,
+    &archiver_mail_archive,
+};
 
 typedef struct Archiver {
     const ArchiverType *type;
@@ -209,11 +212,35 @@ static bool store_alone(Archive *archive, Archiver *archiver, const ArchiveMail 
            (type->flush == NULL || type->flush(archiver->state, error));
 }
 
-static bool serve(Archive *archive, const char *name, const ArchiveMail *mail, const Outcome *outcome, GError **error)
+/* The recipient of a copy by mail, once. */
+static const char *next_recipient(void *data, GError **error)
+{
+    const char **next = data, *address = *next;
+    *next = NULL;
+    return address;
+}
+
+/* The service that archives what it gets by mail: a bounce goes where those of posts go. */
+static void send_copy(Outcome *outcome, const char *recipient)
+{
+    Draft *draft = draft_from_entry("out", outcome->parent);
+    json_object_del(draft_meta(draft), KEY_ARCHIVERS);
+    json_object_del(draft_meta(draft), KEY_ATTEMPTS);
+    const char **next = g_new(const char *, 1);
+    *next = recipient;
+    draft_set_recipients(draft, next_recipient, next, g_free);
+    outcome_add(outcome, draft);
+}
+
+static bool serve(Archive *archive, const char *name, const ArchiveMail *mail, Outcome *outcome, GError **error)
 {
     Archiver *archiver = find(archive, name);
     if (archiver == NULL)
         return fail(error, FAIL_NEVER, "there is no archiver %s, or it is not enabled", name);
+    if (archiver->type->recipient) {
+        send_copy(outcome, archiver->type->recipient(archiver->state));
+        return true;
+    }
     bool stored = archiver->type->immediate            ? store_once(archive, archiver, mail, error)
                   : mail->arrival <= archive->failed_at ? store_alone(archive, archiver, mail, error)
                                                         : store(archive, archiver, mail, error);
@@ -266,6 +293,7 @@ static void mail_of(ArchiveMail *mail, const Archive *archive, Entry *entry, con
     name_hash_format(entry_name(entry)->hash, hash);
     g_strlcpy(mail->key, meta_string(meta, KEY_ARCHIVE_KEY, hash), sizeof mail->key);
     mail->list = entry_list(entry);
+    mail->posting_address = meta_string(meta, KEY_LIST_ADDRESS, "");
     mail->message_id = meta_string(meta, KEY_MESSAGE_ID, "");
     mail->sender = meta_string(meta, KEY_SENDER, "");
     mail->arrival = entry_arrival(entry);

@@ -28,6 +28,7 @@
 typedef struct ArchiveMail {
     char key[HASH_DIGITS + 1]; /* the same whenever this mail comes again */
     const char *list;          /* List-Id */
+    const char *posting_address; /* of the list, "" when unknown */
     const char *message_id;    /* without brackets, "" when unknown */
     const char *sender;        /* envelope sender, "" for the null sender */
     int64_t arrival;
@@ -42,6 +43,8 @@ typedef struct ArchiverType {
     bool immediate; /* done when store() returns; a repeat would do it again */
     void *(*open)(Runner *runner, const char *section, GError **error);
     bool (*store)(void *archiver, const ArchiveMail *mail, GError **error);
+    /* In place of store(): the address that gets the mail by mail. An entry of the queue out, in the same hop. */
+    const char *(*recipient)(void *archiver);
     bool (*flush)(void *archiver, GError **error); /* NULL: nothing to flush */
     void (*settled)(void *archiver, const char *key); /* NULL: of no interest */
     void (*close)(void *archiver);
@@ -50,6 +53,9 @@ typedef struct ArchiverType {
 extern const ArchiverType archiver_maildir;
 extern const ArchiverType archiver_mbox;
 extern const ArchiverType archiver_command;
+extern const ArchiverType archiver_mhonarc;
+extern const ArchiverType archiver_hyperkitty;
+extern const ArchiverType archiver_mail_archive;
 
 /* A list's name as part of a path: '/' and what could hide or climb is
  * written as %XX, and the end of one that is too long for a file's name as its SHA-1. g_free(). */

@@ -32,6 +32,7 @@
 typedef struct CommandArchiver {
     Runner *runner;
     char **words;
+    char *path; /* of mhonarc: the directory of all lists; NULL: a plain command */
     int64_t timeout;
 } CommandArchiver;
 
@@ -39,6 +40,7 @@ static void command_close(void *data)
 {
     CommandArchiver *self = data;
     g_strfreev(self->words);
+    g_free(self->path);
     g_free(self);
 }
 
@@ -84,7 +86,7 @@ static char **environment_of(const ArchiveMail *mail)
     return g_environ_setenv(env, "LISTRUNNER_REPEAT", mail->repeat ? "yes" : "no", TRUE);
 }
 
-static bool start(CommandArchiver *self, const ArchiveMail *mail, pid_t *pid, GError **error)
+static bool start(CommandArchiver *self, char **words, const ArchiveMail *mail, pid_t *pid, GError **error)
 {
     auto_fd input = input_of(mail, error);
     if (input < 0)
@@ -106,11 +108,11 @@ static bool start(CommandArchiver *self, const ArchiveMail *mail, pid_t *pid, GE
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    int code = posix_spawnp(pid, self->words[0], &actions, &attributes, self->words, env);
+    int code = posix_spawnp(pid, words[0], &actions, &attributes, words, env);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     errno = code;
-    return code == 0 || fail_errno(error, FAIL_LATER, "run %s", self->words[0]);
+    return code == 0 || fail_errno(error, FAIL_LATER, "run %s", words[0]);
 }
 
 /* Waits, telling the master every second that we live. False when it took too long and was killed. */
@@ -140,12 +142,31 @@ static bool await(CommandArchiver *self, pid_t pid, int *status)
     }
 }
 
+/* The words of MHonArc for a list: it adds the mail on its standard input to the pages of one directory, and passes
+ * over one that it has by its Message-ID. */
+static char **mhonarc_words(const CommandArchiver *self, const char *list, GError **error)
+{
+    g_autofree char *name = archiver_file_name(list), *directory = g_build_filename(self->path, name, NULL);
+    g_autofree char *database = g_build_filename(directory, "mhonarc.db", NULL);
+    if (g_mkdir_with_parents(directory, 0755) != 0) {
+        fail_errno(error, FAIL_LATER, "make %s", directory);
+        return NULL;
+    }
+    const char *const own[] = {"-add", "-dbfile", database, "-outdir", directory, "-quiet", "-spammode",
+                               "-umask", "022", "-title", list, NULL};
+    g_autoptr(GStrvBuilder) words = g_strv_builder_new();
+    g_strv_builder_addv(words, (const char **)self->words);
+    g_strv_builder_addv(words, (const char **)own);
+    return g_strv_builder_end(words);
+}
+
 static bool command_store(void *data, const ArchiveMail *mail, GError **error)
 {
     CommandArchiver *self = data;
     pid_t pid;
     int status = 0;
-    if (!start(self, mail, &pid, error))
+    g_auto(GStrv) words = self->path ? mhonarc_words(self, mail->list, error) : g_strdupv(self->words);
+    if (!words || !start(self, words, mail, &pid, error))
         return false;
     if (!await(self, pid, &status))
         return fail(error, FAIL_LATER, "%s took too long and was killed", self->words[0]);
@@ -161,6 +182,35 @@ const ArchiverType archiver_command = {
     .name = "command",
     .immediate = true,
     .open = command_open,
+    .store = command_store,
+    .close = command_close,
+};
+
+static void *mhonarc_open(Runner *runner, const char *section, GError **error)
+{
+    const char *path = archiver_setting(runner, section, "path", error);
+    const char *line = config_string(runner_config(runner), section, "command");
+    if (path == NULL)
+        return NULL;
+    CommandArchiver *self = NULL;
+    if (line && *line) {
+        self = command_open(runner, section, error);
+    } else {
+        static const char *const usual[] = {"/usr/bin/mhonarc", NULL};
+        self = g_new0(CommandArchiver, 1);
+        self->runner = runner;
+        self->words = g_strdupv((char **)usual);
+        self->timeout = config_duration(runner_config(runner), "archive", "command_timeout");
+    }
+    if (self)
+        self->path = g_strdup(path);
+    return self;
+}
+
+const ArchiverType archiver_mhonarc = {
+    .name = "mhonarc",
+    .immediate = true,
+    .open = mhonarc_open,
     .store = command_store,
     .close = command_close,
 };

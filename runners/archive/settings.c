@@ -12,28 +12,42 @@ static const ConfigKey archive_keys[] = {
     {"command_timeout", DURATION("5m", SECOND, DAY),
      .about = "How long the program of an archiver may take for one message, from its start to its end, whatever it "
       "writes. Then it is killed, and tried again later."},
+    {"http_timeout", DURATION("1m", SECOND, HOUR),
+     .about = "How long handing one message to HyperKitty may take. Then it is tried again later."},
     {.name = NULL},
 };
 
 static const ConfigKey archiver_keys[] = {
     {"enabled", BOOL("yes"),
      .about = "Whether it gets messages."},
-    {"type", CHOICE("maildir", "maildir|mbox|command"),
+    {"type", CHOICE("maildir", "maildir|mbox|command|mhonarc|hyperkitty|mail-archive"),
      .about = "maildir: one maildir a list below path. mbox: one file LIST.mbox a list below path. command: a "
-      "program is run for each message."},
+      "program is run for each message. mhonarc: the program MHonArc makes pages in one directory a list below path. "
+      "hyperkitty: the web archive of GNU Mailman at url. mail-archive: each message of a public list is mailed to "
+      "address."},
     {"path", PATH(NULL),
-     .about = "The directory of a maildir or mbox archiver; no two of one type share it.",
+     .about = "The directory of a maildir, mbox or mhonarc archiver; no two of one type share it.",
      .example = "/var/lib/listrunner/archives"},
     {"command", STRING(NULL),
-     .about = "The program and its arguments; the message is its standard input. No shell is involved.",
+     .about = "The program and its arguments; the message is its standard input. No shell is involved. With type = "
+      "mhonarc: MHonArc, if it is not /usr/bin/mhonarc; -add, -dbfile, -outdir and the like are added.",
      .example = "/usr/local/bin/archive --list-mail"},
+    {"url", STRING(NULL),
+     .about = "The address of HyperKitty, below which are api/ and list/.",
+     .example = "https://lists.example.org/hyperkitty/"},
+    {"api_key_file", PATH(NULL),
+     .about = "The file whose first line is the key that HyperKitty knows as MAILMAN_ARCHIVER_KEY. Nobody but the user "
+      "should be able to read it.",
+     .example = "/etc/listrunner/hyperkitty.key"},
+    {"address", STRING("archive@mail-archive.com"),
+     .about = "Where an archiver of type mail-archive sends messages to."},
     {"list_url", STRING(NULL),
      .about = "The address of the list's archive on the web, for List-Archive. $list_id, $list_name and $mail_host "
-      "are replaced.",
+      "are replaced. Unset: with hyperkitty and mail-archive the one that it has there.",
      .example = "https://lists.example.org/archives/$list_id/"},
     {"permalink", STRING(NULL),
      .about = "The address of one message on the web, for Archived-At; as list_url, and $hash is replaced with the "
-      "Message-ID-Hash.",
+      "Message-ID-Hash. Unset: with hyperkitty the one that it has there.",
      .example = "https://lists.example.org/archives/$list_id/$hash"},
     {.name = NULL},
 };
@@ -55,7 +69,7 @@ static const ConfigMember members[] = {
 static void check_path(const ConfigCheck *check, const char *section, const char *type, GHashTable *owners)
 {
     const ConfigValue *path = config_usable(check, section, "path");
-    if (!path || g_str_equal(type, "command"))
+    if (!path || strstr("command hyperkitty mail-archive", type))
         return;
     g_autofree char *canonical = g_canonicalize_filename(path->text, "/");
     g_autofree char *place = g_strdup_printf("%s %s", type, canonical);
@@ -88,8 +102,17 @@ static void check_archiver(const ConfigCheck *check, const char *section, GHashT
     bool enabled = on && on->number;
     if (!type)
         return;
-    const char *needed = g_str_equal(type->text, "command") ? "command" : "path";
-    if (config_unset(check, section, needed))
+    const char *needed = g_str_equal(type->text, "command")        ? "command"
+                         : g_str_equal(type->text, "hyperkitty")   ? "url"
+                         : g_str_equal(type->text, "mail-archive") ? "address"
+                                                                   : "path";
+    if (g_str_equal(needed, "url") && config_unset(check, section, "api_key_file"))
+        config_complain(check, section, "api_key_file", "found no value; allowed is an absolute path, because "
+                        "type = %s", type->text);
+    if (g_str_equal(needed, "url") && config_unset(check, section, "url"))
+        config_complain(check, section, "url", "found no value; allowed is an address that begins with http, because "
+                        "type = %s", type->text);
+    else if (config_unset(check, section, needed))
         config_complain(check, section, needed, "found no value; allowed is %s, because type = %s",
                         g_str_equal(needed, "path") ? "an absolute path" : "a program and its arguments", type->text);
     check_command(check, section, enabled);

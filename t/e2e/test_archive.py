@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """The archive runner: every post once in every archive, readable by Python's mailbox, whatever fails."""
+import email
+import http.server
 import mailbox
 import os
 import random
 import re
+import shutil
 import signal
+import threading
 import time
 
 import pytest
@@ -101,6 +105,105 @@ def test_command_gets_the_mail_and_its_circumstances(instances, sink):
     told = dict(line.split("=", 1) for line in mail.with_suffix(".env").read_text().splitlines())
     assert told["LISTRUNNER_LIST"] == f"test.{HOST}" and told["LISTRUNNER_MESSAGE_ID"] == "told@example.net"
     assert told["LISTRUNNER_SENDER"] == "poster@example.net" and told["LISTRUNNER_REPEAT"] == "no"
+
+
+class HyperKitty:
+    """What Listrunner sees of HyperKitty: one resource, and whether it is up."""
+
+    def __init__(self, port=0):
+        self.got, self.answers, outer = [], [], self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                octets = self.rfile.read(int(self.headers["Content-Length"]))
+                head = f"Content-Type: {self.headers['Content-Type']}\r\n\r\n".encode()
+                parts = email.message_from_bytes(head + octets).get_payload()
+                form = {part.get_param("name", header="content-disposition"): part for part in parts}
+                outer.got.append((self.path, self.headers["Authorization"], form["mlist"].get_payload(),
+                                  form["message"].get_filename(), octets))
+                code = outer.answers.pop(0) if outer.answers else 200
+                self.send_response(code)
+                self.end_headers()
+                self.wfile.write(b'{"url": "x"}' if code == 200 else b'{"error": "no"}')
+
+            def log_message(self, *words):
+                pass
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self.port = self.server.server_port
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def stop(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def test_hyperkitty(instances, sink):
+    """A mail is handed over once; with the server down it waits; what the server will never take goes to shunt."""
+    kitty = HyperKitty()
+    instance = instances(sink.port)
+    key = instance.directory / "key"
+    key.write_text("secret\n")
+    instance.own(key)
+    url = f"http://127.0.0.1:{kitty.port}/hk/"
+    instance.set({"archiver.web": {"type": "hyperkitty", "url": url, "api_key_file": key}})
+    instance.start()
+    address = instance.create_list("test", MEMBERS, settings=["archivers=web"])
+    octets = post(message_id="<kitty@example.net>")
+    instance.lmtp_send(octets, address)
+    instance.wait_idle()
+    (path, authorization, mlist, name, form), = kitty.got
+    assert (path, authorization, mlist, name) == ("/hk/api/mailman/archive", "Token secret", address, "message.txt")
+    assert b"Message-ID: <kitty@example.net>" in form
+    copy = email.message_from_bytes(sink.transactions()[0].octets)
+    wanted = f"{url}list/{address}/"
+    assert copy["List-Archive"] == f"<{wanted}>" and copy["Archived-At"].startswith(f"<{wanted}message/")
+    kitty.stop()
+    instance.lmtp_send(post(message_id="<late@example.net>"), address)
+    wait_until(lambda: "archiver=web result=later" in instance.log_text(), 20, "the refused connection")
+    again = HyperKitty(kitty.port)
+    again.answers = [500]
+    wait_until(lambda: len(again.got) == 2, 40, "the mail that waited")
+    instance.wait_idle()
+    again.answers = [400]
+    instance.lmtp_send(post(message_id="<never@example.net>"), address)
+    wait_until(lambda: instance.files("shunt")["shunt"], 20, "shunt")
+    instance.wait_idle()
+    assert len(again.got) == 3
+    again.stop()
+
+
+def test_archive_by_mail(instances, sink):
+    """The service gets posts of public lists, and no others; a bounce of it comes to the list."""
+    instance = instances(sink.port)
+    instance.set({"archiver.service": {"type": "mail-archive", "address": "archive@service.example"}})
+    instance.start()
+    for name, policy in (("test", "public"), ("inner", "private")):
+        address = instance.create_list(name, MEMBERS, settings=["archivers=service", f"archive_policy={policy}"])
+        instance.lmtp_send(post(message_id=f"<{name}@example.net>", to=address), address)
+    instance.wait_idle()
+    copies = [t for t in sink.transactions() if "archive@service.example" in t.to]
+    assert [(t.message_id, t.sender, t.to) for t in copies] == [
+        ("<test@example.net>", f"test-bounces@{HOST}", ["archive@service.example"])]
+    others = {t.message_id for t in sink.transactions() if t not in copies}
+    assert others == {"<test@example.net>", "<inner@example.net>"}
+
+
+@pytest.mark.skipif(not shutil.which("mhonarc"), reason="needs mhonarc")
+def test_mhonarc(instances, sink):
+    """MHonArc makes a page of each post, once."""
+    instance = instances(sink.port)
+    pages = instance.directory / "pages"
+    pages.mkdir()
+    instance.own(pages)
+    instance.set({"archiver.pages": {"type": "mhonarc", "path": pages}})
+    instance.start()
+    address = instance.create_list("test", MEMBERS, settings=["archivers=pages"])
+    for number in range(2):
+        instance.lmtp_send(post(subject=f"Page {number}", message_id=f"<page{number}@example.net>"), address)
+    instance.wait_idle()
+    made = pages / f"test.{HOST}"
+    assert sorted(path.name for path in made.glob("msg*.html")) == ["msg00000.html", "msg00001.html"]
+    assert "Page 1" in (made / "maillist.html").read_text()
 
 
 def test_failing_archiver_keeps_its_own_copy(instances, sink):

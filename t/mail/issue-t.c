@@ -7,6 +7,8 @@
 #include "mail/header.h"
 #include "mail/message.h"
 #include "mail/mime.h"
+#include "t/mail/corpus.h"
+#include "t/mail/issue_check.h"
 
 #define SECRET "0123456789abcdef0123456789abcdef0123"
 #define RULE "------------------------------"
@@ -128,6 +130,21 @@ static void test_nothing(void)
     }
 }
 
+static void check_mail(GBytes *mail, const char *name, void *data)
+{
+    (void)data, (void)name;
+    g_autoptr(GBytes) wire = corpus_wire(mail);
+    GBytes *posts[] = {mail, wire};
+    issue_check(posts, 2);
+}
+
+static void test_corpus(void)
+{
+    static const char *const folders[] = {"lists", "mime", "partial", "bounces"};
+    for (size_t at = 0; at < G_N_ELEMENTS(folders); at++)
+        g_assert_cmpuint(corpus_each(folders[at], check_mail, NULL), >, 0);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -136,5 +153,6 @@ int main(int argc, char **argv)
     g_test_add_func("/mail/issue/attachments, alternatives, messages within", test_attachments);
     g_test_add_func("/mail/issue/long lines", test_long_lines);
     g_test_add_func("/mail/issue/no posts, and posts of nothing", test_nothing);
+    g_test_add_func("/mail/issue/made and real mail", test_corpus);
     return g_test_run();
 }

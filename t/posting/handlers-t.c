@@ -225,7 +225,7 @@ static void test_long_subject(Bench *bench, gconstpointer data)
 
 static void test_rfc_2369(Bench *bench, gconstpointer data)
 {
-    static const PostArchiver archivers[] = {{"box", "https://x/$list_id/", "https://x/$list_id/$hash"}, {0}};
+    static const PostArchiver archivers[] = {{"box", "https://x/$list_id/", "https://x/$list_id/$hash", false}, {0}};
     set_text(&bench->list->description, "What, \"we\" do\r\nBcc: x");
     Post *post = bench_post(bench,
                             BASE "List-Unsubscribe: <mailto:x@y>\r\nlist-id: <old>\r\nMessage-ID: <ant>\r\n\r\n");
@@ -266,7 +266,8 @@ static unsigned count_fields(const Post *post, const char *name)
 static void test_archived_at(Bench *bench, gconstpointer data)
 {
     static const PostArchiver archivers[] = {
-        {"a", "https://a/", "https://a/$hash"}, {"b", "https://b/", "https://b/$hash"}, {"c", NULL, NULL}, {0}};
+        {"a", "https://a/", "https://a/$hash", false}, {"b", "https://b/", "https://b/$hash", false},
+        {"c", NULL, NULL, false}, {0}};
     static const struct {
         const char *chosen, *more;
         unsigned places;
@@ -293,7 +294,7 @@ static void test_archived_at(Bench *bench, gconstpointer data)
 
 static void test_to_archive(Bench *bench, gconstpointer data)
 {
-    static const PostArchiver archivers[] = {{"a", NULL, NULL}, {"b", NULL, NULL}, {0}};
+    static const PostArchiver archivers[] = {{"a", NULL, NULL, false}, {"b", NULL, NULL, false}, {0}};
     static const struct {
         const char *header;
         bool archived;

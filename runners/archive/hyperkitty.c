@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * Hands each mail to HyperKitty, the web archive of GNU Mailman, through its HTTP interface: POST
+ * URL/api/mailman/archive with the list's address and the mail, and the key that both know. HyperKitty answers 200 for
+ * a mail that it has by its Message-ID, too: so handing one over again after a crash does nothing.
+ */
+#include "runners/archive/archiver.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "net/upload.h"
+
+typedef struct HyperKitty {
+    Runner *runner;
+    char *url, *header;
+    int64_t timeout;
+} HyperKitty;
+
+static void hyperkitty_close(void *data)
+{
+    HyperKitty *self = data;
+    g_free(self->url);
+    g_free(self->header);
+    g_free(self);
+}
+
+/* "Authorization: Token KEY" with the first line of the file. */
+static char *read_key(const char *path, GError **error)
+{
+    g_autofree char *text = NULL;
+    g_autoptr(GError) problem = NULL;
+    if (!g_file_get_contents(path, &text, NULL, &problem)) {
+        fail(error, FAIL_CONFIG, "%s", problem->message);
+        return NULL;
+    }
+    text[strcspn(text, "\r\n")] = '\0';
+    g_strstrip(text);
+    if (*text == '\0') {
+        fail(error, FAIL_CONFIG, "%s: its first line, the key, is empty", path);
+        return NULL;
+    }
+    return g_strconcat("Authorization: Token ", text, NULL);
+}
+
+static void *hyperkitty_open(Runner *runner, const char *section, GError **error)
+{
+    const char *base = archiver_setting(runner, section, "url", error);
+    const char *file = base ? archiver_setting(runner, section, "api_key_file", error) : NULL;
+    char *header = file ? read_key(file, error) : NULL;
+    if (!header) {
+        if (file)
+            g_prefix_error(error, "[%s] api_key_file: ", section);
+        return NULL;
+    }
+    HyperKitty *self = g_new0(HyperKitty, 1);
+    self->runner = runner;
+    self->url = g_strconcat(base, g_str_has_suffix(base, "/") ? "" : "/", "api/mailman/archive", NULL);
+    self->header = header;
+    self->timeout = config_duration(runner_config(runner), "archive", "http_timeout");
+    return self;
+}
+
+static bool alive(void *data)
+{
+    HyperKitty *self = data;
+    runner_progress(self->runner);
+    return !runner_stopping(self->runner);
+}
+
+/* The start of an answer, on one line, for the log. */
+static char *brief(const char *answer)
+{
+    g_autofree char *valid = g_utf8_make_valid(answer, -1);
+    char *line = g_utf8_substring(valid, 0, MIN(g_utf8_strlen(valid, -1), 200));
+    for (char *at = line; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == '"')
+            *at = ' ';
+    return g_strstrip(line);
+}
+
+static bool hyperkitty_store(void *data, const ArchiveMail *mail, GError **error)
+{
+    HyperKitty *self = data;
+    if (*mail->posting_address == '\0')
+        return fail(error, FAIL_NEVER, "the entry does not tell the address of its list");
+    const Upload upload = {.url = self->url, .header = self->header, .name = "mlist", .value = mail->posting_address,
+                           .file = "message", .file_name = "message.txt", .octets = mail->octets,
+                           .length = mail->length, .timeout = self->timeout, .alive = alive, .data = self};
+    long status = 0;
+    g_autofree char *answer = NULL;
+    if (!upload_post(&upload, &status, &answer, error))
+        return false;
+    if (status == 200)
+        return true;
+    g_autofree char *said = brief(answer);
+    /* 400 is about this mail; a wrong key (401, 403) and all else are for a person to mend, and the mail waits. */
+    bool never = status == 400 || status == 413;
+    return fail(error, never ? FAIL_NEVER : FAIL_LATER, "%s answered %ld: %s", self->url, status, said);
+}
+
+const ArchiverType archiver_hyperkitty = {
+    .name = "hyperkitty",
+    .immediate = true,
+    .open = hyperkitty_open,
+    .store = hyperkitty_store,
+    .close = hyperkitty_close,
+};
