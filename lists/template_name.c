@@ -17,6 +17,10 @@ const char template_common[] =
 #define DECORATION \
     "list_name display_name list_address listname list_id mail_host domain description info user_address user_email " \
     "user_delivered_to user_name user_name_or_address hyperkitty_url"
+/* What the digest runner fills in (runners/digest/issue_build.c). */
+#define DIGEST \
+    "list_name display_name list_address listname posting_address list_id mail_host domain description info " \
+    "owner_address request_address leave_address got_list_email got_owner_email got_request_email prefix volume issue"
 #define PERSON "address user_address user_email member"
 #define POST_VALUES "subject reasons sender sender_email number size attached"
 #define BOUNCE PERSON " status reason outcome text score threshold removal warnings_left why"
@@ -36,10 +40,9 @@ const TemplateName template_table[] = {
     {"member_joined", "list:admin:notice:subscribe", PERSON, "tells the owners that somebody joined"},
     {"bounce_unrecognized", "list:admin:notice:unrecognized", BOUNCE, "a bounce that names nobody"},
     {"member_left", "list:admin:notice:unsubscribe", PERSON, "tells the owners that somebody left"},
-    {"digest_footer", "list:member:digest:footer", DECORATION " digest_date volume issue", "stands below digests"},
+    {"digest_footer", "list:member:digest:footer", DIGEST, "stands below digests"},
     {NULL, "list:member:digest:header", DECORATION " digest_date volume issue", "stands above digests"},
-    {"digest_masthead", "list:member:digest:masthead", DECORATION " digest_date volume issue got_list_email "
-     "got_listinfo_url got_owner_email got_request_email", "begins digests"},
+    {"digest_masthead", "list:member:digest:masthead", DIGEST, "begins digests"},
     {NULL, "list:member:generic:footer", DECORATION, "stands below posts where no other footer is set"},
     {NULL, "list:member:regular:footer", DECORATION, "stands below posts, unless the list has msg_footer"},
     {NULL, "list:member:regular:header", DECORATION, "stands above posts, unless the list has msg_header"},

@@ -45,10 +45,10 @@ static char *prefix_of(const List *list)
     return *stripped ? g_steal_pointer(&stripped) : g_strdup(list->display_name);
 }
 
-/* The template in the language, or in English; "" with a line in the log by the caller's error when there is none. */
+/* The template of the list in its language; NULL with error: there is none. */
 static char *fill(const Work *work, const List *list, const char *name, const TemplateValue *values, GError **error)
 {
-    g_autofree char *text = template_load(work_site(work)->templates, list->preferred_language, name, error);
+    g_autofree char *text = letter_text(work, list, list->preferred_language, name, error);
     g_autofree char *filled = text ? template_fill(text, values) : NULL;
     return filled ? g_utf8_make_valid(filled, -1) : NULL;
 }
@@ -80,10 +80,12 @@ static bool load_texts(const IssueTask *task, const char *language, Texts *texts
     g_autofree char *owner = list_address(list, "owner"), *leave = list_address(list, "leave");
     const TemplateValue values[] = {
         {"list_name", list->display_name && *list->display_name ? list->display_name : list->list_name},
-        {"display_name", list->display_name}, {"description", list->description},
+        {"display_name", list->display_name}, {"description", list->description}, {"info", list->info},
         {"posting_address", list->posting_address}, {"listname", list->posting_address},
-        {"list_id", list->list_id}, {"owner_address", owner}, {"request_address", request}, {"leave_address", leave},
-        {"prefix", prefix}, {"volume", volume}, {"issue", number}, {0}};
+        {"list_address", list->posting_address}, {"list_id", list->list_id}, {"mail_host", list->mail_host},
+        {"domain", list->mail_host}, {"got_list_email", list->posting_address}, {"got_owner_email", owner},
+        {"got_request_email", request}, {"owner_address", owner}, {"request_address", request},
+        {"leave_address", leave}, {"prefix", prefix}, {"volume", volume}, {"issue", number}, {0}};
     texts->masthead = fill(work, list, "digest_masthead", values, error);
     texts->footer = texts->masthead ? fill(work, list, "digest_footer", values, error) : NULL;
     if (!texts->footer)
