@@ -49,6 +49,7 @@ struct HttpCall {
     struct evhttp_request *request;
     const char *verb, *query;
     char *path;
+    bool last; /* of its connection */
 };
 
 const char *http_name(const Http *http)
@@ -151,7 +152,7 @@ void http_answer(HttpCall *call, int status, const char *type, const char *body,
         evhttp_add_header(headers, "Content-Type", type);
     if (status != 204 && status != 304)
         evhttp_add_header(headers, "Content-Length", counted);
-    if (call->client->requests >= http->requests_per_connection || server_leaving(http->server))
+    if (call->last || call->client->requests >= http->requests_per_connection || server_leaving(http->server))
         evhttp_add_header(headers, "Connection", "close");
     struct evbuffer *buffer = evbuffer_new();
     if (type && !head)
@@ -281,6 +282,30 @@ static const char *path_of(const char *target)
     return path ? path : "/";
 }
 
+/* Of HEAD evhttp reads no body, and would take it for the next request. One that has come whole is moved to where
+ * bodies are; else it is dropped with the connection. False: it was answered. */
+static bool take_body(HttpCall *call)
+{
+    static const char refusal[] = "{\"title\": \"400 Bad Request\", \"description\": \"The body of such a request "
+                                  "must come with its head, and have a Content-Length\"}";
+    struct evbuffer *rest = bufferevent_get_input(call->client->stream);
+    struct evbuffer *body = evhttp_request_get_input_buffer(call->request);
+    const char *text = http_header(call, "Content-Length");
+    int64_t length = 0;
+    bool coded = http_header(call, "Transfer-Encoding") != NULL;
+    bool counted = !coded && (!text || g_ascii_string_to_signed(text, 10, 0, G_MAXINT, &length, NULL));
+    size_t missing = counted ? (size_t)MAX(length - (int64_t)evbuffer_get_length(body), 0) : 0;
+    if ((coded && evbuffer_get_length(body) > 0) || (counted && missing == 0))
+        return true;
+    if (counted && missing <= evbuffer_get_length(rest)) {
+        evbuffer_remove_buffer(rest, body, missing);
+        return true;
+    }
+    call->last = true;
+    http_answer(call, 400, "application/json", refusal, strlen(refusal));
+    return false;
+}
+
 static void on_request(struct evhttp_request *request, void *data)
 {
     Http *http = data;
@@ -296,7 +321,8 @@ static void on_request(struct evhttp_request *request, void *data)
     g_autofree char *own = g_strndup(path, length);
     HttpCall call = {.client = client, .request = request, .verb = verb_of(request), .path = own,
                      .query = path[length] == '?' ? path + length + 1 : ""};
-    http->spec->handle(http, &call);
+    if (take_body(&call))
+        http->spec->handle(http, &call);
 }
 
 /* ---- start and end ---- */

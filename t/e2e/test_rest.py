@@ -106,6 +106,22 @@ def test_other_types_and_sizes(api):
     assert api.raw("GET", "/3.1/system", headers={"X-Long": "x" * 20000}).status in (400, 413)
 
 
+def test_a_body_is_no_second_request(api):
+    def both(verb, head, body):
+        with socket.create_connection(api.place, timeout=5) as client:
+            client.sendall(verb + b" /3.1/members/find HTTP/1.1\r\nHost: x\r\nAuthorization: "
+                           + api.headers["Authorization"].encode() + b"\r\nConnection: close\r\n" + head + b"\r\n"
+                           + body)
+            return b"".join(iter(lambda: client.recv(65536), b""))
+    body = b"role=king"
+    answer = both(b"GET", b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n", body)
+    assert b" 400 " in answer and b"Accepted Values are: member" in answer, "it is read as the parameters"
+    second = b"DELETE /3.1/domains/example.com HTTP/1.1\r\nHost: x\r\n\r\n"
+    for head in (b"Content-Length: 900\r\n", b"Transfer-Encoding: chunked\r\n", b"Content-Length: -1\r\n"):
+        answer = both(b"HEAD", head, second)
+        assert answer.count(b"HTTP/1.1 ") == 1 and b" 400 " in answer
+
+
 def test_half_a_request_holds_nobody_up(api):
     with socket.create_connection(api.place, timeout=5) as slow:
         slow.sendall(b"GET /3.1/system HTTP/1.1\r\nHost: x\r\n")
