@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "runners/rest/resources.h"
+#include "store/digest.h"
 
 /* Shows something of a list that no setting says. */
 typedef json_t *Show(const List *list);
@@ -77,9 +78,10 @@ static json_t *show_post_id(const List *list)
     return json_integer(list->post_id);
 }
 
-static json_t *show_one(const List *list)
+/* Stands for what digest_json() shows. */
+static json_t *show_digest(const List *list)
 {
-    return json_integer(1);
+    return json_null();
 }
 
 static json_t *show_nothing(const List *list)
@@ -130,7 +132,7 @@ static const Attribute attributes[] = {
     {"default_member_action", NULL},
     {"default_nonmember_action", NULL},
     {"description", NULL},
-    {"digest_last_sent_at", show_nothing},
+    {"digest_last_sent_at", show_digest},
     {"digest_send_periodic", NULL},
     {"digest_size_threshold", NULL},
     {"digest_volume_frequency", NULL},
@@ -166,7 +168,7 @@ static const Attribute attributes[] = {
     {"member_roster_visibility", NULL},
     {"moderator_password", NULL},
     {"newsgroup_moderation", NULL},
-    {"next_digest_number", show_one},
+    {"next_digest_number", show_digest},
     {"nntp_prefix_subject_too", NULL},
     {"no_reply_address", show_no_reply},
     {"owner_address", show_owner},
@@ -190,7 +192,7 @@ static const Attribute attributes[] = {
     {"subscription_policy", NULL},
     {"unsubscription_policy", NULL},
     {"usenet_watermark", show_nothing},
-    {"volume", show_one},
+    {"volume", show_digest},
     {NULL, NULL},
 };
 
@@ -240,10 +242,23 @@ static json_t *setting_json(const List *list, const ListSetting *setting)
     }
 }
 
+/* Where the digests stand is not in the list's own row. */
+static json_t *digest_json(Call *call, const List *list, const char *name)
+{
+    g_auto(Digest) digest = {0};
+    if (!digest_read(call->rest->store, list->list_id, &digest, NULL))
+        return json_null();
+    if (strcmp(name, "digest_last_sent_at") == 0)
+        return digest.sent_at > 0 ? json_time(digest.sent_at) : json_null();
+    return json_integer(strcmp(name, "volume") == 0 ? digest.volume : digest.next_number);
+}
+
 /* NULL: this Listrunner has no such setting. */
-static json_t *attribute_json(const List *list, const Attribute *attribute)
+static json_t *attribute_json(Call *call, const List *list, const Attribute *attribute)
 {
     const ListSetting *setting = setting_of(attribute);
+    if (attribute->show == show_digest)
+        return digest_json(call, list, attribute->name);
     if (attribute->show)
         return attribute->show(list);
     return setting ? setting_json(list, setting) : NULL;
@@ -254,7 +269,7 @@ static void get_all(Call *call)
     g_autoptr(List) list = rest_list(call, 0);
     json_t *object = json_object();
     for (const Attribute *at = attributes; list && at->name; at++) {
-        json_t *value = attribute_json(list, at);
+        json_t *value = attribute_json(call, list, at);
         if (value)
             json_object_set_new(object, at->name, value);
     }
@@ -268,7 +283,7 @@ static void get_one(Call *call)
 {
     g_autoptr(List) list = rest_list(call, 0);
     const Attribute *attribute = attribute_find(call->args[1]);
-    json_t *value = list && attribute ? attribute_json(list, attribute) : NULL;
+    json_t *value = list && attribute ? attribute_json(call, list, attribute) : NULL;
     if (value)
         answer_json(call, 200, json_pack("{so}", attribute->name, value));
     else if (list)

@@ -212,7 +212,8 @@ def test_settings(api, ant):
     assert got["bounces_address"] == "ant-bounces@example.com"
     assert api.call("PUT", config, advertised="yes").json["description"].startswith("Missing Parameter: accept_these")
     assert api.call("GET", f"{config}/nope").status == 404
-    whole = {name: value for name, value in got.items() if name in api.call("PUT", config).json["description"]}
+    wanted = api.call("PUT", config).json["description"].removeprefix("Missing Parameter: ").split(", ")
+    whole = {name: got[name] for name in wanted}
     assert api.json("PUT", config, {**whole, "description": "all of it"}).status == 204
     assert api.call("GET", config).json["description"] == "all of it"
 
@@ -405,6 +406,17 @@ def test_templates(api, ant):
         assert api.call("GET", f"{base}/{name}").status == 404
         assert api.call("DELETE", base).status == 204
     assert api.call("PATCH", f"{ant}/uris", {"domain:admin:notice:new-list": "http://127.0.0.1:1/"}).status == 400
+
+
+def test_digests(api, ant):
+    digest = f"{ant}/digest"
+    before = api.call("GET", digest).json
+    assert (before["volume"], before["next_digest_number"]) == (1, 1)
+    assert api.call("POST", digest, send="yes").status == 202
+    assert api.call("POST", digest, bump="yes").status == 202
+    assert api.call("GET", digest).json["volume"] == 2 == api.call("GET", f"{ant}/config").json["volume"]
+    assert api.call("POST", digest).status == 200
+    assert api.call("POST", digest, nope="yes").status == 400
 
 
 def test_what_is_only_there_to_be_asked(api):
