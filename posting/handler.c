@@ -11,6 +11,7 @@ const Handler *const handlers[] = {
     &handler_cleanse_dkim,
     &handler_cook_headers,
     &handler_decorate,
+    &handler_digest_recipients,
     &handler_dkim_sign,
     &handler_dmarc,
     &handler_external,
@@ -22,7 +23,6 @@ const Handler *const handlers[] = {
     &handler_tagger,
     &handler_to_archive,
     &handler_to_digest,
-    &handler_digest_recipients,
     &handler_to_outgoing,
     NULL,
 };
