@@ -57,8 +57,10 @@ def make_older(path, level):
                 sql = sql.replace(word, text)
             store.executescript(sql)
             store.execute("INSERT INTO schema_migration VALUES (?, ?, 1)", [number, file.stem[4:]])
-        kept = {table: columns(store, table) for table in tables(store)}
         store.execute("ATTACH ? AS new", [str(path)])
+        there = {name for name, in store.execute("SELECT name FROM new.sqlite_schema")}
+        # A later schema may have dropped a table, whose data went with it.
+        kept = {table: columns(store, table) for table in tables(store) if table in there}
         for table, names in kept.items():
             store.execute(f"DELETE FROM main.{table}")
             store.execute(f"INSERT INTO main.{table} SELECT {', '.join(names)} FROM new.{table}")
