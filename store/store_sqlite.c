@@ -30,13 +30,16 @@ typedef struct Connection {
     ino_t file;
 } Connection;
 
-static FailCode code_of(int result)
+/* Other constraints than those of a key say that the row does not fit what is there now: that may pass. */
+static FailCode code_of(sqlite3 *database, int result)
 {
+    int constraint = sqlite3_extended_errcode(database);
     switch (result & 0xff) {
     case SQLITE_NOTADB:
         return FAIL_CONFIG;
     case SQLITE_CONSTRAINT:
-        return FAIL_EXISTS;
+        return constraint == SQLITE_CONSTRAINT_UNIQUE || constraint == SQLITE_CONSTRAINT_PRIMARYKEY ||
+                       constraint == SQLITE_CONSTRAINT_ROWID ? FAIL_EXISTS : FAIL_LATER;
     default:
         return FAIL_LATER;
     }
@@ -57,7 +60,7 @@ static bool failed_at(const char *where, sqlite3 *database, int result, GError *
     }
     bool refused = (result & 0xff) == SQLITE_READONLY || (result & 0xff) == SQLITE_CANTOPEN;
     g_autofree char *denied = refused ? store_access_denied(where) : NULL;
-    return fail(error, code_of(result), "%s: %s%s%s", where, sqlite3_errmsg(database), denied ? ": " : advice,
+    return fail(error, code_of(database, result), "%s: %s%s%s", where, sqlite3_errmsg(database), denied ? ": " : advice,
                 denied ? denied : "");
 }
 
