@@ -45,27 +45,28 @@ def test_refused_reload(site):
 
 
 def test_reload_touches_only_changed(site):
-    site.runners = {"in": {}, "out": {}, "count": {"x_file": "/a"}, "archive": {}}
+    site.runners = {"defragment": {}, "out": {}, "count": {"x_file": "/a"}, "archive": {}}
     site.configure()
     site.start()
     before = {name: site.children(name)[0]["pid"] for name in site.runners}
     site.runners["count"]["x_file"] = "/b"
     site.runners["more"] = {"instances": 2}
     del site.runners["archive"]
-    site.configure("[transport.relay]\nport = 2525\n")
+    site.configure("[reply.own]\nmatch = too fast\n")
     assert site.ask(verb="reload")["ok"]
     until(lambda: site.all_ready("more", 2) and site.renewed("count", before["count"]) and
           site.renewed("out", before["out"]) and
           not site.children("archive"), "the new plan")
-    after = {name: site.children(name)[0]["pid"] for name in ("in", "out", "count")}
-    assert after["in"] == before["in"] and after["out"] != before["out"] and after["count"] != before["count"]
-    assert [row[1] for row in site.journal(event="hup")] == ["in"]  # told to reopen, not to go
+    after = {name: site.children(name)[0]["pid"] for name in ("defragment", "out", "count")}
+    assert after["defragment"] == before["defragment"]
+    assert after["out"] != before["out"] and after["count"] != before["count"]
+    assert [row[1] for row in site.journal(event="hup")] == ["defragment"]  # told to reopen, not to go
     site.extra["spool"] = "batch_limit = 17\n"
-    site.configure("[transport.relay]\nport = 2525\n")
+    site.configure("[reply.own]\nmatch = too fast\n")
     assert site.ask(verb="reload")["ok"]
-    until(lambda: site.renewed("in", before["in"]), "restart of all")
+    until(lambda: site.renewed("defragment", before["defragment"]), "restart of all")
     until(lambda: site.renewed("count", after["count"]), "restart of all")
-    check_single_owner(site.journal("in"))
+    check_single_owner(site.journal("defragment"))
 
 
 def test_listen_moves(site):
