@@ -229,7 +229,7 @@ static void test_held_long(Test *test, gconstpointer data)
     g_autofree char *size = g_strdup_printf("Size:    %zu octets", post->len);
     g_assert_nonnull(strstr(text, size));
     g_assert_nonnull(strstr(text, "Only the start of the message is attached."));
-    g_assert_nonnull(strstr(text, "listrunner held show 1\r\n"));
+    g_assert_nonnull(strstr(text, "Number:  1\r\n"));
     g_assert_nonnull(strstr(text, "message/rfc822"));
     g_assert_true((strstr(text, "The start\r\n") != NULL) == (long_subject < 1000));
 }
