@@ -28,6 +28,7 @@ static const char *const type_names[] = {
 static const char *const list_type_names[] = {
     [SETTING_BOOL] = "boolean", [SETTING_INTEGER] = "number", [SETTING_INTERVAL] = "time", [SETTING_TEXT] = "text",
     [SETTING_LINE] = "line",    [SETTING_WORDS] = "words",    [SETTING_CHOICE] = "choice",
+    [SETTING_PASSWORD] = "password",
 };
 
 /* What a token of a default stands for in the documentation. */
