@@ -147,7 +147,7 @@ static bool read_list(const Search *search, int64_t list, bool here, GError **er
         if (!read_range(search, list, role, begun ? search->after->folded : "", search->found, error))
             return false;
     }
-    if (by_address)
+    if (by_address && search->found->len > before)
         qsort_r(search->found->pdata + before, search->found->len - before, sizeof(void *), compare_members,
                 GINT_TO_POINTER(1));
     return true;
@@ -221,8 +221,9 @@ static bool read_person(const Search *search, GError **error)
         if (suits(search, member))
             g_ptr_array_add(search->found, g_steal_pointer(&member));
     }
-    qsort_r(search->found->pdata, search->found->len, sizeof(void *), compare_members,
-            criteria->by_address ? GINT_TO_POINTER(1) : NULL);
+    if (search->found->len > 0)
+        qsort_r(search->found->pdata, search->found->len, sizeof(void *), compare_members,
+                criteria->by_address ? GINT_TO_POINTER(1) : NULL);
     return step == STEP_DONE;
 }
 
