@@ -9,9 +9,8 @@ static const ConfigKey rule_keys[] = {
     {"external", LIST(NULL),
      .about = "Programs, the NAMEs of [external.NAME] sections, that judge each post before all other rules.",
      .example = "scanner"},
-    {"header_match_action", STRING("hold"),
-     .about = "What happens to a post by a header match that has no action of its own: hold, reject, discard, accept, "
-      "or the name of a chain."},
+    {"header_match_action", CHOICE("hold", "hold|reject|discard|accept"),
+     .about = "What happens to a post by a header match that has no action of its own."},
     {"hold_digest", BOOL("no"),
      .about = "Hold posts that answer a digest under its own subject, or quote all of it."},
     {.name = NULL},

@@ -6,10 +6,9 @@
 
 #include "base/mailbox.h"
 #include "mail/header.h"
-#include "mail/mime.h"
+#include "mail/reply.h"
 #include "store/pending.h"
 
-#define TEXT_MAX (64 * 1024) /* octets of the text that are looked at */
 #define LINE_MAX_CHARS 200   /* of a line that is repeated in the answer */
 
 /* What clients put before the Subject of an answer. */
@@ -216,29 +215,6 @@ static void read_subject(MailCommands *read, const Message *message)
 
 /* ---- the text ---- */
 
-/* The first text/plain of the mail, or, where it has none, its first HTML without tags; NULL: it has no text. */
-static GString *find_text(GBytes *message)
-{
-    size_t length;
-    const char *octets = g_bytes_get_data(message, &length);
-    g_autoptr(GPtrArray) parts = mime_parts(octets, length);
-    const MimePart *html = NULL;
-    for (unsigned at = 0; at < parts->len; at++) {
-        const MimePart *part = parts->pdata[at];
-        if (part->inside)
-            continue;
-        if (g_str_equal(part->type, "text/plain"))
-            return mime_text(part, TEXT_MAX);
-        if (!html && g_str_equal(part->type, "text/html"))
-            html = part;
-    }
-    if (!html)
-        return NULL;
-    GString *raw = mime_text(html, TEXT_MAX), *text = mime_strip_html(raw);
-    g_string_free(raw, TRUE);
-    return text;
-}
-
 static void read_text(MailCommands *read, const char *text)
 {
     unsigned count = 0;
@@ -262,7 +238,7 @@ void mail_commands_read(MailCommands *read, GBytes *message)
                            .ignored = g_ptr_array_new_with_free_func(g_free)};
     g_autoptr(Message) parsed = message_new(message);
     read_subject(read, parsed);
-    GString *text = read->stopped ? NULL : find_text(message);
+    GString *text = read->stopped ? NULL : reply_text(message);
     if (text) {
         read_text(read, text->str);
         g_string_free(text, TRUE);

@@ -4,35 +4,12 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/person.h"
 #include "runners/rest/resources.h"
 
 #define NAMES \
     "acknowledge_posts delivery_mode delivery_status hide_address preferred_language receive_list_copy " \
     "receive_own_postings"
-
-static void set_flag(json_t *object, const char *name, int value)
-{
-    if (value >= 0)
-        json_object_set_new(object, name, json_boolean(value));
-}
-
-json_t *preferences_json(const Preferences *preferences)
-{
-    json_t *object = json_object();
-    set_flag(object, "acknowledge_posts", preferences->acknowledge_posts);
-    set_flag(object, "hide_address", preferences->hide_address);
-    set_flag(object, "receive_list_copy", preferences->receive_list_copy);
-    set_flag(object, "receive_own_postings", preferences->receive_own_postings);
-    if (preferences->delivery_mode >= 0)
-        json_object_set_new(object, "delivery_mode",
-                            json_string(delivery_mode_text((DeliveryMode)preferences->delivery_mode)));
-    if (preferences->delivery_status >= 0)
-        json_object_set_new(object, "delivery_status",
-                            json_string(delivery_status_text((DeliveryStatus)preferences->delivery_status)));
-    if (*preferences->preferred_language)
-        json_object_set_new(object, "preferred_language", json_string(preferences->preferred_language));
-    return object;
-}
 
 /* ---- reading what was sent ---- */
 
@@ -58,21 +35,21 @@ static bool read_language(Call *call, Preferences *preferences)
     return true;
 }
 
-static bool read_choices(Call *call, Preferences *preferences)
+bool form_delivery(Call *call, int *mode, int *status)
 {
-    const char *mode = form_text(call, "delivery_mode"), *status = form_text(call, "delivery_status");
+    const char *mode_text = form_text(call, "delivery_mode"), *status_text = form_text(call, "delivery_status");
     DeliveryMode found_mode;
     DeliveryStatus found_status;
-    if (mode && !delivery_mode_parse(mode, &found_mode))
+    if (mode_text && !delivery_mode_parse(mode_text, &found_mode))
         return form_refuse(call, "delivery_mode",
                            "Accepted Values are: regular, plaintext_digests, mime_digests, summary_digests");
-    if (status && !delivery_status_parse(status, &found_status))
+    if (status_text && !delivery_status_parse(status_text, &found_status))
         return form_refuse(call, "delivery_status",
                            "Accepted Values are: enabled, by_user, by_bounces, by_moderator, unknown");
-    if (mode)
-        preferences->delivery_mode = (int)found_mode;
-    if (status)
-        preferences->delivery_status = (int)found_status;
+    if (mode_text)
+        *mode = (int)found_mode;
+    if (status_text)
+        *status = (int)found_status;
     return true;
 }
 
@@ -83,7 +60,8 @@ static bool read_all(Call *call, Preferences *preferences)
            read_flag(call, "hide_address", &preferences->hide_address) &&
            read_flag(call, "receive_list_copy", &preferences->receive_list_copy) &&
            read_flag(call, "receive_own_postings", &preferences->receive_own_postings) &&
-           read_choices(call, preferences) && read_language(call, preferences);
+           form_delivery(call, &preferences->delivery_mode,
+                         &preferences->delivery_status) && read_language(call, preferences);
 }
 
 /* ---- whose ---- */

@@ -45,5 +45,5 @@ json_t *user_json(const Call *call, const User *user);
 json_t *address_json(const Call *call, const KnownAddress *address);
 void answer_users(Call *call, const UserCriteria *criteria);
 
-/* preferences.c */
-json_t *preferences_json(const Preferences *preferences);
+/* preferences.c: reads delivery_mode and delivery_status, if they were sent. False: 400 was answered. */
+bool form_delivery(Call *call, int *mode, int *status);

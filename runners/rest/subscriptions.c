@@ -56,10 +56,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Wish, wish_clear)
 
 static bool read_wish(Call *call, Wish *wish)
 {
-    const char *role = form_text(call, "role"), *mode = form_text(call, "delivery_mode"),
-               *status = form_text(call, "delivery_status");
-    DeliveryMode found_mode;
-    DeliveryStatus found_status;
+    const char *role = form_text(call, "role");
     wish->list_id = form_text(call, "list_id");
     wish->subscriber = form_text(call, "subscriber");
     wish->name = form_text(call, "display_name");
@@ -67,17 +64,7 @@ static bool read_wish(Call *call, Wish *wish)
     wish->has_welcome = form_has(call, "send_welcome_message");
     if (role && !role_parse(role, &wish->role))
         return form_refuse(call, "role", "Accepted Values are: member, owner, moderator, nonmember");
-    if (mode && !delivery_mode_parse(mode, &found_mode))
-        return form_refuse(call, "delivery_mode",
-                           "Accepted Values are: regular, plaintext_digests, mime_digests, summary_digests");
-    if (status && !delivery_status_parse(status, &found_status))
-        return form_refuse(call, "delivery_status",
-                           "Accepted Values are: enabled, by_user, by_bounces, by_moderator, unknown");
-    if (mode)
-        wish->mode = (int)found_mode;
-    if (status)
-        wish->status = (int)found_status;
-    return form_bool(call, "pre_verified", &wish->pre_verified) &&
+    return form_delivery(call, &wish->mode, &wish->status) && form_bool(call, "pre_verified", &wish->pre_verified) &&
            form_bool(call, "pre_confirmed", &wish->pre_confirmed) &&
            form_bool(call, "pre_approved", &wish->pre_approved) && form_bool(call, "invitation", &wish->invitation) &&
            form_bool(call, "send_welcome_message", &wish->welcome);
