@@ -70,6 +70,26 @@ static bool is_overfull(const Fragments *fragments)
     return fragments->waiting.octets + fragments->since >= most + most / 4;
 }
 
+/* Forgets the sets let in (of this sender, or of all where it is NULL) that have come into the index. */
+static bool forget_indexed(Fragments *fragments, Store *store, const char *sender, GError **error)
+{
+    int64_t now = clock_monotonic();
+    GHashTableIter iter;
+    gpointer key, value;
+    g_hash_table_iter_init(&iter, fragments->let_in);
+    while (g_hash_table_iter_next(&iter, &key, &value)) {
+        const LetIn *set = value;
+        if (sender && strcmp(set->sender, sender) != 0)
+            continue;
+        bool known = now - set->time > LET_IN_US;
+        if (!known && !is_known(store, key, &known, error))
+            return false;
+        if (known)
+            g_hash_table_iter_remove(&iter);
+    }
+    return true;
+}
+
 /* Counts anew what was counted longer ago than age, and forgets what has come into the index. */
 static bool refresh(Fragments *fragments, Store *store, int64_t age, GError **error)
 {
@@ -78,16 +98,8 @@ static bool refresh(Fragments *fragments, Store *store, int64_t age, GError **er
     if (fragments->counted_at != 0 && now - fragments->counted_at < age)
         return true;
     const char *host = config_string(fragments->config, "site", "hostname");
-    GHashTableIter iter;
-    gpointer key, value;
-    g_hash_table_iter_init(&iter, fragments->let_in);
-    while (g_hash_table_iter_next(&iter, &key, &value)) {
-        bool known = now - ((LetIn *)value)->time > LET_IN_US;
-        if (!known && !is_known(store, key, &known, error))
-            return false;
-        if (known)
-            g_hash_table_iter_remove(&iter);
-    }
+    if (!forget_indexed(fragments, store, NULL, error))
+        return false;
     /* After that: what comes into the index meanwhile is counted twice, and not left out. */
     if (!fragment_count(store, host, &fragments->waiting, error))
         return false;
@@ -149,8 +161,10 @@ static bool admit(Fragments *fragments, Store *store, const FragmentOffer *offer
         return true;
     if (!has_room(fragments, store, offer, &room, error))
         return false;
-    /* What has come into the index since may be counted twice. */
+    /* What has come into the index since is counted twice. A slow machine recounts rarely; of this sender there are
+     * few, so those are looked up in any case. */
     if (!room && (!refresh(fragments, store, 0, error) ||
+                  !forget_indexed(fragments, store, offer->sender, error) ||
                   !has_room(fragments, store, offer, &room, error)))
         return false;
     if (!room) {
