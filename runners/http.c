@@ -2,14 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/http.h"
 
-#include <arpa/inet.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -39,7 +37,7 @@ struct Http {
 typedef struct Client {
     Http *http;
     struct bufferevent *stream;
-    char peer[INET6_ADDRSTRLEN];
+    char peer[SERVER_PEER_SIZE];
     int64_t since;    /* monotonic: when it came */
     int64_t requests; /* so far */
 } Client;
@@ -211,20 +209,6 @@ static void on_closed(struct evhttp_connection *connection, void *data)
     forget(client);
 }
 
-static void name_peer(Client *client, struct evhttp_connection *connection)
-{
-    const struct sockaddr *address = evhttp_connection_get_addr(connection);
-    const void *host = NULL;
-    if (address && address->sa_family == AF_INET)
-        host = &((const struct sockaddr_in *)(const void *)address)->sin_addr;
-    else if (address && address->sa_family == AF_INET6)
-        host = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
-    if (!host || !inet_ntop(address->sa_family, host, client->peer, sizeof client->peer))
-        g_strlcpy(client->peer, "unix", sizeof client->peer);
-    if (host)
-        setsockopt(bufferevent_getfd(client->stream), IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-}
-
 /* evhttp says nothing of connections that end, or dawdle, before their first request is whole. */
 static void look(Http *http, Client *client, int64_t now)
 {
@@ -312,7 +296,7 @@ static void on_request(struct evhttp_request *request, void *data)
     struct evhttp_connection *connection = evhttp_request_get_connection(request);
     Client *client = g_hash_table_lookup(http->connections, evhttp_connection_get_bufferevent(connection));
     if (client->requests++ == 0) {
-        name_peer(client, connection);
+        server_greet_peer(evhttp_connection_get_addr(connection), bufferevent_getfd(client->stream), client->peer);
         evhttp_connection_set_closecb(connection, on_closed, client);
     }
     server_progress(http->server);

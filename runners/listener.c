@@ -2,10 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/listener.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -39,7 +36,7 @@ struct Connection {
     Listener *listener;
     Line *line;
     void *data;
-    char peer[INET6_ADDRSTRLEN];
+    char peer[SERVER_PEER_SIZE];
 };
 
 const char *listener_name(const Listener *listener)
@@ -172,24 +169,11 @@ static void on_closed(Line *line, void *data)
 
 static const LineEvents line_events = {on_receive, on_awaited, on_expired, on_closed};
 
-static void name_peer(Connection *connection, const struct sockaddr_storage *address)
-{
-    const void *host = NULL;
-    if (address->ss_family == AF_INET)
-        host = &((const struct sockaddr_in *)address)->sin_addr;
-    else if (address->ss_family == AF_INET6)
-        host = &((const struct sockaddr_in6 *)address)->sin6_addr;
-    if (!host || !inet_ntop(address->ss_family, host, connection->peer, sizeof connection->peer))
-        g_strlcpy(connection->peer, "unix", sizeof connection->peer);
-}
-
 static void open_connection(Listener *listener, int fd, const struct sockaddr_storage *address)
 {
-    if (address->ss_family != AF_UNIX)
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     Connection *connection = g_new0(Connection, 1);
     connection->listener = listener;
-    name_peer(connection, address);
+    server_greet_peer((const struct sockaddr *)address, fd, connection->peer);
     g_hash_table_add(listener->connections, connection);
     GString *output = listener->spec->open(connection);
     connection->line = line_new(server_base(listener->server), fd, output, &line_events, connection);

@@ -2,9 +2,11 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/server.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/socket.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 
 #include "base/child.h"
 #include "base/clock.h"
@@ -63,6 +65,19 @@ int server_socket(const Server *server, unsigned index)
 bool server_leaving(const Server *server)
 {
     return server->leaving;
+}
+
+void server_greet_peer(const struct sockaddr *address, int fd, char peer[SERVER_PEER_SIZE])
+{
+    const void *host = NULL;
+    if (address && address->sa_family == AF_INET)
+        host = &((const struct sockaddr_in *)(const void *)address)->sin_addr;
+    else if (address && address->sa_family == AF_INET6)
+        host = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+    if (host)
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+    if (!host || !inet_ntop(address->sa_family, host, peer, SERVER_PEER_SIZE))
+        g_strlcpy(peer, "unix", SERVER_PEER_SIZE);
 }
 
 void server_progress(Server *server)

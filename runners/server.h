@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "base/config.h"
 
@@ -42,6 +43,11 @@ unsigned server_instances(const Server *server);
 unsigned server_sockets(const Server *server);
 int server_socket(const Server *server, unsigned index); /* non-blocking, close-on-exec */
 bool server_leaving(const Server *server);
+
+#define SERVER_PEER_SIZE 46 /* INET6_ADDRSTRLEN */
+/* Name the client at this address (NULL: not known): "127.0.0.1", "::1", or "unix". One on a network gets each answer
+ * without delay (TCP_NODELAY on fd). */
+void server_greet_peer(const struct sockaddr *address, int fd, char peer[SERVER_PEER_SIZE]);
 
 /* Something moved, or a session ended: the next beat says so. */
 void server_progress(Server *server);
