@@ -24,7 +24,7 @@
 struct HttpGuard {
     char *path;
     int64_t attempts_per_minute;
-    struct timespec changed; /* the file's, when it was read */
+    struct stat seen;        /* the file as it was judged; all 0: it was missing */
     GHashTable *users;       /* user -> password or hash */
     GHashTable *known;       /* HMAC of credentials that were right -> user, of users */
     GHashTable *peers;       /* peer -> Failures */
@@ -36,20 +36,31 @@ typedef struct Failures {
     int64_t count;
 } Failures;
 
-static bool read_lines(HttpGuard *guard, const char *text, GError **error)
+static GHashTable *no_users(void)
 {
+    return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+}
+
+/* NULL: error is set. */
+static GHashTable *read_lines(const HttpGuard *guard, const char *text, GError **error)
+{
+    g_autoptr(GHashTable) users = no_users();
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     for (size_t i = 0; lines[i]; i++) {
         char *line = g_strchomp(lines[i]), *colon = strchr(line, ':');
         if (!*line || *line == '#')
             continue;
-        if (!colon || colon == line || !colon[1])
-            return fail(error, FAIL_CONFIG, "%s, line %zu: USER:PASSWORD is wanted", guard->path, i + 1);
+        if (!colon || colon == line || !colon[1]) {
+            fail(error, FAIL_CONFIG, "%s, line %zu: USER:PASSWORD is wanted", guard->path, i + 1);
+            return NULL;
+        }
         *colon = 0;
-        g_hash_table_insert(guard->users, g_strdup(line), g_strdup(colon + 1));
+        g_hash_table_insert(users, g_strdup(line), g_strdup(colon + 1));
     }
-    return g_hash_table_size(guard->users) > 0 ||
-           fail(error, FAIL_CONFIG, "%s names no user; a line USER:PASSWORD is wanted", guard->path);
+    if (g_hash_table_size(users) > 0)
+        return g_steal_pointer(&users);
+    fail(error, FAIL_CONFIG, "%s names no user; a line USER:PASSWORD is wanted", guard->path);
+    return NULL;
 }
 
 static bool may_read(const HttpGuard *guard, const struct stat *status, GError **error)
@@ -80,22 +91,27 @@ static bool read_file(HttpGuard *guard, GError **error)
         if (got == 0)
             break;
     }
-    g_hash_table_remove_all(guard->known);
-    g_hash_table_remove_all(guard->users);
-    guard->changed = status.st_mtim;
-    return read_lines(guard, text, error);
+    g_clear_pointer(&guard->users, g_hash_table_unref);
+    guard->users = read_lines(guard, text, error);
+    return guard->users != NULL;
 }
 
-/* When the file cannot be read any more, nobody new is let in. */
-static void follow_file(HttpGuard *guard)
+/* Reads the file again when it has changed. While it cannot be read, nobody is let in. */
+static bool follow_file(HttpGuard *guard, GError **error)
 {
-    struct stat status;
-    g_autoptr(GError) error = NULL;
-    if (stat(guard->path, &status) == 0 && status.st_mtim.tv_sec == guard->changed.tv_sec &&
-        status.st_mtim.tv_nsec == guard->changed.tv_nsec)
-        return;
-    if (!read_file(guard, &error))
-        log_error("%s; until it is mended nobody is let in whom this process does not know", error->message);
+    struct stat now = {0};
+    const struct stat *seen = &guard->seen;
+    stat(guard->path, &now);
+    if (guard->users && now.st_ctim.tv_sec == seen->st_ctim.tv_sec && now.st_ctim.tv_nsec == seen->st_ctim.tv_nsec &&
+        now.st_size == seen->st_size && now.st_ino == seen->st_ino)
+        return true;
+    guard->seen = now;
+    g_hash_table_remove_all(guard->known);
+    if (read_file(guard, error))
+        return true;
+    g_clear_pointer(&guard->users, g_hash_table_unref);
+    guard->users = no_users();
+    return false;
 }
 
 HttpGuard *http_guard_new(const char *path, int64_t attempts_per_minute, GError **error)
@@ -103,12 +119,11 @@ HttpGuard *http_guard_new(const char *path, int64_t attempts_per_minute, GError 
     HttpGuard *guard = g_new0(HttpGuard, 1);
     guard->path = g_strdup(path);
     guard->attempts_per_minute = attempts_per_minute;
-    guard->users = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     guard->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     guard->peers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     if (RAND_bytes(guard->key, KEY_OCTETS) != 1)
         fail(error, FAIL_LATER, "the system has no random bytes");
-    else if (read_file(guard, error))
+    else if (follow_file(guard, error))
         return guard;
     http_guard_free(guard);
     return NULL;
@@ -116,7 +131,7 @@ HttpGuard *http_guard_new(const char *path, int64_t attempts_per_minute, GError 
 
 void http_guard_free(HttpGuard *guard)
 {
-    g_hash_table_unref(guard->users);
+    g_clear_pointer(&guard->users, g_hash_table_unref);
     g_hash_table_unref(guard->known);
     g_hash_table_unref(guard->peers);
     g_free(guard->path);
@@ -182,7 +197,9 @@ GuardVerdict http_guard_judge(HttpGuard *guard, const char *authorization, const
     g_autofree char *credentials = credentials_of(authorization);
     if (!credentials)
         return GUARD_UNKNOWN;
-    follow_file(guard);
+    g_autoptr(GError) error = NULL;
+    if (!follow_file(guard, &error))
+        log_error("%s; until that is mended nobody is let in", error->message);
     g_autofree char *mark = hmac(guard, credentials);
     const char *known = g_hash_table_lookup(guard->known, mark);
     if (!known) {
