@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/fail.h"
 #include "cli/command.h"
 #include "cli/listing.h"
@@ -12,6 +11,7 @@
 #include "cli/preference_words.h"
 #include "cli/work_site.h"
 #include "lists/change_address.h"
+#include "lists/people.h"
 #include "lists/person.h"
 
 #define PAGE 1000
@@ -76,18 +76,19 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
 
 /* ---- verbs that take addresses ---- */
 
-typedef bool AddressVerb(Store *store, const char *address, GError **error);
+typedef bool AddressVerb(Work *work, const char *address, GError **error);
 
 /* Each for itself; the exit code is the worst. */
 static int run_each(Site *site, char **argv, AddressVerb *verb, const char *past, GError **error)
 {
     int worst = TOOL_OK;
-    Store *store = site_store(site, false, error);
-    if (!store)
-        return TOOL_LATER;
+    WorkPlace place;
     for (; *argv; argv++) {
         g_autoptr(GError) refusal = NULL;
-        if (verb(store, *argv, &refusal)) {
+        g_autoptr(Work) work = work_place_begin(&place, site, error);
+        if (!work)
+            return TOOL_LATER;
+        if (verb(work, *argv, &refusal) && work_commit(work, NULL, &refusal)) {
             printf("%s is %s\n", *argv, past);
             continue;
         }
@@ -97,26 +98,27 @@ static int run_each(Site *site, char **argv, AddressVerb *verb, const char *past
     return worst;
 }
 
-static bool verify(Store *store, const char *address, GError **error)
+static bool verify(Work *work, const char *address, GError **error)
 {
-    return address_set_verified(store, address, clock_now(), error);
+    return people_verify(work, address, true, error);
 }
 
-static bool unverify(Store *store, const char *address, GError **error)
+static bool unverify(Work *work, const char *address, GError **error)
 {
-    return address_set_verified(store, address, 0, error);
+    return people_verify(work, address, false, error);
 }
 
 /* Known from now on: of the user that --user names, or of nobody. */
-static bool add(Store *store, const char *address, GError **error)
+static bool add(Work *work, const char *address, GError **error)
 {
+    Store *store = work_store(work);
     g_autoptr(GError) unknown = NULL;
     if (!user_option)
         return address_add(store, address, NULL, error);
     g_autoptr(KnownAddress) there = address_find(store, address, &unknown);
     if (there)
         return fail(error, FAIL_NEVER, "%s is known already; listrunner address link gives it to a user", address);
-    return user_link_address(store, user_option, address, error);
+    return people_link(work, user_option, address, NULL, false, error);
 }
 
 static int run_verify(Site *site, int argc, char **argv, GError **error)
@@ -136,12 +138,12 @@ static int run_add(Site *site, int argc, char **argv, GError **error)
 
 static int run_unlink(Site *site, int argc, char **argv, GError **error)
 {
-    return run_each(site, argv, address_unlink, "nobody's now", error);
+    return run_each(site, argv, people_unlink, "nobody's now", error);
 }
 
 static int run_remove(Site *site, int argc, char **argv, GError **error)
 {
-    return run_each(site, argv, address_remove, "removed", error);
+    return run_each(site, argv, people_remove_address, "removed", error);
 }
 
 static int run_link(Site *site, int argc, char **argv, GError **error)
@@ -159,9 +161,9 @@ static int run_link(Site *site, int argc, char **argv, GError **error)
 
 /* ---- what it prefers ---- */
 
-static bool set_all(Store *store, char **argv, GError **error)
+static bool set_all(Work *work, char **argv, GError **error)
 {
-    g_autoptr(KnownAddress) address = address_find(store, argv[0], error);
+    g_autoptr(KnownAddress) address = address_find(work_store(work), argv[0], error);
     if (!address)
         return false;
     Preferences preferences = address->preferences;
@@ -176,22 +178,18 @@ static bool set_all(Store *store, char **argv, GError **error)
         if (!known && !is_name)
             return fail(error, FAIL_NEVER, "an address has no \"%s\"; there are: display_name, " PREFERENCE_NAMES,
                         name);
-        if (is_name && !address_set_name(store, argv[0], value, error))
+        if (is_name && !people_name_address(work, argv[0], value, error))
             return false;
     }
-    return address_set_preferences(store, argv[0], &preferences, error);
+    return people_set_preferences(work, PREFERENCES_OF_ADDRESS, argv[0], &preferences, error);
 }
 
 /* All or nothing. */
 static int run_set(Site *site, int argc, char **argv, GError **error)
 {
-    Store *store = site_store(site, false, error);
-    if (!store || !store_begin(store, error))
-        return TOOL_LATER;
-    if (set_all(store, argv, error))
-        return store_commit(store, error) ? TOOL_OK : TOOL_LATER;
-    store_rollback(store);
-    return TOOL_LATER;
+    WorkPlace place;
+    g_autoptr(Work) work = work_place_begin(&place, site, error);
+    return work && set_all(work, argv, error) && work_commit(work, NULL, error) ? TOOL_OK : TOOL_LATER;
 }
 
 /* ---- another address ---- */

@@ -9,8 +9,9 @@
 #include "cli/command.h"
 #include "cli/listing.h"
 #include "cli/preference_words.h"
+#include "cli/work_site.h"
+#include "lists/people.h"
 #include "lists/person.h"
-#include "store/password.h"
 
 #define PAGE 1000
 
@@ -88,68 +89,64 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
 
 static int run_create(Site *site, int argc, char **argv, GError **error)
 {
+    WorkPlace place;
+    PersonChange about = PERSON_STAYS;
     char id[STORE_ID_SIZE];
+    about.display_name = display_name;
     if (display_name && !g_utf8_validate(display_name, -1, NULL))
         return command_usage(error, "--display-name is not UTF-8");
-    Store *store = site_store(site, false, error);
-    if (!store || !user_create(store, argv[0], display_name, id, error))
+    g_autoptr(Work) work = work_place_begin(&place, site, error);
+    if (!work || !people_create(work, argv[0], &about, id, error) || !work_commit(work, NULL, error))
         return TOOL_LATER;
     puts(id);
     return TOOL_OK;
 }
 
 /* One NAME=VALUE. The preferences are written by the caller. */
-static bool set_one(Store *store, const User *user, const char *text, Preferences *preferences, GError **error)
+static bool set_one(Work *work, const User *user, const char *text, Preferences *preferences, GError **error)
 {
     const char *value;
     bool known;
+    PersonChange change = PERSON_STAYS;
     g_autofree char *name = NULL;
     if (!preference_split(text, &name, &value, error) || !preference_set(preferences, name, value, &known, error))
         return false;
     if (known)
         return true;
-    if (strcmp(name, "display_name") == 0)
-        return user_set_name(store, user->id, value, error);
+    if (strcmp(name, "display_name") == 0) {
+        change.display_name = value;
+        return people_change(work, user->id, &change, error);
+    }
     if (strcmp(name, "server_owner") == 0) {
         if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
             return fail(error, FAIL_NEVER, "server_owner: found \"%s\"; allowed: yes, no", value);
-        return user_set_server_owner(store, user->id, *value == 'y', error);
+        change.server_owner = *value == 'y';
+        return people_change(work, user->id, &change, error);
     }
     if (strcmp(name, "preferred_address") != 0)
         return fail(error, FAIL_NEVER, "a user has no \"%s\"; there are: display_name, server_owner, "
                     "preferred_address, " PREFERENCE_NAMES, name);
-    if (!*value)
-        return user_clear_preferred(store, user->id, error);
-    g_autoptr(KnownAddress) address = address_find(store, value, error);
-    if (!address)
-        return false;
-    if (strcmp(address->user_id, user->id) != 0)
-        return fail(error, FAIL_NEVER, "%s is no address of this user; listrunner address link makes it one", value);
-    return user_set_preferred(store, value, error);
+    return people_prefer(work, user->id, *value ? value : NULL, error);
 }
 
-static bool set_all(Store *store, char **argv, GError **error)
+static bool set_all(Work *work, char **argv, GError **error)
 {
-    g_autoptr(User) user = user_find(store, argv[0], error);
+    g_autoptr(User) user = user_find(work_store(work), argv[0], error);
     if (!user)
         return false;
     Preferences preferences = user->preferences;
     for (char **text = argv + 1; *text; text++)
-        if (!set_one(store, user, *text, &preferences, error))
+        if (!set_one(work, user, *text, &preferences, error))
             return false;
-    return user_set_preferences(store, user->id, &preferences, error);
+    return people_set_preferences(work, PREFERENCES_OF_USER, user->id, &preferences, error);
 }
 
 /* All or nothing. */
 static int run_set(Site *site, int argc, char **argv, GError **error)
 {
-    Store *store = site_store(site, false, error);
-    if (!store || !store_begin(store, error))
-        return TOOL_LATER;
-    if (set_all(store, argv, error))
-        return store_commit(store, error) ? TOOL_OK : TOOL_LATER;
-    store_rollback(store);
-    return TOOL_LATER;
+    WorkPlace place;
+    g_autoptr(Work) work = work_place_begin(&place, site, error);
+    return work && set_all(work, argv, error) && work_commit(work, NULL, error) ? TOOL_OK : TOOL_LATER;
 }
 
 /* From standard input, so that no list of processes shows it. */
@@ -170,21 +167,22 @@ static char *read_password(GError **error)
 
 static int run_password(Site *site, int argc, char **argv, GError **error)
 {
-    g_autofree char *hash = NULL;
-    if (!none) {
-        g_autofree char *password = read_password(error);
-        hash = password ? password_hash(password, error) : NULL;
-        if (!hash)
-            return TOOL_LATER;
-    }
-    Store *store = site_store(site, false, error);
-    return store && user_set_password(store, argv[0], hash, error) ? TOOL_OK : TOOL_LATER;
+    WorkPlace place;
+    PersonChange change = PERSON_STAYS;
+    g_autofree char *password = none ? g_strdup("") : read_password(error);
+    if (!password)
+        return TOOL_LATER;
+    change.password = password;
+    g_autoptr(Work) work = work_place_begin(&place, site, error);
+    return work && people_change(work, argv[0], &change, error) && work_commit(work, NULL, error) ? TOOL_OK
+                                                                                                    : TOOL_LATER;
 }
 
 static int run_merge(Site *site, int argc, char **argv, GError **error)
 {
-    Store *store = site_store(site, false, error);
-    if (!store || !user_merge(store, argv[0], argv[1], error))
+    WorkPlace place;
+    g_autoptr(Work) work = work_place_begin(&place, site, error);
+    if (!work || !people_merge(work, argv[0], argv[1], error) || !work_commit(work, NULL, error))
         return TOOL_LATER;
     printf("all that %s had belongs to %s now\n", argv[1], argv[0]);
     return TOOL_OK;
@@ -207,20 +205,10 @@ static int run_forget(Site *site, int argc, char **argv, GError **error)
     if (!yes)
         return command_usage(error, "this removes the user with all addresses, memberships, requests, bounces and held "
                              "posts for good; say --yes when that is meant (listrunner user export shows what goes)");
-    Store *store = site_store(site, false, error);
-    if (!store)
+    WorkPlace place;
+    g_autoptr(Work) work = work_place_begin(&place, site, error);
+    if (!work || !people_remove(work, argv[0], error) || !work_commit(work, NULL, error))
         return TOOL_LATER;
-    g_autoptr(GError) unknown = NULL;
-    g_autoptr(User) user = user_find(store, argv[0], &unknown);
-    if (!user && g_error_matches(unknown, FAIL, FAIL_MISSING) && strchr(argv[0], '@')) {
-        if (!address_remove(store, argv[0], error)) /* it may belong to nobody */
-            return TOOL_LATER;
-    } else if (!user) {
-        g_propagate_error(error, g_steal_pointer(&unknown));
-        return TOOL_LATER;
-    } else if (!user_remove(store, user->id, error)) {
-        return TOOL_LATER;
-    }
     printf("%s is forgotten; archives and bans stay as they are\n", argv[0]);
     return TOOL_OK;
 }

@@ -2,14 +2,27 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "cli/work_site.h"
 
-bool work_place_open(WorkPlace *place, Site *site, GError **error)
+static bool open_store(WorkPlace *place, Site *site, GError **error)
 {
     const Config *config = site_config(site, error);
     if (!config)
         return false;
+    *place = (WorkPlace){.actor = {.role = ACTOR_OPERATOR, .door = DOOR_SHELL}};
     work_site_init(&place->site, config);
-    place->actor = (Actor){.role = ACTOR_OPERATOR, .door = DOOR_SHELL};
     place->store = site_store(site, false, error);
-    place->spool = place->store ? site_spool(site, error) : NULL;
+    return place->store != NULL;
+}
+
+bool work_place_open(WorkPlace *place, Site *site, GError **error)
+{
+    place->spool = open_store(place, site, error) ? site_spool(site, error) : NULL;
     return place->spool && work_flush(place->store, place->spool, error);
+}
+
+Work *work_place_begin(WorkPlace *place, Site *site, GError **error)
+{
+    if (!open_store(place, site, error))
+        return NULL;
+    g_autoptr(Work) work = work_new(place->store, &place->site, &place->actor);
+    return work_begin(work, error) ? g_steal_pointer(&work) : NULL;
 }

@@ -28,6 +28,7 @@ struct Work {
     int64_t now;
     GPtrArray *entries; /* of WorkEntry */
     GArray *rows;       /* of int64_t: numbers of the rows that work_keep() left */
+    bool begun;         /* by work_begin(), and neither committed nor cancelled yet */
 };
 
 void work_site_init(WorkSite *site, const Config *config)
@@ -71,6 +72,8 @@ void work_free(Work *work)
 {
     if (!work)
         return;
+    if (work->begun)
+        store_rollback(work->store);
     g_ptr_array_unref(work->entries);
     g_array_unref(work->rows);
     g_free(work);
@@ -292,12 +295,14 @@ static bool flush_own(Work *work, Spool *spool, GError **error)
 
 bool work_begin(Work *work, GError **error)
 {
-    return store_begin(work->store, error);
+    work->begun = store_begin(work->store, error);
+    return work->begun;
 }
 
 void work_cancel(Work *work)
 {
     store_rollback(work->store);
+    work->begun = false;
     g_ptr_array_set_size(work->entries, 0);
     g_array_set_size(work->rows, 0);
 }
@@ -308,6 +313,7 @@ bool work_commit(Work *work, Spool *spool, GError **error)
         work_cancel(work);
         return false;
     }
+    work->begun = false;
     if (!store_commit(work->store, error))
         return false;
     g_ptr_array_set_size(work->entries, 0);

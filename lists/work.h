@@ -48,6 +48,7 @@ typedef struct Actor {
 typedef struct Work Work;
 
 Work *work_new(Store *store, const WorkSite *site, const Actor *actor);
+/* Undoes what was begun and is neither committed nor cancelled. */
 void work_free(Work *work);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Work, work_free)
 

@@ -3,8 +3,8 @@
 /* /addresses, and the user behind one. */
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/fail.h"
+#include "lists/people.h"
 #include "runners/rest/resources.h"
 
 json_t *address_json(const Call *call, const KnownAddress *address)
@@ -46,7 +46,7 @@ static void get_all(Call *call)
     if (!store)
         return;
     g_autoptr(GPtrArray) all = address_count(store, &total, &error)
-                                   ? address_page(store, NULL, NULL, paging.start, MIN(paging.count, G_MAXINT), &error)
+                                   ? address_page(store, NULL, NULL, paging.start, paging.count, &error)
                                    : NULL;
     if (!all) {
         rest_fail(call, error);
@@ -78,7 +78,6 @@ static bool run(Call *call, AddressChange *function)
     g_autoptr(KnownAddress) address = find(call, work_store(work));
     if (address && function(call, work, address, &error))
         return rest_commit(call, work);
-    work_cancel(work);
     if (error)
         rest_fail(call, error);
     return false;
@@ -86,8 +85,8 @@ static bool run(Call *call, AddressChange *function)
 
 static bool rename_address(Call *call, Work *work, const KnownAddress *address, GError **error)
 {
-    return !form_has(call, "display_name") ||
-           address_set_name(work_store(work), address->email, form_text(call, "display_name"), error);
+    const char *name = form_text(call, "display_name");
+    return !name || people_name_address(work, address->email, name, error);
 }
 
 static void patch(Call *call)
@@ -98,7 +97,7 @@ static void patch(Call *call)
 
 static bool drop(Call *call, Work *work, const KnownAddress *address, GError **error)
 {
-    return address_remove(work_store(work), address->email, error);
+    return people_remove_address(work, address->email, error);
 }
 
 static void delete(Call *call)
@@ -109,8 +108,7 @@ static void delete(Call *call)
 
 static bool verify(Call *call, Work *work, const KnownAddress *address, GError **error)
 {
-    return address->verified_at > 0 ||
-           address_set_verified(work_store(work), address->email, work_now(work), error);
+    return people_verify(work, address->email, true, error);
 }
 
 static void post_verify(Call *call)
@@ -121,7 +119,7 @@ static void post_verify(Call *call)
 
 static bool unverify(Call *call, Work *work, const KnownAddress *address, GError **error)
 {
-    return address_set_verified(work_store(work), address->email, 0, error);
+    return people_verify(work, address->email, false, error);
 }
 
 static void post_unverify(Call *call)
@@ -162,42 +160,27 @@ static void get_user(Call *call)
         rest_fail(call, error);
 }
 
-/* Gives the address to the user of user_id. False: 400 was answered, or error is set. */
-static bool give(Call *call, Store *store, const KnownAddress *address, GError **error)
+/* Gives the address to the user of user_id, or else to a new one. */
+static bool assign(Call *call, Work *work, const KnownAddress *address, GError **error)
 {
-    char id[STORE_ID_SIZE];
-    const char *who = form_text(call, "user_id");
-    if (!id_parse(call, who, id))
-        return form_refuse(call, "user_id", "\"%s\" is no id of a user", who);
-    g_autoptr(User) user = user_find(store, id, NULL);
-    if (!user) {
-        answer_refusal(call, 400, "No user with ID %s", who);
-        return false;
-    }
-    return (!*address->user_id || address_unlink(store, address->email, error)) &&
-           user_link_address(store, id, address->email, error);
-}
-
-/* Makes a user for an address that belongs to nobody by now. */
-static bool make(Call *call, Store *store, const KnownAddress *address, GError **error)
-{
-    char id[STORE_ID_SIZE];
+    char id[STORE_ID_SIZE], got[STORE_ID_SIZE];
     bool create = true;
+    const char *who = form_text(call, "user_id"), *name = form_text(call, "display_name");
     if (!form_bool(call, "auto_create", &create))
         return false;
-    if (!create) {
+    if (who && !id_parse(call, who, id))
+        return form_refuse(call, "user_id", "\"%s\" is no id of a user", who);
+    if (!who && !create) {
         answer_refusal(call, 403, "The address belongs to no user, and none is to be made");
         return false;
     }
-    return user_create(store, address->email, form_text(call, "display_name"), id, error);
-}
-
-static bool assign(Call *call, Work *work, const KnownAddress *address, GError **error)
-{
-    Store *store = work_store(work);
-    if (form_has(call, "user_id"))
-        return give(call, store, address, error);
-    return (!*address->user_id || address_unlink(store, address->email, error)) && make(call, store, address, error);
+    if (people_assign(work, address->email, who ? id : NULL, name, got, error))
+        return true;
+    if (who && g_error_matches(*error, FAIL, FAIL_MISSING)) {
+        g_clear_error(error);
+        answer_refusal(call, 400, "No user with ID %s", who);
+    }
+    return false;
 }
 
 static bool assign_free(Call *call, Work *work, const KnownAddress *address, GError **error)
@@ -235,10 +218,7 @@ static void put_user(Call *call)
 
 static bool unlink_user(Call *call, Work *work, const KnownAddress *address, GError **error)
 {
-    if (*address->user_id)
-        return address_unlink(work_store(work), address->email, error);
-    answer_refusal(call, 404, "The address belongs to no user");
-    return false;
+    return people_unlink(work, address->email, error);
 }
 
 static void delete_user(Call *call)

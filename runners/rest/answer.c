@@ -6,6 +6,7 @@
 #include "runners/rest/rest.h"
 
 #define JSON "application/json"
+#define DESCRIPTION_MAX 8000 /* bytes; a client's own text in it may be long */
 
 /* ---- values ---- */
 
@@ -87,9 +88,23 @@ void object_etag(json_t *object)
     json_object_set_new(object, "http_etag", json_sprintf("\"%s\"", digest));
 }
 
+/* Version 3.0 has ids as numbers, which are too large for jansson's. Quotes within values are escaped, so that nothing
+ * else looks like this. */
+static char *with_ids_as_numbers(char *text)
+{
+    static GRegex *ids;
+    if (!ids)
+        ids = g_regex_new("\"(user_id|member_id)\": \"([0-9]+)\"", G_REGEX_OPTIMIZE, 0, NULL);
+    char *numbered = g_regex_replace(ids, text, -1, 0, "\"\\1\": \\2", 0, NULL);
+    g_free(text);
+    return numbered;
+}
+
 static void send(Call *call, int status, const json_t *object)
 {
     g_autofree char *text = json_dumps(object, 0);
+    if (call->old)
+        text = with_ids_as_numbers(text);
     call->answered = true;
     http_answer(call->http, status, JSON, text, strlen(text));
 }
@@ -156,6 +171,8 @@ void answer_refusal(Call *call, int status, const char *format, ...)
     g_autofree char *description = g_strdup_vprintf(format, arguments);
     va_end(arguments);
     g_autoptr(json_t) object = json_object();
+    if (strlen(description) > DESCRIPTION_MAX)
+        description[DESCRIPTION_MAX] = 0;
     json_object_set_new(object, "title", json_sprintf("%d %s", status, http_reason(status)));
     if (*description)
         json_object_set_new(object, "description", json_words(description));

@@ -69,12 +69,7 @@ static void change(Call *call, bool all)
     g_autoptr(Work) work = rest_begin(call);
     if (!work)
         return;
-    if (!list_set(work_store(work), list->list_id, "archivers", value, &error)) {
-        work_cancel(work);
-        rest_fail(call, error);
-    } else if (rest_commit(call, work)) {
-        answer_empty(call, 204);
-    }
+    rest_finish(call, work, list_set(work_store(work), list->list_id, "archivers", value, &error), &error);
 }
 
 static void patch(Call *call)

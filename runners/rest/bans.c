@@ -98,7 +98,6 @@ static void post(Call *call)
             answer_created(call, "%s/%s", scope.base, name);
         return;
     }
-    work_cancel(work);
     if (g_error_matches(error, FAIL, FAIL_EXISTS)) {
         answer_refusal(call, 400, "Address is already banned");
         g_error_free(error);
@@ -164,7 +163,6 @@ static void delete(Call *call)
             answer_empty(call, 204);
         return;
     }
-    work_cancel(work);
     if (g_error_matches(error, FAIL, FAIL_MISSING)) {
         answer_refusal(call, 404, "Email is not banned: %s", scope.email);
         g_error_free(error);

@@ -370,14 +370,9 @@ static void change(Call *call)
             g_clear_error(&fault);
         }
     }
-    if (fault || complaints->len > 0)
-        work_cancel(work);
-    if (fault)
-        rest_fail(call, fault);
-    else if (complaints->len > 0)
+    if (complaints->len > 0 && !fault)
         answer_refusal(call, 400, "%s", complaints->str);
-    else if (rest_commit(call, work))
-        answer_empty(call, 204);
+    rest_finish(call, work, !fault && complaints->len == 0, &fault);
 }
 
 static bool all_sent(Call *call)
@@ -451,12 +446,7 @@ static void delete_one(Call *call)
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
     if (!work)
         return;
-    if (!list_reset(work_store(work), list->list_id, name, &error)) {
-        work_cancel(work);
-        rest_fail(call, error);
-    } else if (rest_commit(call, work)) {
-        answer_empty(call, 204);
-    }
+    rest_finish(call, work, list_reset(work_store(work), list->list_id, name, &error), &error);
 }
 
 const RestRoute rest_config[] = {

@@ -39,7 +39,6 @@ static void post(Call *call)
     if (!work)
         return;
     if (!act(call, work, list, &error)) {
-        work_cancel(work);
         if (error)
             rest_fail(call, error);
     } else if (rest_commit(call, work)) {

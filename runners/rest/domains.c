@@ -98,7 +98,6 @@ static void post(Call *call)
     if (!work)
         return;
     if (!create(call, work_store(work), &error)) {
-        work_cancel(work);
         if (g_error_matches(error, FAIL, FAIL_EXISTS)) {
             answer_refusal(call, 400, "Duplicate email host: %s", host);
             g_error_free(error);
@@ -132,14 +131,8 @@ static void run(Call *call, bool (*function)(Call *, Store *, GError **))
     if (!work)
         return;
     g_autoptr(Domain) domain = find(call, work_store(work));
-    if (!domain) {
-        work_cancel(work);
-    } else if (!function(call, work_store(work), &error)) {
-        work_cancel(work);
-        rest_fail(call, error);
-    } else if (rest_commit(call, work)) {
-        answer_empty(call, 204);
-    }
+    if (domain)
+        rest_finish(call, work, function(call, work_store(work), &error), &error);
 }
 
 static void patch(Call *call)
@@ -160,12 +153,7 @@ static void delete(Call *call)
     g_autoptr(Work) work = rest_begin(call);
     if (!work)
         return;
-    if (!domain_drop(work, call->args[0], &error)) {
-        work_cancel(work);
-        rest_fail(call, error);
-    } else if (rest_commit(call, work)) {
-        answer_empty(call, 204);
-    }
+    rest_finish(call, work, domain_drop(work, call->args[0], &error), &error);
 }
 
 /* ---- owners ---- */

@@ -5,8 +5,8 @@
 
 #include "runners/rest/rest.h"
 
-#define NAMES_MAX 1000
-#define COUNT_MAX G_MAXUINT
+#define VALUES_MAX 200000 /* in one call */
+#define COUNT_MAX G_MAXINT
 
 /* ---- reading ---- */
 
@@ -28,10 +28,18 @@ static bool refuse_encoding(Call *call)
     return false;
 }
 
+static bool refuse_many(Call *call)
+{
+    answer_refusal(call, 400, "There are more than %d values", VALUES_MAX);
+    return false;
+}
+
 /* "a=1&b=two+words&b=%C3%A9" */
 static bool read_encoded(Call *call, Form *form, const char *text)
 {
-    g_auto(GStrv) pairs = g_strsplit(text, "&", NAMES_MAX);
+    g_auto(GStrv) pairs = g_strsplit(text, "&", VALUES_MAX + 1);
+    if (g_strv_length(pairs) > VALUES_MAX)
+        return refuse_many(call);
     for (char **pair = pairs; *pair; pair++) {
         if (!**pair)
             continue;
@@ -80,6 +88,10 @@ static bool read_value(Call *call, Form *form, const char *name, const json_t *v
     }
     if (!json_is_array(value))
         return form_refuse(call, name, "an object is no value");
+    if (json_array_size(value) > VALUES_MAX)
+        return refuse_many(call);
+    if (json_array_size(value) == 0)
+        g_ptr_array_add(values, g_strdup("")); /* as a form says it: "name=" */
     json_array_foreach(value, index, element) {
         text = scalar_text(element);
         if (!text)
@@ -187,14 +199,6 @@ bool form_refuse(Call *call, const char *name, const char *format, ...)
     return false;
 }
 
-static bool is_one_of(const char *name, char *const *words)
-{
-    for (; *words; words++)
-        if (strcmp(*words, name) == 0)
-            return true;
-    return false;
-}
-
 bool form_expect(Call *call, const char *required, const char *optional)
 {
     g_auto(GStrv) must = g_strsplit(required, " ", -1), may = g_strsplit(optional, " ", -1);
@@ -204,7 +208,7 @@ bool form_expect(Call *call, const char *required, const char *optional)
             g_string_append_printf(missing, "%s%s", missing->len ? ", " : "", *name);
     for (guint i = 0; i < call->form.names->len; i++) {
         const char *name = call->form.names->pdata[i];
-        if (!is_one_of(name, must) && !is_one_of(name, may))
+        if (!g_strv_contains((const char *const *)must, name) && !g_strv_contains((const char *const *)may, name))
             g_string_append_printf(strange, "%s%s", strange->len ? ", " : "", name);
     }
     if (strange->len > 0)
@@ -230,6 +234,26 @@ bool form_integer(Call *call, const char *name, int64_t *value)
     const char *text = form_text(call, name);
     return !text || g_ascii_string_to_signed(text, 10, 0, G_MAXINT64, value, NULL) ||
            form_refuse(call, name, "\"%s\" is no whole number from 0 on", text);
+}
+
+bool form_is_empty(const Call *call, const char *name)
+{
+    const char *text = form_text(call, name);
+    return !text || !*text;
+}
+
+bool form_choice(Call *call, const char *name, const char *choices, int *value)
+{
+    const char *text = form_text(call, name);
+    if (!text)
+        return true;
+    g_auto(GStrv) words = g_strsplit(choices, ", ", -1);
+    for (int at = 0; words[at]; at++)
+        if (g_ascii_strcasecmp(words[at], text) == 0) {
+            *value = at;
+            return true;
+        }
+    return form_refuse(call, name, "Accepted Values are: %s", choices);
 }
 
 bool form_paging(Call *call, Paging *paging)

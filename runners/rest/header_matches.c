@@ -22,17 +22,14 @@ static json_t *match_json(const Call *call, const List *list, const HeaderMatch 
 
 static bool action_allowed(Call *call)
 {
-    static const char *const actions[] = {"hold", "reject", "discard", "accept", "defer", NULL};
-    const char *action = form_text(call, "action");
-    return !action || !*action || g_strv_contains(actions, action) ||
-           form_refuse(call, "action", "Accepted Values are: hold, reject, discard, accept, defer");
+    int action;
+    return form_is_empty(call, "action") || form_choice(call, "action", FORM_ACTIONS, &action);
 }
 
 /* An empty text is none. */
 static char *text_or_null(const Call *call, const char *name)
 {
-    const char *text = form_text(call, name);
-    return text && *text ? g_strdup(text) : NULL;
+    return form_is_empty(call, name) ? NULL : g_strdup(form_text(call, name));
 }
 
 /* Does the row have what the parameters ask for? */
@@ -117,12 +114,10 @@ static void post(Call *call)
     match->pattern = g_strdup(form_text(call, "pattern"));
     match->target = text_or_null(call, "action");
     match->tag = text_or_null(call, "tag");
-    if (!header_rows_add(work, match, &error)) {
-        work_cancel(work);
+    if (!header_rows_add(work, match, &error))
         refuse(call, error);
-    } else if (rest_commit(call, work)) {
+    else if (rest_commit(call, work))
         answer_created(call, "lists/%s/header-matches/%" G_GINT64_FORMAT, list->list_id, match->position);
-    }
 }
 
 static void delete_all(Call *call)
@@ -132,12 +127,7 @@ static void delete_all(Call *call)
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
     if (!work)
         return;
-    if (!header_rows_clear(work, list->list_id, NULL, NULL, &error)) {
-        work_cancel(work);
-        rest_fail(call, error);
-    } else if (rest_commit(call, work)) {
-        answer_empty(call, 204);
-    }
+    rest_finish(call, work, header_rows_clear(work, list->list_id, NULL, NULL, &error), &error);
 }
 
 /* ---- one ---- */
@@ -169,12 +159,11 @@ static void get_one(Call *call)
         answer_json(call, 200, match_json(call, list, match));
 }
 
-static void replace_text(const Call *call, const char *name, char **text)
+/* Takes text. */
+static void replace_text(char **kept, char *text, bool sent)
 {
-    if (!form_has(call, name))
-        return;
-    g_free(*text);
-    *text = text_or_null(call, name);
+    g_free(sent ? *kept : text);
+    *kept = sent ? text : *kept;
 }
 
 /* False: 400 was answered. */
@@ -201,17 +190,15 @@ static void change(Call *call)
     if (!work)
         return;
     int64_t from = match->position;
-    replace_text(call, "header", &match->header);
-    replace_text(call, "pattern", &match->pattern);
-    replace_text(call, "action", &match->target);
-    replace_text(call, "tag", &match->tag);
+    replace_text(&match->header, g_strdup(form_text(call, "header")), form_has(call, "header"));
+    replace_text(&match->pattern, g_strdup(form_text(call, "pattern")), form_has(call, "pattern"));
+    replace_text(&match->target, text_or_null(call, "action"), form_has(call, "action"));
+    replace_text(&match->tag, text_or_null(call, "tag"), form_has(call, "tag"));
     match->position = position;
-    if (!header_rows_change(work, from, match, &error)) {
-        work_cancel(work);
+    if (header_rows_change(work, from, match, &error))
+        rest_finish(call, work, true, &error);
+    else
         refuse(call, error);
-    } else if (rest_commit(call, work)) {
-        answer_empty(call, 204);
-    }
 }
 
 static void patch(Call *call)
@@ -234,12 +221,7 @@ static void delete_one(Call *call)
     g_autoptr(Work) work = match ? rest_begin(call) : NULL;
     if (!work)
         return;
-    if (!header_rows_remove(work, list->list_id, match->position, &error)) {
-        work_cancel(work);
-        rest_fail(call, error);
-    } else if (rest_commit(call, work)) {
-        answer_empty(call, 204);
-    }
+    rest_finish(call, work, header_rows_remove(work, list->list_id, match->position, &error), &error);
 }
 
 const RestRoute rest_header_matches[] = {

@@ -10,8 +10,6 @@
 #include "runners/keys.h"
 #include "runners/rest/resources.h"
 
-#define ACTIONS "Accepted Values are: hold, reject, discard, accept, defer"
-
 static json_t *octets_json(GBytes *message)
 {
     gsize length;
@@ -119,49 +117,24 @@ static void get_one(Call *call)
         answer_json(call, 200, held_json(call, held));
 }
 
-typedef struct Verdict {
-    const char *action;
-    bool decides;
-    HeldVerdict verdict;
-} Verdict;
-
-static const Verdict *verdict_of(const char *action)
-{
-    static const Verdict verdicts[] = {
-        {"accept", true, HELD_ACCEPT}, {"reject", true, HELD_REJECT}, {"discard", true, HELD_DISCARD},
-        {"defer", false, HELD_ACCEPT}, {"hold", false, HELD_ACCEPT},
-    };
-    for (size_t i = 0; i < G_N_ELEMENTS(verdicts); i++)
-        if (strcmp(verdicts[i].action, action) == 0)
-            return &verdicts[i];
-    return NULL;
-}
-
 static void post(Call *call)
 {
+    static const HeldVerdict verdicts[] = {[ACTION_ACCEPT] = HELD_ACCEPT, [ACTION_REJECT] = HELD_REJECT,
+                                           [ACTION_DISCARD] = HELD_DISCARD, [ACTION_DEFER] = HELD_DEFER,
+                                           [ACTION_HOLD] = HELD_DEFER};
     GError *error = NULL;
     bool told;
-    if (!form_expect(call, "action", "comment"))
+    int action = ACTION_DEFER;
+    if (!form_expect(call, "action", "comment") || !form_choice(call, "action", FORM_ACTIONS, &action))
         return;
-    const Verdict *verdict = verdict_of(form_text(call, "action"));
-    if (!verdict) {
-        form_refuse(call, "action", ACTIONS);
-        return;
-    }
     g_autoptr(Work) work = rest_begin(call);
     if (!work)
         return;
     g_autoptr(Held) held = find(call, work_store(work));
     const char *comment = form_text(call, "comment");
-    if (!held) {
-        work_cancel(work);
-    } else if (verdict->decides && !held_post_decide(work, held->number, verdict->verdict,
-                                                     comment && *comment ? comment : NULL, &told, &error)) {
-        work_cancel(work);
-        rest_fail(call, error);
-    } else if (rest_commit(call, work)) {
-        answer_empty(call, 204);
-    }
+    if (held)
+        rest_finish(call, work, held_post_decide(work, held->number, verdicts[action],
+                                                 comment && *comment ? comment : NULL, &told, &error), &error);
 }
 
 const RestRoute rest_held[] = {

@@ -6,18 +6,22 @@
 #include "base/fail.h"
 #include "lists/list_make.h"
 #include "runners/rest/resources.h"
+#include "store/digest.h"
 
 json_t *list_json(Call *call, Store *store, const List *list, GError **error)
 {
     int64_t members = 0;
+    g_auto(Digest) digest = {0};
     g_autofree char *id = segment(list->list_id);
-    if (!member_count(store, list->list_id, ROLE_MEMBER, &members, error))
+    if (!member_count(store, list->list_id, ROLE_MEMBER, &members, error) ||
+        !digest_read(store, list->list_id, &digest, error))
         return NULL;
-    return json_pack("{sb so so so so so so sI si so}", "advertised", list->advertised, "description",
+    return json_pack("{sb so so so so so so sI sI so}", "advertised", list->advertised, "description",
                      json_words(list->description), "display_name", json_words(list->display_name), "fqdn_listname",
                      json_words(list->posting_address), "list_id", json_words(list->list_id), "list_name",
                      json_words(list->list_name), "mail_host", json_words(list->mail_host), "member_count",
-                     (json_int_t)members, "volume", 1, "self_link", json_link(call, "lists/%s", id));
+                     (json_int_t)members, "volume", (json_int_t)digest.volume, "self_link",
+                     json_link(call, "lists/%s", id));
 }
 
 static void answer_array(Call *call, Store *store, const GPtrArray *lists, int64_t total, int64_t start)
@@ -98,7 +102,6 @@ static void post(Call *call)
     if (!work)
         return;
     if (!list) {
-        work_cancel(work);
         refuse_new(call, new.address, error);
         return;
     }
@@ -114,12 +117,7 @@ static void delete(Call *call)
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
     if (!work)
         return;
-    if (!list_drop(work, list->list_id, &error)) {
-        work_cancel(work);
-        rest_fail(call, error);
-    } else if (rest_commit(call, work)) {
-        answer_empty(call, 204);
-    }
+    rest_finish(call, work, list_drop(work, list->list_id, &error), &error);
 }
 
 /* ---- styles ---- */
@@ -163,9 +161,9 @@ static void find(Call *call)
     Store *store = form_expect(call, "subscriber", "role count page") && form_paging(call, &paging) ? rest_store(call)
                                                                                                     : NULL;
     char id[STORE_ID_SIZE];
-    if (!store || !criteria_subscriber(call, form_text(call, "subscriber"), &criteria, id) ||
-        !criteria_role(call, &criteria))
+    if (!store || !criteria_role(call, &criteria))
         return;
+    criteria_subscriber(call, &criteria, id);
     g_autoptr(GPtrArray) lists = lists_of(store, &criteria, &error);
     if (!lists && !g_error_matches(error, FAIL, FAIL_MISSING)) {
         rest_fail(call, error);
@@ -179,7 +177,7 @@ static void find(Call *call)
     guint total = lists->len;
     g_ptr_array_remove_range(lists, 0, (guint)MIN(paging.start, (int64_t)total));
     if (lists->len > paging.count)
-        g_ptr_array_set_size(lists, (gint)paging.count);
+        g_ptr_array_set_size(lists, (int)paging.count);
     answer_array(call, store, lists, total, paging.start);
 }
 

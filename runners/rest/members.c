@@ -8,9 +8,6 @@
 #include "runners/rest/subscriptions.h"
 #include "store/bounce.h"
 
-#define MODES "Accepted Values are: regular, plaintext_digests, mime_digests, summary_digests"
-#define STATUSES "Accepted Values are: enabled, by_user, by_bounces, by_moderator, unknown"
-#define ACTIONS "Accepted Values are: hold, reject, discard, accept, defer"
 #define PEOPLE (1u << ROLE_MEMBER | 1u << ROLE_OWNER | 1u << ROLE_MODERATOR)
 
 /* ---- showing ---- */
@@ -34,14 +31,12 @@ json_t *member_json(Call *call, const Member *member)
 {
     g_autofree char *id = id_text(call, member->id), *address = segment(member->address);
     json_t *object = json_pack(
-        "{so ss so so so so ss so ss}", "address", json_link(call, "addresses/%s", address), "delivery_mode",
+        "{so ss so so so ss ss so ss}", "address", json_link(call, "addresses/%s", address), "delivery_mode",
         delivery_mode_text((DeliveryMode)member->effective.delivery_mode), "display_name",
         json_words(member->display_name), "email", json_words(member->address), "list_id",
-        json_words(member->list_id), "member_id", call->old ? json_integer(0) : json_string(id), "role",
+        json_words(member->list_id), "member_id", id, "role",
         role_text(member->role), "self_link", json_link(call, "members/%s", id), "subscription_mode",
         member->as_user ? "as_user" : "as_address");
-    if (call->old)
-        json_object_set_new(object, "member_id", json_loads(id, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL));
     /* Posts of owners and moderators pass, whatever the list does with members' posts. */
     bool passes = member->role == ROLE_OWNER || member->role == ROLE_MODERATOR;
     if (member->moderation_action != ACTION_UNSET || passes)
@@ -57,48 +52,24 @@ json_t *member_json(Call *call, const Member *member)
 
 /* ---- choosing ---- */
 
-bool criteria_subscriber(Call *call, const char *subscriber, MemberCriteria *criteria, char id[STORE_ID_SIZE])
+void criteria_subscriber(Call *call, MemberCriteria *criteria, char id[STORE_ID_SIZE])
 {
+    const char *subscriber = form_text(call, "subscriber");
     if (!subscriber || !*subscriber)
-        return true;
+        return;
     if (!strchr(subscriber, '@') && id_parse(call, subscriber, id))
         criteria->user_id = id;
     else
         criteria->subscriber = subscriber;
-    return true;
 }
 
 bool criteria_role(Call *call, MemberCriteria *criteria)
 {
-    Role role;
-    const char *text = form_text(call, "role");
-    if (!text || !*text)
-        return true;
-    if (!role_parse(text, &role))
-        return form_refuse(call, "role", "Accepted Values are: member, owner, moderator, nonmember");
-    criteria->roles = 1u << role;
-    return true;
-}
-
-static bool criteria_choices(Call *call, MemberCriteria *criteria)
-{
-    const char *action = form_text(call, "moderation_action"), *mode = form_text(call, "delivery_mode"),
-               *status = form_text(call, "delivery_status");
-    Action found_action;
-    DeliveryMode found_mode;
-    DeliveryStatus found_status;
-    if (action && !action_parse(action, &found_action))
-        return form_refuse(call, "moderation_action", ACTIONS);
-    if (mode && !delivery_mode_parse(mode, &found_mode))
-        return form_refuse(call, "delivery_mode", MODES);
-    if (status && !delivery_status_parse(status, &found_status))
-        return form_refuse(call, "delivery_status", STATUSES);
-    if (action)
-        criteria->moderation_action = (int)found_action;
-    if (mode)
-        criteria->delivery_mode = (int)found_mode;
-    if (status)
-        criteria->delivery_status = (int)found_status;
+    int role = -1;
+    if (!form_is_empty(call, "role") && !form_choice(call, "role", FORM_ROLES, &role))
+        return false;
+    if (role >= 0)
+        criteria->roles = 1u << role;
     return true;
 }
 
@@ -151,7 +122,7 @@ void answer_members(Call *call, MemberCriteria *criteria)
     }
     criteria->skip = paging.start;
     g_autoptr(GPtrArray) members = paging.count > 0 && paging.start < total
-                                       ? member_page(store, criteria, NULL, MIN(paging.count, G_MAXINT), NULL, &error)
+                                       ? member_page(store, criteria, NULL, paging.count, NULL, &error)
                                        : g_ptr_array_new();
     if (!members) {
         rest_fail(call, error);
@@ -176,12 +147,10 @@ static bool looks_for_something(const Call *call)
 {
     static const char *const names[] = {"list_id", "subscriber", "role", "moderation_action", "delivery_mode",
                                         "delivery_status", NULL};
-    bool something = false;
-    for (const char *const *name = names; *name; name++) {
-        const char *text = form_text(call, *name);
-        something = something || (text && *text);
-    }
-    return something;
+    for (const char *const *name = names; *name; name++)
+        if (!form_is_empty(call, *name))
+            return true;
+    return false;
 }
 
 static void find(Call *call)
@@ -192,9 +161,11 @@ static void find(Call *call)
     criteria.list_id = form_text(call, "list_id");
     if (!form_expect(call, "",
                      "list_id subscriber role moderation_action delivery_mode delivery_status count page fields") ||
-        !criteria_subscriber(call, form_text(call, "subscriber"), &criteria, id) || !criteria_role(call, &criteria) ||
-        !criteria_choices(call, &criteria))
+        !criteria_role(call, &criteria) ||
+        !form_choice(call, "moderation_action", FORM_ACTIONS, &criteria.moderation_action) ||
+        !form_delivery(call, &criteria.delivery_mode, &criteria.delivery_status))
         return;
+    criteria_subscriber(call, &criteria, id);
     if (looks_for_something(call))
         answer_members(call, &criteria);
     else
@@ -236,29 +207,16 @@ static bool set_mode(Store *store, const Member *member, DeliveryMode mode, GErr
 /* What PATCH can change; the values were checked. */
 typedef struct Change {
     const char *address;
-    bool has_mode, has_action;
-    DeliveryMode mode;
-    Action action;
+    int mode;        /* -1: stays */
+    bool has_action;
+    int action;      /* ACTION_UNSET: as the list says */
 } Change;
-
-static bool read_change(Call *call, Change *change)
-{
-    const char *mode = form_text(call, "delivery_mode"), *action = form_text(call, "moderation_action");
-    change->address = form_text(call, "address");
-    change->has_mode = mode != NULL;
-    change->has_action = action != NULL;
-    change->action = ACTION_UNSET;
-    if (mode && !delivery_mode_parse(mode, &change->mode))
-        return form_refuse(call, "delivery_mode", MODES);
-    return !action || !*action || action_parse(action, &change->action) ||
-           form_refuse(call, "moderation_action", ACTIONS);
-}
 
 static bool apply(Store *store, const Member *member, const Change *change, GError **error)
 {
-    return (!change->has_mode || set_mode(store, member, change->mode, error)) &&
-           (!change->has_action ||
-            member_set_moderation(store, member->list_id, member->role, member->address, change->action, error)) &&
+    return (change->mode < 0 || set_mode(store, member, (DeliveryMode)change->mode, error)) &&
+           (!change->has_action || member_set_moderation(store, member->list_id, member->role, member->address,
+                                                         (Action)change->action, error)) &&
            (!change->address || member_set_address(store, member->id, change->address, error));
 }
 
@@ -281,22 +239,20 @@ static bool address_fits(Call *call, Store *store, const Member *member, const C
 
 void change_member(Call *call, const Member *member)
 {
-    Change change = {0};
+    Change change = {.address = form_text(call, "address"), .mode = -1,
+                     .has_action = form_has(call, "moderation_action"), .action = ACTION_UNSET};
     GError *error = NULL;
-    if (!form_expect(call, "", "address delivery_mode moderation_action") || !read_change(call, &change))
+    if (!form_expect(call, "", "address delivery_mode moderation_action") ||
+        !form_choice(call, "delivery_mode", FORM_MODES, &change.mode) ||
+        (!form_is_empty(call, "moderation_action") &&
+         !form_choice(call, "moderation_action", FORM_ACTIONS, &change.action)))
         return;
     g_autoptr(Work) work = rest_begin(call);
     if (!work)
         return;
     Store *store = work_store(work);
-    if (!address_fits(call, store, member, &change)) {
-        work_cancel(work);
-    } else if (!apply(store, member, &change, &error)) {
-        work_cancel(work);
-        rest_fail(call, error);
-    } else if (rest_commit(call, work)) {
-        answer_empty(call, 204);
-    }
+    if (address_fits(call, store, member, &change))
+        rest_finish(call, work, apply(store, member, &change, &error), &error);
 }
 
 static void patch(Call *call)

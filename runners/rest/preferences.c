@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/people.h"
 #include "lists/person.h"
 #include "runners/rest/resources.h"
 
@@ -37,20 +38,8 @@ static bool read_language(Call *call, Preferences *preferences)
 
 bool form_delivery(Call *call, int *mode, int *status)
 {
-    const char *mode_text = form_text(call, "delivery_mode"), *status_text = form_text(call, "delivery_status");
-    DeliveryMode found_mode;
-    DeliveryStatus found_status;
-    if (mode_text && !delivery_mode_parse(mode_text, &found_mode))
-        return form_refuse(call, "delivery_mode",
-                           "Accepted Values are: regular, plaintext_digests, mime_digests, summary_digests");
-    if (status_text && !delivery_status_parse(status_text, &found_status))
-        return form_refuse(call, "delivery_status",
-                           "Accepted Values are: enabled, by_user, by_bounces, by_moderator, unknown");
-    if (mode_text)
-        *mode = (int)found_mode;
-    if (status_text)
-        *status = (int)found_status;
-    return true;
+    return form_choice(call, "delivery_mode", FORM_MODES, mode) &&
+           form_choice(call, "delivery_status", FORM_STATUSES, status);
 }
 
 /* Changes those that were sent. False: 400 was answered. */
@@ -60,23 +49,22 @@ static bool read_all(Call *call, Preferences *preferences)
            read_flag(call, "hide_address", &preferences->hide_address) &&
            read_flag(call, "receive_list_copy", &preferences->receive_list_copy) &&
            read_flag(call, "receive_own_postings", &preferences->receive_own_postings) &&
-           form_delivery(call, &preferences->delivery_mode,
-                         &preferences->delivery_status) && read_language(call, preferences);
+           form_delivery(call, &preferences->delivery_mode, &preferences->delivery_status) &&
+           read_language(call, preferences);
 }
 
 /* ---- whose ---- */
 
 typedef struct Holder {
     Preferences preferences;
+    PreferenceLevel level;
     char *path, *name; /* name: id or address by which the store is told */
-    Member *member;
 } Holder;
 
 static void holder_clear(Holder *holder)
 {
     g_free(holder->path);
     g_free(holder->name);
-    member_free(holder->member);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Holder, holder_clear)
 
@@ -88,6 +76,7 @@ static bool find_user(Call *call, Store *store, Holder *holder, GError **error)
     if (!user)
         return false;
     g_autofree char *shown = id_text(call, user->id);
+    holder->level = PREFERENCES_OF_USER;
     holder->preferences = user->preferences;
     holder->name = g_strdup(user->id);
     holder->path = g_strdup_printf("users/%s/preferences", shown);
@@ -100,42 +89,40 @@ static bool find_address(Call *call, Store *store, Holder *holder, GError **erro
     if (!address)
         return false;
     g_autofree char *shown = segment(address->email);
+    holder->level = PREFERENCES_OF_ADDRESS;
     holder->preferences = address->preferences;
     holder->name = g_strdup(address->email);
     holder->path = g_strdup_printf("addresses/%s/preferences", shown);
     return true;
 }
 
-static bool find_member(Call *call, Store *store, Holder *holder, GError **error)
+/* NULL: error is set. */
+static Member *member_of(Call *call, Store *store, GError **error)
 {
     char id[STORE_ID_SIZE];
-    if (!id_parse(call, call->args[0], id))
-        return fail(error, FAIL_MISSING, "There is no member %s", call->args[0]);
-    holder->member = member_by_id(store, id, error);
-    if (!holder->member)
+    if (id_parse(call, call->args[0], id))
+        return member_by_id(store, id, error);
+    fail(error, FAIL_MISSING, "There is no member %s", call->args[0]);
+    return NULL;
+}
+
+static bool find_member(Call *call, Store *store, Holder *holder, GError **error)
+{
+    g_autoptr(Member) member = member_of(call, store, error);
+    if (!member)
         return false;
-    holder->preferences = holder->member->own;
+    holder->level = PREFERENCES_OF_MEMBER;
+    holder->preferences = member->own;
+    holder->name = g_strdup(member->id);
     holder->path = g_strdup_printf("members/%s/preferences", call->args[0]);
     return true;
 }
 
-typedef bool HolderFind(Call *call, Store *store, Holder *holder, GError **error);
-
-static HolderFind *find_of(const Call *call)
+static bool find(Call *call, Store *store, Holder *holder, GError **error)
 {
-    return g_str_has_prefix(call->path, "users/")       ? find_user
-           : g_str_has_prefix(call->path, "addresses/") ? find_address
-                                                        : find_member;
-}
-
-static bool store_of(const Holder *holder, Store *store, HolderFind *kind, GError **error)
-{
-    const Member *member = holder->member;
-    if (kind == find_user)
-        return user_set_preferences(store, holder->name, &holder->preferences, error);
-    if (kind == find_address)
-        return address_set_preferences(store, holder->name, &holder->preferences, error);
-    return member_set_preferences(store, member->list_id, member->role, member->address, &holder->preferences, error);
+    return g_str_has_prefix(call->path, "users/")       ? find_user(call, store, holder, error)
+           : g_str_has_prefix(call->path, "addresses/") ? find_address(call, store, holder, error)
+                                                        : find_member(call, store, holder, error);
 }
 
 /* An address or user that could not be is as unknown as one that is not there. */
@@ -155,7 +142,7 @@ static void get(Call *call)
     Store *store = rest_store(call);
     if (!store)
         return;
-    if (!find_of(call)(call, store, &holder, &error)) {
+    if (!find(call, store, &holder, &error)) {
         answer_unknown(call, error);
         return;
     }
@@ -172,22 +159,15 @@ static void change(Call *call, bool afresh)
     g_autoptr(Work) work = rest_begin(call);
     if (!work)
         return;
-    HolderFind *kind = find_of(call);
-    if (!kind(call, work_store(work), &holder, &error)) {
-        work_cancel(work);
+    if (!find(call, work_store(work), &holder, &error)) {
         answer_unknown(call, error);
         return;
     }
     if (afresh)
         holder.preferences = preferences_unset;
-    if (!read_all(call, &holder.preferences)) {
-        work_cancel(work);
-    } else if (!store_of(&holder, work_store(work), kind, &error)) {
-        work_cancel(work);
-        rest_fail(call, error);
-    } else if (rest_commit(call, work)) {
-        answer_empty(call, 204);
-    }
+    if (read_all(call, &holder.preferences))
+        rest_finish(call, work, people_set_preferences(work, holder.level, holder.name, &holder.preferences, &error),
+                    &error);
 }
 
 static void patch(Call *call)
@@ -211,22 +191,17 @@ static void delete(Call *call)
 /* What counts for a member in the end. */
 static void get_effective(Call *call)
 {
-    g_auto(Holder) holder = {0};
     GError *error = NULL;
     Store *store = rest_store(call);
-    if (!store)
-        return;
-    if (!find_member(call, store, &holder, &error)) {
-        answer_unknown(call, error);
-        return;
-    }
-    g_autoptr(List) list = list_by_id(store, holder.member->list_id, &error);
+    g_autoptr(Member) member = store ? member_of(call, store, &error) : NULL;
+    g_autoptr(List) list = member ? list_by_id(store, member->list_id, &error) : NULL;
     if (!list) {
-        rest_fail(call, error);
+        if (store)
+            answer_unknown(call, error);
         return;
     }
-    json_t *object = preferences_json(&holder.member->effective);
-    if (!*holder.member->effective.preferred_language)
+    json_t *object = preferences_json(&member->effective);
+    if (!*member->effective.preferred_language)
         json_object_set_new(object, "preferred_language", json_words(list->preferred_language));
     json_object_set_new(object, "self_link", json_link(call, "members/%s/all/preferences", call->args[0]));
     answer_json(call, 200, object);

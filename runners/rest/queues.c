@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* /queues: what lies in the queues under Mailman's names, and handing a message in. */
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/contract.h"
 #include "base/fail.h"
+#include "base/log.h"
 #include "lists/injection.h"
 #include "mail/wire.h"
 #include "runners/keys.h"
 #include "runners/rest/resources.h"
 #include "switchboard/intake.h"
 #include "switchboard/name.h"
+#include "switchboard/operate.h"
 
 /* Mailman's queues, and ours of that purpose. */
 typedef struct QueueName {
@@ -131,45 +131,45 @@ static void post(Call *call)
 
 /* ---- one entry ---- */
 
-typedef struct Search {
-    const char *wanted;
-    char *ready; /* the file, when it is ready or set aside */
-    bool there;
-} Search;
-
-static void look(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+/* Removes it as the operator's command does, when it is ready or set aside. FAIL_MISSING: a runner has it, or it is not
+ * there. */
+static bool drop(Spool *spool, Queue *queue, EntryName *entry, GError **error)
 {
-    Search *search = data;
-    size_t length = strlen(file) - strlen(rest);
-    if (strlen(search->wanted) != length || strncmp(search->wanted, file, length) != 0)
-        return;
-    search->there = true;
-    if (!search->ready && (g_str_has_suffix(rest, ".msg") || g_str_has_suffix(rest, ".psv") || *rest == 0))
-        search->ready = g_strdup(file);
+    g_autoptr(GError) missing = NULL, unknown = NULL;
+    g_autoptr(Operate) operate = operate_open(spool, false, NULL, NULL, error);
+    if (!operate)
+        return false;
+    bool dropped = operate_delete(operate, queue, entry, &missing) ||
+                   (g_error_matches(missing, FAIL, FAIL_MISSING) &&
+                    operate_delete_preserved(operate, queue, entry, error));
+    if (!operate_end(operate, &unknown))
+        log_fatal(CHILD_EXIT_LATER, "an entry was to be removed by REST: %s", unknown->message);
+    if (!dropped && error && !*error)
+        g_propagate_error(error, g_steal_pointer(&missing));
+    return dropped;
 }
 
-/* An entry that a runner has in hand stays. */
 static void delete(Call *call)
 {
     GError *error = NULL;
-    Search search = {.wanted = call->args[1]};
+    EntryName entry;
+    const char *rest = "";
     const QueueName *name = find(call);
-    Queue *queue = name ? spool_queue(call->rest->spool, name->ours, &error) : NULL;
     if (!name)
         return;
-    if (!queue || !queue_visit(queue, look, &search, &error)) {
-        rest_fail(call, error);
+    if (!name_parse(call->args[1], &entry, &rest) || *rest) {
+        answer_refusal(call, 404, "No such queue file: %s", call->args[1]);
         return;
     }
-    g_autofree char *file = search.ready;
-    if (!search.there)
-        answer_refusal(call, 404, "No such queue file: %s", call->args[1]);
-    else if (!file)
-        answer_refusal(call, 409, "A runner is at work on this entry");
-    else if (unlinkat(queue_fd(queue), file, 0) != 0 && errno != ENOENT)
-        answer_refusal(call, 503, "The entry could not be removed");
-    else
+    Queue *queue = spool_queue(call->rest->spool, name->ours, &error);
+    if (queue && drop(call->rest->spool, queue, &entry, &error)) {
         answer_empty(call, 204);
+    } else if (g_error_matches(error, FAIL, FAIL_MISSING)) {
+        answer_refusal(call, 404, "No such queue file, or a runner is at work on it: %s", call->args[1]);
+        g_error_free(error);
+    } else {
+        rest_fail(call, error);
+    }
 }
 
 const RestRoute rest_queues[] = {

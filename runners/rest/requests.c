@@ -19,78 +19,64 @@ static json_t *request_json(const Pending *pending)
                      json_time(pending->made_at));
 }
 
-typedef struct Wanted {
-    bool any_owner, none;
-    PendingWaitsFor owner;
-    PendingKind kind;
-    json_t *entries;
-} Wanted;
+enum { OWNER_NO_ONE, OWNER_SUBSCRIBER, OWNER_MODERATOR };
+enum { TYPE_SUBSCRIPTION, TYPE_UNSUBSCRIPTION };
 
-static bool read_wanted(Call *call, Wanted *wanted)
-{
-    const char *owner = form_text(call, "token_owner"), *type = form_text(call, "request_type");
-    wanted->any_owner = owner == NULL;
-    wanted->none = g_strcmp0(owner, "no_one") == 0;
-    wanted->owner = g_strcmp0(owner, "moderator") == 0 ? PENDING_MODERATOR : PENDING_PERSON;
-    wanted->kind = g_strcmp0(type, "unsubscription") == 0 ? PENDING_LEAVE : PENDING_JOIN;
-    static const char *const owners[] = {"no_one", "subscriber", "moderator", NULL};
-    static const char *const types[] = {"subscription", "unsubscription", NULL};
-    if (owner && !g_strv_contains(owners, owner))
-        return form_refuse(call, "token_owner", "Accepted Values are: no_one, subscriber, moderator");
-    return !type || g_strv_contains(types, type) ||
-           form_refuse(call, "request_type", "Accepted Values are: subscription, unsubscription");
-}
+typedef struct Walk {
+    int owner; /* -1: any */
+    int type;
+    Paging paging;
+    json_t *entries; /* of the page */
+    int64_t total;
+} Walk;
 
 static bool gather(const Pending *pending, void *data)
 {
-    const Wanted *wanted = data;
-    if (pending->kind == wanted->kind && !wanted->none && (wanted->any_owner || pending->waits_for == wanted->owner))
-        json_array_append_new(wanted->entries, request_json(pending));
+    Walk *walk = data;
+    int owner = pending->waits_for == PENDING_MODERATOR ? OWNER_MODERATOR : OWNER_SUBSCRIBER;
+    PendingKind kind = walk->type == TYPE_SUBSCRIPTION ? PENDING_JOIN : PENDING_LEAVE;
+    if (pending->kind != kind || (walk->owner >= 0 && walk->owner != owner))
+        return true;
+    if (walk->total++ >= walk->paging.start && json_array_size(walk->entries) < walk->paging.count)
+        json_array_append_new(walk->entries, request_json(pending));
     return true;
 }
 
-/* The requests that the parameters ask for; NULL: it was answered. */
-static json_t *read_requests(Call *call, int64_t now)
+/* Walks the requests that the parameters ask for. False: it was answered. */
+static bool read_requests(Call *call, Walk *walk)
 {
-    Wanted wanted;
     GError *error = NULL;
-    g_autoptr(List) list = form_expect(call, "", "token_owner request_type count page") && read_wanted(call, &wanted)
+    *walk = (Walk){.owner = -1, .type = TYPE_SUBSCRIPTION};
+    g_autoptr(List) list = form_expect(call, "", "token_owner request_type count page") &&
+                                   form_choice(call, "token_owner", "no_one, subscriber, moderator", &walk->owner) &&
+                                   form_choice(call, "request_type", "subscription, unsubscription", &walk->type) &&
+                                   form_paging(call, &walk->paging)
                                ? rest_list(call, 0)
                                : NULL;
     if (!list)
-        return NULL;
-    wanted.entries = json_array();
-    if (pending_each(call->rest->store, list->list_id, now, gather, &wanted, &error))
-        return wanted.entries;
-    json_decref(wanted.entries);
+        return false;
+    walk->entries = json_array();
+    if (pending_each(call->rest->store, list->list_id, g_get_real_time(), gather, walk, &error))
+        return true;
+    json_decref(walk->entries);
     rest_fail(call, error);
-    return NULL;
+    return false;
 }
 
 static void get_all(Call *call)
 {
-    Paging paging;
-    if (!form_paging(call, &paging))
-        return;
-    json_t *entries = read_requests(call, g_get_real_time());
-    if (!entries)
-        return;
-    size_t total = json_array_size(entries);
-    json_t *page = json_array();
-    size_t at = (size_t)MIN(paging.start, (int64_t)total);
-    for (; at < total && json_array_size(page) < paging.count; at++)
-        json_array_append(page, json_array_get(entries, at));
-    json_decref(entries);
-    answer_collection(call, page, (int64_t)total, paging.start);
+    Walk walk;
+    if (read_requests(call, &walk))
+        answer_collection(call, walk.entries, walk.total, walk.paging.start);
 }
 
 static void get_count(Call *call)
 {
-    json_t *entries = read_requests(call, g_get_real_time());
-    if (!entries)
+    Walk walk;
+    if (!read_requests(call, &walk))
         return;
-    answer_json(call, 200, json_pack("{sI}", "count", (json_int_t)json_array_size(entries)));
-    json_decref(entries);
+    answer_json(call, 200, json_pack("{sI}", "count", (json_int_t)walk.total));
+    json_decref(walk.entries);
 }
 
 /* The request of the path; NULL: 404 was answered. */
@@ -120,21 +106,6 @@ static void get_one(Call *call)
         answer_json(call, 200, request_json(pending));
 }
 
-static bool verdict_parse(const char *text, RequestVerdict *verdict)
-{
-    static const char *const names[] = {
-        [REQUEST_ACCEPT] = "accept", [REQUEST_REJECT] = "reject", [REQUEST_DISCARD] = "discard",
-        [REQUEST_DEFER] = "defer"};
-    if (strcmp(text, "hold") == 0)
-        text = "defer";
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-        if (strcmp(names[i], text) == 0) {
-            *verdict = (RequestVerdict)i;
-            return true;
-        }
-    return false;
-}
-
 /* One that waits for its person is not the moderators' yet: to accept it is to confirm it in the person's place, to
  * reject it is to drop it. */
 static bool decide(Work *work, const Pending *pending, RequestVerdict verdict, const char *reason, GError **error)
@@ -151,27 +122,21 @@ static bool decide(Work *work, const Pending *pending, RequestVerdict verdict, c
 
 static void post(Call *call)
 {
+    static const RequestVerdict verdicts[] = {[ACTION_ACCEPT] = REQUEST_ACCEPT, [ACTION_REJECT] = REQUEST_REJECT,
+                                              [ACTION_DISCARD] = REQUEST_DISCARD, [ACTION_DEFER] = REQUEST_DEFER,
+                                              [ACTION_HOLD] = REQUEST_DEFER};
     GError *error = NULL;
-    RequestVerdict verdict;
-    if (!form_expect(call, "action", "reason"))
+    int action = ACTION_DEFER;
+    if (!form_expect(call, "action", "reason") || !form_choice(call, "action", FORM_ACTIONS, &action))
         return;
-    if (!verdict_parse(form_text(call, "action"), &verdict)) {
-        form_refuse(call, "action", "Accepted Values are: hold, reject, discard, accept, defer");
-        return;
-    }
     g_autoptr(Work) work = rest_begin(call);
     if (!work)
         return;
     g_autoptr(Pending) pending = find(call, work_store(work), work_now(work));
     const char *reason = form_text(call, "reason");
-    if (!pending) {
-        work_cancel(work);
-    } else if (!decide(work, pending, verdict, reason && *reason ? reason : NULL, &error)) {
-        work_cancel(work);
-        rest_fail(call, error);
-    } else if (rest_commit(call, work)) {
-        answer_empty(call, 204);
-    }
+    if (pending)
+        rest_finish(call, work, decide(work, pending, verdicts[action], reason && *reason ? reason : NULL, &error),
+                    &error);
 }
 
 const RestRoute rest_requests[] = {

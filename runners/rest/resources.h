@@ -30,12 +30,11 @@ void answer_lists(Call *call, const char *domain);
 
 /* members.c */
 json_t *member_json(Call *call, const Member *member);
-/* Fill criteria with a subscriber as clients write it: a user's id (written into id), an address, or a pattern with *.
- * False: 400 was answered. */
-bool criteria_subscriber(Call *call, const char *subscriber, MemberCriteria *criteria, char id[STORE_ID_SIZE]);
+/* From the parameter subscriber, where it is given: a user's id (written into id), an address, or a pattern with *. */
+void criteria_subscriber(Call *call, MemberCriteria *criteria, char id[STORE_ID_SIZE]);
 /* PATCH of a member. */
 void change_member(Call *call, const Member *member);
-/* From the parameter role, where it is given. */
+/* From the parameter role, where it is given. False: 400 was answered. */
 bool criteria_role(Call *call, MemberCriteria *criteria);
 /* The members that fit, as count and page ask for them. */
 void answer_members(Call *call, MemberCriteria *criteria);

@@ -30,11 +30,6 @@ static void cannot(Call *call, GError *error)
 
 static Store *open_store(Rest *rest, GError **error)
 {
-    g_autoptr(GError) gone = NULL;
-    if (rest->store && !store_present(rest->store, &gone)) {
-        log_warn("%s; opening it anew", gone->message);
-        g_clear_pointer(&rest->store, store_free);
-    }
     if (!rest->store)
         rest->store = store_open(config_string(rest->config, "store", "driver"),
                                  config_string(rest->config, "store", "path"), false, error);
@@ -73,10 +68,18 @@ bool rest_commit(Call *call, Work *work)
     return false;
 }
 
+void rest_finish(Call *call, Work *work, bool done, GError **error)
+{
+    if (done && rest_commit(call, work))
+        answer_empty(call, 204);
+    else if (*error)
+        rest_fail(call, g_steal_pointer(error));
+}
+
 void rest_fail(Call *call, GError *error)
 {
     int status = g_error_matches(error, FAIL, FAIL_MISSING) ? 404
-                 : g_error_matches(error, FAIL, FAIL_EXISTS)  ? 409
+                 : g_error_matches(error, FAIL, FAIL_EXISTS) || g_error_matches(error, FAIL, FAIL_RACE) ? 409
                  : g_error_matches(error, FAIL, FAIL_NEVER) ? 400
                                                             : 503;
     if (status == 503) {
@@ -98,6 +101,16 @@ List *rest_list(Call *call, unsigned index)
 }
 
 /* ---- a call ---- */
+
+/* A database that was replaced while we had it open is opened anew, before anything is read for the call. */
+static void leave_lost_store(Rest *rest)
+{
+    g_autoptr(GError) gone = NULL;
+    if (!rest->store || store_present(rest->store, &gone))
+        return;
+    log_warn("%s; opening it anew", gone->message);
+    g_clear_pointer(&rest->store, store_free);
+}
 
 /* Host comes from the client, and goes into every link of the answer. */
 static bool host_allowed(const char *host)
@@ -177,6 +190,7 @@ static void handle(Http *http, HttpCall *message)
     bool versioned = take_version(&call, &path);
     call.root = root_for(&call);
     if (let_in(door, &call)) {
+        leave_lost_store(&door->rest);
         if (versioned)
             dispatch(&call, path);
         else

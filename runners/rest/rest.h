@@ -61,8 +61,11 @@ typedef struct RestRoute {
 Store *rest_store(Call *call);
 /* A unit of work, begun. NULL: 503 was answered. */
 Work *rest_begin(Call *call);
-/* Commit it. False: 503 was answered, and nothing was done. */
+/* Commit it. False: 503 was answered, and nothing was done. A unit that is not committed is undone when it is freed. */
 bool rest_commit(Call *call, Work *work);
+/* End a change: done, commit it and answer 204; else answer *error (taken), unless that is NULL, for then it was
+ * answered already. */
+void rest_finish(Call *call, Work *work, bool done, GError **error);
 /* The list that argument `index` names by List-Id or posting address. NULL: 404 was answered. */
 List *rest_list(Call *call, unsigned index);
 /* The answer to a failure that is no fault of ours: what exists not, is wrong, or is there already. */
@@ -73,17 +76,27 @@ void rest_fail(Call *call, GError *error); /* takes error */
 /* Reads query and body. False: 400 or 415 was answered. */
 bool form_read(Call *call);
 void form_clear(Form *form);
-/* Refuse what is neither in required nor in optional (names separated by blanks), or is missing of required. A name may
- * end in "=" in required: it must not be empty. False: 400 was answered. */
+/* Refuse what is neither in required nor in optional (names separated by blanks), or is missing of required. False: 400
+ * was answered. */
 bool form_expect(Call *call, const char *required, const char *optional);
 bool form_has(const Call *call, const char *name);
-/* The last value; NULL: there is none. Borrowed. */
+/* The last value; NULL exactly where form_has() is false. Borrowed. */
 const char *form_text(const Call *call, const char *name);
 /* All values, NULL at the end; g_strfreev(). One empty value is none. */
 char **form_words(const Call *call, const char *name);
 /* Yes or no as Python, JSON and people write it. Absent: *value stays. False: 400 was answered. */
 bool form_bool(Call *call, const char *name, bool *value);
 bool form_integer(Call *call, const char *name, int64_t *value);
+/* Absent, or without a value. */
+bool form_is_empty(const Call *call, const char *name);
+/* One of the choices, "hold, reject, discard"; *value is its place among them. Absent: *value stays. False: 400 was
+ * answered. */
+bool form_choice(Call *call, const char *name, const char *choices, int *value);
+/* In the order of the values of Role, Action, DeliveryMode and DeliveryStatus. */
+#define FORM_ROLES "member, owner, moderator, nonmember"
+#define FORM_ACTIONS "hold, reject, discard, accept, defer"
+#define FORM_MODES "regular, plaintext_digests, mime_digests, summary_digests"
+#define FORM_STATUSES "enabled, by_user, by_bounces, by_moderator, unknown"
 /* Answer 400: the value of this parameter is wrong, and why. Returns false. */
 bool form_refuse(Call *call, const char *name, const char *format, ...) G_GNUC_PRINTF(3, 4);
 

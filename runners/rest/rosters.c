@@ -57,7 +57,6 @@ static void delete_roster(Call *call)
     for (char **email = emails; *email; email++) {
         bool gone = false;
         if (role == ROLE_MEMBER && !remove_one(work, list, *email, &gone, &error)) {
-            work_cancel(work);
             rest_fail(call, error);
             return;
         }

@@ -40,7 +40,7 @@ typedef struct Wish {
     const char *list_id, *subscriber;
     const char *posting_address;
     const char *name; /* NULL: none was given */
-    Role role;
+    int role; /* a Role */
     bool pre_verified, pre_confirmed, pre_approved, invitation;
     bool has_welcome, welcome;
     int mode, status; /* -1: not given */
@@ -56,15 +56,13 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Wish, wish_clear)
 
 static bool read_wish(Call *call, Wish *wish)
 {
-    const char *role = form_text(call, "role");
     wish->list_id = form_text(call, "list_id");
     wish->subscriber = form_text(call, "subscriber");
     wish->name = form_text(call, "display_name");
     wish->mode = wish->status = -1;
     wish->has_welcome = form_has(call, "send_welcome_message");
-    if (role && !role_parse(role, &wish->role))
-        return form_refuse(call, "role", "Accepted Values are: member, owner, moderator, nonmember");
-    return form_delivery(call, &wish->mode, &wish->status) && form_bool(call, "pre_verified", &wish->pre_verified) &&
+    return form_choice(call, "role", FORM_ROLES, &wish->role) && form_delivery(call, &wish->mode, &wish->status) &&
+           form_bool(call, "pre_verified", &wish->pre_verified) &&
            form_bool(call, "pre_confirmed", &wish->pre_confirmed) &&
            form_bool(call, "pre_approved", &wish->pre_approved) && form_bool(call, "invitation", &wish->invitation) &&
            form_bool(call, "send_welcome_message", &wish->welcome);
@@ -143,12 +141,10 @@ static void add_other(Call *call, Work *work, const Wish *wish)
     g_autofree char *ban = NULL;
     Store *store = work_store(work);
     if (!ban_check(store, wish->list_id, wish->address, NULL, &ban, &error)) {
-        work_cancel(work);
         rest_fail(call, error);
         return;
     }
     if (ban) {
-        work_cancel(work);
         answer_refusal(call, 400, "Membership is banned");
         return;
     }
@@ -163,7 +159,6 @@ static void add_other(Call *call, Work *work, const Wish *wish)
             answer_member(call, store, wish, wish->role);
         return;
     }
-    work_cancel(work);
     if (g_error_matches(error, FAIL, FAIL_EXISTS)) {
         answer_refusal(call, 400, "%s is already %s %s of %s", wish->address, wish->role == ROLE_OWNER ? "an" : "a",
                        role_text(wish->role), wish->posting_address);
@@ -177,9 +172,6 @@ static void answer_join(Call *call, Work *work, const Wish *wish, const Subscrip
 {
     Store *store = work_store(work);
     int64_t number = number_of(store, PENDING_JOIN, wish->list_id, wish->address, work_now(work));
-    bool waits = made->result == SUBSCRIPTION_ASKED_PERSON || made->result == SUBSCRIPTION_ASKED_MODERATOR;
-    if (made->result != SUBSCRIPTION_DONE && !waits)
-        work_cancel(work);
     switch (made->result) {
     case SUBSCRIPTION_DONE:
         if (rest_commit(call, work))
@@ -228,7 +220,6 @@ static void ask_to_join(Call *call, Work *work, const List *list, const Wish *wi
         answer_join(call, work, wish, &made);
         return;
     }
-    work_cancel(work);
     rest_fail(call, error);
 }
 
@@ -246,10 +237,8 @@ void subscribe(Call *call)
     g_autoptr(List) list = list_find(work_store(work), wish.list_id, NULL);
     if (!list)
         answer_refusal(call, 400, "No such list");
-    if (!list || !find_subscriber(call, work_store(work), &wish)) {
-        work_cancel(work);
+    if (!list || !find_subscriber(call, work_store(work), &wish))
         return;
-    }
     wish.list_id = list->list_id;
     wish.posting_address = list->posting_address;
     if (wish.role == ROLE_MEMBER)
@@ -279,7 +268,6 @@ static void answer_leave(Call *call, Work *work, const Member *member, const Sub
             answer_pending(call, number, "moderator");
         return;
     default:
-        work_cancel(work);
         answer_refusal(call, 404, "%s is no member", member->address);
     }
 }
@@ -295,12 +283,8 @@ void unsubscribe(Call *call, const Member *member)
     if (!work)
         return;
     if (member->role != ROLE_MEMBER) {
-        if (!member_remove(work_store(work), member->list_id, member->role, member->address, &error)) {
-            work_cancel(work);
-            rest_fail(call, error);
-        } else if (rest_commit(call, work)) {
-            answer_empty(call, 204);
-        }
+        rest_finish(call, work, member_remove(work_store(work), member->list_id, member->role, member->address, &error),
+                    &error);
         return;
     }
     g_auto(Subscription) made = {0};
@@ -310,6 +294,5 @@ void unsubscribe(Call *call, const Member *member)
         answer_leave(call, work, member, &made);
         return;
     }
-    work_cancel(work);
     rest_fail(call, error);
 }

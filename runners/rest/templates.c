@@ -185,12 +185,7 @@ static void change(Call *call, bool all)
     }
     if (!work)
         return;
-    if (!fine) {
-        work_cancel(work);
-        rest_fail(call, error);
-    } else if (rest_commit(call, work)) {
-        answer_empty(call, 204);
-    }
+    rest_finish(call, work, fine, &error);
 }
 
 static void patch(Call *call)
@@ -217,12 +212,7 @@ static void delete(Call *call)
     }
     if (!work)
         return;
-    if (!fine) {
-        work_cancel(work);
-        rest_fail(call, error);
-    } else if (rest_commit(call, work)) {
-        answer_empty(call, 204);
-    }
+    rest_finish(call, work, fine, &error);
 }
 
 #define PLACE(path) \

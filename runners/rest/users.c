@@ -5,16 +5,15 @@
 
 #include "base/fail.h"
 #include "base/mailbox.h"
+#include "lists/people.h"
 #include "runners/rest/resources.h"
 #include "store/password.h"
 
 json_t *user_json(const Call *call, const User *user)
 {
     g_autofree char *id = id_text(call, user->id);
-    json_t *object = json_pack("{so sb so}", "created_on", json_time(user->created_at), "is_server_owner",
-                               user->server_owner, "self_link", json_link(call, "users/%s", id));
-    json_object_set_new(object, "user_id",
-                        call->old ? json_loads(id, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL) : json_string(id));
+    json_t *object = json_pack("{so sb so ss}", "created_on", json_time(user->created_at), "is_server_owner",
+                               user->server_owner, "self_link", json_link(call, "users/%s", id), "user_id", id);
     if (user->password)
         json_object_set_new(object, "password", json_words(user->password));
     if (user->display_name && *user->display_name)
@@ -51,7 +50,7 @@ void answer_users(Call *call, const UserCriteria *wanted)
         return;
     criteria.skip = paging.start;
     g_autoptr(GPtrArray) users = user_count(store, &criteria, &total, &error)
-                                     ? user_page(store, &criteria, NULL, MIN(paging.count, G_MAXINT), &error)
+                                     ? user_page(store, &criteria, NULL, paging.count, &error)
                                      : NULL;
     if (!users) {
         rest_fail(call, error);
@@ -83,44 +82,43 @@ static void get_owners(Call *call)
 
 /* ---- making ---- */
 
-static bool create(Call *call, Store *store, char id[STORE_ID_SIZE], GError **error)
+/* Those of the parameters that were sent. False: 400 was answered. */
+static bool read_change(Call *call, const char *password, PersonChange *change)
 {
-    const char *password = form_text(call, "password");
     bool owner = false;
-    if (!user_create(store, form_text(call, "email"), form_text(call, "display_name"), id, error))
+    *change = PERSON_STAYS;
+    change->display_name = form_text(call, "display_name");
+    change->password = form_text(call, password);
+    if (!form_bool(call, "is_server_owner", &owner))
         return false;
-    if (password && *password) {
-        g_autofree char *hash = password_hash(password, error);
-        if (!hash || !user_set_password(store, id, hash, error))
-            return false;
-    }
-    return form_bool(call, "is_server_owner", &owner) && (!owner || user_set_server_owner(store, id, true, error));
+    if (form_has(call, "is_server_owner"))
+        change->server_owner = owner;
+    return true;
 }
 
 static void post(Call *call)
 {
     GError *error = NULL;
+    PersonChange about;
     char id[STORE_ID_SIZE];
-    if (!form_expect(call, "email", "display_name password is_server_owner"))
+    if (!form_expect(call, "email", "display_name password is_server_owner") ||
+        !read_change(call, "password", &about))
         return;
     const char *email = form_text(call, "email");
     g_autoptr(Work) work = rest_begin(call);
     if (!work)
         return;
-    if (create(call, work_store(work), id, &error)) {
+    if (people_create(work, email, &about, id, &error)) {
         g_autofree char *shown = id_text(call, id);
         if (rest_commit(call, work))
             answer_created(call, "users/%s", shown);
-        return;
-    }
-    work_cancel(work);
-    if (g_error_matches(error, FAIL, FAIL_EXISTS)) {
+    } else if (g_error_matches(error, FAIL, FAIL_EXISTS)) {
         answer_refusal(call, 400, "User already exists: %s", email);
         g_error_free(error);
     } else if (g_error_matches(error, FAIL, FAIL_NEVER)) {
         answer_refusal(call, 400, "Invalid email address: %s", email);
         g_error_free(error);
-    } else if (error) {
+    } else {
         rest_fail(call, error);
     }
 }
@@ -137,7 +135,8 @@ static void get_one(Call *call)
 
 typedef bool UserChange(Call *call, Work *work, const User *user, GError **error);
 
-/* Runs one change of the user that the path names, and commits. False: it was answered. */
+/* Runs one change of the user that the path names, and commits. An address that is missing, or another user's, is a
+ * wrong parameter here (400). False: it was answered. */
 static bool run(Call *call, UserChange *function)
 {
     GError *error = NULL;
@@ -147,28 +146,17 @@ static bool run(Call *call, UserChange *function)
     g_autoptr(User) user = find(call, work_store(work));
     if (user && function(call, work, user, &error))
         return rest_commit(call, work);
-    work_cancel(work);
+    if (user && (g_error_matches(error, FAIL, FAIL_EXISTS) || g_error_matches(error, FAIL, FAIL_MISSING)))
+        error->code = FAIL_NEVER;
     if (error)
         rest_fail(call, error);
     return false;
 }
 
-static bool set_password(Store *store, const User *user, const char *password, GError **error)
-{
-    g_autofree char *hash = password_hash(password, error);
-    return hash && user_set_password(store, user->id, hash, error);
-}
-
 static bool change(Call *call, Work *work, const User *user, GError **error)
 {
-    Store *store = work_store(work);
-    bool owner = user->server_owner;
-    const char *password = form_text(call, "cleartext_password");
-    return form_bool(call, "is_server_owner", &owner) &&
-           (!form_has(call, "display_name") ||
-            user_set_name(store, user->id, form_text(call, "display_name"), error)) &&
-           (!password || set_password(store, user, password, error)) &&
-           (owner == user->server_owner || user_set_server_owner(store, user->id, owner, error));
+    PersonChange wanted;
+    return read_change(call, "cleartext_password", &wanted) && people_change(work, user->id, &wanted, error);
 }
 
 static void patch(Call *call)
@@ -185,8 +173,7 @@ static void put(Call *call)
 
 static bool drop(Call *call, Work *work, const User *user, GError **error)
 {
-    work_log(work, "-", "user=%s result=removed", user->id);
-    return user_remove(work_store(work), user->id, error);
+    return people_remove(work, user->id, error);
 }
 
 static void delete(Call *call)
@@ -235,26 +222,11 @@ static void get_addresses(Call *call)
     answer_collection(call, entries, all->len, paging.start);
 }
 
-/* With absorb, who has the address is merged into this user. */
 static bool link_address(Call *call, Work *work, const User *user, GError **error)
 {
-    Store *store = work_store(work);
-    const char *email = form_text(call, "email"), *name = form_text(call, "display_name");
     bool absorb = false;
-    if (!form_bool(call, "absorb_existing", &absorb))
-        return false;
-    g_autoptr(KnownAddress) known = address_find(store, email, NULL);
-    if (known && strcmp(known->user_id, user->id) == 0) {
-        answer_refusal(call, 400, "Address already exists");
-        return false;
-    }
-    if (known && *known->user_id && !absorb) {
-        answer_refusal(call, 400, "Address belongs to other user");
-        return false;
-    }
-    bool linked = known && *known->user_id ? user_merge(store, user->id, known->user_id, error)
-                                           : user_link_address(store, user->id, email, error);
-    return linked && (!name || *name == 0 || address_set_name(store, email, name, error));
+    return form_bool(call, "absorb_existing", &absorb) &&
+           people_link(work, user->id, form_text(call, "email"), form_text(call, "display_name"), absorb, error);
 }
 
 static void post_address(Call *call)
@@ -290,20 +262,7 @@ static void get_preferred(Call *call)
 
 static bool prefer(Call *call, Work *work, const User *user, GError **error)
 {
-    Store *store = work_store(work);
-    const char *email = form_text(call, "email");
-    g_autoptr(KnownAddress) known = address_find(store, email, NULL);
-    if (known && *known->user_id && strcmp(known->user_id, user->id) != 0) {
-        answer_refusal(call, 400, "Address belongs to other user");
-        return false;
-    }
-    if ((!known || !*known->user_id) && !user_link_address(store, user->id, email, error))
-        return false;
-    if (!known || known->verified_at == 0) {
-        answer_refusal(call, 400, "Unverified address: %s", email);
-        return false;
-    }
-    return user_set_preferred(store, email, error);
+    return people_prefer(work, user->id, form_text(call, "email"), error);
 }
 
 static void post_preferred(Call *call)
@@ -316,7 +275,7 @@ static void post_preferred(Call *call)
 
 static bool prefer_none(Call *call, Work *work, const User *user, GError **error)
 {
-    return user_clear_preferred(work_store(work), user->id, error);
+    return people_prefer(work, user->id, NULL, error);
 }
 
 static void delete_preferred(Call *call)

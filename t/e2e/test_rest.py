@@ -18,7 +18,7 @@ def site(tmp_path_factory):
     let_through(directory)
     sink = Sink(tool("smtp-sink"), directory=directory / "sink")
     instance = Instance(sink.port, directory=directory / "site")
-    instance.set(rest.settings(directory, attempts_per_minute="6", max_body_size="64K", max_header_size="8K"))
+    instance.set(rest.settings(directory, attempts_per_minute="6", max_body_size="128K", max_header_size="8K"))
     instance.create_store()
     instance.start()
     yield instance
@@ -100,9 +100,21 @@ def test_bad_bodies(api, body, kind):
     assert answer.status == 400 and answer.json["description"], answer
 
 
+def test_values_that_are_none(api, ant):
+    assert api.json("POST", "domains", {"mail_host": []}).status == 400
+    assert api.json("POST", "users", {"email": [], "password": []}).status == 400
+    assert api.call("POST", f"{ant}/header-matches", header="X-Empty", pattern="x").location
+    assert api.call("PATCH", f"{ant}/header-matches/0", header="").status == 400
+    assert api.call("DELETE", f"{ant}/header-matches").status == 204
+    assert api.json("PATCH", f"{ant}/uris", {"list:user:notice:welcome": []}).status == 204
+    many = {"emails": [f"n{number}@example.com" for number in range(3000)]}
+    assert len(api.call("DELETE", f"{ant}/roster/member", many).json) == 3001, "all of them, and http_etag"
+    assert len(api.call("PATCH", "domains/example.com", {"x" * 60000: "1"}).json["description"]) < 10000
+
+
 def test_other_types_and_sizes(api):
     assert api.raw("POST", "/3.1/domains", b"<a/>", {"Content-Type": "text/xml"}).status == 415
-    assert api.raw("POST", "/3.1/domains", b"a" * 100000, {"Content-Type": "application/json"}).status == 413
+    assert api.raw("POST", "/3.1/domains", b"a" * 200000, {"Content-Type": "application/json"}).status == 413
     assert api.raw("GET", "/3.1/system", headers={"X-Long": "x" * 20000}).status in (400, 413)
 
 
@@ -291,7 +303,9 @@ def test_a_member(api, ant):
     assert api.call("DELETE", preferences).status == 204
     assert sorted(api.call("GET", preferences).json) == ["http_etag", "self_link"]
     assert api.call("GET", f"{member}/all/preferences").json["delivery_status"] == "enabled"
-    old = api.call("GET", f"{ant}/member/changes@example.com", version="3.0").json["self_link"].split("/3.0/")[1]
+    answer = api.call("GET", f"{ant}/member/changes@example.com", version="3.0").json
+    old = answer["self_link"].split("/3.0/")[1]
+    assert answer["member_id"] == int(old.split("/")[1]), "a number, all digits of it"
     assert old.split("/")[1].isdigit() and api.call("GET", old, version="3.0").status == 200
     assert api.call("DELETE", member).status == 204
     assert api.call("GET", member).status == 404

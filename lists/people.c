@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/people.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "store/password.h"
+
+static bool note(Work *work, const char *what, const char *who, const char *result)
+{
+    const Actor *actor = work_actor(work);
+    work_log(work, "-", "%s=<%s> by=<%s> result=%s", what, who, actor->address ? actor->address : "operator", result);
+    return true;
+}
+
+/* ---- users ---- */
+
+static bool apply(Store *store, const char *who, const PersonChange *change, GError **error)
+{
+    g_autofree char *hash = NULL;
+    if (change->password && *change->password && !(hash = password_hash(change->password, error)))
+        return false;
+    return (!change->display_name || user_set_name(store, who, change->display_name, error)) &&
+           (!change->password || user_set_password(store, who, hash, error)) &&
+           (change->server_owner < 0 || user_set_server_owner(store, who, change->server_owner != 0, error));
+}
+
+bool people_create(Work *work, const char *address, const PersonChange *about, char id[STORE_ID_SIZE], GError **error)
+{
+    Store *store = work_store(work);
+    PersonChange more = *about;
+    more.display_name = NULL;
+    return user_create(store, address, about->display_name, id, error) && apply(store, id, &more, error) &&
+           note(work, "user", address, "created");
+}
+
+bool people_change(Work *work, const char *who, const PersonChange *change, GError **error)
+{
+    return apply(work_store(work), who, change, error) && note(work, "user", who, "changed");
+}
+
+bool people_remove(Work *work, const char *who, GError **error)
+{
+    g_autoptr(GError) unknown = NULL;
+    Store *store = work_store(work);
+    g_autoptr(User) user = user_find(store, who, &unknown);
+    if (user)
+        return user_remove(store, user->id, error) && note(work, "user", who, "removed");
+    if (g_error_matches(unknown, FAIL, FAIL_MISSING) && strchr(who, '@'))
+        return people_remove_address(work, who, error);
+    g_propagate_error(error, g_steal_pointer(&unknown));
+    return false;
+}
+
+bool people_merge(Work *work, const char *into, const char *other, GError **error)
+{
+    return user_merge(work_store(work), into, other, error) && note(work, "user", into, "merged");
+}
+
+/* ---- addresses ---- */
+
+/* The address, or *known NULL where nobody has heard of it. */
+static bool look_up(Store *store, const char *address, KnownAddress **known, GError **error)
+{
+    g_autoptr(GError) missing = NULL;
+    *known = address_find(store, address, &missing);
+    if (*known || g_error_matches(missing, FAIL, FAIL_MISSING))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&missing));
+    return false;
+}
+
+bool people_link(Work *work, const char *who, const char *address, const char *name, bool absorb, GError **error)
+{
+    Store *store = work_store(work);
+    g_autoptr(User) user = user_find(store, who, error);
+    g_autoptr(KnownAddress) known = NULL;
+    if (!user || !look_up(store, address, &known, error))
+        return false;
+    bool others = known && *known->user_id;
+    if (others && strcmp(known->user_id, user->id) == 0)
+        return fail(error, FAIL_EXISTS, "Address already exists");
+    if (others && !absorb)
+        return fail(error, FAIL_EXISTS, "Address belongs to other user");
+    return (others ? user_merge(store, user->id, known->user_id, error)
+                   : user_link_address(store, user->id, address, error)) &&
+           (!name || !*name || address_set_name(store, address, name, error)) &&
+           note(work, "address", address, "linked");
+}
+
+bool people_assign(Work *work, const char *address, const char *who, const char *name, char id[STORE_ID_SIZE],
+                   GError **error)
+{
+    Store *store = work_store(work);
+    g_autoptr(User) user = who ? user_find(store, who, error) : NULL;
+    g_autoptr(KnownAddress) known = address_find(store, address, error);
+    if ((who && !user) || !known || (*known->user_id && !address_unlink(store, address, error)))
+        return false;
+    if (!user)
+        return user_create(store, address, name, id, error) && note(work, "address", address, "linked");
+    memcpy(id, user->id, STORE_ID_SIZE);
+    return user_link_address(store, id, address, error) && note(work, "address", address, "linked");
+}
+
+bool people_unlink(Work *work, const char *address, GError **error)
+{
+    g_autoptr(KnownAddress) known = address_find(work_store(work), address, error);
+    if (known && !*known->user_id)
+        return fail(error, FAIL_MISSING, "%s belongs to no user", address);
+    return known && address_unlink(work_store(work), address, error) && note(work, "address", address, "unlinked");
+}
+
+bool people_prefer(Work *work, const char *who, const char *address, GError **error)
+{
+    Store *store = work_store(work);
+    if (!address)
+        return user_clear_preferred(store, who, error) && note(work, "user", who, "prefers-none");
+    g_autoptr(User) user = user_find(store, who, error);
+    g_autoptr(KnownAddress) known = NULL;
+    if (!user || !look_up(store, address, &known, error))
+        return false;
+    if (known && *known->user_id && strcmp(known->user_id, user->id) != 0)
+        return fail(error, FAIL_EXISTS, "Address belongs to other user");
+    if (!known || known->verified_at == 0)
+        return fail(error, known ? FAIL_NEVER : FAIL_MISSING, "Unverified address: %s", address);
+    return (*known->user_id || user_link_address(store, user->id, address, error)) &&
+           user_set_preferred(store, address, error) && note(work, "address", address, "preferred");
+}
+
+bool people_verify(Work *work, const char *address, bool verified, GError **error)
+{
+    g_autoptr(KnownAddress) known = address_find(work_store(work), address, error);
+    if (known && verified && known->verified_at > 0)
+        return true;
+    return known && address_set_verified(work_store(work), address, verified ? work_now(work) : 0, error) &&
+           note(work, "address", address, verified ? "verified" : "unverified");
+}
+
+bool people_name_address(Work *work, const char *address, const char *name, GError **error)
+{
+    return address_set_name(work_store(work), address, name, error) && note(work, "address", address, "named");
+}
+
+bool people_remove_address(Work *work, const char *address, GError **error)
+{
+    return address_remove(work_store(work), address, error) && note(work, "address", address, "removed");
+}
+
+/* ---- preferences ---- */
+
+bool people_set_preferences(Work *work, PreferenceLevel level, const char *who, const Preferences *preferences,
+                            GError **error)
+{
+    Store *store = work_store(work);
+    if (level == PREFERENCES_OF_USER)
+        return user_set_preferences(store, who, preferences, error) && note(work, "user", who, "preferences-changed");
+    if (level == PREFERENCES_OF_ADDRESS)
+        return address_set_preferences(store, who, preferences, error) &&
+               note(work, "address", who, "preferences-changed");
+    g_autoptr(Member) member = member_by_id(store, who, error);
+    if (!member || !member_set_preferences(store, member->list_id, member->role, member->address, preferences, error))
+        return false;
+    work_log(work, member->list_id, "%s=<%s> by=<%s> result=preferences-changed", role_text(member->role),
+             member->address, work_actor(work)->address ? work_actor(work)->address : "operator");
+    return true;
+}

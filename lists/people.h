@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * People are made, changed and removed, with their addresses and with what they prefer everywhere (lists/options.h: on
+ * one list). `who` is a user's id or any of its addresses. Each function writes a line to the log; none leaves entries.
+ *
+ * FAIL_MISSING: there is no such user or address. FAIL_NEVER: it is no valid address. FAIL_EXISTS: as said below.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "lists/work.h"
+
+/* What is known of a user besides addresses. NULL and -1: it stays as it is, or there is none yet. */
+typedef struct PersonChange {
+    const char *display_name; /* "": none */
+    const char *password;     /* in clear; "": none */
+    int server_owner;         /* 0, 1 */
+} PersonChange;
+#define PERSON_STAYS ((PersonChange){.server_owner = -1})
+
+/* Make a user with this address. FAIL_EXISTS: it belongs to a user. */
+bool people_create(Work *work, const char *address, const PersonChange *about, char id[STORE_ID_SIZE], GError **error);
+bool people_change(Work *work, const char *who, const PersonChange *change, GError **error);
+/* Remove a user, or an address that belongs to none, with all that the store knows of it but bans. */
+bool people_remove(Work *work, const char *who, GError **error);
+/* Give all that `other` has to `into`. FAIL_NEVER: they are the same. */
+bool people_merge(Work *work, const char *into, const char *other, GError **error);
+
+/* ---- addresses ---- */
+
+/* Give the address (made when it is not known) to the user; name NULL: it keeps its own. With absorb, the user who has
+ * it becomes a part of this one. FAIL_EXISTS: it is this user's already, or, without absorb, another's. */
+bool people_link(Work *work, const char *who, const char *address, const char *name, bool absorb, GError **error);
+/* Take the address from its user, if it has one, and give it to `who`, or to a new user (NULL) of this name. id is that
+ * of the user who has it then. */
+bool people_assign(Work *work, const char *address, const char *who, const char *name, char id[STORE_ID_SIZE],
+                   GError **error);
+/* Take the address from its user. Its memberships stay with it. FAIL_MISSING: it has none. */
+bool people_unlink(Work *work, const char *address, GError **error);
+/* The user wants mail there where nothing else was said; address NULL: nowhere in particular. An address of nobody
+ * becomes the user's. FAIL_EXISTS: it is another user's. FAIL_NEVER: it was never shown to be the person's own
+ * (people_verify()). */
+bool people_prefer(Work *work, const char *who, const char *address, GError **error);
+/* Take for granted that the address is its user's own, or take that back. */
+bool people_verify(Work *work, const char *address, bool verified, GError **error);
+bool people_name_address(Work *work, const char *address, const char *name, GError **error);
+/* Remove the address with its memberships. */
+bool people_remove_address(Work *work, const char *address, GError **error);
+
+/* ---- preferences ---- */
+
+typedef enum PreferenceLevel { PREFERENCES_OF_USER, PREFERENCES_OF_ADDRESS, PREFERENCES_OF_MEMBER } PreferenceLevel;
+/* Replace what is preferred by a user (who: id or address), an address or a member (who: id). */
+bool people_set_preferences(Work *work, PreferenceLevel level, const char *who, const Preferences *preferences,
+                            GError **error);
