@@ -226,7 +226,7 @@ static void test_held_long(Test *test, gconstpointer data)
     g_autoptr(GBytes) octets = entry_message(notice);
     g_assert_cmpuint(g_bytes_get_size(octets), <, 65536);
     g_autofree char *text = g_strndup(g_bytes_get_data(octets, NULL), g_bytes_get_size(octets));
-    g_autofree char *size = g_strdup_printf("Size:    %zu octets", post->len);
+    g_autofree char *size = g_strdup_printf("Size:    %zu bytes", post->len);
     g_assert_nonnull(strstr(text, size));
     g_assert_nonnull(strstr(text, "Only the start of the message is attached."));
     g_assert_nonnull(strstr(text, "Number:  1\r\n"));
