@@ -31,7 +31,7 @@ bool held_tell_poster(Work *work, const List *list, const Held *held, const char
     g_autofree char *subject = brief(held->subject), *sender = brief(held->sender);
     g_autofree char *number = number_text(held->number), *size = number_text(held->size);
     const TemplateValue values[] = {{"subject", subject}, {"reasons", held->reason}, {"sender", sender},
-                                    {"number", number},   {"size", size},            {"attached", ""}, {0}};
+                                    {"number", number},   {"size", size},            {0}};
     g_autofree char *id = g_strdup_printf("held.%" G_GINT64_FORMAT, held->number);
     g_autoptr(json_t) post = held->meta ? meta_parse(held->meta, strlen(held->meta), NULL) : NULL;
     ListLetter letter = {.template = "held_poster", .values = values, .to = to, .id = id, .date = held->held_at,

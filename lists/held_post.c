@@ -144,7 +144,7 @@ bool held_post_forward(Work *work, int64_t number, const char *address, GError *
     g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, number);
     g_autofree char *size = g_strdup_printf("%" G_GINT64_FORMAT, held->size);
     const TemplateValue values[] = {{"subject", subject}, {"sender", sender}, {"reasons", held->reason},
-                                    {"number", text},     {"size", size},     {"attached", ""}, {0}};
+                                    {"number", text},     {"size", size},     {0}};
     ListLetter letter = {.template = "held_forward", .values = values, .to = address, .attach = NOTICE_MESSAGE,
                          .about = held->message};
     work_log(work, held->list_id, "held=%s by=<%s> result=forwarded to=<%s>", text,

@@ -16,44 +16,44 @@ const char template_common[] =
 /* What is filled in around posts; those of a person only where copies are personal. */
 #define DECORATION \
     "list_name display_name list_address listname list_id mail_host domain description info user_address user_email " \
-    "user_delivered_to user_name user_name_or_address hyperkitty_url"
+    "user_delivered_to user_name user_name_or_address"
 /* What the digest runner fills in (runners/digest/issue_build.c). */
 #define DIGEST \
     "list_name display_name list_address listname posting_address list_id mail_host domain description info " \
     "owner_address request_address leave_address got_list_email got_owner_email got_request_email prefix volume issue"
 #define PERSON "address user_address user_email member"
-#define POST_VALUES "subject reasons sender sender_email number size attached"
-#define BOUNCE PERSON " status reason outcome text score threshold removal warnings_left why"
+#define TOKEN PERSON " token mark days"
+#define POST_VALUES "subject reasons sender sender_email"
+#define HELD POST_VALUES " number size"
+#define BOUNCE PERSON " status reason reasons outcome text score threshold next removal warnings_left"
 
 const TemplateName template_table[] = {
     {"list_created", "domain:admin:notice:new-list", "", "tells the owners that their list was made"},
-    {"held_moderators", "list:admin:action:post", POST_VALUES " mark days", "a post waits for a moderator"},
-    {"request_join", "list:admin:action:subscribe", PERSON " number reason mark days",
-     "somebody wants to join and waits for a moderator"},
-    {"request_leave", "list:admin:action:unsubscribe", PERSON " number reason mark days",
+    {"held_moderators", "list:admin:action:post", HELD " attached mark days", "a post waits for a moderator"},
+    {"request_join", "list:admin:action:subscribe", PERSON " number", "somebody wants to join and waits for a moderator"},
+    {"request_leave", "list:admin:action:unsubscribe", PERSON " number",
      "somebody wants to leave and waits for a moderator"},
     {"bounce_owner_disabled", "list:admin:notice:disable", BOUNCE, "a member gets no more mail because of bounces"},
     {"bounce_owner_score", "list:admin:notice:increment", BOUNCE, "a member's mail came back"},
     {"reminder", "list:admin:notice:pending", "count requests items request_items mark days",
      "the daily reminder of what waits for the moderators"},
     {"bounce_owner_removed", "list:admin:notice:removal", BOUNCE, "a member was removed because of bounces"},
-    {"member_joined", "list:admin:notice:subscribe", PERSON, "tells the owners that somebody joined"},
-    {"bounce_unrecognized", "list:admin:notice:unrecognized", BOUNCE, "a bounce that names nobody"},
-    {"member_left", "list:admin:notice:unsubscribe", PERSON, "tells the owners that somebody left"},
+    {"member_joined", "list:admin:notice:subscribe", PERSON " number", "tells the owners that somebody joined"},
+    {"bounce_unrecognized", "list:admin:notice:unrecognized", "why", "a bounce that names nobody"},
+    {"member_left", "list:admin:notice:unsubscribe", PERSON " number", "tells the owners that somebody left"},
     {"digest_footer", "list:member:digest:footer", DIGEST, "stands below digests"},
-    {NULL, "list:member:digest:header", DECORATION " digest_date volume issue", "stands above digests"},
+    {NULL, "list:member:digest:header", DIGEST, "stands above digests, below the masthead"},
     {"digest_masthead", "list:member:digest:masthead", DIGEST, "begins digests"},
     {NULL, "list:member:generic:footer", DECORATION, "stands below posts where no other footer is set"},
     {NULL, "list:member:regular:footer", DECORATION, "stands below posts, unless the list has msg_footer"},
     {NULL, "list:member:regular:header", DECORATION, "stands above posts, unless the list has msg_header"},
-    {"invite", "list:user:action:invite", PERSON " token mark days reason", "invites somebody to join"},
-    {"confirm_join", "list:user:action:subscribe", PERSON " token mark days", "asks whether somebody wants to join"},
-    {"confirm_leave", "list:user:action:unsubscribe", PERSON " token mark days",
-     "asks whether somebody wants to leave"},
+    {"invitation", "list:user:action:invite", TOKEN, "invites somebody to join"},
+    {"confirm_join", "list:user:action:subscribe", TOKEN, "asks whether somebody wants to join"},
+    {"confirm_leave", "list:user:action:unsubscribe", TOKEN, "asks whether somebody wants to leave"},
     {"goodbye", "list:user:notice:goodbye", PERSON, "says that somebody has left"},
-    {"held_poster", "list:user:notice:hold", POST_VALUES, "tells an author that the post waits"},
+    {"held_poster", "list:user:notice:hold", HELD, "tells an author that the post waits"},
     {"no_more_today", "list:user:notice:no-more-today", PERSON " number", "the last answer that an address gets today"},
-    {"acknowledge", "list:user:notice:post", PERSON " subject", "tells a member that the post was distributed"},
+    {"post_acknowledged", "list:user:notice:post", POST_VALUES, "tells a member that the post was distributed"},
     {"bounce_probe", "list:user:notice:probe", BOUNCE, "asks whether an address works"},
     {"join_rejected", "list:user:notice:refuse", PERSON " reason reasons", "a request to join was refused"},
     {"rejected", "list:user:notice:rejected", POST_VALUES, "tells an author that the post was rejected"},
@@ -61,9 +61,15 @@ const TemplateName template_table[] = {
     {"welcome", "list:user:notice:welcome", PERSON, "welcomes a new member"},
     /* Mailman has none of these; they are named in its way. */
     {"held_many", "list:admin:action:posts", "count items mark days", "several posts wait for a moderator"},
-    {"held_forward", "list:admin:notice:forward", POST_VALUES, "brings a held post to somebody"},
+    {"held_forward", "list:admin:notice:forward", HELD, "brings a held post to somebody"},
     {"bounce_owner_complaint", "list:admin:notice:complaint", BOUNCE, "a member reported a post as spam"},
     {"bounce_unreachable", "domain:admin:notice:unreachable", BOUNCE, "owners of a list cannot be reached"},
+    {"confirm_change_old", "list:user:action:change", TOKEN " new_address",
+     "asks the old address whether another takes its place"},
+    {"confirm_change_new", "list:user:action:change-new", TOKEN " new_address",
+     "asks the new address whether it takes the place of another"},
+    {"confirm_set", "list:user:action:set", TOKEN " options", "asks whether somebody wants to change settings"},
+    {"address_changed", "list:user:notice:change", PERSON " new_address", "says that an address took another's place"},
     {"leave_rejected", "list:user:notice:refuse-leave", PERSON " reason reasons", "a request to leave was refused"},
     {"commands", "list:user:notice:commands", "answers", "answers commands by mail"},
     {NULL, NULL, NULL, NULL},

@@ -14,11 +14,9 @@ bool notices_rejected(const Notices *notices, GError **error)
     g_autofree char *raw = message_value(post->message, "Subject");
     g_autofree char *subject = header_decode(raw ? raw : "-");
     g_autofree char *brief = template_brief(subject), *reasons = post_reasons(post, "\n    ");
-    g_autofree char *size = g_strdup_printf("%zu", post->size);
     const GPtrArray *senders = post_senders(post);
     g_autofree char *sender = template_brief(senders->len > 0 ? senders->pdata[0] : post->sender);
-    const TemplateValue values[] = {{"subject", brief}, {"reasons", reasons}, {"sender", sender},
-                                    {"number", ""},     {"size", size},       {"attached", ""}, {0}};
+    const TemplateValue values[] = {{"subject", brief}, {"reasons", reasons}, {"sender", sender}, {0}};
     g_autofree char *id = g_strdup_printf("rejected.%s", post->trace);
     g_autoptr(GBytes) about = message_octets(post->message);
     ListLetter letter = {.template = "rejected", .to = post->sender, .attach = NOTICE_HEADER, .values = values,

@@ -84,24 +84,22 @@ static bool discard_expired(const JobPlace *place, int64_t *done, GError **error
 
 static bool add_list(const Pending *request, void *data)
 {
-    GPtrArray *lists = data;
-    if (request->waits_for == PENDING_MODERATOR &&
-        !g_ptr_array_find_with_equal_func(lists, request->list_id, g_str_equal, NULL))
-        g_ptr_array_add(lists, g_strdup(request->list_id));
+    if (request->waits_for == PENDING_MODERATOR)
+        g_hash_table_add(data, g_strdup(request->list_id));
     return true;
 }
 
 /* Lists with held posts, and those with requests alone. */
 static bool remind(const JobPlace *place, int64_t *done, GError **error)
 {
-    g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GHashTable) lists = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_auto(GStrv) held = held_lists(place->store, false, error);
     for (char **one = held; one && *one; one++)
-        g_ptr_array_add(lists, g_strdup(*one));
+        g_hash_table_add(lists, g_strdup(*one));
     if (!held || !pending_each(place->store, NULL, place->now, add_list, lists, error))
         return false;
-    g_ptr_array_add(lists, NULL);
-    return work_on_lists(place, g_strdupv((char **)lists->pdata), held_remind, done, error);
+    g_autofree char **names = (char **)g_hash_table_get_keys_as_array(lists, NULL);
+    return work_on_lists(place, g_strdupv(names), held_remind, done, error);
 }
 
 static bool expire_requests(const JobPlace *place, int64_t *done, GError **error)
@@ -141,7 +139,7 @@ const TimerJob timer_jobs[] = {
     {"tickets", HOUR, "tickets", expire_tickets},
     {"autoresponses", DAY, "records", expire_answers},
     {"records", HOUR, "records", forget_records},
-    {"reminders", 0, "posts and requests", remind},
+    {"reminders", 0, "reminded-of", remind},
     {NULL, 0, NULL, NULL},
 };
 

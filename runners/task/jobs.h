@@ -20,7 +20,7 @@ typedef struct JobPlace {
 typedef struct TimerJob {
     const char *name;
     int64_t interval; /* us; 0: once a day, at [task] reminder_time */
-    const char *unit; /* of what it counts, for people: "posts" */
+    const char *unit; /* what it counts, as the log calls it: "posts" */
     /* Adds to *done. What it did before it failed stands. */
     bool (*run)(const JobPlace *place, int64_t *done, GError **error);
 } TimerJob;
