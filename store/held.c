@@ -24,21 +24,10 @@ void held_free(Held *held)
     g_free(held);
 }
 
-/* Numbers are never used twice: people keep them in mails. */
-static bool next_number(Store *store, int64_t *number, GError **error)
-{
-    g_autoptr(Query) query =
-        query_start(store, error, "UPDATE counter SET value = value + 1 WHERE name = 'held' RETURNING value", NULL, 0);
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *number = query_integer(query, 0);
-    return true;
-}
-
 static bool insert(Store *store, Held *held, GError **error)
 {
     int64_t key, number;
-    if (!list_key(store, held->list_id, &key, error) || !next_number(store, &number, error))
+    if (!list_key(store, held->list_id, &key, error) || !store_next_number(store, "held", &number, error))
         return false;
     size_t length = 0;
     const void *octets = held->message ? g_bytes_get_data(held->message, &length) : NULL;

@@ -17,21 +17,11 @@ void outbox_row_free(OutboxRow *row)
     g_free(row);
 }
 
-static bool next_number(Store *store, int64_t *number, GError **error)
-{
-    g_autoptr(Query) query = query_start(
-        store, error, "UPDATE counter SET value = value + 1 WHERE name = 'outbox' RETURNING value", NULL, 0);
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *number = query_integer(query, 0);
-    return true;
-}
-
 static bool add(Store *store, const char *entry, OutboxRow *row, GError **error)
 {
     size_t length;
     const void *octets = g_bytes_get_data(row->message, &length);
-    return next_number(store, &row->number, error) &&
+    return store_next_number(store, "outbox", &row->number, error) &&
            query_run(store, error, NULL,
                      "INSERT INTO outbox (number, entry, queue, meta, recipients, message, made_at, "
                      "touched) VALUES ($1, $2, $3, $4, $5, $6, $7, 0)",

@@ -65,16 +65,6 @@ char *pending_token_hash(const char *token)
     return g_compute_checksum_for_string(G_CHECKSUM_SHA256, lower, -1);
 }
 
-static bool next_number(Store *store, int64_t *number, GError **error)
-{
-    g_autoptr(Query) query = query_start(
-        store, error, "UPDATE counter SET value = value + 1 WHERE name = 'pending' RETURNING value", NULL, 0);
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *number = query_integer(query, 0);
-    return true;
-}
-
 /* Sets *number to that of the row which is there already, or to the next one. */
 static bool find_number(Store *store, const Pending *pending, int64_t list, const char *folded, int64_t *number,
                         GError **error)
@@ -88,7 +78,7 @@ static bool find_number(Store *store, const Pending *pending, int64_t list, cons
         if (step == STEP_ROW)
             *number = query_integer(query, 0);
     }
-    return step == STEP_ROW || (step == STEP_DONE && next_number(store, number, error));
+    return step == STEP_ROW || (step == STEP_DONE && store_next_number(store, "pending", number, error));
 }
 
 static bool put(Store *store, Pending *pending, const char *token, GError **error)

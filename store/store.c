@@ -368,6 +368,16 @@ bool store_id_key(const char *id, int64_t *key)
     return strcmp(id, again) == 0;
 }
 
+bool store_next_number(Store *store, const char *counter, int64_t *number, GError **error)
+{
+    g_autoptr(Query) query = query_open(
+        store, error, "UPDATE counter SET value = value + 1 WHERE name = $1 RETURNING value", TEXT(counter));
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *number = query_integer(query, 0);
+    return true;
+}
+
 /* ---- effects ---- */
 
 bool store_find_effect(Store *store, const char *entry, bool *before, int64_t *number, GError **error)

@@ -145,6 +145,9 @@ int64_t store_key_new(Store *store, GError **error);
 void store_key_id(int64_t key, char id[STORE_ID_SIZE]);
 bool store_id_key(const char *id, int64_t *key);
 
+/* The next number of a counter ("held"); numbers are never used twice, since people keep them in mails. */
+bool store_next_number(Store *store, const char *counter, int64_t *number, GError **error);
+
 bool store_is_transaction_open(const Store *store);
 void *store_connection(Store *store);
 const StoreDriver *store_driver(const Store *store);
