@@ -26,18 +26,6 @@ static json_t *user_row(const User *user)
                      preferences_json(&user->preferences));
 }
 
-/* With --names the preferred address, or else the first; the id when there is none. */
-static bool print_name(Store *store, const User *user, GError **error)
-{
-    g_autoptr(GPtrArray) addresses = user->preferred ? NULL : address_page(store, user->id, NULL, 0, 1, error);
-    if (!user->preferred && !addresses)
-        return false;
-    puts(user->preferred        ? user->preferred
-         : addresses->len > 0 ? ((const KnownAddress *)addresses->pdata[0])->original
-                                : user->id);
-    return true;
-}
-
 static int run_ls(Site *site, int argc, char **argv, GError **error)
 {
     static const Column columns[] = {{"user_id", "USER", COLUMN_TEXT},
@@ -56,10 +44,11 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
         if (!page)
             return TOOL_LATER;
         for (unsigned at = 0; at < page->len; at++) {
-            if (!names)
-                listing_row(listing, user_row(page->pdata[at]));
-            else if (!print_name(store, page->pdata[at], error))
-                return TOOL_LATER;
+            const User *user = page->pdata[at];
+            if (names)
+                puts(user->address ? user->address : user->id);
+            else
+                listing_row(listing, user_row(user));
         }
         if (page->len < PAGE || ferror(stdout))
             return TOOL_OK;

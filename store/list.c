@@ -130,11 +130,12 @@ bool list_exists(Store *store, const char *local, const char *domain, bool *exis
 char **list_names(Store *store, const char *domain, const char *beginning, GError **error)
 {
     g_autofree char *host = g_utf8_strdown(domain, -1), *start = g_utf8_strdown(beginning, -1);
+    g_autofree char *end = g_strconcat(start, "\364\217\277\277", NULL); /* U+10FFFF: behind all that begin so */
     g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT list_name FROM list WHERE mail_host = $1 AND "
-                                        "substr(list_name, 1, length($2)) = $2 ORDER BY list_name",
-                                        TEXT(host), TEXT(start));
+                                        "list_name >= $2 AND list_name < $3 ORDER BY list_name",
+                                        TEXT(host), TEXT(start), TEXT(end));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW)
         g_ptr_array_add(names, g_strdup(query_text(query, 0)));

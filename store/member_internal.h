@@ -56,8 +56,6 @@ bool user_key(Store *store, const char *who, int64_t *person, GError **error);
 /* user.c: gives the address to the person, when it belongs to nobody, or to a user that has nothing else.
  * FAIL_EXISTS. */
 bool user_adopt(Store *store, const Email *address, int64_t person, GError **error);
-/* Reads the preferences of a row, all unset where there is none. */
-bool user_read_preferences(Store *store, const char *sql, int64_t key, Preferences *preferences, GError **error);
 /* Subscriptions of the person by preference become those of the address that was preferred. */
 bool user_settle_subscriptions(Store *store, int64_t person, GError **error);
 

@@ -19,6 +19,7 @@ void user_free(User *user)
     g_free(user->display_name);
     g_free(user->password);
     g_free(user->preferred);
+    g_free(user->address);
     g_free(user);
 }
 
@@ -47,19 +48,11 @@ bool user_key(Store *store, const char *who, int64_t *person, GError **error)
     return step == STEP_ROW || (step == STEP_DONE && no_user(who, error));
 }
 
-bool user_read_preferences(Store *store, const char *sql, int64_t key, Preferences *preferences, GError **error)
-{
-    *preferences = preferences_unset;
-    g_autoptr(Query) query = query_open(store, error, sql, INTEGER(key));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    if (step == STEP_ROW)
-        *preferences = query_preferences(query, 0);
-    return step != STEP_FAILED;
-}
-
 #define USER_COLUMNS \
     "SELECT person.key, COALESCE(display_name, ''), password, server_owner, created_at, " \
-    "(SELECT email FROM address WHERE person = person.key AND preferred = 1) FROM person "
+    "(SELECT email FROM address WHERE person = person.key AND preferred = 1), " \
+    "(SELECT email FROM address WHERE person = person.key ORDER BY preferred DESC, key LIMIT 1), " PREFERENCE_COLUMNS \
+    " FROM person LEFT JOIN person_preference ON person_preference.person = person.key "
 
 static User *read_row(Query *query, int64_t *key)
 {
@@ -71,30 +64,21 @@ static User *read_row(Query *query, int64_t *key)
     user->server_owner = query_integer(query, 3) != 0;
     user->created_at = query_integer(query, 4);
     user->preferred = g_strdup(query_text(query, 5));
+    user->address = g_strdup(query_text(query, 6));
+    user->preferences = query_preferences(query, 7);
     return user;
-}
-
-static bool read_preferences(Store *store, User *user, int64_t key, GError **error)
-{
-    return user_read_preferences(store, "SELECT " PREFERENCE_COLUMNS " FROM person_preference WHERE person = $1", key,
-                                 &user->preferences, error);
 }
 
 User *user_find(Store *store, const char *who, GError **error)
 {
     int64_t key;
-    g_autoptr(User) user = NULL;
     if (!user_key(store, who, &key, error))
         return NULL;
-    {
-        g_autoptr(Query) query = query_open(store, error, USER_COLUMNS "WHERE person.key = $1", INTEGER(key));
-        Step step = query ? query_step(query, error) : STEP_FAILED;
-        if (step == STEP_ROW)
-            user = read_row(query, &key);
-        else if (step == STEP_DONE)
-            no_user(who, error);
-    }
-    return user && read_preferences(store, user, key, error) ? g_steal_pointer(&user) : NULL;
+    g_autoptr(Query) query = query_open(store, error, USER_COLUMNS "WHERE person.key = $1", INTEGER(key));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_DONE)
+        no_user(who, error);
+    return step == STEP_ROW ? read_row(query, &key) : NULL;
 }
 
 /* ---- many ---- */
@@ -166,8 +150,6 @@ static bool walk(Store *store, Walk *walk, GError **error)
                 return false;
             if (!found || walk->skip-- > 0)
                 continue;
-            if (walk->users && !read_preferences(store, user, key, error))
-                return false;
             walk->count++;
             if (walk->users)
                 g_ptr_array_add(walk->users, g_steal_pointer(&chunk->pdata[at]));
@@ -361,21 +343,19 @@ bool user_clear_preferred(Store *store, const char *who, GError **error)
 
 /* ---- two become one ---- */
 
-/* What `into` has not said itself it takes from `from`. */
+/* What `into` has not said itself it takes from `from`. Only persons who set something have a row of preferences. */
 static bool inherit(Store *store, int64_t into, int64_t from, GError **error)
 {
-    Preferences own, other;
-    static const char sql[] = "SELECT " PREFERENCE_COLUMNS " FROM person_preference WHERE person = $1";
-    if (!query_run(store, error, NULL,
-                   "UPDATE person SET "
-                   "display_name = COALESCE(display_name, (SELECT display_name FROM person WHERE key = $2)), "
-                   "password = COALESCE(password, (SELECT password FROM person WHERE key = $2)), "
-                   "server_owner = (SELECT MAX(server_owner) FROM person WHERE key IN ($1, $2)) WHERE key = $1",
-                   INTEGER(into), INTEGER(from)) ||
-        !user_read_preferences(store, sql, into, &own, error) ||
-        !user_read_preferences(store, sql, from, &other, error))
-        return false;
-    return !preferences_are_unset(&own) || replace_preferences(store, into, &other, error);
+    return query_run(store, error, NULL,
+                     "UPDATE person SET "
+                     "display_name = COALESCE(display_name, (SELECT display_name FROM person WHERE key = $2)), "
+                     "password = COALESCE(password, (SELECT password FROM person WHERE key = $2)), "
+                     "server_owner = (SELECT MAX(server_owner) FROM person WHERE key IN ($1, $2)) WHERE key = $1",
+                     INTEGER(into), INTEGER(from)) &&
+           query_run(store, error, NULL,
+                     "UPDATE person_preference SET person = $1 WHERE person = $2 AND NOT EXISTS "
+                     "(SELECT 1 FROM person_preference WHERE person = $1)",
+                     INTEGER(into), INTEGER(from));
 }
 
 static bool merge(Store *store, const char *into, const char *from, GError **error)

@@ -21,6 +21,7 @@ typedef struct User {
     char *display_name; /* "": none */
     char *password;     /* a hash of crypt(5), base/password.h; NULL: none */
     char *preferred;    /* address; NULL: none */
+    char *address;      /* the preferred one, else the first; NULL: there is none */
     bool server_owner;  /* may do everything on this site */
     int64_t created_at;
     Preferences preferences;
