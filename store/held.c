@@ -109,7 +109,7 @@ bool held_select(Store *store, const HeldFilter *filter, HeldEach *each, void *d
                       : filter->list_id ? "SELECT " COLUMNS FROM "WHERE held.list = $1 AND " FILTER
                       : filter->untold  ? "SELECT " COLUMNS FROM "WHERE $1 = 0 AND held.told = 0 AND " FILTER
                                         : "SELECT " COLUMNS FROM "WHERE $1 = 0 AND " FILTER;
-    g_autoptr(Query) query = query_start(store, error, sql, values, G_N_ELEMENTS(values));
+    g_autoptr(Query) query = query_stream_start(store, error, sql, values, G_N_ELEMENTS(values));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         g_autoptr(Held) held = read_row(query);

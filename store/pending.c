@@ -192,13 +192,13 @@ bool pending_each(Store *store, const char *list_id, int64_t now, PendingEach *e
     if (list_id && !list_key(store, list_id, &key, error))
         return false;
     g_autoptr(Query) query =
-        list_id ? query_open(store, error,
-                             "SELECT " COLUMNS FROM "WHERE pending.list = $1 AND pending.expires_at > $2 "
-                             "ORDER BY pending.number",
-                             INTEGER(key), INTEGER(now))
-                : query_open(store, error,
-                             "SELECT " COLUMNS FROM "WHERE pending.expires_at > $1 ORDER BY pending.number",
-                             INTEGER(now));
+        list_id ? query_stream(store, error,
+                               "SELECT " COLUMNS FROM "WHERE pending.list = $1 AND pending.expires_at > $2 "
+                               "ORDER BY pending.number",
+                               INTEGER(key), INTEGER(now))
+                : query_stream(store, error,
+                               "SELECT " COLUMNS FROM "WHERE pending.expires_at > $1 ORDER BY pending.number",
+                               INTEGER(now));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         g_autoptr(Pending) pending = read_row(query);
@@ -212,8 +212,8 @@ bool pending_count(Store *store, int64_t now, int64_t *count, int64_t *oldest, G
 {
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT count(*), COALESCE(min(made_at), 0) FROM pending "
-                                        "WHERE waits_for = $1 AND expires_at > $2",
-                                        INTEGER(PENDING_MODERATOR), INTEGER(now));
+                                        "WHERE waits_for = 1 AND expires_at > $1",
+                                        INTEGER(now));
     if (!query || query_step(query, error) != STEP_ROW)
         return false;
     *count = query_integer(query, 0);
