@@ -12,12 +12,11 @@ static gboolean json, names;
 
 static const ListSetting *setting_find(const char *name, GError **error)
 {
-    for (const ListSetting *setting = list_settings; setting->name; setting++)
-        if (strcmp(setting->name, name) == 0)
-            return setting;
-    g_autofree char *shown = g_utf8_make_valid(name, -1);
-    command_usage(error, "there is no setting '%s'; listrunner list show LIST shows all", shown);
-    return NULL;
+    const ListSetting *setting = list_setting_find(name, NULL);
+    g_autofree char *shown = setting ? NULL : g_utf8_make_valid(name, -1);
+    if (!setting)
+        command_usage(error, "there is no setting '%s'; listrunner list show LIST shows all", shown);
+    return setting;
 }
 
 static json_t *setting_value(const List *list, const ListSetting *setting)

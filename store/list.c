@@ -359,40 +359,32 @@ static bool delete_setting(Store *store, int64_t key, const char *name, GError *
                      TEXT(name));
 }
 
-/* Rows are only for what differs from the default. */
-static bool write_setting(Store *store, const char *list_id, const ListSetting *setting, const char *value,
-                          GError **error)
+/* Rows are only for what differs from the default. value NULL: the default. */
+static bool write_setting(Store *store, const char *list_id, const char *name, const char *value, GError **error)
 {
     int64_t key;
-    g_autoptr(List) list = list_by_id(store, list_id, error);
+    const ListSetting *setting = list_setting_find(name, error);
+    g_autoptr(List) list = setting ? list_by_id(store, list_id, error) : NULL;
     if (!list || !list_key(store, list->list_id, &key, error))
         return false;
-    if (!value)
-        return delete_setting(store, key, setting->name, error);
-    g_autofree char *kept = list_setting_canonical(list, setting, value, error);
+    g_autofree char *kept = value ? list_setting_canonical(setting, value, error) : NULL;
     g_autofree char *fallback = list_setting_fallback(setting, list->list_name);
-    if (!kept)
+    if (value && !kept)
         return false;
-    return strcmp(kept, fallback) == 0 ? delete_setting(store, key, setting->name, error)
-                                       : insert_setting(store, key, setting->name, kept, error);
-}
-
-static bool change_setting(Store *store, const char *list_id, const char *name, const char *value, GError **error)
-{
-    const ListSetting *setting = list_setting_find(name, error);
-    Write write;
-    return setting && write_begin(store, &write, error) &&
-           write_end(store, &write, write_setting(store, list_id, setting, value, error), error);
+    return !kept || strcmp(kept, fallback) == 0 ? delete_setting(store, key, name, error)
+                                                : insert_setting(store, key, name, kept, error);
 }
 
 bool list_set(Store *store, const char *list_id, const char *name, const char *value, GError **error)
 {
-    return change_setting(store, list_id, name, value, error);
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write, write_setting(store, list_id, name, value, error), error);
 }
 
 bool list_reset(Store *store, const char *list_id, const char *name, GError **error)
 {
-    return change_setting(store, list_id, name, NULL, error);
+    return list_set(store, list_id, name, NULL, error);
 }
 
 /* ---- posts ---- */

@@ -115,6 +115,11 @@ extern const ListSetting list_settings[]; /* ended by an element without name */
  * "\,"; list_set() takes that, and lines too. */
 char *list_get(const List *list, const char *name, GError **error);
 
+/* The row of a setting; FAIL_MISSING: there is no such. */
+const ListSetting *list_setting_find(const char *name, GError **error);
+/* Checks a value and returns it as it is kept, g_free(); NULL with FAIL_NEVER, which names what is allowed. */
+char *list_setting_canonical(const ListSetting *setting, const char *value, GError **error);
+
 /* Checks and stores one setting. FAIL_NEVER names what is allowed. */
 bool list_set(Store *store, const char *list_id, const char *name, const char *value, GError **error);
 bool list_reset(Store *store, const char *list_id, const char *name, GError **error);

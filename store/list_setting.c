@@ -387,9 +387,8 @@ static char *canonical_text(const ListSetting *setting, const char *value, GErro
     return form_allowed(setting, value, error) ? g_strdup(value) : NULL;
 }
 
-char *list_setting_canonical(const List *list, const ListSetting *setting, const char *value, GError **error)
+char *list_setting_canonical(const ListSetting *setting, const char *value, GError **error)
 {
-    (void)list;
     if (!g_utf8_validate(value, -1, NULL)) {
         fail(error, FAIL_NEVER, "%s: the value is not UTF-8", setting->name);
         return NULL;

@@ -165,7 +165,4 @@ char *pending_token_hash(const char *token);
 void list_settings_default(List *list);
 bool list_setting_apply(List *list, const char *name, const char *value, GError **error);
 void list_settings_clear(List *list);
-/* Checks value and returns it as it is kept; NULL with error. */
-char *list_setting_canonical(const List *list, const ListSetting *setting, const char *value, GError **error);
 char *list_setting_fallback(const ListSetting *setting, const char *list_name);
-const ListSetting *list_setting_find(const char *name, GError **error);
