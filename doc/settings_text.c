@@ -69,6 +69,15 @@ static void append_choices(GString *text, const char *choices)
         g_string_append_printf(text, " One of %s.", joined);
 }
 
+#define TIME_UNIT "seconds, or as in 500ms, 10m, 36h, 7d"
+#define SIZE_UNIT "bytes, or as in 64K, 32M, 1G"
+
+static void append_unit(GString *text, const char *unit)
+{
+    if (unit)
+        g_string_append_printf(text, " Unit: %s.", unit);
+}
+
 /* What a key allows: " From 1 to 10. Unit: mails.", or " One of a, b." */
 static void append_allowed(GString *text, const ConfigKey *key)
 {
@@ -76,8 +85,10 @@ static void append_allowed(GString *text, const ConfigKey *key)
     append_choices(text, key->choices);
     if (range)
         g_string_append_printf(text, " From %s.", range);
-    if (key->unit)
-        g_string_append_printf(text, " Unit: %s.", key->unit);
+    append_unit(text, key->unit             ? key->unit
+                      : key->type == CONFIG_DURATION ? TIME_UNIT
+                      : key->type == CONFIG_SIZE     ? SIZE_UNIT
+                                                     : NULL);
 }
 
 /* ---- sections ---- */
@@ -215,6 +226,14 @@ static void print_item(const char *name, const char *value, const char *type)
     printf("\n.Pq Em %s\n", type);
 }
 
+/* A line as it would be typed. */
+static void print_example(const char *line)
+{
+    g_autoptr(GString) text = g_string_new(line);
+    g_string_replace(text, "\\", "\\e", 0);
+    printf(".Bd -literal -compact -offset indent\n%s\n.Ed\n", text->str);
+}
+
 static void print_manual_key(const ConfigKey *key)
 {
     g_autofree char *fallback = key->fallback ? default_shown(key->fallback) : NULL;
@@ -226,6 +245,10 @@ static void print_manual_key(const ConfigKey *key)
         g_string_append(text, " Default: none.");
     print_item(key->name, fallback, type_names[key->type]);
     print_mdoc(text->str);
+    if (key->example) {
+        g_autofree char *line = g_strdup_printf("%s = %s", key->name, key->example);
+        print_example(line);
+    }
 }
 
 /* Where the default of a built-in member is another than its family's. */
@@ -261,18 +284,21 @@ static void print_list_setting(const ListSetting *setting)
     g_autoptr(GString) text = g_string_new(setting->about);
     if (setting->type == SETTING_CHOICE)
         append_choices(text, setting->choices);
-    if (setting->max > 0 && setting->type == SETTING_INTEGER)
-        g_string_append_printf(text, " From %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ".", setting->min, setting->max);
-    if (setting->unit)
-        g_string_append_printf(text, " Unit: %s.", setting->unit);
-    if (setting->placeholders)
-        g_string_append_printf(text, " Filled in: %s.", setting->placeholders);
+    if (setting->type == SETTING_INTEGER)
+        g_string_append_printf(text, " From %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ".", setting->min,
+                               setting->max > 0 ? setting->max : LIST_INTEGER_MAX);
+    if (setting->type == SETTING_INTERVAL)
+        g_string_append(text, " From 0 to 3650d.");
+    append_unit(text, setting->type == SETTING_INTERVAL ? TIME_UNIT : setting->unit);
+    if (setting->type == SETTING_TEXT)
+        g_string_append_printf(text, " Filled in: %s.", setting->placeholders ? setting->placeholders : "nothing");
+    if (!*setting->fallback)
+        g_string_append(text, " Default: empty.");
     print_item(setting->name, setting->fallback, list_type_names[setting->type]);
     print_mdoc(text->str);
     if (setting->example) {
-        g_autoptr(GString) example = g_string_new(setting->example);
-        g_string_replace(example, "\\", "\\e", 0);
-        printf(".Dl listrunner list set LIST '%s=%s'\n", setting->name, example->str);
+        g_autofree char *line = g_strdup_printf("listrunner list set LIST '%s=%s'", setting->name, setting->example);
+        print_example(line);
     }
 }
 

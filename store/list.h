@@ -94,6 +94,8 @@ typedef enum SettingType {
     SETTING_PASSWORD, /* only its hash is kept, and nobody gets to see it */
 } SettingType;
 
+#define LIST_INTEGER_MAX INT64_C(1000000000)
+
 typedef struct ListSetting {
     const char *name;
     SettingType type;
@@ -102,7 +104,7 @@ typedef struct ListSetting {
     const char *choices;  /* CHOICE: "never|private|public", in the order of the enum; WORDS: "patterns" or NULL
                              (any); LINE: "address", "language" or NULL */
     const char *about;    /* what it does, in sentences, for people */
-    int64_t min, max;     /* INTEGER: the range; max 0: from 0 to 1000000000 */
+    int64_t min, max;     /* INTEGER: the range; max 0: from 0 to LIST_INTEGER_MAX */
     const char *unit;     /* of a number: "days" */
     const char *placeholders; /* TEXT: what is filled in, "$list_name, $list_id"; NULL: nothing */
     const char *example;  /* a value; NULL: the type and the default say enough */

@@ -72,7 +72,7 @@ static const ConfigKey transport_keys[] = {
      .about = "How mail leaves: smtp and lmtp hand it to one relay, mx to the MX hosts of each recipient's domain."},
     {"host", STRING("127.0.0.1"),
      .about = "The relay's name or address, or unix:PATH for a socket of this host."},
-    {"port", INTEGER("25", 1, 65535, NULL),
+    {"port", INTEGER("25", 1, 65535, "number of a TCP port"),
      .about = "The relay's port, or that of the MX hosts; LMTP must not be spoken on 25."},
     {"concurrency", INTEGER("20", 1, 65536, "sessions"),
      .about = "The most transactions under way at once to one destination. The instances of out share them, but "
@@ -84,7 +84,7 @@ static const ConfigKey transport_keys[] = {
      .about = "How far each success raises that number: x, x/y, x/concurrency or x/sqrt_concurrency, x from 0 to 1."},
     {"destination_concurrency_negative_feedback", FEEDBACK("1"),
      .about = "How far each failure of the destination lowers it, in the same forms."},
-    {"destination_concurrency_failed_cohort_limit", INTEGER("1", 0, 1000000, NULL),
+    {"destination_concurrency_failed_cohort_limit", INTEGER("1", 0, 1000000, "windows of failures"),
      .about = "After so many times the number of transactions in a row have failed, the destination is dead for a "
       "time; 0: never."},
     {"destination_dead_min", DURATION("0", 0, 7 * DAY),
@@ -121,7 +121,7 @@ static const ConfigKey transport_keys[] = {
      .about = "How many transactions may overtake before they are earned."},
     {"delivery_slot_discount", INTEGER("50", 0, 100, "percent"),
      .about = "How much of the price of overtaking need not be earned before."},
-    {"minimum_delivery_slots", INTEGER("3", 0, 1000000, NULL),
+    {"minimum_delivery_slots", INTEGER("3", 0, 1000000, "times delivery_slot_cost"),
      .about = "Entries of fewer than so many times delivery_slot_cost transactions are not overtaken."},
     {"xverp", BOOL("no"),
      .about = "Whether the relay makes the envelope senders of each recipient (XVERP of Postfix), where it offers "
