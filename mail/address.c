@@ -244,15 +244,6 @@ bool address_split(const char *mailbox, char **local, char **domain)
     return true;
 }
 
-char *address_normalise(const char *mailbox)
-{
-    g_autofree char *local = NULL, *domain = NULL;
-    if (!address_split(mailbox, &local, &domain))
-        return g_strdup(mailbox);
-    g_autofree char *lowered = mailbox_key(domain);
-    return g_strconcat(local, "@", lowered, NULL);
-}
-
 char *address_key(const char *mailbox)
 {
     return mailbox_key(mailbox);

@@ -33,9 +33,6 @@ GPtrArray *address_list_new(void);
 /* Cuts at the last @. Either may be NULL. False: there is none, or a side is empty. */
 bool address_split(const char *mailbox, char **local, char **domain);
 
-/* The local part as it is, the domain in lower case; g_free(). */
-char *address_normalise(const char *mailbox);
-
 /* For look-ups and comparing: all in lower case (UTF-8 case-folded where it is UTF-8), without needless quotes;
  * g_free(). */
 char *address_key(const char *mailbox);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mail/mime.h"
+#include "mail/transfer.h"
 
 #define BASE64_LINE 76
 #define FIRST_MAX 4096      /* octets of a part in which its first line is looked for */
@@ -32,34 +33,13 @@ static void add_octet(Decoded *decoded, char octet, size_t place)
     g_array_append_val(decoded->places, place);
 }
 
-static int hex_pair(const char *at)
-{
-    int high = g_ascii_xdigit_value(at[0]), low = high < 0 ? -1 : g_ascii_xdigit_value(at[1]);
-    return low < 0 ? -1 : high * 16 + low;
-}
-
-/* Past a soft line break at at ("=", blanks, line end), or at itself when there is none. */
-static const char *skip_soft_break(const char *at, const char *end)
-{
-    const char *next = at + 1;
-    while (next < end && (*next == ' ' || *next == '\t' || *next == '\r'))
-        next++;
-    return next < end && *next == '\n' ? next + 1 : at;
-}
-
 static void decode_quoted(const char *body, size_t length, Decoded *decoded)
 {
-    const char *end = body + length;
-    for (const char *at = body; at < end;) {
+    for (const char *at = body, *end = body + length; at < end;) {
         size_t place = (size_t)(at - body);
-        const char *next = *at == '=' ? skip_soft_break(at, end) : at;
-        int octet = *at == '=' && end - at > 2 ? hex_pair(at + 1) : -1;
-        if (next > at) {
-            at = next;
-        } else {
-            add_octet(decoded, octet >= 0 ? (char)octet : *at, place);
-            at += octet >= 0 ? 3 : 1;
-        }
+        int octet = transfer_take_quoted(&at, end);
+        if (octet >= 0)
+            add_octet(decoded, (char)octet, place);
     }
 }
 
@@ -74,11 +54,7 @@ static void decode(const MimePart *part, size_t most, Decoded *decoded)
     size_t length = MIN(part->body_length, most);
     *decoded = (Decoded){g_string_new(NULL), g_array_new(FALSE, FALSE, sizeof(size_t))};
     if (is_base64(part)) {
-        int state = 0;
-        guint save = 0;
-        g_string_set_size(decoded->text, part->body_length / 4 * 3 + 3);
-        g_string_set_size(decoded->text, g_base64_decode_step(part->body, part->body_length,
-                                                              (guchar *)decoded->text->str, &state, &save));
+        transfer_decode_base64(part->body, part->body_length, decoded->text);
         return;
     }
     if (g_str_equal(part->encoding, "quoted-printable"))

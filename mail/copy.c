@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "mail/header.h"
+#include "mail/transfer.h"
 
 #define SECRET_OCTETS 16
 #define SECRET_LENGTH (2 * SECRET_OCTETS)
@@ -280,7 +281,7 @@ static char *to_qp(const char *text)
         if (plain)
             g_string_append_c(out, *at);
         else
-            g_string_append_printf(out, "=%02X", octet);
+            transfer_encode_byte(out, octet);
         column += plain ? 1 : 3;
     }
     if (out->len > 0)

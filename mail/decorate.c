@@ -5,26 +5,27 @@
 #include <string.h>
 
 #include "mail/parameter.h"
+#include "mail/transfer.h"
 
 #define QP_LINE 76
 
 /* What the header says of the body. */
-typedef struct Content {
+typedef struct BodyForm {
     char *type;     /* "text/plain" */
     char *charset;  /* lower case, "us-ascii" when not given */
     char *encoding; /* lower case, "7bit" when not given */
     char *boundary; /* or NULL */
     bool flowed;    /* RFC 3676: a line that ends with a blank goes on in the next */
-} Content;
+} BodyForm;
 
-static void content_clear(Content *content)
+static void content_clear(BodyForm *content)
 {
     g_free(content->type);
     g_free(content->charset);
     g_free(content->encoding);
     g_free(content->boundary);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Content, content_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(BodyForm, content_clear)
 
 /* The value of the field, missing where there is none; false: there are several. g_free() */
 static bool only_value(const Message *message, const char *name, const char *missing, char **value)
@@ -48,7 +49,7 @@ static bool is_inline(const Message *message)
 
 /* Lower case. The type is "" where the fields can be read in two ways, or where the body is an attachment: nothing is
  * joined to that. */
-static void read_content(const Message *message, Content *content)
+static void read_content(const Message *message, BodyForm *content)
 {
     g_autofree char *field = NULL, *encoding = NULL, *charset = NULL, *format = NULL;
     bool clear = only_value(message, "Content-Type", "text/plain", &field);
@@ -147,7 +148,7 @@ static char *to_qp(const char *text, const char *secret)
         else if (plain && !(octet == '.' && column == 0))
             g_string_append_c(out, *at);
         else
-            g_string_append_printf(out, "=%02X", octet);
+            transfer_encode_byte(out, octet);
         column += width;
         at += mark ? COPY_MARK_LENGTH - 1 : 0;
     }
@@ -174,13 +175,13 @@ static bool holds_ascii(const char *charset)
     return false;
 }
 
-static bool is_utf8(const Content *content)
+static bool is_utf8(const BodyForm *content)
 {
     return strcmp(content->charset, "utf-8") == 0 || strcmp(content->charset, "utf8") == 0;
 }
 
 /* The text as it stands in this content; NULL when it cannot stand there. */
-static char *joinable(const char *text, const Decoration *decoration, const Content *content)
+static char *joinable(const char *text, const Decoration *decoration, const BodyForm *content)
 {
     bool qp = strcmp(content->encoding, "quoted-printable") == 0;
     bool octets = strcmp(content->encoding, "8bit") == 0 || strcmp(content->encoding, "binary") == 0;
@@ -218,7 +219,7 @@ static bool goes_on(const char *text, size_t length, bool qp, bool flowed)
 }
 
 /* What the text needs before something is joined behind it. */
-static const char *missing_end(GBytes *body, const Content *content)
+static const char *missing_end(GBytes *body, const BodyForm *content)
 {
     size_t length;
     const char *octets = g_bytes_get_data(body, &length);
@@ -239,7 +240,7 @@ static void remove_sums(Message *message)
     message_remove(message, "Lines");
 }
 
-static bool join(Message *message, const Decoration *decoration, const Content *content, Decorated *result)
+static bool join(Message *message, const Decoration *decoration, const BodyForm *content, Decorated *result)
 {
     if (strcmp(content->type, "text/plain") != 0)
         return false;
@@ -326,7 +327,7 @@ static bool find_delimiters(const Decorated *result, const char *boundary, size_
     return false;
 }
 
-static bool extend_mixed(Message *message, const Decoration *decoration, const Content *content, Decorated *result)
+static bool extend_mixed(Message *message, const Decoration *decoration, const BodyForm *content, Decorated *result)
 {
     size_t first = 0, last = 0;
     if (strcmp(content->type, "multipart/mixed") != 0 || !content->boundary || !*content->boundary ||
@@ -408,7 +409,7 @@ static void wrap(Message *message, const Decoration *decoration, Decorated *resu
 
 void decorate(Message *message, const Decoration *decoration, Decorated *result)
 {
-    g_auto(Content) content = {0};
+    g_auto(BodyForm) content = {0};
     *result = (Decorated){g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref), message_body(message)};
     bool any = (decoration->header && *decoration->header) || (decoration->footer && *decoration->footer);
     read_content(message, &content);

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "mail/transfer.h"
+
 #define LINE_MAX_LENGTH 76
 #define WORD_MAX 75
 #define WORD_OVERHEAD 12 /* =?utf-8?b?...?= */
@@ -14,7 +16,7 @@
 /* One encoded word in a value. */
 typedef struct Word {
     char *charset;
-    GByteArray *octets;
+    GString *octets;
     const char *end; /* what follows it */
 } Word;
 
@@ -23,33 +25,22 @@ static bool is_blank(char octet)
     return octet == ' ' || octet == '\t' || octet == '\r' || octet == '\n';
 }
 
-static void decode_quoted(const char *text, size_t length, GByteArray *octets)
+/* The Q encoding: quoted-printable in which an underscore is a blank. */
+static void decode_q(const char *text, size_t length, GString *octets)
 {
-    for (size_t at = 0; at < length; at++) {
-        guint8 octet = (guint8)text[at];
-        if (octet == '_')
-            octet = ' ';
-        if (octet == '=' && at + 2 < length && g_ascii_isxdigit(text[at + 1]) && g_ascii_isxdigit(text[at + 2])) {
-            octet = (guint8)(g_ascii_xdigit_value(text[at + 1]) << 4 | g_ascii_xdigit_value(text[at + 2]));
-            at += 2;
-        }
-        g_byte_array_append(octets, &octet, 1);
+    for (const char *at = text, *end = text + length; at < end;) {
+        int byte = *at == '_' ? (at++, ' ') : transfer_take_quoted(&at, end);
+        if (byte >= 0)
+            g_string_append_c(octets, (char)byte);
     }
-}
-
-static void decode_base64(const char *text, size_t length, GByteArray *octets)
-{
-    gint state = 0;
-    guint save = 0;
-    g_autofree guchar *decoded = g_malloc(length / 4 * 3 + 3);
-    gsize count = g_base64_decode_step(text, length, decoded, &state, &save);
-    g_byte_array_append(octets, decoded, (guint)count);
 }
 
 static void word_clear(Word *word)
 {
     g_clear_pointer(&word->charset, g_free);
-    g_clear_pointer(&word->octets, g_byte_array_unref);
+    if (word->octets)
+        g_string_free(word->octets, TRUE);
+    word->octets = NULL;
 }
 
 /* Reads an encoded word at at: =?charset[*language]?B or Q?text?= */
@@ -70,17 +61,17 @@ static bool read_word(const char *at, Word *word)
         return false;
     const char *star = memchr(charset, '*', (size_t)(mark - charset));
     word->charset = g_strndup(charset, (size_t)((star ? star : mark) - charset));
-    word->octets = g_byte_array_new();
+    word->octets = g_string_new(NULL);
     word->end = end + 2;
     if (encoding == 'B')
-        decode_base64(text, (size_t)(end - text), word->octets);
+        transfer_decode_base64(text, (size_t)(end - text), word->octets);
     else
-        decode_quoted(text, (size_t)(end - text), word->octets);
+        decode_q(text, (size_t)(end - text), word->octets);
     return true;
 }
 
 /* Converts octets; what the charset does not know becomes U+FFFD. */
-static void append_converted(GString *text, const char *charset, const GByteArray *octets)
+static void append_converted(GString *text, const char *charset, const GString *octets)
 {
     if (octets->len == 0)
         return;
@@ -88,11 +79,11 @@ static void append_converted(GString *text, const char *charset, const GByteArra
     if (g_ascii_strcasecmp(charset, "utf-8") != 0)
         converter = g_iconv_open("UTF-8", charset);
     if (converter == (GIConv)-1) {
-        g_autofree char *valid = g_utf8_make_valid((const char *)octets->data, (gssize)octets->len);
+        g_autofree char *valid = g_utf8_make_valid(octets->str, (gssize)octets->len);
         g_string_append(text, valid);
         return;
     }
-    char *from = (char *)octets->data;
+    char *from = octets->str;
     gsize left = octets->len;
     while (left > 0) {
         char buffer[512], *to = buffer;
@@ -125,7 +116,7 @@ static const char *append_words(GString *text, const char *at)
             break;
         end = next.end;
         if (g_ascii_strcasecmp(word.charset, next.charset) == 0) {
-            g_byte_array_append(word.octets, next.octets->data, next.octets->len);
+            g_string_append_len(word.octets, next.octets->str, (gssize)next.octets->len);
             word_clear(&next);
         } else {
             append_converted(text, word.charset, word.octets);

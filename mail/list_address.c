@@ -44,20 +44,20 @@ void list_address_free(ListAddress *address)
 }
 
 /* A search for one mailbox. */
-typedef struct Search {
+typedef struct MailboxSearch {
     const char *domain;
     ListAddressExists *exists;
     void *data;
     unsigned asked;
-} Search;
+} MailboxSearch;
 
-static bool may_ask(const Search *search)
+static bool may_ask(const MailboxSearch *search)
 {
     return search->asked < LIST_ADDRESS_LOOKUPS;
 }
 
 /* Asks for local as a list; on success *found is set when there is one. */
-static bool ask(Search *search, const char *local, ListAddressTo to, ListAddress **found, GError **error)
+static bool ask(MailboxSearch *search, const char *local, ListAddressTo to, ListAddress **found, GError **error)
 {
     if (!*local || !may_ask(search))
         return true;
@@ -77,7 +77,7 @@ static bool ask(Search *search, const char *local, ListAddressTo to, ListAddress
 }
 
 /* A list of that very name, or one with a suffix behind. */
-static bool ask_both(Search *search, const char *local, ListAddress **found, GError **error)
+static bool ask_both(MailboxSearch *search, const char *local, ListAddress **found, GError **error)
 {
     if (!ask(search, local, LIST_ADDRESS_POSTING, found, error))
         return false;
@@ -108,7 +108,8 @@ static char *unquote(char *local)
 }
 
 /* Where the delimiter is the dash of the suffixes: "my-list-bounces-anne=x.org" is not what "my" is asked for. */
-static bool search_dashes(Search *search, const char *local, const char *given, ListAddress **found, GError **error)
+static bool search_dashes(MailboxSearch *search, const char *local, const char *given, ListAddress **found,
+                          GError **error)
 {
     for (const char *cut = strchr(local, '-'); cut && !*found && may_ask(search); cut = strchr(cut + 1, '-'))
         for (size_t at = 0; at < G_N_ELEMENTS(suffixes) && !*found; at++) {
@@ -124,7 +125,7 @@ static bool search_dashes(Search *search, const char *local, const char *given, 
     return true;
 }
 
-static bool search_all(Search *search, const char *local, const char *given, char delimiter, ListAddress **found,
+static bool search_all(MailboxSearch *search, const char *local, const char *given, char delimiter, ListAddress **found,
                        GError **error)
 {
     if (!ask_both(search, local, found, error))
@@ -157,7 +158,7 @@ ListAddress *list_address_find(const char *mailbox, char delimiter, ListAddressE
     g_autofree char *domain_key = address_key(domain);
     /* The detail keeps its case; ASCII only, so that both have the same offsets. */
     g_autofree char *key = g_ascii_strdown(local, -1);
-    Search search = {.domain = domain_key, .exists = exists, .data = data};
+    MailboxSearch search = {.domain = domain_key, .exists = exists, .data = data};
     ListAddress *found = NULL;
     if (!search_all(&search, key, local, delimiter, &found, error))
         return NULL;

@@ -6,17 +6,19 @@
 #include <string.h>
 
 #include "base/octets.h"
+#include "mail/parameter.h"
+#include "mail/transfer.h"
 
 #define DEPTH_LIMIT 12
 #define PART_LIMIT 200
 #define BOUNDARY_LIMIT 200
 #define CONVERTERS_LIMIT 32
 
-typedef struct Walk {
+typedef struct PartWalk {
     GPtrArray *parts;
     unsigned depth;
     bool inside;
-} Walk;
+} PartWalk;
 
 static void part_free(void *data)
 {
@@ -127,27 +129,6 @@ char *mime_field(const char *head, size_t length, const char *name)
     return field.value;
 }
 
-char *mime_parameter(const char *value, const char *name)
-{
-    size_t wanted = strlen(name);
-    for (const char *at = strchr(value, ';'); at; at = strchr(at, ';')) {
-        at++;
-        at += strspn(at, " \t;");
-        if (g_ascii_strncasecmp(at, name, wanted) != 0)
-            continue;
-        const char *equal = at + wanted + strspn(at + wanted, " \t");
-        if (*equal != '=')
-            continue;
-        equal += 1 + strspn(equal + 1, " \t");
-        if (*equal == '"') {
-            const char *quote = strchr(equal + 1, '"');
-            return quote ? g_strndup(equal + 1, (size_t)(quote - equal - 1)) : g_strdup(equal + 1);
-        }
-        return g_strndup(equal, strcspn(equal, "; \t"));
-    }
-    return NULL;
-}
-
 static char *lower_all(char *value)
 {
     for (char *at = value; *at; at++)
@@ -162,7 +143,7 @@ static char *first_word(char *value)
     return lower_all(value);
 }
 
-static void walk(Walk place, const char *octets, size_t length);
+static void walk(PartWalk place, const char *octets, size_t length);
 
 /* The next line that begins with mark, at or after at; NULL when there is none. */
 static const char *next_boundary(const char *at, const char *end, const char *mark, size_t length)
@@ -180,7 +161,7 @@ static const char *next_boundary(const char *at, const char *end, const char *ma
     return NULL;
 }
 
-static bool walk_multipart(Walk place, const MimePart *part, const char *boundary)
+static bool walk_multipart(PartWalk place, const MimePart *part, const char *boundary)
 {
     const char *end = part->body + part->body_length;
     g_autofree char *mark = g_strconcat("--", boundary, NULL);
@@ -202,7 +183,7 @@ static bool walk_multipart(Walk place, const MimePart *part, const char *boundar
 }
 
 /* Of the mail that came back only who needs it looks at the head. */
-static MimePart *part_new(Walk place, const char *octets, size_t length)
+static MimePart *part_new(PartWalk place, const char *octets, size_t length)
 {
     MimePart *part = g_new0(MimePart, 1);
     part->head = octets;
@@ -218,7 +199,7 @@ static MimePart *part_new(Walk place, const char *octets, size_t length)
     return part;
 }
 
-static void walk(Walk place, const char *octets, size_t length)
+static void walk(PartWalk place, const char *octets, size_t length)
 {
     if (place.parts->len >= PART_LIMIT)
         return;
@@ -226,12 +207,13 @@ static void walk(Walk place, const char *octets, size_t length)
     MimeField fields[] = {MIME_FIELD("Content-Type"), MIME_FIELD("Content-Transfer-Encoding")};
     mime_fields(part->head, part->head_length, fields, G_N_ELEMENTS(fields));
     char *type = fields[0].value;
-    part->own_charset = type ? mime_parameter(type, "charset") : NULL;
+    g_autoptr(ContentType) content = type ? content_type_parse(type) : NULL;
+    part->own_charset = content ? content_type_first(content, "charset") : NULL;
     part->charset = part->own_charset ? lower_all(part->own_charset) : "";
     part->own_encoding = fields[1].value;
     part->encoding = part->own_encoding ? first_word(part->own_encoding) : "";
     g_autofree char *boundary =
-        type && g_ascii_strncasecmp(type, "multipart/", 10) == 0 ? mime_parameter(type, "boundary") : NULL;
+        type && g_ascii_strncasecmp(type, "multipart/", 10) == 0 ? content_type_first(content, "boundary") : NULL;
     part->typed = type && strchr(type, '/');
     part->type = part->typed ? first_word(type) : g_strdup("text/plain");
     if (!part->typed)
@@ -257,45 +239,9 @@ static void walk(Walk place, const char *octets, size_t length)
 
 GPtrArray *mime_parts(const char *octets, size_t length)
 {
-    Walk place = {.parts = g_ptr_array_new_with_free_func(part_free)};
+    PartWalk place = {.parts = g_ptr_array_new_with_free_func(part_free)};
     walk(place, octets ? octets : "", length);
     return place.parts;
-}
-
-static int hex(char digit)
-{
-    return g_ascii_isxdigit(digit) ? g_ascii_xdigit_value(digit) : -1;
-}
-
-static void decode_quoted(const char *at, const char *end, GString *out)
-{
-    for (; at < end; at++) {
-        if (*at != '=') {
-            g_string_append_c(out, *at);
-            continue;
-        }
-        const char *next = at + 1;
-        while (next < end && (*next == ' ' || *next == '\t' || *next == '\r'))
-            next++;
-        if (next < end && *next == '\n') {
-            at = next;
-        } else if (end - at > 2 && hex(at[1]) >= 0 && hex(at[2]) >= 0) {
-            g_string_append_c(out, (char)(hex(at[1]) * 16 + hex(at[2])));
-            at += 2;
-        } else {
-            g_string_append_c(out, '=');
-        }
-    }
-}
-
-static void decode_base64(const char *at, size_t length, GString *out)
-{
-    int state = 0;
-    guint save = 0;
-    gsize start = out->len;
-    g_string_set_size(out, start + length / 4 * 3 + 3);
-    gsize size = g_base64_decode_step(at, length, (guchar *)out->str + start, &state, &save);
-    g_string_set_size(out, start + size);
 }
 
 /* Charsets in which ASCII octets are not, or not always, ASCII. */
@@ -351,9 +297,9 @@ GString *mime_text(const MimePart *part, size_t limit)
     size_t length = MIN(part->body_length, limit);
     GString *raw = g_string_sized_new(length + 1);
     if (strcmp(part->encoding, "quoted-printable") == 0)
-        decode_quoted(part->body, part->body + length, raw);
+        transfer_decode_quoted(part->body, length, raw);
     else if (strcmp(part->encoding, "base64") == 0)
-        decode_base64(part->body, length, raw);
+        transfer_decode_base64(part->body, length, raw);
     else
         g_string_append_len(raw, part->body, (gssize)length);
     GString *text = to_utf8(raw, part->charset, length < part->body_length);

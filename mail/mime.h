@@ -45,9 +45,6 @@ void mime_fields(const char *head, size_t length, MimeField *fields, size_t coun
 /* The head's length, the empty line included; 0 when it does not begin with a field. */
 size_t mime_head(const char *octets, size_t length);
 
-/* A parameter ("boundary") of a field's value; g_free(), NULL when there is none. */
-char *mime_parameter(const char *value, const char *name);
-
 /* At most limit octets of the part's body as UTF-8 text: decoded, line ends LF,
  * no NUL. */
 GString *mime_text(const MimePart *part, size_t limit);

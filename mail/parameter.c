@@ -127,11 +127,14 @@ ContentType *content_type_parse(const char *value)
         at = skip_comments(at, &type->broken);
     }
     type->type = minor ? g_strconcat(major, "/", minor, NULL) : g_strdup("");
-    while (*at == ';' && type->parameters->len < PIECES_MAX) {
-        at = skip_comments(at + 1, &type->broken);
-        if (*at == ';' || *at == '\0')
+    while (*at && type->parameters->len < PIECES_MAX) {
+        if (*at != ';') { /* what stands between two parameters */
+            type->broken = true;
+            at += strcspn(at, ";");
             continue;
-        if (!take_parameter(type, &at)) {
+        }
+        at = skip_comments(at + 1, &type->broken);
+        if (*at != ';' && *at && !take_parameter(type, &at)) {
             g_ptr_array_set_size(type->parameters, (int)type->parameters->len - 1);
             type->broken = true;
             at += strcspn(at, ";");
@@ -203,6 +206,19 @@ bool content_type_parameter(const ContentType *type, const char *name, char **va
     if (all > 0 && strlen(text->str) == text->len)
         *value = g_string_free(g_steal_pointer(&text), FALSE);
     return all == 0 || *value;
+}
+
+char *content_type_first(const ContentType *type, const char *name)
+{
+    char *value;
+    if (content_type_parameter(type, name, &value))
+        return value;
+    for (guint i = 0; i < type->parameters->len; i++) {
+        const Parameter *parameter = type->parameters->pdata[i];
+        if (g_ascii_strcasecmp(parameter->name, name) == 0 && parameter->piece == -1)
+            return g_strdup(parameter->value);
+    }
+    return NULL;
 }
 
 char *content_token(const char *value)

@@ -23,6 +23,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ContentType, content_type_free)
  * or in pieces that do not fit. */
 bool content_type_parameter(const ContentType *type, const char *name, char **value);
 
+/* Return the parameter as content_type_parameter() has it, and where that has none because it stands there more than
+ * once, the first: for who has to make something of a broken mail. NULL: there is none. g_free(). */
+char *content_type_first(const ContentType *type, const char *name);
+
 /* The first word of a value like Content-Transfer-Encoding's, comments left out; the whole when more
  * follows, so that it equals no word. g_free(). */
 char *content_token(const char *value);

@@ -172,7 +172,7 @@ char *address_x400(const char *text)
     GString *plain = g_string_new(NULL);
     for (; *at && !strchr("/;, \t\n", *at); at++) {
         size_t code = at[0] == '(' && at[1] && at[2] == ')' ? 0 : G_N_ELEMENTS(codes);
-        while (code < G_N_ELEMENTS(codes) && codes[code].letter != ascii_lower(at[1]))
+        while (code < G_N_ELEMENTS(codes) && codes[code].letter != g_ascii_tolower(at[1]))
             code++;
         g_string_append_c(plain, code < G_N_ELEMENTS(codes) ? codes[code].sign : *at);
         at += code < G_N_ELEMENTS(codes) ? 2 : 0;

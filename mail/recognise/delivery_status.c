@@ -10,9 +10,9 @@
 #define TEXT_LIMIT 4096 /* octets of a text in which words are looked for */
 
 /* The values lie in the text that is read. */
-typedef struct Block {
+typedef struct StatusBlock {
     char *original, *final, *actual, *action, *status, *diagnostic;
-} Block;
+} StatusBlock;
 
 static void put_code(GString *out, guint64 code)
 {
@@ -80,7 +80,7 @@ static char *original_address(const char *value, const char *final)
     return coded;
 }
 
-static void block_end(Report *report, Block *block)
+static void block_end(Report *report, StatusBlock *block)
 {
     g_autofree char *final = value_address(block->final, false);
     g_autofree char *original = original_address(block->original, final);
@@ -94,33 +94,21 @@ static void block_end(Report *report, Block *block)
         if (choices[at] && report_add(report, &finding))
             break;
     }
-    *block = (Block){0};
+    *block = (StatusBlock){0};
 }
 
-static bool begins(const char *line, const char *lower)
+static char **block_field(StatusBlock *block, const char *line, size_t *skip)
 {
-    while (*lower && ascii_lower(*line) == *lower)
-        line++, lower++;
-    return *lower == '\0';
-}
-
-static char **block_field(Block *block, const char *line, size_t *skip)
-{
-    static const struct {
-        const char *name;
-        size_t length;
-    } fields[] = {{"original-recipient", 18}, {"final-recipient", 15}, {"action", 6},
-                  {"x-actual-recipient", 18}, {"status", 6},           {"diagnostic-code", 15}};
+    static const char *const fields[] = {"original-recipient", "final-recipient", "action",
+                                         "x-actual-recipient", "status", "diagnostic-code"};
     char **const places[] = {&block->original, &block->final,  &block->action,
                              &block->actual,   &block->status, &block->diagnostic};
-    char initial = ascii_lower(*line);
     for (size_t at = 0; at < G_N_ELEMENTS(fields); at++) {
-        size_t length = fields[at].length;
-        if (initial == *fields[at].name && begins(line, fields[at].name)) {
-            const char *colon = line + length + strspn(line + length, " \t");
-            *skip = (size_t)(colon - line) + 1;
-            return *colon == ':' ? places[at] : NULL;
-        }
+        if (!text_begins(line, fields[at]))
+            continue;
+        const char *end = line + strlen(fields[at]), *colon = end + strspn(end, " \t");
+        *skip = (size_t)(colon - line) + 1;
+        return *colon == ':' ? places[at] : NULL;
     }
     return NULL;
 }
@@ -136,7 +124,7 @@ static void take_more(char *value, char *line)
 }
 
 /* Another recipient begins with a field that the block has already. */
-static void take_line(Report *report, Block *block, char **last, char *line)
+static void take_line(Report *report, StatusBlock *block, char **last, char *line)
 {
     size_t skip;
     if (*line == ' ' || *line == '\t') {
@@ -156,7 +144,7 @@ static void take_line(Report *report, Block *block, char **last, char *line)
 
 static bool read_fields(Report *report, const char *text)
 {
-    Block block = {0};
+    StatusBlock block = {0};
     char *last = NULL;
     g_autofree char *copy = g_strdup(text);
     for (char *line = copy, *next; line; line = next) {
@@ -169,7 +157,7 @@ static bool read_fields(Report *report, const char *text)
             if (block.final && (block.action || block.status))
                 block_end(report, &block);
             else if (!block.final && !block.original)
-                block = (Block){0};
+                block = (StatusBlock){0};
         } else {
             take_line(report, &block, &last, line);
         }

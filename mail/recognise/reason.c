@@ -191,13 +191,6 @@ static bool is_letter(char octet)
     return octet >= 'a' && octet <= 'z';
 }
 
-static bool is_prefix(const char *prefix, const char *text)
-{
-    while (*prefix && *prefix == *text)
-        prefix++, text++;
-    return *prefix == '\0';
-}
-
 /* The first row of which the text has the words, beginning where a word begins. */
 static const char *reason_in(const char *text)
 {
@@ -205,12 +198,12 @@ static const char *reason_in(const char *text)
     size_t length = strlen(text), best = NO_ROW;
     g_autofree char *lower = g_malloc(length + 1);
     for (size_t at = 0; at <= length; at++)
-        lower[at] = ascii_lower(text[at]);
+        lower[at] = g_ascii_isupper(text[at]) ? (char)(text[at] | 0x20) : text[at];
     bool inside = false; /* a word */
     for (const char *at = lower; *at; at++) {
         bool starts = !inside && is_letter(at[0]) && is_letter(at[1]);
         for (size_t row = starts ? begin[pair_of(at)] : NO_ROW; row < best; row = next[row])
-            if (is_prefix(words[row].words, at))
+            if (g_str_has_prefix(at, words[row].words))
                 best = row;
         inside = is_letter(*at);
     }

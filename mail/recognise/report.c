@@ -13,7 +13,6 @@
 #define REPLY_LIMIT 4096 /* octets of a text in which a reply is looked for: many recipients may share a long one */
 #define RECIPIENT_LIMIT 2000
 #define CONTACT_LIMIT 1000
-#define FEW 16 /* recipients, from which on a table pays */
 
 /* Fields that are asked for in most mails: found in one pass. */
 static const struct {
@@ -62,7 +61,7 @@ static const char *lower_value(Report *report, const char *value)
     return g_string_chunk_insert(report->chunk, lower);
 }
 
-static bool holds_any(const char *text, const char *const *words)
+bool text_holds_any(const char *text, const char *const *words)
 {
     for (; *words; words++)
         if (strstr(text, *words))
@@ -76,7 +75,7 @@ static bool is_absence(const Report *report)
     static const char *const subjects[] = {
         "out of office", "out of the office", "automatic re", "auto reply", "autoreply",            "auto-reply",
         "auto:",         "vacation",          "automatyczna", "abwesen",    "thank you for your e", NULL};
-    return holds_any(report->subject, subjects);
+    return text_holds_any(report->subject, subjects);
 }
 
 bool report_is_reply(Report *report)
@@ -137,7 +136,7 @@ static bool is_automatic(Report *report)
         "microsoftexchange", "systemadministrator", NULL};
     const MimePart *top = report->parts->pdata[0];
     if (*report->from == '\0' || strstr(report->from, "<>") || strcmp(top->type, "multipart/report") == 0 ||
-        holds_any(report->from, senders))
+        text_holds_any(report->from, senders))
         return true;
     bool strong = words_any(report->subject, words_subject);
     if (report_is_reply(report) || is_answer(report))
@@ -145,14 +144,6 @@ static bool is_automatic(Report *report)
     report->vague = !strong;
     return strong || (is_perhaps(report) && !*report_field(report, "List-Id") &&
                       !*report_field(report, "List-Unsubscribe"));
-}
-
-static bool starts_with(const char *line, const char *lower)
-{
-    for (; *lower; line++, lower++)
-        if (ascii_lower(*line) != *lower)
-            return false;
-    return true;
 }
 
 /* Does the mail that came back begin at this line, by what the line says? */
@@ -200,16 +191,15 @@ static bool is_cut(const char *line)
     };
     bool field = *line && strchr("RrDd", *line);
     if (field &&
-        (starts_with(line, "received:") || starts_with(line, "return-path:") || starts_with(line, "dkim-signature:")))
+        (text_begins(line, "received:") || text_begins(line, "return-path:") || text_begins(line, "dkim-signature:")))
         return true;
     const char *word = line;
     while (*word && !g_ascii_isalnum(*word) && (signed char)*word > 0)
         word++;
-    char initial = g_ascii_tolower(*word);
     for (size_t at = 0; at < G_N_ELEMENTS(marks); at++)
-        if (marks[at][0] == initial && starts_with(word, marks[at]))
+        if (text_begins(word, marks[at]))
             return true;
-    if (!starts_with(word, "original message"))
+    if (!text_begins(word, "original message"))
         return false;
     for (word += strlen("original message"); *word; word++)
         if (g_ascii_isalnum(*word))
@@ -231,7 +221,7 @@ static void add_line(Report *report, char *at, char *end, char **flat)
     for (; at < end; at++) {
         bool is_blank = *at == ' ' || *at == '\t';
         if (!is_blank)
-            *to++ = ascii_lower(*at);
+            *to++ = g_ascii_isupper(*at) ? (char)(*at | 0x20) : *at;
         else if (!blank)
             *to++ = ' ';
         blank = is_blank;
@@ -372,6 +362,7 @@ void report_init(Report *report, const char *octets, size_t length)
     report->chunk = g_string_chunk_new(4096);
     report->parts = mime_parts(octets, length);
     report->recipients = g_ptr_array_new();
+    report->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint at = 0; at < report->parts->len; at++)
         if (is_leaf(report, at))
             take_part(report, report->parts->pdata[at], at == 0);
@@ -484,9 +475,9 @@ static char *shown(const char *text)
 
 static BounceClass class_of(const Finding *finding, const char *status, const char *reason)
 {
-    if (finding->action && starts_with(finding->action, "delay"))
+    if (finding->action && text_begins(finding->action, "delay"))
         return BOUNCE_DELAYED;
-    if (finding->action && starts_with(finding->action, "complain"))
+    if (finding->action && text_begins(finding->action, "complain"))
         return BOUNCE_COMPLAINT;
     if (strcmp(reason, "challenge") == 0 || status[0] == '4')
         return BOUNCE_TEMPORARY;
@@ -509,33 +500,16 @@ static void find_status(const Finding *finding, const char *text, char status[ST
         memcpy(status, other, sizeof other);
 }
 
-static BounceRecipient *find_known(Report *report, const char *address)
+static BounceRecipient *find_known(const Report *report, const char *address)
 {
-    if (report->known) {
-        g_autofree char *key = g_ascii_strdown(address, -1);
-        return g_hash_table_lookup(report->known, key);
-    }
-    for (guint at = 0; at < report->recipients->len; at++) {
-        BounceRecipient *one = report->recipients->pdata[at];
-        if (g_ascii_strcasecmp(one->address, address) == 0)
-            return one;
-    }
-    return NULL;
+    g_autofree char *key = g_ascii_strdown(address, -1);
+    return g_hash_table_lookup(report->known, key);
 }
 
-/* A few are found faster without a table. */
 static void add_known(Report *report, BounceRecipient *recipient)
 {
     g_ptr_array_add(report->recipients, recipient);
-    if (report->recipients->len == FEW) {
-        report->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-        for (guint at = 0; at < FEW - 1; at++) {
-            BounceRecipient *one = report->recipients->pdata[at];
-            g_hash_table_insert(report->known, g_ascii_strdown(one->address, -1), one);
-        }
-    }
-    if (report->known)
-        g_hash_table_insert(report->known, g_ascii_strdown(recipient->address, -1), recipient);
+    g_hash_table_insert(report->known, g_ascii_strdown(recipient->address, -1), recipient);
 }
 
 /* What the recipient was known as, where that is an address of its own. */
@@ -560,10 +534,10 @@ bool report_add(Report *report, const Finding *finding)
 {
     static const char *const good[] = {"deliver", "relay", "expand", "success"};
     g_autofree char *found = g_strndup(finding->address, finding->address_length), *address = mailbox_bare(found);
-    if (!address || starts_with(address, "mailer-daemon@"))
+    if (!address || text_begins(address, "mailer-daemon@"))
         return false;
     for (size_t at = 0; finding->action && at < G_N_ELEMENTS(good); at++)
-        if (starts_with(finding->action, good[at])) {
+        if (text_begins(finding->action, good[at])) {
             report->succeeded = true;
             return true;
         }

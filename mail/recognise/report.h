@@ -15,6 +15,7 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "mail/bounce.h"
 #include "mail/mime.h"
@@ -51,7 +52,7 @@ typedef struct Report {
     bool harmless;              /* feedback that is no complaint */
     bool succeeded;             /* something was reported delivered, relayed or expanded */
     GHashTable *contacts;       /* addresses of From and To in lower case; NULL before the first question */
-    GHashTable *known;          /* address in lower case -> BounceRecipient; NULL while they are few */
+    GHashTable *known;          /* address in lower case -> BounceRecipient */
     GPtrArray *recipients;      /* the result */
 } Report;
 
@@ -172,11 +173,15 @@ bool origin_begins(const char *line);
 /* Looks in the notification for the origins of recipients that came from elsewhere. */
 void origin_attach(Report *report);
 
-/* In place of g_ascii_tolower(), which is no inline function. */
-static inline char ascii_lower(char octet)
+/* Does the line begin with these words, which are in lower case? */
+static inline bool text_begins(const char *line, const char *lower)
 {
-    return octet >= 'A' && octet <= 'Z' ? (char)(octet | 0x20) : octet;
+    bool perhaps = ((*line ^ *lower) & 0xdf) == 0; /* the first letter tells most lines apart */
+    return perhaps && g_ascii_strncasecmp(line, lower, strlen(lower)) == 0;
 }
+
+/* Does the text hold one of these, which end with NULL? */
+bool text_holds_any(const char *text, const char *const *words);
 
 /* ---- dialects ---- */
 

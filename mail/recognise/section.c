@@ -12,11 +12,11 @@
 #define LINE_LIMIT 1000 /* octets of a line that are of use */
 
 /* How a line shows an address at its beginning. */
-typedef struct Entry {
+typedef struct AddressLine {
     const char *address;
     size_t length, indent;
     char opening; /* '<', '"', '*', '[' ..., or 0 for none */
-} Entry;
+} AddressLine;
 
 const char *section_fields(const char *at, size_t *length)
 {
@@ -33,10 +33,10 @@ const char *section_fields(const char *at, size_t *length)
     return NULL;
 }
 
-static bool entry_read(const char *line, Entry *entry)
+static bool entry_read(const char *line, AddressLine *entry)
 {
     const char *at = line + strspn(line, " \t");
-    *entry = (Entry){.indent = (size_t)(at - line)};
+    *entry = (AddressLine){.indent = (size_t)(at - line)};
     if (*at == '[') {
         entry->opening = '[';
         entry->address = section_fields(at, &entry->length);
@@ -87,7 +87,7 @@ void section_more(Report *report, const char *at, const char *action)
 /* What was read of a list. */
 typedef struct ListRead {
     const char *action;
-    Entry current;  /* the entry in hand */
+    AddressLine current;  /* the entry in hand */
     guint since;    /* the line below it */
     bool any;       /* there is one */
     bool unnamed;   /* below it, a line in its column began something without an address: a command, a file */
@@ -137,7 +137,7 @@ static void end_entry(Report *report, ListRead *list, guint next)
 {
     if (!list->any)
         return;
-    const Entry *entry = &list->current;
+    const AddressLine *entry = &list->current;
     g_autofree char *text = section_text(report, entry->address + entry->length, list->since, next);
     report_add(report, &(Finding){.address = entry->address, .address_length = entry->length, .action = list->action,
                                   .text = text + strspn(text, " \t>:\",;'"), .known_as = list->known_as,
@@ -147,7 +147,7 @@ static void end_entry(Report *report, ListRead *list, guint next)
     list->any = false;
 }
 
-static void begin_entry(Report *report, ListRead *list, const Entry *entry, guint at)
+static void begin_entry(Report *report, ListRead *list, const AddressLine *entry, guint at)
 {
     end_entry(report, list, at);
     list->current = *entry;
@@ -161,7 +161,7 @@ static void begin_entry(Report *report, ListRead *list, const Entry *entry, guin
 static void read_list(Report *report, guint line, guint limit, const char *action)
 {
     ListRead list = {.action = action};
-    Entry like = {0}, entry;
+    AddressLine like = {0}, entry;
     guint preface = 0;
     bool gap = false;
     guint at = line;
@@ -220,27 +220,27 @@ static void read_next(Report *report, size_t offset, const char *action)
 }
 
 /* Where a section begins. */
-typedef struct Place {
+typedef struct SectionPlace {
     const Section *section;
     size_t offset; /* behind its phrase */
     guint list;    /* the line where its list begins; 0: an address follows the phrase */
     guint limit;   /* the line before which the list ends */
-} Place;
+} SectionPlace;
 
 static int by_offset(const void *a, const void *b)
 {
-    const Place *one = a, *two = b;
+    const SectionPlace *one = a, *two = b;
     return one->offset < two->offset ? -1 : one->offset > two->offset;
 }
 
 static GArray *find_places(const Report *report, const Section *sections)
 {
-    GArray *places = g_array_new(FALSE, FALSE, sizeof(Place));
+    GArray *places = g_array_new(FALSE, FALSE, sizeof(SectionPlace));
     const char *flat = report->flat->str;
     for (; sections->shape != SECTION_END; sections++)
         for (const char *at = strstr(flat, sections->begins); at; at = strstr(at, sections->begins)) {
             at += strlen(sections->begins);
-            Place place = {.section = sections, .offset = (size_t)(at - flat)};
+            SectionPlace place = {.section = sections, .offset = (size_t)(at - flat)};
             guint line = report_line_at(report, place.offset - 1);
             const char *end =
                 line + 1 < report->starts->len ? flat + g_array_index(report->starts, guint, line + 1) : NULL;
@@ -258,12 +258,12 @@ bool section_read(Report *report, const Section *sections)
     g_autoptr(GArray) places = find_places(report, sections);
     guint limit = report->lines->len;
     for (guint at = places->len; at-- > 0;) {
-        Place *place = &g_array_index(places, Place, at);
+        SectionPlace *place = &g_array_index(places, SectionPlace, at);
         place->limit = limit;
         limit = place->list > 0 ? place->list - 1 : limit;
     }
     for (guint at = 0; at < places->len; at++) {
-        const Place *place = &g_array_index(places, Place, at);
+        const SectionPlace *place = &g_array_index(places, SectionPlace, at);
         if (place->list > 0)
             read_list(report, place->list, place->limit, place->section->action);
         else
@@ -273,7 +273,7 @@ bool section_read(Report *report, const Section *sections)
 }
 
 /* "<address>: text" or "<address> (expanded from <other>): text", in the first column. */
-static bool is_bracketed(const char *line, Entry *entry)
+static bool is_bracketed(const char *line, AddressLine *entry)
 {
     if (line[0] != '<' || !entry_read(line, entry))
         return false;
@@ -286,7 +286,7 @@ bool section_brackets(Report *report, const char *action)
     ListRead list = {.action = action};
     for (guint at = 0; at < report->lines->len; at++) {
         const char *line = report_line(report, at);
-        Entry entry;
+        AddressLine entry;
         if (is_bracketed(line, &entry)) {
             begin_entry(report, &list, &entry, at);
         } else if (list.any && line[strspn(line, " \t")] == '(') {

@@ -321,15 +321,12 @@ static const char *code_before(const char *line, const char *address)
 static bool is_reply_line(const char *line, const char *address, const char *lower)
 {
     static const char *const others[] = {"from", "contact", "mail ", "http", "by ", "please", "client", "see ",
-                                         "helo", "ask "};
+                                         "helo", "ask ", NULL};
     const char *code = code_before(line, address);
     if (!code || strstr(lower, "sender") || strstr(lower, "mail from"))
         return false;
     g_autofree char *lead = g_ascii_strdown(code, address - code);
-    for (size_t at = 0; at < G_N_ELEMENTS(others); at++)
-        if (strstr(lead, others[at]))
-            return false;
-    return true;
+    return !text_holds_any(lead, others);
 }
 
 /* "550 <joe@example.com>... User unknown", "RCPT TO:<joe@example.com>: 550 no", or the reply on the next line: one

@@ -96,8 +96,7 @@ static void test_compare(void)
     g_assert_true(address_same("Anne@Example.COM", "anne@example.com"));
     g_assert_false(address_same("anne@example.com", "anna@example.com"));
     g_assert_true(address_same("\xc3\x96@example.com", "\xc3\xb6@example.com"));
-    g_autofree char *normal = address_normalise("Anne@Example.COM"), *key = address_key("Anne@Example.COM");
-    g_assert_cmpstr(normal, ==, "Anne@example.com");
+    g_autofree char *key = address_key("Anne@Example.COM");
     g_assert_cmpstr(key, ==, "anne@example.com");
     g_assert_true(address_same("\"foo..bar\"@example.com", "foo..Bar@example.com"));
     g_autofree char *local = NULL, *domain = NULL;

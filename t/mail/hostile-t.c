@@ -95,7 +95,7 @@ static void parameters(const char *text, size_t length, void *data)
     static const char *const names[] = {"boundary", "x"};
     g_autoptr(ContentType) type = content_type_parse(text);
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
-        g_autofree char *value = NULL, *lax = mime_parameter(text, names[i]);
+        g_autofree char *value = NULL, *lax = content_type_first(type, names[i]);
         content_type_parameter(type, names[i], &value);
     }
     g_autofree char *token = content_token(text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/mime.h"
+#include "mail/parameter.h"
 
 #include <string.h>
 
@@ -103,13 +104,29 @@ static void test_html(void)
     assert_html("a<b", "a");
 }
 
+static char *parameter(const char *value, const char *name)
+{
+    g_autoptr(ContentType) type = content_type_parse(value);
+    return content_type_first(type, name);
+}
+
 static void test_parameter(void)
 {
-    g_autofree char *quoted = mime_parameter("a/b; X=1; boundary=\"c;d\"", "boundary");
-    g_autofree char *plain = mime_parameter("a/b;boundary= cd ;x=y", "boundary");
-    g_assert_cmpstr(quoted, ==, "c;d");
-    g_assert_cmpstr(plain, ==, "cd");
-    g_assert_null(mime_parameter("a/b; xboundary=1", "boundary"));
+    static const struct {
+        const char *value, *boundary;
+    } cases[] = {
+        {"a/b; X=1; boundary=\"c;d\"", "c;d"},
+        {"a/b;boundary= cd ;x=y", "cd"},
+        {"a/b; xboundary=1", NULL},
+        {"a/b; boundary=one; boundary=two", "one"},
+        {"a/b; charset=us-ascii and more; boundary=c", "c"},
+        {"a/b, c; boundary=\"d", "d"},
+        {"a/b; boundary*0=c; boundary*1=d", "cd"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *found = parameter(cases[i].value, "boundary");
+        g_assert_cmpstr(found, ==, cases[i].boundary);
+    }
 }
 
 int main(int argc, char **argv)
