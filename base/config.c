@@ -382,17 +382,6 @@ const char **config_family_sections(const Config *config, const char *family)
     return section_names(config, prefix);
 }
 
-bool config_has_worker(const Config *config, const char *queue)
-{
-    for (const char *const *name = config_family(config, "runner"); *name; name++) {
-        g_autofree char *section = g_strconcat("runner.", *name, NULL);
-        const char *works = config_string(config, section, "queue");
-        if (config_bool(config, section, "start") && g_str_equal(works ? works : *name, queue))
-            return true;
-    }
-    return false;
-}
-
 bool config_has_section(const Config *config, const char *section)
 {
     return config_section(config, section) != NULL;

@@ -114,7 +114,7 @@ static void fault_unknown_key(ConfigFaults *faults, int line, const char *sectio
 
 /* inih asks for lines; what it does not tell (the line's number, sections
  * without keys, all faults instead of the first) is kept here. */
-typedef struct Reader {
+typedef struct ConfigReader {
     Config *config;
     ConfigFaults *faults;
     const char *at, *end;
@@ -127,14 +127,14 @@ typedef struct Reader {
     char *rest;             /* of a line that inih does not take in one piece */
     char *gap;              /* the blanks before it */
     bool joined;            /* what inih has goes on where it stopped in the same line of the file */
-} Reader;
+} ConfigReader;
 
 static bool member_name_valid(const char *name)
 {
     return g_ascii_isalnum(*name) && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-")] == '\0';
 }
 
-static void read_section(Reader *reader, const char *text)
+static void read_section(ConfigReader *reader, const char *text)
 {
     reader->last = NULL;
     reader->section = NULL;
@@ -163,7 +163,7 @@ static void read_section(Reader *reader, const char *text)
 }
 
 /* A line of the kind that inih hands on did not come to read_value(). */
-static void read_missed(Reader *reader)
+static void read_missed(ConfigReader *reader)
 {
     if (!reader->unread)
         return;
@@ -194,7 +194,7 @@ static void cut_comment(char *text)
 }
 
 /* Gives inih as much of text as it takes for a line; what is left follows as lines that continue it. */
-static void hand_on(Reader *reader, const char *text, char *buffer, size_t size)
+static void hand_on(ConfigReader *reader, const char *text, char *buffer, size_t size)
 {
     size_t room = size - sizeof(" \n");
     g_autofree char *whole = g_strdup(text);
@@ -220,7 +220,7 @@ static void hand_on(Reader *reader, const char *text, char *buffer, size_t size)
 }
 
 /* The line that a keyword stands for; any other text itself. */
-static const char *expand_keyword(const Reader *reader, const char *text)
+static const char *expand_keyword(const ConfigReader *reader, const char *text)
 {
     size_t length = strcspn(text, " \t;#");
     const char *rest = text + length + strspn(text + length, " \t");
@@ -238,7 +238,7 @@ static const char *expand_keyword(const Reader *reader, const char *text)
 
 static char *read_line(char *buffer, int size, void *data)
 {
-    Reader *reader = data;
+    ConfigReader *reader = data;
     read_missed(reader);
     g_strlcpy(buffer, "\n", (gsize)size);
     g_autofree char *rest = g_steal_pointer(&reader->rest);
@@ -278,7 +278,7 @@ static void append(ConfigValue *value, const char *text)
     value->text = g_steal_pointer(&joined);
 }
 
-static void read_continuation(Reader *reader, const char *text)
+static void read_continuation(ConfigReader *reader, const char *text)
 {
     ConfigValue *last = reader->last;
     if (!last->key || last->key->type != CONFIG_LIST) {
@@ -293,7 +293,7 @@ static void read_continuation(Reader *reader, const char *text)
     append(last, parts[0]);
 }
 
-static void read_new_value(Reader *reader, const char *name, const char *text)
+static void read_new_value(ConfigReader *reader, const char *name, const char *text)
 {
     ConfigSection *section = reader->section;
     reader->last = NULL;
@@ -320,7 +320,7 @@ static void read_new_value(Reader *reader, const char *name, const char *text)
 
 static int read_value(void *data, const char *ini_section, const char *name, const char *text)
 {
-    Reader *reader = data;
+    ConfigReader *reader = data;
     g_clear_pointer(&reader->unread, g_free);
     if (reader->joined && reader->last)
         append(reader->last, text);
@@ -355,7 +355,7 @@ void config_read(Config *config, ConfigFaults *faults)
         config_fault(faults, line, NULL, NULL, "found octet 0x%02x; allowed is text in UTF-8", (unsigned char)*bad);
         return;
     }
-    Reader reader = {.config = config, .faults = faults, .at = text, .end = text + length};
+    ConfigReader reader = {.config = config, .faults = faults, .at = text, .end = text + length};
     if (g_str_has_prefix(text, "\xEF\xBB\xBF")) /* some editors' mark of UTF-8 */
         reader.at += 3;
     /* Its result, the first line that is wrong, was already told by read_missed(). */

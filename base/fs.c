@@ -525,14 +525,3 @@ bool fs_free_space(int fd, uint64_t *octets, GError **error)
         *octets = 0;
     return true;
 }
-
-bool fs_same_device(const char *a, const char *b, bool *same, GError **error)
-{
-    struct stat first, second;
-    if (stat(a, &first) != 0)
-        return fail_errno(error, code_of(errno), "%s", a);
-    if (stat(b, &second) != 0)
-        return fail_errno(error, code_of(errno), "%s", b);
-    *same = first.st_dev == second.st_dev;
-    return true;
-}

@@ -98,9 +98,6 @@ void fs_expect_files(size_t count);
  * fewer than 100 count as no space. */
 bool fs_free_space(int fd, uint64_t *octets, GError **error);
 
-/* True when both paths are on one file system. */
-bool fs_same_device(const char *a, const char *b, bool *same, GError **error);
-
 /* The calls a hook sees, in order, before they are carried out. */
 typedef enum FsCall {
     FS_CREATE, FS_WRITE, FS_PWRITE, FS_TRUNCATE, FS_RENAME, FS_UNLINK, FS_MAKE_DIR, FS_SYNC_FILE, FS_SYNC_DIR,

@@ -45,7 +45,7 @@ static char *tree_log_fault(char *const *system, const char *path)
                            "twice; mount it with notreelog, or use ext4 or xfs", path);
 }
 
-static char *find_fault(const char *mountinfo, uint64_t mount, const char *path, bool network_only)
+char *mount_fault_in(const char *mountinfo, uint64_t mount, const char *path, bool network_only)
 {
     g_auto(GStrv) lines = g_strsplit(mountinfo, "\n", -1);
     for (char **line = lines; *line; line++) {
@@ -59,11 +59,6 @@ static char *find_fault(const char *mountinfo, uint64_t mount, const char *path,
     return NULL;
 }
 
-char *mount_fault_in(const char *mountinfo, uint64_t mount, const char *path)
-{
-    return find_fault(mountinfo, mount, path, false);
-}
-
 static char *look(const char *path, bool network_only)
 {
     struct statx status;
@@ -71,7 +66,7 @@ static char *look(const char *path, bool network_only)
     if (statx(AT_FDCWD, path, 0, STATX_MNT_ID, &status) != 0 || !(status.stx_mask & STATX_MNT_ID) ||
         !g_file_get_contents("/proc/self/mountinfo", &mountinfo, NULL, NULL))
         return NULL;
-    return find_fault(mountinfo, status.stx_mnt_id, path, network_only);
+    return mount_fault_in(mountinfo, status.stx_mnt_id, path, network_only);
 }
 
 char *mount_fault(const char *path)

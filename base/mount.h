@@ -3,16 +3,18 @@
 #pragma once
 /*
  * What is known to be wrong with the file system below a directory that must survive a power cut: btrfs
- * without the mount option notreelog (switchboard/INTERNALS.md, "Power cuts and storms"), or a file system that hosts
+ * without the mount option notreelog (t/switchboard/PROOF.md, "Power cuts and storms"), or a file system that hosts
  * share. Linux only; where the system does not tell how the directory is mounted, nothing is known.
  *
  * Results are g_free()'d; NULL: nothing is known to be wrong.
  */
+#include <stdbool.h>
 #include <stdint.h>
 
 char *mount_fault(const char *path);
 /* Only whether hosts share it. */
 char *mount_network_fault(const char *path);
 
-/* The same, of the text of /proc/self/mountinfo and the identity of a mount (its first field). */
-char *mount_fault_in(const char *mountinfo, uint64_t mount, const char *path);
+/* The same for the mount with this identity (the first field of its line) in a text of the form of
+ * /proc/self/mountinfo. network_only: look no further than whether hosts share it. */
+char *mount_fault_in(const char *mountinfo, uint64_t mount, const char *path, bool network_only);

@@ -68,14 +68,14 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
 
 /* ---- deciding ---- */
 
-typedef struct Verdict {
+typedef struct PendingVerdict {
     RequestVerdict verdict;
     const char *past; /* "accepted" */
-} Verdict;
+} PendingVerdict;
 
 static char *decide(Work *work, int64_t number, void *data, GError **error)
 {
-    const Verdict *verdict = data;
+    const PendingVerdict *verdict = data;
     g_auto(Subscription) made = {0};
     if (!request_decide(work, number, verdict->verdict, reason, &made, error))
         return NULL;
@@ -83,7 +83,7 @@ static char *decide(Work *work, int64_t number, void *data, GError **error)
                            made.result == SUBSCRIPTION_NO_CHANGE ? " (nothing to change)" : "");
 }
 
-static int decide_all(Site *site, const Verdict *verdict, char **argv, GError **error)
+static int decide_all(Site *site, const PendingVerdict *verdict, char **argv, GError **error)
 {
     int64_t number;
     WorkPlace place;
@@ -100,24 +100,24 @@ static int decide_all(Site *site, const Verdict *verdict, char **argv, GError **
 
 static int run_accept(Site *site, int argc, char **argv, GError **error)
 {
-    return decide_all(site, &(Verdict){REQUEST_ACCEPT, "accepted"}, argv, error);
+    return decide_all(site, &(PendingVerdict){REQUEST_ACCEPT, "accepted"}, argv, error);
 }
 
 static int run_reject(Site *site, int argc, char **argv, GError **error)
 {
     if (reason && !g_utf8_validate(reason, -1, NULL))
         return command_usage(error, "--reason is not UTF-8");
-    return decide_all(site, &(Verdict){REQUEST_REJECT, "rejected"}, argv, error);
+    return decide_all(site, &(PendingVerdict){REQUEST_REJECT, "rejected"}, argv, error);
 }
 
 static int run_discard(Site *site, int argc, char **argv, GError **error)
 {
-    return decide_all(site, &(Verdict){REQUEST_DISCARD, "discarded"}, argv, error);
+    return decide_all(site, &(PendingVerdict){REQUEST_DISCARD, "discarded"}, argv, error);
 }
 
 static int run_defer(Site *site, int argc, char **argv, GError **error)
 {
-    return decide_all(site, &(Verdict){REQUEST_DEFER, "deferred"}, argv, error);
+    return decide_all(site, &(PendingVerdict){REQUEST_DEFER, "deferred"}, argv, error);
 }
 
 static const GOptionEntry ls_options[] = {

@@ -141,9 +141,9 @@ static void print_log(int fd, off_t from)
     }
 }
 
-typedef enum Outcome { STARTED, ENDED, TOO_LONG } Outcome;
+typedef enum StartOutcome { STARTED, ENDED, TOO_LONG } StartOutcome;
 
-static Outcome wait_ready(const Launch *launch, int64_t until)
+static StartOutcome wait_ready(const Launch *launch, int64_t until)
 {
     for (;;) {
         struct pollfd polled[] = {{launch->notify_fd, POLLIN, 0}, {launch->life_fd, POLLIN, 0}};
@@ -228,7 +228,7 @@ static int report_runners(Site *site, int64_t until, GError **error)
     return readiness == READY ? TOOL_OK : readiness == FAILED ? TOOL_CONFIG : TOOL_LATER;
 }
 
-static int report(const Launch *launch, Outcome outcome, off_t log_start)
+static int report(const Launch *launch, StartOutcome outcome, off_t log_start)
 {
     if (outcome == TOO_LONG) {
         fprintf(stderr, "The master is not ready after %d s; it goes on starting. See listrunner status.\n", patience);
@@ -247,7 +247,7 @@ static int launch_and_wait(Launch *launch, Site *site, GError **error)
     off_t log_start = lseek(launch->log_fd, 0, SEEK_END);
     if (!bind_notify(launch, error) || !launch_master(launch, error))
         return TOOL_LATER;
-    Outcome outcome = wait_ready(launch, until);
+    StartOutcome outcome = wait_ready(launch, until);
     return outcome == STARTED ? report_runners(site, until, error) : report(launch, outcome, log_start);
 }
 

@@ -30,15 +30,15 @@ bool fragment_wake(Spool *spool, const FragmentSet *set, GError **error)
     return store(spool, draft, error);
 }
 
-typedef struct Prepared {
+typedef struct PreparedWake {
     GPtrArray *drafts;
     bool slices[SLICE_COUNT_MAX]; /* those that an entry comes to */
     int64_t sets, parts;
-} Prepared;
+} PreparedWake;
 
 static bool prepare(const FragmentSet *set, void *data)
 {
-    Prepared *prepared = data;
+    PreparedWake *prepared = data;
     if (set->state != FRAGMENT_OPEN && set->state != FRAGMENT_QUARANTINED)
         return true;
     prepared->sets++;
@@ -57,7 +57,7 @@ GPtrArray *fragment_wake_prepare(Store *store, const char *list_id, const char *
                                  GError **error)
 {
     g_autoptr(GPtrArray) drafts = g_ptr_array_new_with_free_func((GDestroyNotify)draft_free);
-    Prepared prepared = {.drafts = drafts};
+    PreparedWake prepared = {.drafts = drafts};
     const FragmentChoice choice = {.list_id = list_id, .host = host, .every_state = true};
     if (!fragment_each(store, &choice, prepare, &prepared, error))
         return NULL;

@@ -120,15 +120,15 @@ static bool configured(Site *site, const char *setting, const char *value, GErro
     return true;
 }
 
-typedef struct Change {
+typedef struct SettingChange {
     Site *site;
     Store *store;
     const List *list;
     bool reset;
-} Change;
+} SettingChange;
 
 /* One "NAME=VALUE" or, for reset, one "NAME"; within a transaction. */
-static bool change(const Change *what, const char *word, GError **error)
+static bool change(const SettingChange *what, const char *word, GError **error)
 {
     const char *list_id = what->list->list_id;
     const char *equals = strchr(word, '=');
@@ -154,7 +154,7 @@ static int change_all(Site *site, char **argv, bool reset, GError **error)
     g_autoptr(List) list = find(site, argv[0], &store, error);
     if (!list || !store_begin(store, error))
         return TOOL_LATER;
-    const Change what = {site, store, list, reset};
+    const SettingChange what = {site, store, list, reset};
     for (size_t i = 1; argv[i]; i++)
         if (!change(&what, argv[i], error)) {
             store_rollback(store);

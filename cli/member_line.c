@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 
-typedef enum Field { FIELD_IGNORED, FIELD_ADDRESS, FIELD_NAME, FIELD_MODE, FIELD_STATUS } Field;
+typedef enum MemberField { FIELD_IGNORED, FIELD_ADDRESS, FIELD_NAME, FIELD_MODE, FIELD_STATUS } MemberField;
 
 struct MemberLines {
     FILE *file;
@@ -19,7 +19,7 @@ struct MemberLines {
 
 static const struct {
     const char *title;
-    Field field;
+    MemberField field;
 } titles[] = {
     {"address", FIELD_ADDRESS},  {"email", FIELD_ADDRESS},     {"e-mail", FIELD_ADDRESS},
     {"display_name", FIELD_NAME}, {"display name", FIELD_NAME}, {"name", FIELD_NAME},
@@ -38,7 +38,7 @@ MemberLines *member_lines_new(FILE *file)
 {
     MemberLines *lines = g_new0(MemberLines, 1);
     lines->file = file;
-    lines->columns = g_array_new(FALSE, FALSE, sizeof(Field));
+    lines->columns = g_array_new(FALSE, FALSE, sizeof(MemberField));
     return lines;
 }
 
@@ -128,7 +128,7 @@ static GPtrArray *split(const char *text, char delimiter, GError **error)
     }
 }
 
-static Field field_of(const char *title)
+static MemberField field_of(const char *title)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(titles); i++)
         if (g_ascii_strcasecmp(titles[i].title, title) == 0)
@@ -144,7 +144,7 @@ static bool take_header(MemberLines *lines, bool *taken, GError **error)
     g_autoptr(GPtrArray) fields = split(lines->text, delimiter, NULL);
     unsigned addresses = 0;
     for (guint i = 0; fields && i < fields->len; i++) {
-        Field field = field_of(fields->pdata[i]);
+        MemberField field = field_of(fields->pdata[i]);
         g_array_append_val(lines->columns, field);
         addresses += field == FIELD_ADDRESS;
     }
@@ -190,7 +190,7 @@ bool member_line_mailbox(const char *text, char **address, char **name, GError *
 }
 
 /* Puts one field where it belongs. */
-static bool take_field(MemberLine *line, Field field, const char *value, GError **error)
+static bool take_field(MemberLine *line, MemberField field, const char *value, GError **error)
 {
     DeliveryMode mode;
     DeliveryStatus status;
@@ -232,7 +232,7 @@ static bool take_csv(MemberLines *lines, MemberLine *line, GError **error)
     if (fields->len > lines->columns->len)
         return fail(error, FAIL_NEVER, "%u fields where the header has %u", fields->len, lines->columns->len);
     for (guint i = 0; i < fields->len; i++)
-        if (!take_field(line, g_array_index(lines->columns, Field, i), fields->pdata[i], error))
+        if (!take_field(line, g_array_index(lines->columns, MemberField, i), fields->pdata[i], error))
             return false;
     return line->address != NULL || fail(error, FAIL_NEVER, "no address");
 }

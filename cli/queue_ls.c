@@ -16,14 +16,14 @@ static char *list_filter, *state_filter;
 static int limit = G_MAXINT;
 
 /* The first `most` files in order, of those after `after`: never more than twice as many are kept. */
-typedef struct Gather {
+typedef struct ListedRows {
     GArray *files; /* of QueueFile */
     guint most;
     const QueueFile *after; /* NULL: from the beginning */
     QueueState state;
     bool all;
     bool left_out; /* there are others behind them */
-} Gather;
+} ListedRows;
 
 static gint compare_files(gconstpointer a, gconstpointer b)
 {
@@ -32,7 +32,7 @@ static gint compare_files(gconstpointer a, gconstpointer b)
     return order ? order : (int)one->state - (int)other->state;
 }
 
-static void keep_first(Gather *gather)
+static void keep_first(ListedRows *gather)
 {
     g_array_sort(gather->files, compare_files);
     if (gather->files->len > gather->most) {
@@ -43,7 +43,7 @@ static void keep_first(Gather *gather)
 
 static bool gather_file(const QueueFile *found, const char *file, void *data)
 {
-    Gather *gather = data;
+    ListedRows *gather = data;
     if (found->state == QUEUE_FOREIGN || (!gather->all && found->state != gather->state) ||
         (gather->after && compare_files(found, gather->after) <= 0))
         return true;
@@ -122,10 +122,10 @@ static bool show_file(Queue *queue, const QueueFile *found, Listing *listing, in
 }
 
 /* Another walk over the queue, for twice as many, when some of the first were not to be shown. */
-static bool show_queue(Queue *queue, const Gather *filter, Listing *listing, int *shown, GError **error)
+static bool show_queue(Queue *queue, const ListedRows *filter, Listing *listing, int *shown, GError **error)
 {
     QueueFile last;
-    Gather gather = *filter;
+    ListedRows gather = *filter;
     gather.left_out = true;
     for (guint most = (guint)(limit - *shown); gather.left_out && *shown != limit; most *= 2) {
         g_autoptr(GArray) files = g_array_new(FALSE, FALSE, sizeof(QueueFile));
@@ -153,7 +153,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
         {"age", "AGE", COLUMN_SPAN},     {"due", "DUE", COLUMN_TEXT},     {"size", "SIZE", COLUMN_NUMBER},
         {"todo", "TODO", COLUMN_NUMBER}, {"done", "DONE", COLUMN_NUMBER}, {"bounced", "BOUNCED", COLUMN_NUMBER},
         {"list", "LIST", COLUMN_TEXT},   {NULL, NULL, COLUMN_TEXT}};
-    Gather filter = {.all = state_filter == NULL};
+    ListedRows filter = {.all = state_filter == NULL};
     if (state_filter && !queue_state_parse(state_filter, &filter.state))
         return command_usage(error, "--state: there is no state '%s', only " QUEUE_STATE_CHOICES, state_filter);
     if (limit < 0)

@@ -50,12 +50,12 @@ typedef struct Sought {
     unsigned meant;
 } Sought;
 
-typedef struct Gather {
+typedef struct SelectedRows {
     Queue *queue;
     Sought *sought; /* beginnings of hashes first, then whole names in order */
     int count, digits;
     GArray *targets;
-} Gather;
+} SelectedRows;
 
 static int compare_sought(const void *a, const void *b)
 {
@@ -66,7 +66,7 @@ static int compare_sought(const void *a, const void *b)
 }
 
 /* Whole names, of which there may be thousands, are not looked through one by one. */
-static bool is_named(const Gather *gather, const EntryName *name)
+static bool is_named(const SelectedRows *gather, const EntryName *name)
 {
     int low = gather->digits, high = gather->count;
     while (low < high) {
@@ -85,7 +85,7 @@ static bool is_named(const Gather *gather, const EntryName *name)
 static bool gather_file(const QueueFile *found, const char *file, void *data)
 {
     (void)file;
-    Gather *gather = data;
+    SelectedRows *gather = data;
     if (found->state == QUEUE_FOREIGN || found->state == QUEUE_WRITING)
         return true;
     bool wanted = gather->count == 0 || is_named(gather, &found->name);
@@ -108,7 +108,7 @@ static gint compare(gconstpointer a, gconstpointer b)
 }
 
 /* Each word must have meant one entry. */
-static bool all_found(const Gather *gather, GError **error)
+static bool all_found(const SelectedRows *gather, GError **error)
 {
     for (const Sought *each = gather->sought; each < gather->sought + gather->count; each++) {
         if (each->meant == 0)
@@ -124,7 +124,7 @@ GArray *queue_select_targets(Spool *spool, char *const *queues, int count, char 
 {
     g_autofree Sought *sought = g_new0(Sought, count + 1);
     g_autoptr(GArray) targets = g_array_new(FALSE, FALSE, sizeof(QueueTarget));
-    Gather gather = {.sought = sought, .count = count, .targets = targets};
+    SelectedRows gather = {.sought = sought, .count = count, .targets = targets};
     for (int i = 0; i < count; i++) {
         if (!entry_word_parse(words[i], &sought[i].word, error))
             return NULL;

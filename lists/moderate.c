@@ -121,22 +121,22 @@ GPtrArray *moderate_read(GBytes *message)
 
 /* ---- deciding ---- */
 
-typedef struct Session {
+typedef struct ModeratorSession {
     Work *work;
     const List *list;
     const Ticket *ticket;
     char *language;
     GString *answers;
-} Session;
+} ModeratorSession;
 
-static void say(Session *session, const char *key, const TemplateValue *values)
+static void say(ModeratorSession *session, const char *key, const TemplateValue *values)
 {
     g_autofree char *sentence =
         letter_sentence_in(session->work, session->list, session->language, key, values);
     g_string_append_printf(session->answers, "    %s\n", sentence);
 }
 
-static bool decide_one(Session *session, const Decision *decision, int64_t number, GError **error)
+static bool decide_one(ModeratorSession *session, const Decision *decision, int64_t number, GError **error)
 {
     bool told;
     g_autoptr(GError) refusal = NULL;
@@ -170,7 +170,7 @@ static bool note_number(const Held *held, void *data)
     return true;
 }
 
-static bool decide(Session *session, const Decision *decision, GError **error)
+static bool decide(ModeratorSession *session, const Decision *decision, GError **error)
 {
     const Ticket *ticket = session->ticket;
     g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(int64_t));
@@ -195,7 +195,7 @@ static bool decide(Session *session, const Decision *decision, GError **error)
 }
 
 /* Whoever was a moderator when the letter was sent may be none any more. */
-static bool is_moderator(Session *session, bool *moderates, GError **error)
+static bool is_moderator(ModeratorSession *session, bool *moderates, GError **error)
 {
     g_auto(GStrv) all = letter_owners(work_store(session->work), session->list, work_site(session->work)->site_owner,
                                       error);
@@ -205,7 +205,7 @@ static bool is_moderator(Session *session, bool *moderates, GError **error)
     return all != NULL;
 }
 
-static bool decide_all(Session *session, GBytes *message, GError **error)
+static bool decide_all(ModeratorSession *session, GBytes *message, GError **error)
 {
     bool moderates;
     if (!is_moderator(session, &moderates, error))
@@ -237,7 +237,7 @@ bool moderate_reply(Work *work, const List *list, const char *token, GBytes *mes
     work_become(work, ACTOR_MODERATOR, ticket->moderator);
     g_autofree char *language = letter_language(work, list, ticket->moderator);
     g_autoptr(GString) answers = g_string_new(NULL);
-    Session session = {work, list, ticket, language, answers};
+    ModeratorSession session = {work, list, ticket, language, answers};
     if (!decide_all(&session, message, error))
         return false;
     g_autoptr(Message) parsed = message_new(message);

@@ -14,13 +14,13 @@
 #define DAY (24 * 3600 * CLOCK_SECOND)
 
 /* An option that sets one number: the values' names, in the order of the numbers, and where it lies. */
-typedef struct Choice {
+typedef struct OptionChoice {
     const char *name;
     const char *values[5];
     size_t offset;
-} Choice;
+} OptionChoice;
 
-static const Choice choices[] = {
+static const OptionChoice choices[] = {
     {"delivery", {"on", "off"}, offsetof(Preferences, delivery_status)},
     {"digest", {"off", "plain", "mime", "summary"}, offsetof(Preferences, delivery_mode)},
     {"ack", {"off", "on"}, offsetof(Preferences, acknowledge_posts)},
@@ -29,7 +29,7 @@ static const Choice choices[] = {
     {"hide", {"off", "on"}, offsetof(Preferences, hide_address)},
 };
 
-static int *number_of(Preferences *preferences, const Choice *choice)
+static int *number_of(Preferences *preferences, const OptionChoice *choice)
 {
     return (int *)((char *)preferences + choice->offset);
 }
@@ -78,7 +78,7 @@ static bool read_language(MemberOptions *options, const char *value, GError **er
     return true;
 }
 
-static bool read_choice(Preferences *wanted, const Choice *choice, const char *value, GError **error)
+static bool read_choice(Preferences *wanted, const OptionChoice *choice, const char *value, GError **error)
 {
     g_autofree char *allowed = NULL;
     for (int at = 0; choice->values[at]; at++)

@@ -42,7 +42,7 @@ void work_site_init(WorkSite *site, const Config *config)
         .pending_request_life = config_duration(config, "site", "pending_request_life"),
         .moderator_request_life = config_duration(config, "site", "moderator_request_life"),
         .held_notice_interval = config_duration(config, "site", "held_notice_interval"),
-        .gathers = config_has_worker(config, "task"),
+        .gathers = queue_is_worked(config, "task"),
     };
 }
 
@@ -221,10 +221,8 @@ static Draft *row_draft(const OutboxRow *row, GError **error)
 
 static bool effect_recorded(Store *store, Draft *draft, bool *recorded, GError **error)
 {
-    char digits[HASH_DIGITS + 1];
     int64_t number;
-    name_hash_format(draft_name(draft)->hash, digits);
-    g_autofree char *effect = g_strdup_printf("%s:%s", draft_queue(draft), digits);
+    g_autofree char *effect = name_effect(draft_queue(draft), draft_name(draft)->hash);
     return store_find_effect(store, effect, recorded, &number, error);
 }
 

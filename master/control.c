@@ -35,7 +35,7 @@ struct Control {
     char *path;
 };
 
-typedef struct Client {
+typedef struct ControlPeer {
     Control *control;
     struct bufferevent *stream; /* not read while something is asked for it: replies come in order */
     GatherWhat asked;           /* figures for metrics, troubles for status */
@@ -46,7 +46,7 @@ typedef struct Client {
     unsigned pending;           /* of the survey */
     char *scrape;               /* the request line of HTTP whose header is being read; NULL: JSON lines */
     bool ending;                /* hang up when all is written */
-} Client;
+} ControlPeer;
 
 /* Carries out one request. The reply is a new reference; NULL means
  * {"ok":true}, or the fault when error is set. */
@@ -125,7 +125,7 @@ static const struct {
     {"restart", verb_restart, false, false},  {"stop", verb_stop, true, false},
 };
 
-static void client_free(Client *client)
+static void client_free(ControlPeer *client)
 {
     g_clear_pointer(&client->gather, gather_cancel);
     if (client->wish)
@@ -138,13 +138,13 @@ static void client_free(Client *client)
     g_free(client);
 }
 
-static void hang_up(Client *client)
+static void hang_up(ControlPeer *client)
 {
     g_ptr_array_remove_fast(client->control->clients, client);
 }
 
 /* reply is consumed; NULL stands for {"ok":true}. */
-static void send_reply(const Client *client, json_t *reply)
+static void send_reply(const ControlPeer *client, json_t *reply)
 {
     if (!reply)
         reply = json_pack("{s:b}", "ok", 1);
@@ -157,7 +157,7 @@ static void send_reply(const Client *client, json_t *reply)
     free(text);
 }
 
-static void send_page(Client *client, const char *status, const char *body)
+static void send_page(ControlPeer *client, const char *status, const char *body)
 {
     g_autofree char *head = g_strdup_printf("HTTP/1.0 %s\r\nContent-Type: " METRICS_TYPE "\r\nContent-Length: %zu\r\n"
                                             "Connection: close\r\n\r\n",
@@ -167,9 +167,9 @@ static void send_page(Client *client, const char *status, const char *body)
     bufferevent_write(client->stream, body, strlen(body));
 }
 
-static void read_lines(Client *client);
+static void read_lines(ControlPeer *client);
 
-static void send_metrics(Client *client, const json_t *status)
+static void send_metrics(ControlPeer *client, const json_t *status)
 {
     g_autoptr(GString) text = metrics_text(status, client->destinations);
     if (!client->scrape) {
@@ -182,7 +182,7 @@ static void send_metrics(Client *client, const json_t *status)
 }
 
 /* When both the queues and the runners have been asked. */
-static void answer_asked(Client *client)
+static void answer_asked(ControlPeer *client)
 {
     if (client->gather || client->wish)
         return;
@@ -205,7 +205,7 @@ static void answer_asked(Client *client)
 
 static void on_gathered(void *data, const json_t *destinations, const char *fault)
 {
-    Client *client = data;
+    ControlPeer *client = data;
     client->gather = NULL;
     client->destinations = json_deep_copy(destinations);
     client->fault = g_strdup(fault);
@@ -214,14 +214,14 @@ static void on_gathered(void *data, const json_t *destinations, const char *faul
 
 static void on_surveyed(void *data, json_t *waiting, unsigned pending)
 {
-    Client *client = data;
+    ControlPeer *client = data;
     client->wish = NULL;
     client->waiting = waiting;
     client->pending = pending;
     answer_asked(client);
 }
 
-static void ask(Client *client, GatherWhat what)
+static void ask(ControlPeer *client, GatherWhat what)
 {
     const Control *control = client->control;
     bufferevent_disable(client->stream, EV_READ);
@@ -230,7 +230,7 @@ static void ask(Client *client, GatherWhat what)
     client->wish = survey_ask(control->survey, on_surveyed, client);
 }
 
-static void answer(Client *client, const char *line)
+static void answer(ControlPeer *client, const char *line)
 {
     Master *master = client->control->master;
     g_autoptr(GError) error = NULL;
@@ -264,7 +264,7 @@ static void answer(Client *client, const char *line)
 }
 
 /* The header of an HTTP request has ended. */
-static void answer_scrape(Client *client)
+static void answer_scrape(ControlPeer *client)
 {
     g_auto(GStrv) words = g_strsplit(client->scrape, " ", 3);
     if (g_strcmp0(words[1], "/metrics") == 0)
@@ -275,7 +275,7 @@ static void answer_scrape(Client *client)
 
 static void on_event(struct bufferevent *stream, short what, void *data)
 {
-    Client *client = data;
+    ControlPeer *client = data;
     /* Who asked for a stop waits for our end, and only listens. */
     if ((what & BEV_EVENT_TIMEOUT) && client->control->master->stopping)
         return;
@@ -287,13 +287,13 @@ static void on_event(struct bufferevent *stream, short what, void *data)
 
 static void on_written(struct bufferevent *stream, void *data)
 {
-    Client *client = data;
+    ControlPeer *client = data;
     if (client->ending)
         hang_up(client);
 }
 
 /* Until there is no whole line, or one whose answer must be waited for. */
-static void read_lines(Client *client)
+static void read_lines(ControlPeer *client)
 {
     struct evbuffer *input = bufferevent_get_input(client->stream);
     while (!client->gather && !client->wish && !client->ending) {
@@ -328,8 +328,8 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
         evutil_closesocket(fd);
         return;
     }
-    Client *client = g_new0(Client, 1);
-    *client = (Client){.control = control, .stream = stream};
+    ControlPeer *client = g_new0(ControlPeer, 1);
+    *client = (ControlPeer){.control = control, .stream = stream};
     struct timeval timeout = {CLIENT_TIMEOUT, 0};
     bufferevent_setcb(stream, on_read, on_written, on_event, client);
     bufferevent_set_timeouts(stream, &timeout, &timeout);
@@ -375,7 +375,7 @@ Control *control_new(Master *master, GError **error)
 static void flush_clients(const Control *control)
 {
     for (guint i = 0; i < control->clients->len; i++) {
-        const Client *client = g_ptr_array_index(control->clients, i);
+        const ControlPeer *client = g_ptr_array_index(control->clients, i);
         struct evbuffer *output = bufferevent_get_output(client->stream);
         evbuffer_unfreeze(output, 1); /* which only the loop may drain otherwise */
         evbuffer_write(output, bufferevent_getfd(client->stream));

@@ -17,7 +17,7 @@
 #define SUFFIX ".slices"
 #define PROC_TEXT 1024
 
-void slice_owner_free(SliceOwner *owner)
+static void owner_free(SliceOwner *owner)
 {
     if (owner->pidfd >= 0)
         close(owner->pidfd);
@@ -178,7 +178,7 @@ static void collect_file(int dir_fd, const char *name, unsigned from, unsigned t
 
 GPtrArray *slices_owners(int dir_fd, const char *queue, unsigned instance, unsigned instances)
 {
-    GPtrArray *owners = g_ptr_array_new_with_free_func((GDestroyNotify)slice_owner_free);
+    GPtrArray *owners = g_ptr_array_new_with_free_func((GDestroyNotify)owner_free);
     g_autofree char *name = g_strconcat(queue, SUFFIX, NULL);
     unsigned from = first_of(instance, instances);
     collect_file(dir_fd, name, from, from + SLICES_FINEST / instances, owners);
@@ -187,7 +187,7 @@ GPtrArray *slices_owners(int dir_fd, const char *queue, unsigned instance, unsig
 
 GPtrArray *slices_all_owners(int dir_fd)
 {
-    GPtrArray *owners = g_ptr_array_new_with_free_func((GDestroyNotify)slice_owner_free);
+    GPtrArray *owners = g_ptr_array_new_with_free_func((GDestroyNotify)owner_free);
     g_autofree char *path = g_strdup_printf("/proc/self/fd/%d", dir_fd);
     g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
     const char *name;

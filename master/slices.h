@@ -29,8 +29,6 @@ typedef struct SliceOwner {
     int pidfd; /* close it */
 } SliceOwner;
 
-void slice_owner_free(SliceOwner *owner);
-
 /* Opens (and makes) SPOOL/.master; -1 on failure. */
 int slices_open_dir(const char *spool, GError **error);
 

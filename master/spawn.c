@@ -14,12 +14,12 @@
 #include "master/slices.h"
 
 /* All that the child needs, made before the fork. */
-typedef struct Prepared {
+typedef struct PreparedChild {
     const SpawnOrder *order;
     char **environment;
     int *sources; /* status pipe, sockets, lock: for CHILD_STATUS_FD and up */
     unsigned count;
-} Prepared;
+} PreparedChild;
 
 static bool inherits(const char *variable)
 {
@@ -70,7 +70,7 @@ static void reset_signals(void)
 }
 
 /* Sources may lie where targets go, so all move up before any comes down. */
-static bool place_descriptors(const Prepared *prepared)
+static bool place_descriptors(const PreparedChild *prepared)
 {
     int above = CHILD_STATUS_FD + (int)prepared->count;
     for (unsigned i = 0; i < prepared->count; i++) {
@@ -98,7 +98,7 @@ static void say(int status, const char *doing, const char *command, int number)
     }
 }
 
-G_NORETURN static void become(const Prepared *prepared)
+G_NORETURN static void become(const PreparedChild *prepared)
 {
     const SpawnOrder *order = prepared->order;
     reset_signals();
@@ -122,7 +122,7 @@ bool spawn_child(const SpawnOrder *order, pid_t *pid, int *status, GError **erro
         return fail_errno(error, FAIL_LATER, "make a status pipe");
     auto_fd reading = ends[0], writing = ends[1];
     fcntl(reading, F_SETFL, O_NONBLOCK);
-    Prepared prepared = {.order = order, .count = order->listens + 2};
+    PreparedChild prepared = {.order = order, .count = order->listens + 2};
     g_autofree int *sources = prepared.sources = g_new(int, prepared.count);
     sources[0] = writing;
     for (unsigned i = 0; i < order->listens; i++)

@@ -35,15 +35,15 @@ static const char *const kinds[] = {
 };
 
 /* Files of one sort in a queue. */
-typedef struct Tally {
+typedef struct SurveyTally {
     uint64_t count;
     char *first;   /* the name that sorts first, which is the oldest */
     int64_t since; /* when that was written; 0: unknown */
-} Tally;
+} SurveyTally;
 
 /* What is known of a queue. */
 typedef struct QueueView {
-    Tally entries, preserved;
+    SurveyTally entries, preserved;
     uint64_t look; /* that counted it */
 } QueueView;
 
@@ -66,10 +66,10 @@ struct SurveyWish {
     int64_t until; /* monotonic */
 };
 
-static void tally_clear(Tally *tally)
+static void tally_clear(SurveyTally *tally)
 {
     g_clear_pointer(&tally->first, g_free);
-    *tally = (Tally){0};
+    *tally = (SurveyTally){0};
 }
 
 static void view_free(void *data)
@@ -80,7 +80,7 @@ static void view_free(void *data)
     g_free(view);
 }
 
-static void tally_add(Tally *tally, const char *name)
+static void tally_add(SurveyTally *tally, const char *name)
 {
     tally->count++;
     if (tally->first && strcmp(tally->first, name) <= 0)
@@ -89,7 +89,7 @@ static void tally_add(Tally *tally, const char *name)
     tally->first = g_strdup(name);
 }
 
-static void tally_date(Tally *tally, int directory)
+static void tally_date(SurveyTally *tally, int directory)
 {
     struct stat status;
     if (tally->first && fstatat(directory, tally->first, &status, AT_SYMLINK_NOFOLLOW) == 0)
@@ -116,7 +116,7 @@ static QueueRole role_of(const Survey *survey, const char *queue)
     return is_worked(survey->master, queue) ? ROLE_WORKED : ROLE_UNWORKED;
 }
 
-static void add_waiting(json_t *waiting, const char *kind, const char *queue, const Tally *tally)
+static void add_waiting(json_t *waiting, const char *kind, const char *queue, const SurveyTally *tally)
 {
     g_autofree char *since = tally->since ? clock_text(tally->since) : NULL;
     int64_t age = tally->since ? MAX(clock_now() - tally->since, 0) : 0;

@@ -96,14 +96,15 @@ void watch_clear(Watch *watch)
     *watch = (Watch){0};
 }
 
-bool watch_busy(const Watch *watch)
+/* Has it work that it should be moving on? */
+static bool is_busy(const Watch *watch)
 {
     return watch->beat.backlog > 0 || watch->beat.holding[0] != '\0';
 }
 
 static bool take_line(Watch *watch, const char *line, int64_t now)
 {
-    bool was_busy = watch_busy(watch);
+    bool was_busy = is_busy(watch);
     uint64_t before = watch->beat.progress;
     switch (watch_parse(line, &watch->beat)) {
     case WATCH_READY:
@@ -111,7 +112,7 @@ static bool take_line(Watch *watch, const char *line, int64_t now)
         return true;
     case WATCH_BEAT:
         watch->spoke = watch->beaten = now;
-        if (watch->beat.progress > before || !was_busy || !watch_busy(watch))
+        if (watch->beat.progress > before || !was_busy || !is_busy(watch))
             watch->moved = now;
         return false;
     case WATCH_NOTICE:
@@ -154,12 +155,12 @@ bool watch_feed(Watch *watch, const char *data, size_t length, int64_t now)
 
 bool watch_stalled(const Watch *watch, int64_t timeout, int64_t now)
 {
-    return now - watch->spoke >= timeout / 2 || (watch_busy(watch) && now - watch->moved >= timeout / 2);
+    return now - watch->spoke >= timeout / 2 || (is_busy(watch) && now - watch->moved >= timeout / 2);
 }
 
 int64_t watch_deadline(const Watch *watch, int64_t timeout)
 {
     int64_t silent = watch->spoke + timeout;
-    int64_t stuck = watch_busy(watch) ? watch->moved + timeout : G_MAXINT64;
+    int64_t stuck = is_busy(watch) ? watch->moved + timeout : G_MAXINT64;
     return MIN(silent, stuck);
 }

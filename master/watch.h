@@ -46,8 +46,6 @@ void watch_clear(Watch *watch);
 /* Takes what was read from the pipe, in any pieces. True when "ready" was among it. */
 bool watch_feed(Watch *watch, const char *data, size_t length, int64_t now);
 
-/* Has work that it should be moving on. */
-bool watch_busy(const Watch *watch);
 
 /* No progress on a backlog (or silence) for half of timeout: what `status` reports. */
 bool watch_stalled(const Watch *watch, int64_t timeout, int64_t now);

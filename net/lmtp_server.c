@@ -336,13 +336,13 @@ static void foreign(LmtpSession *session, const char *text)
 
 static void help(LmtpSession *session, const char *text);
 
-typedef struct Command {
+typedef struct LmtpCommand {
     const char *verb;
     void (*run)(LmtpSession *session, const char *text);
     bool listed; /* by HELP */
-} Command;
+} LmtpCommand;
 
-static const Command commands[] = {
+static const LmtpCommand commands[] = {
     {"MAIL", mail, true},      {"RCPT", rcpt, true},   {"DATA", data_command, true}, {"BDAT", bdat, true},
     {"LHLO", lhlo, true},      {"RSET", rset, true},   {"NOOP", noop, true},         {"QUIT", quit, true},
     {"VRFY", vrfy, true},      {"HELP", help, true},   {"HELO", not_lmtp, false},    {"EHLO", not_lmtp, false},

@@ -26,10 +26,10 @@ struct MxResolver {
     MxFigures figures;
 };
 
-typedef struct Kept {
+typedef struct KeptAnswer {
     MxRoute *route;
     GList link; /* in used */
-} Kept;
+} KeptAnswer;
 
 /* A domain whose answer is awaited, and by whom. */
 typedef struct Asking {
@@ -50,7 +50,7 @@ struct MxLookup {
 
 /* --- the memory --------------------------------------------------------- */
 
-static void forget(MxResolver *resolver, Kept *kept)
+static void forget(MxResolver *resolver, KeptAnswer *kept)
 {
     g_queue_unlink(&resolver->used, &kept->link);
     g_hash_table_remove(resolver->memory, kept->route->domain);
@@ -62,10 +62,10 @@ static void keep(MxResolver *resolver, MxRoute *route)
 {
     if (route->outcome == MX_LATER)
         return;
-    Kept *old = g_hash_table_lookup(resolver->memory, route->domain);
+    KeptAnswer *old = g_hash_table_lookup(resolver->memory, route->domain);
     if (old)
         forget(resolver, old);
-    Kept *kept = g_new0(Kept, 1);
+    KeptAnswer *kept = g_new0(KeptAnswer, 1);
     kept->route = mx_route_ref(route);
     kept->link.data = kept;
     g_queue_push_tail_link(&resolver->used, &kept->link);
@@ -77,7 +77,7 @@ static void keep(MxResolver *resolver, MxRoute *route)
 /* Borrowed; NULL when nothing fresh is known. */
 static MxRoute *remember(MxResolver *resolver, const char *domain)
 {
-    Kept *kept = g_hash_table_lookup(resolver->memory, domain);
+    KeptAnswer *kept = g_hash_table_lookup(resolver->memory, domain);
     if (!kept)
         return NULL;
     if (kept->route->expires <= clock_monotonic()) {

@@ -84,7 +84,7 @@ MxLookup *mx_lookup(MxResolver *resolver, const char *domain, uint16_t port, MxD
 /* Not after done was called. */
 void mx_cancel(MxLookup *lookup);
 
-/* Figures since the start, for status. */
+/* Figures since the start, for tests (t/tools/mx-lookup). */
 typedef struct MxFigures {
     uint64_t lookups, cached; /* asked for; answered from memory */
     size_t entries;           /* in memory now */

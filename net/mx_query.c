@@ -6,7 +6,7 @@
 #include "net/mx_internal.h"
 
 /* One domain being asked about: first its MX, then all addresses of all hosts at once. */
-typedef struct Query {
+typedef struct MxQuestion {
     Dns *dns;
     const MxSettings *settings;
     MxRoute *route;
@@ -18,16 +18,16 @@ typedef struct Query {
     char *trouble;       /* of a host whose addresses could not be had */
     bool implicit;       /* there is no MX: the domain is its own host */
     bool given_up;       /* dns is being freed */
-} Query;
+} MxQuestion;
 
 /* A question for the addresses of a host. */
 typedef struct HostQuestion {
-    Query *query;
+    MxQuestion *query;
     MxTarget *target;
     bool six;
 } HostQuestion;
 
-static void finish(Query *query)
+static void finish(MxQuestion *query)
 {
     g_autoptr(MxRoute) route = g_steal_pointer(&query->route);
     const MxSettings *settings = query->settings;
@@ -49,7 +49,7 @@ static char *list_names(const MxRoute *route)
     return g_string_free(g_steal_pointer(&names), FALSE);
 }
 
-static void refuse_homeless(Query *query)
+static void refuse_homeless(MxQuestion *query)
 {
     MxRoute *route = query->route;
     if (query->trouble) {
@@ -66,7 +66,7 @@ static void refuse_homeless(Query *query)
                     g_strdup_printf("no mail host of %s has an address (%s)", route->domain, names));
 }
 
-static void settle(Query *query)
+static void settle(MxQuestion *query)
 {
     MxRoute *route = query->route;
     mx_route_leave_own(route, query->settings->own);
@@ -83,7 +83,7 @@ static void settle(Query *query)
         refuse_homeless(query);
 }
 
-static void close_one(Query *query)
+static void close_one(MxQuestion *query)
 {
     if (--query->open > 0)
         return;
@@ -101,7 +101,7 @@ static bool is_usable(const DnsRecord *record, bool six)
 static void on_addresses(const DnsAnswer *answer, void *data)
 {
     g_autofree HostQuestion *question = data;
-    Query *query = question->query;
+    MxQuestion *query = question->query;
     query->given_up |= answer == NULL;
     if (answer && answer->status == DNS_TROUBLE && !query->trouble)
         query->trouble = g_strdup_printf("look-up of the %s address of %s: %s", question->six ? "IPv6" : "IPv4",
@@ -118,7 +118,7 @@ static void on_addresses(const DnsAnswer *answer, void *data)
     close_one(query);
 }
 
-static void ask_addresses(Query *query)
+static void ask_addresses(MxQuestion *query)
 {
     query->open = 1;
     for (guint i = 0; i < query->route->targets->len; i++) {
@@ -141,7 +141,7 @@ static bool is_null(const DnsAnswer *answer)
     return answer->records->len == 1 && *g_array_index(answer->records, DnsRecord, 0).host == '\0';
 }
 
-static void take_hosts(Query *query, const DnsAnswer *answer)
+static void take_hosts(MxQuestion *query, const DnsAnswer *answer)
 {
     MxRoute *route = query->route;
     route->targets = g_ptr_array_new();
@@ -160,7 +160,7 @@ static void take_hosts(Query *query, const DnsAnswer *answer)
 
 static void on_mx(const DnsAnswer *answer, void *data)
 {
-    Query *query = data;
+    MxQuestion *query = data;
     MxRoute *route = query->route;
     query->given_up = answer == NULL;
     if (answer)
@@ -183,8 +183,8 @@ static void on_mx(const DnsAnswer *answer, void *data)
 
 void mx_query_start(Dns *dns, const MxSettings *settings, const char *domain, MxFound *found, void *data)
 {
-    Query *query = g_new0(Query, 1);
-    *query = (Query){.dns = dns, .settings = settings, .route = mx_route_new(domain), .found = found, .data = data,
+    MxQuestion *query = g_new0(MxQuestion, 1);
+    *query = (MxQuestion){.dns = dns, .settings = settings, .route = mx_route_new(domain), .found = found, .data = data,
                      .absence_us = settings->lifetime_max_us};
     dns_ask(dns, domain, DNS_MX, on_mx, query);
 }

@@ -34,7 +34,7 @@ unsigned smtp_auth_mechanism(const char *word)
     return 0;
 }
 
-const char *smtp_auth_name(SmtpAuthMechanism mechanism)
+static const char *mechanism_name(SmtpAuthMechanism mechanism)
 {
     size_t i = 0;
     while (mechanisms_known[i].mechanism != mechanism)
@@ -62,11 +62,6 @@ void smtp_auth_free(SmtpAuth *auth)
         return;
     scram_free(auth->scram);
     g_free(auth);
-}
-
-SmtpAuthMechanism smtp_auth_chosen(const SmtpAuth *auth)
-{
-    return auth->mechanism;
 }
 
 static char *encode(const char *text)
@@ -98,7 +93,7 @@ char *smtp_auth_begin(SmtpAuth *auth)
     } else if (auth->mechanism == SMTP_AUTH_PLAIN) {
         first = plain_text(auth);
     }
-    return g_strdup_printf("AUTH %s%s%s", smtp_auth_name(auth->mechanism), first ? " " : "", first ? first : "");
+    return g_strdup_printf("AUTH %s%s%s", mechanism_name(auth->mechanism), first ? " " : "", first ? first : "");
 }
 
 /* A challenge as text; NULL when it is no base64, or holds a NUL. */

@@ -20,15 +20,12 @@ typedef struct SmtpAuth SmtpAuth;
 
 /* The mechanism of a word of the server's list ("PLAIN"), in any case; 0 for one we do not know. */
 unsigned smtp_auth_mechanism(const char *word);
-const char *smtp_auth_name(SmtpAuthMechanism mechanism);
 
 /* The strongest of these mechanisms; the strings are borrowed. nonce: for tests; NULL: a random one.
  * NULL when mechanisms is 0. */
 SmtpAuth *smtp_auth_new(unsigned mechanisms, const char *user, const char *password, const char *nonce);
 void smtp_auth_free(SmtpAuth *auth);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SmtpAuth, smtp_auth_free)
-
-SmtpAuthMechanism smtp_auth_chosen(const SmtpAuth *auth);
 
 /* The command without its line end, "AUTH PLAIN AGEA"; g_free(). */
 char *smtp_auth_begin(SmtpAuth *auth);

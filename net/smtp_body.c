@@ -149,11 +149,6 @@ void smtp_body_unref(SmtpBody *body)
     g_free(body);
 }
 
-size_t smtp_body_size(const SmtpBody *body)
-{
-    return body->size;
-}
-
 size_t smtp_body_wire_size(const SmtpBody *body)
 {
     return body->wire_size;

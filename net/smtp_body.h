@@ -41,9 +41,6 @@ typedef struct SmtpFill {
 /* A copy: fills has one for each cut of the pattern, which is referenced. */
 SmtpBody *smtp_body_new_copy(SmtpBody *pattern, const SmtpFill *fills);
 
-/* The message's own octets, for the log. */
-size_t smtp_body_size(const SmtpBody *body);
-
 /* Its octets on the wire without what DATA adds: for SIZE= and BDAT. */
 size_t smtp_body_wire_size(const SmtpBody *body);
 

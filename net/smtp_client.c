@@ -181,7 +181,7 @@ static void end_behind(SmtpClient *client, const SmtpResult *why)
     }
 }
 
-void smtp_client_end(SmtpClient *client, const SmtpResult *why)
+static void close_client(SmtpClient *client, const SmtpResult *why)
 {
     if (client->doomed)
         return;
@@ -198,13 +198,13 @@ void smtp_client_end_by_reply(SmtpClient *client)
 {
     g_auto(SmtpVerdictText) judged = {0};
     smtp_client_judge(client, &judged);
-    smtp_client_end(client, &judged.result);
+    close_client(client, &judged.result);
 }
 
 void smtp_client_end_by_us(SmtpClient *client, const char *status, char *text)
 {
     g_autofree char *owned = text;
-    smtp_client_end(client, &(SmtpResult){.verdict = SMTP_LATER, .phase = client->phase, .status = status,
+    close_client(client, &(SmtpResult){.verdict = SMTP_LATER, .phase = client->phase, .status = status,
                                           .text = owned, .reply = owned, .connection = true});
 }
 
@@ -214,9 +214,9 @@ void smtp_client_end_confused(SmtpClient *client)
                                                            smtp_phase_name(client->phase)));
 }
 
-void smtp_client_end_orderly(SmtpClient *client)
+static void end_orderly(SmtpClient *client)
 {
-    smtp_client_end(client, &(SmtpResult){.verdict = SMTP_SENT, .phase = client->phase, .status = "2.0.0",
+    close_client(client, &(SmtpResult){.verdict = SMTP_SENT, .phase = client->phase, .status = "2.0.0",
                                           .text = "closed", .reply = "closed"});
 }
 
@@ -226,7 +226,7 @@ static void take_reply(SmtpClient *client)
 {
     client->progress = clock_monotonic();
     if (client->phase == SMTP_QUIT || client->phase == SMTP_IDLE)
-        smtp_client_end_orderly(client); /* unasked for, it can only be a farewell */
+        end_orderly(client); /* unasked for, it can only be a farewell */
     else if (client->reply.code == 421)
         smtp_client_end_by_reply(client);
     else if (smtp_reply_class(&client->reply) == 1 && client->phase != SMTP_RCPT)
@@ -313,7 +313,7 @@ static void end_lost(SmtpClient *client)
                      client->settings->protocol == SMTP_PROTOCOL_SMTP;
     g_autofree char *text = g_strdup_printf("lost connection with %s while %s", client->peer,
                                             smtp_phase_name(client->phase));
-    smtp_client_end(client, &(SmtpResult){.verdict = SMTP_LATER, .phase = client->phase, .status = "4.4.2",
+    close_client(client, &(SmtpResult){.verdict = SMTP_LATER, .phase = client->phase, .status = "4.4.2",
                                           .text = text, .reply = text, .connection = true,
                                           .fallback = over_ehlo ? SMTP_FALLBACK_EHLO : SMTP_FALLBACK_NONE});
 }
@@ -325,7 +325,7 @@ static void lost(SmtpClient *client, short what)
     if (client->doomed)
         return;
     if (client->phase == SMTP_IDLE || client->phase == SMTP_QUIT)
-        smtp_client_end_orderly(client);
+        end_orderly(client);
     else if (client->phase == SMTP_TLS)
         smtp_session_tls_failed(client, smtp_handshake_problem(client));
     else
@@ -352,7 +352,7 @@ static void timed_out(SmtpClient *client)
     if (client->phase == SMTP_IDLE)
         smtp_client_say(client, SMTP_QUIT, "QUIT\r\n");
     else if (client->phase == SMTP_QUIT)
-        smtp_client_end_orderly(client);
+        end_orderly(client);
     else if (client->phase == SMTP_TLS)
         smtp_session_tls_failed(client, g_strdup("time-out"));
     else
@@ -375,7 +375,7 @@ static void on_timer(evutil_socket_t fd, short what, void *data)
     else if (client->turn.refusal)
         smtp_transaction_refuse(client);
     else if (client->ending && client->phase < SMTP_IDLE)
-        smtp_client_end_orderly(client);
+        end_orderly(client);
     else if (limit > 0 && sending && flows(client, limit))
         arm(client, limit);
     else if (limit > 0 && client->phase != SMTP_BODY && waited < limit)

@@ -116,13 +116,11 @@ void smtp_client_soon(SmtpClient *client);
 void smtp_client_replace(SmtpClient *client, struct bufferevent *connection);
 /* Drops the connection and makes a new one to the same address. */
 void smtp_client_reconnect(SmtpClient *client);
-/* The connection is of no more use: reports what is open, then closed. */
-void smtp_client_end(SmtpClient *client, const SmtpResult *why);
-/* The same because of what the server said or did, or for a reason of ours (text is taken over). */
+/* End the connection, which is of no more use: report what is open, then that it is closed. The reason is the reply in
+ * hand; that the replies make no sense; or one of ours (text is taken over). */
 void smtp_client_end_by_reply(SmtpClient *client);
 void smtp_client_end_confused(SmtpClient *client);
 void smtp_client_end_by_us(SmtpClient *client, const char *status, char *text);
-void smtp_client_end_orderly(SmtpClient *client);
 
 /* smtp_judge.c: what the reply in hand means in this phase. The strings live as long as the verdict. */
 typedef struct SmtpVerdictText {

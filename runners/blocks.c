@@ -10,7 +10,7 @@
 
 #define PER_TRANSACTION 500 /* as out has it for a relay */
 
-BlockPlan blocks_divide(int64_t count, unsigned instances, int64_t per_transaction, int64_t per_entry)
+static BlockPlan divide(int64_t count, unsigned instances, int64_t per_transaction, int64_t per_entry)
 {
     if (count <= 0)
         return (BlockPlan){0};
@@ -20,7 +20,7 @@ BlockPlan blocks_divide(int64_t count, unsigned instances, int64_t per_transacti
     return (BlockPlan){.blocks = (unsigned)blocks, .size = (count + blocks - 1) / blocks, .instances = instances};
 }
 
-BlockPlan blocks_divide_domains(int64_t count, unsigned instances, int64_t per_entry)
+static BlockPlan divide_domains(int64_t count, unsigned instances, int64_t per_entry)
 {
     if (count <= 0)
         return (BlockPlan){0};
@@ -36,12 +36,12 @@ BlockPlan blocks_plan(const Config *config, const char *transport, int64_t count
     unsigned instances = (unsigned)config_integer(config, "runner.out", "instances");
     int64_t per_entry = config_integer(config, "out", "recipients_per_entry");
     if (section && strcmp(config_string(config, section, "type"), "mx") == 0 && instances > 1)
-        return blocks_divide_domains(count, instances, per_entry);
+        return divide_domains(count, instances, per_entry);
     if (single)
         per_transaction = 1;
     else if (section && config_integer(config, section, "recipients_per_transaction") > 0)
         per_transaction = config_integer(config, section, "recipients_per_transaction");
-    return blocks_divide(count, instances, per_transaction, per_entry);
+    return divide(count, instances, per_transaction, per_entry);
 }
 
 /* The slice that text hashes to. */

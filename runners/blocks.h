@@ -31,11 +31,6 @@ typedef struct BlockPlan {
  * transaction of their own. */
 BlockPlan blocks_plan(const Config *config, const char *transport, int64_t count, bool single);
 
-/* The arithmetic of it. */
-BlockPlan blocks_divide(int64_t count, unsigned instances, int64_t per_transaction, int64_t per_entry);
-
-BlockPlan blocks_divide_domains(int64_t count, unsigned instances, int64_t per_entry);
-
 /* A shard key that sends a block to an instance of its own: consecutive
  * blocks go to consecutive instances, beginning where hash says. g_free(). */
 char *blocks_shard(const uint8_t *hash, unsigned block, unsigned instances);

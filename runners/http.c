@@ -34,26 +34,21 @@ struct Http {
 };
 
 /* A connection. We hold a reference to its bufferevent until evhttp has dropped its own. */
-typedef struct Client {
+typedef struct HttpClient {
     Http *http;
     struct bufferevent *stream;
     char peer[SERVER_PEER_SIZE];
     int64_t since;    /* monotonic: when it came */
     int64_t requests; /* so far */
-} Client;
+} HttpClient;
 
 struct HttpCall {
-    Client *client;
+    HttpClient *client;
     struct evhttp_request *request;
     const char *verb, *query;
     char *path;
     bool last; /* of its connection */
 };
-
-const char *http_name(const Http *http)
-{
-    return server_name(http->server);
-}
 
 const Config *http_config(const Http *http)
 {
@@ -174,7 +169,7 @@ static void adjust_accepting(Http *http)
             evconnlistener_disable(http->listeners->pdata[i]);
 }
 
-static void forget(Client *client)
+static void forget(HttpClient *client)
 {
     Http *http = client->http;
     g_hash_table_remove(http->connections, client->stream);
@@ -192,7 +187,7 @@ static struct bufferevent *on_connection(struct event_base *base, void *data)
     struct bufferevent *stream = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
     if (!stream)
         return NULL;
-    Client *client = g_new0(Client, 1);
+    HttpClient *client = g_new0(HttpClient, 1);
     client->http = http;
     client->stream = stream;
     client->since = clock_monotonic();
@@ -204,16 +199,26 @@ static struct bufferevent *on_connection(struct event_base *base, void *data)
 
 static void on_closed(struct evhttp_connection *connection, void *data)
 {
-    Client *client = data;
+    HttpClient *client = data;
     bufferevent_decref(client->stream);
     forget(client);
 }
 
-/* evhttp says nothing of connections that end, or dawdle, before their first request is whole. */
-static void look(Http *http, Client *client, int64_t now)
+/* Close a connection that waits for another request; one that is still being answered is closed at a later look. */
+static void close_if_idle(HttpClient *client)
 {
-    if (client->requests > 0)
-        return; /* on_closed() will be called */
+    if (evbuffer_get_length(bufferevent_get_output(client->stream)) == 0)
+        shutdown(bufferevent_getfd(client->stream), SHUT_RDWR);
+}
+
+/* evhttp says nothing of connections that end, or dawdle, before their first request is whole. */
+static void look(Http *http, HttpClient *client, int64_t now)
+{
+    if (client->requests > 0) { /* on_closed() will be called */
+        if (server_leaving(http->server))
+            close_if_idle(client);
+        return;
+    }
     if (bufferevent_decref(client->stream)) { /* ours was the last */
         forget(client);
         return;
@@ -294,7 +299,7 @@ static void on_request(struct evhttp_request *request, void *data)
 {
     Http *http = data;
     struct evhttp_connection *connection = evhttp_request_get_connection(request);
-    Client *client = g_hash_table_lookup(http->connections, evhttp_connection_get_bufferevent(connection));
+    HttpClient *client = g_hash_table_lookup(http->connections, evhttp_connection_get_bufferevent(connection));
     if (client->requests++ == 0) {
         server_greet_peer(evhttp_connection_get_addr(connection), bufferevent_getfd(client->stream), client->peer);
         evhttp_connection_set_closecb(connection, on_closed, client);
@@ -333,7 +338,7 @@ static bool listen_on(Http *http, int fd, GError **error)
     g_ptr_array_add(http->listeners, listener);
     if (!is_local(fd))
         log_warn("[runner.%s] listen has an address that other hosts can reach, and what is spoken there is not "
-                 "encrypted; put a proxy with TLS before it", http_name(http));
+                 "encrypted; put a proxy with TLS before it", server_name(http->server));
     return true;
 }
 
@@ -377,11 +382,8 @@ static void leave(Server *server)
     Http *http = server_data(server);
     adjust_accepting(http);
     g_autoptr(GList) all = g_hash_table_get_values(http->connections);
-    for (GList *at = all; at; at = at->next) {
-        Client *client = at->data;
-        if (evbuffer_get_length(bufferevent_get_output(client->stream)) == 0)
-            shutdown(bufferevent_getfd(client->stream), SHUT_RDWR);
-    }
+    for (GList *at = all; at; at = at->next)
+        close_if_idle(at->data);
     if (!all)
         server_end(server);
 }

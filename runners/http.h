@@ -33,7 +33,6 @@ typedef struct HttpSpec {
 
 int http_main(const HttpSpec *spec, int argc, char **argv);
 
-const char *http_name(const Http *http); /* of [runner.NAME] */
 const Config *http_config(const Http *http);
 void http_set_data(Http *http, void *data);
 void *http_data(const Http *http);

@@ -74,7 +74,7 @@ bool list_runner_start(Runner *runner, GError **error)
     own->kept = g_ptr_array_new_with_free_func((GDestroyNotify)list_runner_post_free);
     own->archivers = read_archivers(config);
     work_site_init(&own->site, config);
-    own->no_requests = !config_has_worker(config, "command");
+    own->no_requests = !queue_is_worked(config, "command");
     own->copies = (PostCopies){
         .verp_interval = config_integer(config, "pipeline", "verp_delivery_interval"),
         .verp_personalized = config_bool(config, "pipeline", "verp_personalized_deliveries"),
@@ -284,9 +284,7 @@ bool list_runner_settle(Runner *runner, ListRunnerSettle *settle, GError **error
 
 char *list_runner_effect(const Entry *entry)
 {
-    char digits[HASH_DIGITS + 1];
-    name_hash_format(entry_name(entry)->hash, digits);
-    return g_strdup_printf("%s:%s", queue_name(entry_queue(entry)), digits);
+    return name_effect(queue_name(entry_queue(entry)), entry_name(entry)->hash);
 }
 
 bool list_runner_find_effect(Runner *runner, Entry *entry, bool *before, int64_t *number, GError **error)

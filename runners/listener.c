@@ -39,11 +39,6 @@ struct Connection {
     char peer[SERVER_PEER_SIZE];
 };
 
-const char *listener_name(const Listener *listener)
-{
-    return server_name(listener->server);
-}
-
 const Config *listener_config(const Listener *listener)
 {
     return server_config(listener->server);

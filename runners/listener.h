@@ -52,7 +52,6 @@ typedef struct ListenerSpec {
 
 int listener_main(const ListenerSpec *spec, int argc, char **argv);
 
-const char *listener_name(const Listener *listener); /* of [runner.NAME] */
 const Config *listener_config(const Listener *listener);
 struct event_base *listener_base(Listener *listener);
 void listener_set_data(Listener *listener, void *data);

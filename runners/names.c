@@ -23,24 +23,24 @@ struct NamesCache {
     Names names;
 };
 
-typedef struct Known {
+typedef struct KnownName {
     NamesCache *cache;
     NamesAnswer answer;
     char *name;
     DnsType next; /* of "exists": what is asked now */
     char **texts;
     int64_t until; /* monotonic */
-} Known;
+} KnownName;
 
 static void known_free(void *data)
 {
-    Known *known = data;
+    KnownName *known = data;
     g_strfreev(known->texts);
     g_free(known->name);
     g_free(known);
 }
 
-static void settle(Known *known, NamesAnswer answer, int64_t lifetime)
+static void settle(KnownName *known, NamesAnswer answer, int64_t lifetime)
 {
     known->answer = answer;
     known->until = clock_monotonic() + (answer == NAMES_TROUBLE ? TROUBLE_LIFETIME
@@ -57,7 +57,7 @@ static NamesAnswer answer_of(const DnsAnswer *answer)
 
 static void on_text(const DnsAnswer *answer, void *data)
 {
-    Known *known = data;
+    KnownName *known = data;
     GPtrArray *texts = g_ptr_array_new();
     for (guint at = 0; answer && at < answer->records->len; at++)
         g_ptr_array_add(texts, g_strdup(g_array_index(answer->records, DnsRecord, at).text));
@@ -68,7 +68,7 @@ static void on_text(const DnsAnswer *answer, void *data)
 
 static void on_exists(const DnsAnswer *answer, void *data)
 {
-    Known *known = data;
+    KnownName *known = data;
     bool absent = answer && answer->status == DNS_NONE && known->next < DNS_MX;
     if (absent)
         dns_ask(known->cache->dns, known->name, ++known->next, on_exists, known);
@@ -79,7 +79,7 @@ static void on_exists(const DnsAnswer *answer, void *data)
 static gboolean is_over(gpointer key, gpointer value, gpointer now)
 {
     (void)key;
-    const Known *known = value;
+    const KnownName *known = value;
     return known->answer != NAMES_PENDING && known->until <= *(const int64_t *)now;
 }
 
@@ -87,21 +87,21 @@ static gboolean is_settled(gpointer key, gpointer value, gpointer data)
 {
     (void)key;
     (void)data;
-    return ((const Known *)value)->answer != NAMES_PENDING;
+    return ((const KnownName *)value)->answer != NAMES_PENDING;
 }
 
-static const Known *find(NamesCache *cache, const char *kind, const char *name, DnsType type, DnsDone *done)
+static const KnownName *find(NamesCache *cache, const char *kind, const char *name, DnsType type, DnsDone *done)
 {
     int64_t now = clock_monotonic();
     g_autofree char *key = g_strconcat(kind, name, NULL);
-    Known *known = g_hash_table_lookup(cache->known, key);
+    KnownName *known = g_hash_table_lookup(cache->known, key);
     if (known && (known->answer == NAMES_PENDING || known->until > now))
         return known;
     if (g_hash_table_size(cache->known) >= NAMES_MAX &&
         g_hash_table_foreach_remove(cache->known, is_over, &now) == 0)
         g_hash_table_foreach_remove(cache->known, is_settled, NULL);
-    known = g_new0(Known, 1);
-    *known = (Known){.cache = cache, .answer = NAMES_PENDING, .name = g_strdup(name), .next = type};
+    known = g_new0(KnownName, 1);
+    *known = (KnownName){.cache = cache, .answer = NAMES_PENDING, .name = g_strdup(name), .next = type};
     g_hash_table_replace(cache->known, g_steal_pointer(&key), known);
     cache->asked++;
     dns_ask(cache->dns, name, type, done, known);
@@ -126,7 +126,7 @@ static NamesAnswer text(void *data, const char *name, const char *const **texts)
 {
     if (!askable(name))
         return NAMES_NONE;
-    const Known *known = find(data, "text ", name, DNS_TXT, on_text);
+    const KnownName *known = find(data, "text ", name, DNS_TXT, on_text);
     *texts = (const char *const *)known->texts;
     return known->answer;
 }

@@ -3,8 +3,8 @@
 #pragma once
 /*
  * Answers of the DNS, kept as long as their records say, for runners that work through batches and must not wait: the
- * Names of mail/names.h. A question that has no answer yet is asked in the background, where names_wait() and
- * names_turn() let answers in. One per process and thread.
+ * Names of mail/names.h. A question that has no answer yet is asked in the background; names_cache_turn() takes the
+ * answers in. One per process and thread.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -16,15 +16,15 @@
 #define LOOK_AGAIN (250 * CLOCK_SECOND / 1000)
 #define ASK_AGAIN (60 * CLOCK_SECOND)
 
-typedef struct Shared {
+typedef struct SharedNames {
     NamesCache *cache;
     bool broken;        /* there can be none */
     int64_t left, seen; /* of the time for waiting; when it was reckoned */
-} Shared;
+} SharedNames;
 
-static Shared *shared(Runner *runner)
+static SharedNames *shared(Runner *runner)
 {
-    static Shared one;
+    static SharedNames one;
     if (!one.cache && !one.broken) {
         g_autoptr(GError) error = NULL;
         const Config *config = runner_config(runner);
@@ -37,7 +37,7 @@ static Shared *shared(Runner *runner)
     return &one;
 }
 
-static int64_t time_to_wait(Shared *shared)
+static int64_t time_to_wait(SharedNames *shared)
 {
     int64_t now = clock_monotonic();
     shared->left = MIN(SHORT_WAIT, shared->left + (now - shared->seen) / SHARE);
@@ -45,7 +45,7 @@ static int64_t time_to_wait(Shared *shared)
     return shared->left;
 }
 
-static NamesAnswer find(Shared *shared, Post *post)
+static NamesAnswer find(SharedNames *shared, Post *post)
 {
     Mitigation mitigation;
     NamesAnswer answer = mitigation_find(post, &mitigation);
@@ -63,7 +63,7 @@ static NamesAnswer find(Shared *shared, Post *post)
 
 bool post_names_ready(Runner *runner, Entry *entry, Post *post, Outcome *outcome)
 {
-    Shared *own = shared(runner);
+    SharedNames *own = shared(runner);
     if (!g_str_equal(meta_string(entry_meta(entry), KEY_TO, TO_POSTING), TO_POSTING))
         return true;
     post->names = own->cache ? names_cache_names(own->cache) : NULL;

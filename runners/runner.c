@@ -168,10 +168,10 @@ static void settle_failure(Runner *runner, Outcome *outcome)
     }
 }
 
-typedef bool Step(Runner *runner, Entry *entry, Outcome *outcome, GError **error);
+typedef bool EntryStep(Runner *runner, Entry *entry, Outcome *outcome, GError **error);
 
 /* Takes one step, of handle() or finish(), with one entry, which is charged with the crash should the process die. */
-static void step_one(Runner *runner, Outcome *outcome, Step *step)
+static void step_one(Runner *runner, Outcome *outcome, EntryStep *step)
 {
     Entry *entry = outcome->parent;
     runner->holding = entry_text(entry);
@@ -228,7 +228,7 @@ static void handle_batch(Runner *runner, Outcome **batch, size_t count)
 }
 
 /* One of the batch after the commit. */
-static void settle_one(Runner *runner, Outcome *outcome, const Fate *fate)
+static void settle_one(Runner *runner, Outcome *outcome, const EntryFate *fate)
 {
     g_autoptr(GError) error = NULL;
     if (outcome->error) {
@@ -260,7 +260,7 @@ static void commit_batch(Runner *runner, Outcome **batch, size_t count)
     runner->holding = NULL; /* it may be freed now */
     take_settle(runner);
     for (size_t i = 0; i < count; i++) {
-        Fate *fate = &runner->fates[i];
+        EntryFate *fate = &runner->fates[i];
         fate->freed = fate->taker && fate->taker->error;
         if (fate->freed)
             fate->taker = NULL;
@@ -309,7 +309,7 @@ static void work(Runner *runner)
     g_autoptr(GPtrArray) batch = g_ptr_array_new_with_free_func((GDestroyNotify)outcome_free);
     size_t together = pick(entries, false, batch);
     pick(entries, true, batch);
-    g_autofree Fate *fates = g_new0(Fate, batch->len);
+    g_autofree EntryFate *fates = g_new0(EntryFate, batch->len);
     runner->in_batch = batch->len;
     runner->batch = (Outcome **)batch->pdata;
     runner->fates = fates;

@@ -11,11 +11,11 @@
 #include "switchboard/claim.h"
 
 /* What becomes of one entry of the batch, beyond its Outcome. */
-typedef struct Fate {
+typedef struct EntryFate {
     int64_t wait;   /* not 0: it is put back, due then */
     Outcome *taker; /* not NULL: taken by the outcome of another */
     bool freed;     /* that was not committed */
-} Fate;
+} EntryFate;
 
 /* An entry beyond the batch that handle() asked for. */
 typedef struct Found {
@@ -38,7 +38,7 @@ struct Runner {
     uint64_t progress, done;
     const char *holding;
     Outcome **batch; /* in hand; NULL: none */
-    Fate *fates;
+    EntryFate *fates;
     GArray *found;   /* of Found: claimed beyond the batch, not settled yet */
     Entry *looked_at; /* the last of them */
     size_t in_batch;

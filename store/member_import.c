@@ -26,16 +26,16 @@ struct MemberImport {
     bool open; /* our transaction, which touches only the stage */
 };
 
-typedef struct Line {
+typedef struct ImportLine {
     int64_t number;
     char *email, *display_name;
     Preferences own;
     GError *refusal;
-} Line;
+} ImportLine;
 
 static void line_free(gpointer data)
 {
-    Line *line = data;
+    ImportLine *line = data;
     g_free(line->email);
     g_free(line->display_name);
     g_clear_error(&line->refusal);
@@ -96,7 +96,7 @@ static GPtrArray *read_slice(MemberImport *import, GString *folded, int64_t *num
                    TEXT(folded->str), INTEGER(*number), INTEGER(SLICE));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
-        Line *line = g_new0(Line, 1);
+        ImportLine *line = g_new0(ImportLine, 1);
         g_ptr_array_add(slice, line);
         line->number = *number = query_integer(query, 0);
         g_string_assign(folded, query_text(query, 1));
@@ -110,7 +110,7 @@ static GPtrArray *read_slice(MemberImport *import, GString *folded, int64_t *num
 static bool add_slice(MemberImport *import, GPtrArray *slice, GError **error)
 {
     for (unsigned i = 0; i < slice->len; i++) {
-        Line *line = slice->pdata[i];
+        ImportLine *line = slice->pdata[i];
         if (!member_add(import->store, import->list_id, import->role, line->email, line->display_name, &line->own,
                         &line->refusal) &&
             !g_error_matches(line->refusal, FAIL, FAIL_EXISTS)) {
@@ -144,7 +144,7 @@ bool member_import_run(MemberImport *import, MemberImported *each, void *data, G
         if (!store_slice(import, slice, error))
             return false;
         for (unsigned i = 0; i < slice->len; i++) {
-            const Line *line = slice->pdata[i];
+            const ImportLine *line = slice->pdata[i];
             if (!each(line->number, line->refusal, data))
                 return true;
         }

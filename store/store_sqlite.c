@@ -21,14 +21,14 @@
 #define CACHE_KIB 8192
 #define WAL_KEPT_OCTETS 67108864
 
-typedef struct Connection {
+typedef struct SqliteConnection {
     sqlite3 *database;
     bool keyed;            /* keys were made in this transaction: nobody else writes before it ends, */
     int64_t last_key;      /* so the last of them is written once, with the commit */
     int log;               /* the write-ahead log, where its sync is left to the caller; else -1 */
     dev_t device;          /* of the file that was opened */
     ino_t file;
-} Connection;
+} SqliteConnection;
 
 /* Other constraints than those of a key say that the row does not fit what is there now: that may pass. */
 static FailCode code_of(sqlite3 *database, int result)
@@ -72,7 +72,7 @@ static bool failed(sqlite3 *database, int result, GError **error)
 
 static void sqlite_close(void *connection)
 {
-    Connection *self = connection;
+    SqliteConnection *self = connection;
     sqlite3_close_v2(self->database);
     if (self->log >= 0)
         close(self->log);
@@ -101,7 +101,7 @@ static bool script_once(sqlite3 *database, const char *sql, GError **error)
 
 static bool sqlite_script(void *connection, const char *sql, GError **error)
 {
-    return script_once(((Connection *)connection)->database, sql, error);
+    return script_once(((SqliteConnection *)connection)->database, sql, error);
 }
 
 /* Changing to WAL does not honour the busy timeout. */
@@ -130,7 +130,7 @@ static bool sqlite_find(const char *where, GError **error)
 }
 
 /* The file is not opened here: closing it would end the locks that another connection of this process may have. */
-static bool look_at_file(Connection *self, const char *where, GError **error)
+static bool look_at_file(SqliteConnection *self, const char *where, GError **error)
 {
     struct stat status;
     if (stat(where, &status) != 0)
@@ -142,7 +142,7 @@ static bool look_at_file(Connection *self, const char *where, GError **error)
 
 static bool sqlite_present(void *connection, GError **error)
 {
-    const Connection *self = connection;
+    const SqliteConnection *self = connection;
     struct stat status;
     const char *where = sqlite3_db_filename(self->database, "main");
     if (stat(where, &status) != 0)
@@ -155,7 +155,7 @@ static void *sqlite_open(const char *where, bool create, GError **error)
 {
     if (create && !create_file(where, error))
         return NULL;
-    Connection *self = g_new0(Connection, 1);
+    SqliteConnection *self = g_new0(SqliteConnection, 1);
     self->log = -1;
     if (!look_at_file(self, where, error)) {
         sqlite_close(self);
@@ -189,7 +189,7 @@ static void *sqlite_prepare(void *connection, const char *sql, const Value *valu
                             GError **error)
 {
     (void)values, (void)count, (void)stream; /* SQLite asks for no types, and each of its statements is a stream */
-    sqlite3 *database = ((Connection *)connection)->database;
+    sqlite3 *database = ((SqliteConnection *)connection)->database;
     sqlite3_stmt *statement = NULL;
     g_autofree char *numbered = g_strdelimit(g_strdup(sql), "$", '?');
     int result = sqlite3_prepare_v3(database, numbered, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
@@ -265,17 +265,17 @@ static const void *sqlite_octets(void *statement, int column, size_t *length)
 
 static int64_t sqlite_changed(void *connection)
 {
-    return sqlite3_changes64(((Connection *)connection)->database);
+    return sqlite3_changes64(((SqliteConnection *)connection)->database);
 }
 
 static int64_t sqlite_changed_ever(void *connection)
 {
-    return sqlite3_total_changes64(((Connection *)connection)->database);
+    return sqlite3_total_changes64(((SqliteConnection *)connection)->database);
 }
 
 static bool sqlite_in_transaction(void *connection)
 {
-    return !sqlite3_get_autocommit(((Connection *)connection)->database);
+    return !sqlite3_get_autocommit(((SqliteConnection *)connection)->database);
 }
 
 static bool number_of(sqlite3 *database, const char *sql, int64_t *number, GError **error)
@@ -294,13 +294,13 @@ static bool number_of(sqlite3 *database, const char *sql, int64_t *number, GErro
 
 static bool sqlite_begin(void *connection, GError **error)
 {
-    ((Connection *)connection)->keyed = false;
+    ((SqliteConnection *)connection)->keyed = false;
     return sqlite_script(connection, "BEGIN IMMEDIATE", error);
 }
 
 static bool sqlite_commit(void *connection, GError **error)
 {
-    Connection *self = connection;
+    SqliteConnection *self = connection;
     g_autofree char *keep = g_strdup_printf("UPDATE last_key SET value = %" G_GINT64_FORMAT, self->last_key);
     return (!self->keyed || script_once(self->database, keep, error)) && script_once(self->database, "COMMIT", error);
 }
@@ -312,7 +312,7 @@ static void sqlite_rollback(void *connection)
 
 static bool sqlite_key(void *connection, int64_t *key, GError **error)
 {
-    Connection *self = connection;
+    SqliteConnection *self = connection;
     if (!self->keyed && !number_of(self->database, "SELECT value FROM last_key", &self->last_key, error))
         return false;
     int64_t now = (int64_t)((uint64_t)clock_unique() << 11 | (g_random_int() & 0x7ff));
@@ -325,7 +325,7 @@ static bool sqlite_key(void *connection, int64_t *key, GError **error)
  * pages from it. The log stays the same file while we have the database open. */
 static bool sqlite_leave_sync(void *connection, int *fd, GError **error)
 {
-    Connection *self = connection;
+    SqliteConnection *self = connection;
     int64_t tables;
     if (!number_of(self->database, "SELECT count(*) FROM sqlite_schema", &tables, error)) /* a read makes the log */
         return false;
@@ -339,7 +339,7 @@ static bool sqlite_leave_sync(void *connection, int *fd, GError **error)
 
 static bool sqlite_inspect(void *connection, bool *has_schema, GError **error)
 {
-    sqlite3 *database = ((Connection *)connection)->database;
+    sqlite3 *database = ((SqliteConnection *)connection)->database;
     int64_t tables, ours, application;
     if (!number_of(database, "SELECT count(*) FROM sqlite_schema", &tables, error) ||
         !number_of(database, "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_migration'", &ours, error) ||
@@ -372,7 +372,7 @@ static bool add_rows(sqlite3 *database, const char *sql, GPtrArray *faults, GErr
 
 static bool sqlite_verify(void *connection, GPtrArray *faults, GError **error)
 {
-    sqlite3 *database = ((Connection *)connection)->database;
+    sqlite3 *database = ((SqliteConnection *)connection)->database;
     return add_rows(database, "SELECT * FROM pragma_integrity_check WHERE integrity_check <> 'ok'", faults, error) &&
            add_rows(database, "SELECT 'a row of ' || \"table\" || ' refers to a row of ' || parent || "
                     "' that is not there' FROM pragma_foreign_key_check", faults, error);
@@ -407,7 +407,8 @@ static bool sqlite_backup(void *connection, const char *to, GError **error)
         return fail_errno(error, errno == EEXIST ? FAIL_EXISTS : FAIL_LATER, "make %s", to);
     g_autofree char *above = g_path_get_dirname(to);
     auto_fd directory = fs_open_dir(AT_FDCWD, above, false, error);
-    if (directory >= 0 && fill_backup(((Connection *)connection)->database, to, error) && fs_sync_dir(directory, error))
+    if (directory >= 0 && fill_backup(((SqliteConnection *)connection)->database, to, error) &&
+        fs_sync_dir(directory, error))
         return true;
     unlink(to);
     return false;
@@ -415,7 +416,7 @@ static bool sqlite_backup(void *connection, const char *to, GError **error)
 
 static bool sqlite_compact(void *connection, GError **error)
 {
-    sqlite3 *database = ((Connection *)connection)->database;
+    sqlite3 *database = ((SqliteConnection *)connection)->database;
     return script_once(database, "VACUUM", error) && script_once(database, "PRAGMA wal_checkpoint(TRUNCATE)", error);
 }
 

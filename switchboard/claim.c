@@ -339,16 +339,16 @@ static bool claim_known(Inbox *inbox, const EntryName *name, Entry **entry, GErr
 }
 
 /* A search of the directory for one hash. */
-typedef struct Search {
+typedef struct HashSearch {
     const uint8_t *hash;
     GArray *found; /* of EntryName */
-} Search;
+} HashSearch;
 
 static void search_file(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
 {
     (void)queue;
     (void)file;
-    Search *search = data;
+    HashSearch *search = data;
     if (strcmp(rest, SUFFIX_READY) == 0 && memcmp(name->hash, search->hash, HASH_SIZE) == 0)
         g_array_append_val(search->found, *name);
 }
@@ -368,7 +368,7 @@ Entry *inbox_claim_hash(Inbox *inbox, const uint8_t hash[HASH_SIZE], int64_t due
         if (memcmp(known->hash, hash, HASH_SIZE) == 0)
             g_array_append_val(found, *known);
     }
-    Search search = {hash, found};
+    HashSearch search = {hash, found};
     bool partly = inbox->must_list || inbox->index.horizon != INT64_MAX;
     if (partly && !queue_visit(inbox->queue, search_file, &search, error))
         return NULL;

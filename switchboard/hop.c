@@ -37,12 +37,12 @@ struct Hop {
 };
 
 /* The batch in hand. */
-typedef struct Batch {
+typedef struct HopBatch {
     Outcome **outcomes;
     size_t count;
     GArray *births; /* of Birth */
     bool in_heads;  /* how its parents are committed */
-} Batch;
+} HopBatch;
 
 /* One child on its way. */
 typedef struct Birth {
@@ -234,7 +234,7 @@ static bool write_child(Hop *hop, GArray *births, Outcome *outcome, Draft *draft
 }
 
 /* T5, first half. Files beyond open_files_max are synced on the way. */
-static void write_children(Hop *hop, Batch *batch)
+static void write_children(Hop *hop, HopBatch *batch)
 {
     size_t open_files = 0;
     unsigned parents = 0;
@@ -257,7 +257,7 @@ static void write_children(Hop *hop, Batch *batch)
 
 /* What T5 syncs besides files. What is committed in its head must be on the disk
  * as .bak: no other name with that head is looked for. */
-static GPtrArray *directories(const Hop *hop, const Batch *batch)
+static GPtrArray *directories(const Hop *hop, const HopBatch *batch)
 {
     GPtrArray *dirs = g_ptr_array_new();
     for (guint i = 0; i < hop->owed_dirs->len; i++)
@@ -280,7 +280,7 @@ static bool touches(const Birth *birth, const Queue *queue)
 
 /* T5, second half: files, directories, what is owed and what goes along, in one
  * group. False when what is owed, or goes along, could not be made durable. */
-static bool sync_children(Hop *hop, const Batch *batch, GError **error)
+static bool sync_children(Hop *hop, const HopBatch *batch, GError **error)
 {
     GArray *births = batch->births;
     g_autoptr(GPtrArray) dirs = directories(hop, batch);
@@ -352,7 +352,7 @@ static bool unlink_owed(Hop *hop, GError **error)
 }
 
 /* A parent without children just ends: nothing hangs on it any more. */
-static void end_childless(const Hop *hop, const Batch *batch)
+static void end_childless(const Hop *hop, const HopBatch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {
         Outcome *outcome = batch->outcomes[i];
@@ -366,7 +366,7 @@ static void end_childless(const Hop *hop, const Batch *batch)
 }
 
 /* T6 in the parents' heads. A write that failed may have been made: false. */
-static bool commit_in_heads(const Batch *batch, GError **error)
+static bool commit_in_heads(const HopBatch *batch, GError **error)
 {
     FsSync syncs[HEADS_MAX];
     size_t used = 0;
@@ -382,7 +382,7 @@ static bool commit_in_heads(const Batch *batch, GError **error)
 }
 
 /* T6 in the parents' directory. */
-static bool commit_in_directory(const Hop *hop, const Batch *batch, GError **error)
+static bool commit_in_directory(const Hop *hop, const HopBatch *batch, GError **error)
 {
     Queue *queue = NULL;
     for (size_t i = 0; i < batch->count; i++) {
@@ -418,7 +418,7 @@ static void owe(Hop *hop, const Outcome *outcome, bool in_head)
     g_array_append_val(list, owed);
 }
 
-static bool publish_children(const Batch *batch, GError **error)
+static bool publish_children(const HopBatch *batch, GError **error)
 {
     for (guint i = 0; i < batch->births->len; i++) {
         Birth *birth = &g_array_index(batch->births, Birth, i);
@@ -428,7 +428,7 @@ static bool publish_children(const Batch *batch, GError **error)
     return true;
 }
 
-static void owe_all(Hop *hop, const Batch *batch)
+static void owe_all(Hop *hop, const HopBatch *batch)
 {
     for (guint i = 0; i < batch->births->len; i++)
         if (g_array_index(batch->births, Birth, i).outcome)
@@ -441,7 +441,7 @@ static void owe_all(Hop *hop, const Batch *batch)
 bool hop_commit(Hop *hop, Outcome **outcomes, size_t count, GError **error)
 {
     g_autoptr(GArray) births = g_array_new(FALSE, FALSE, sizeof(Birth));
-    Batch batch = {.outcomes = outcomes, .count = count, .births = births};
+    HopBatch batch = {.outcomes = outcomes, .count = count, .births = births};
     write_children(hop, &batch);
     if (!sync_children(hop, &batch, error))
         return false;

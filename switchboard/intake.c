@@ -18,13 +18,13 @@
 #define SAFE_FROM_SWEEP (1800 * CLOCK_SECOND)
 
 /* What became of one member so far. */
-typedef struct Progress {
+typedef struct IntakeProgress {
     Queue *queue;
     int fd; /* -1: not written, or failed */
     char temporary[FILE_NAME_SIZE];
     int64_t begun; /* on the wall clock */
     bool stored;   /* durable as .tmp */
-} Progress;
+} IntakeProgress;
 
 /* Whether an earlier try stored it; false, with an error when nobody can say. One that this process
  * stored bears the name; one of a process before it may be due at another time by now (a runner put it back, R8
@@ -47,7 +47,7 @@ static bool stored_before(Queue *queue, const EntryName *wanted, GError **error)
     return false;
 }
 
-static void write_member(Spool *spool, Intake *member, Progress *progress, bool once)
+static void write_member(Spool *spool, Intake *member, IntakeProgress *progress, bool once)
 {
     progress->fd = -1;
     progress->begun = clock_now();
@@ -70,7 +70,7 @@ static void write_member(Spool *spool, Intake *member, Progress *progress, bool 
 
 /* When its file cannot be taken away, or is gone, a runner takes it in (R8), and may have put it off by the time of the
  * next try, which must not rely on what the queue held before. */
-static void give_up(Intake *member, const Progress *progress, const GError *why)
+static void give_up(Intake *member, const IntakeProgress *progress, const GError *why)
 {
     member->error = g_error_copy(why);
     if (!fs_unlink(queue_fd(progress->queue), progress->temporary, NULL))
@@ -78,7 +78,7 @@ static void give_up(Intake *member, const Progress *progress, const GError *why)
 }
 
 /* T1: files and directories in one group. Afterwards no descriptor is open. */
-static void sync_members(Intake *group, Progress *progress, size_t count)
+static void sync_members(Intake *group, IntakeProgress *progress, size_t count)
 {
     g_autofree FsSync *syncs = g_new0(FsSync, 2 * count + 1);
     g_autofree size_t *which = g_new(size_t, count);
@@ -96,7 +96,7 @@ static void sync_members(Intake *group, Progress *progress, size_t count)
     g_autoptr(GError) error = NULL;
     fs_sync_group(syncs, files + queues->len, &error);
     for (size_t i = 0; i < files; i++) {
-        Progress *one = &progress[which[i]];
+        IntakeProgress *one = &progress[which[i]];
         guint queue = 0;
         g_ptr_array_find(queues, one->queue, &queue);
         close(one->fd);
@@ -109,7 +109,7 @@ static void sync_members(Intake *group, Progress *progress, size_t count)
 
 /* The name is gone. The runner was faster (R8): it is stored. Or the clock was set
  * forward, and a sweep took it for abandoned (R7): then nobody can say. */
-static void look_for_sweep(Intake *member, const Progress *progress)
+static void look_for_sweep(Intake *member, const IntakeProgress *progress)
 {
     if (clock_now() - progress->begun <= SAFE_FROM_SWEEP)
         return;
@@ -119,7 +119,7 @@ static void look_for_sweep(Intake *member, const Progress *progress)
 }
 
 /* T2. */
-static void publish_member(Intake *member, const Progress *progress, bool once)
+static void publish_member(Intake *member, const IntakeProgress *progress, bool once)
 {
     for (;;) {
         char file[FILE_NAME_SIZE];
@@ -146,7 +146,7 @@ static void publish_member(Intake *member, const Progress *progress, bool once)
 
 bool intake_store(Spool *spool, Intake *group, size_t count, bool once)
 {
-    g_autofree Progress *progress = g_new0(Progress, count);
+    g_autofree IntakeProgress *progress = g_new0(IntakeProgress, count);
     for (size_t i = 0; i < count; i++)
         write_member(spool, &group[i], &progress[i], once);
     sync_members(group, progress, count);

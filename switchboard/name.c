@@ -37,6 +37,13 @@ void name_hash_format(const uint8_t hash[HASH_SIZE], char text[HASH_DIGITS + 1])
     text[HASH_DIGITS] = '\0';
 }
 
+char *name_effect(const char *queue, const uint8_t hash[HASH_SIZE])
+{
+    char digits[HASH_DIGITS + 1];
+    name_hash_format(hash, digits);
+    return g_strdup_printf("%s:%s", queue, digits);
+}
+
 bool name_hash_parse(const char *text, uint8_t hash[HASH_SIZE])
 {
     for (int i = 0; i < HASH_SIZE; i++) {

@@ -35,4 +35,7 @@ bool name_parse(const char *text, EntryName *name, const char **rest);
 int name_compare(const EntryName *a, const EntryName *b);
 
 void name_hash_format(const uint8_t hash[HASH_SIZE], char text[HASH_DIGITS + 1]);
+/* The name under which the store records what the entry with this hash brought about from that queue: "in:4cd1...".
+ * g_free(). */
+char *name_effect(const char *queue, const uint8_t hash[HASH_SIZE]);
 bool name_hash_parse(const char *text, uint8_t hash[HASH_SIZE]);

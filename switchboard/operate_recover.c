@@ -15,22 +15,22 @@
 #include "switchboard/operate_internal.h"
 #include "switchboard/suffix_internal.h"
 
-typedef struct Parent {
+typedef struct ParentFile {
     Queue *queue;
     EntryName name;
-} Parent;
+} ParentFile;
 
-typedef struct Child {
+typedef struct ChildFile {
     Queue *queue;
     EntryName name;
     char file[FILE_NAME_SIZE];
     char *parent; /* key */
-} Child;
+} ChildFile;
 
 typedef struct Remains {
-    GArray *taken;    /* of Parent: S6 */
-    GArray *moved;    /* of Parent: S7 */
-    GArray *children; /* of Child: S1o */
+    GArray *taken;    /* of ParentFile: S6 */
+    GArray *moved;    /* of ParentFile: S7 */
+    GArray *children; /* of ChildFile: S1o */
     GHashTable *decided; /* keys of moved */
     GHashTable *known;   /* keys of parents that are somewhere in their queue */
     GHashTable *leftovers;
@@ -153,7 +153,7 @@ static void note_leftover(GHashTable *leftovers, Queue *queue, const char *file,
 static void note(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
 {
     Remains *remains = data;
-    Parent parent = {queue, *name};
+    ParentFile parent = {queue, *name};
     Tag tag;
     if (strcmp(rest, SUFFIX_TAKEN) == 0) {
         g_array_append_val(remains->taken, parent);
@@ -161,7 +161,7 @@ static void note(void *data, Queue *queue, const char *file, const EntryName *na
         g_array_append_val(remains->moved, parent);
         g_hash_table_add(remains->decided, operate_parent_key(queue_name(queue), name->hash));
     } else if (strlen(file) < FILE_NAME_SIZE && suffix_parse_tag(&hand_operator, rest, &tag)) {
-        Child child = {.queue = queue, .name = *name, .parent = operate_parent_key(tag.queue, tag.hash)};
+        ChildFile child = {.queue = queue, .name = *name, .parent = operate_parent_key(tag.queue, tag.hash)};
         g_strlcpy(child.file, file, sizeof child.file);
         g_array_append_val(remains->children, child);
     } else if (remains->leftovers && strlen(file) < FILE_NAME_SIZE && suffix_parse_tag(&hand_runner, rest, &tag)) {
@@ -202,7 +202,7 @@ static bool sync_once(GPtrArray *synced, Queue *queue, GError **error)
 static bool sync_parents(const GArray *parents, GPtrArray *synced, GError **error)
 {
     for (guint i = 0; i < parents->len; i++)
-        if (!sync_once(synced, g_array_index(parents, Parent, i).queue, error))
+        if (!sync_once(synced, g_array_index(parents, ParentFile, i).queue, error))
             return false;
     return true;
 }
@@ -211,7 +211,7 @@ static bool sync_parents(const GArray *parents, GPtrArray *synced, GError **erro
 static bool settle_children(Remains *remains, GError **error)
 {
     for (guint i = 0; i < remains->children->len; i++) {
-        Child *child = &g_array_index(remains->children, Child, i);
+        ChildFile *child = &g_array_index(remains->children, ChildFile, i);
         bool settled;
         if (g_hash_table_contains(remains->decided, child->parent))
             settled = suffix_publish(child->queue, &child->name, child->file, error);
@@ -231,13 +231,13 @@ static bool settle_parents(Remains *remains, GError **error)
     g_autoptr(GPtrArray) synced = g_ptr_array_new();
     char file[FILE_NAME_SIZE];
     for (guint i = 0; i < remains->moved->len; i++) {
-        const Parent *parent = &g_array_index(remains->moved, Parent, i);
+        const ParentFile *parent = &g_array_index(remains->moved, ParentFile, i);
         suffix_file(&parent->name, SUFFIX_MOVED, file);
         if (!fs_unlink(queue_fd(parent->queue), file, error))
             return false;
     }
     for (guint i = 0; i < remains->taken->len; i++) {
-        Parent *parent = &g_array_index(remains->taken, Parent, i);
+        ParentFile *parent = &g_array_index(remains->taken, ParentFile, i);
         suffix_file(&parent->name, SUFFIX_TAKEN, file);
         if (!suffix_publish(parent->queue, &parent->name, file, error))
             return false;
@@ -268,15 +268,15 @@ bool operate_settle(Spool *spool, int lock, GHashTable *leftovers, GError **erro
     bool marked = false;
     if (!is_marked(spool, lock, &marked, error))
         return false;
-    g_autoptr(GArray) taken = g_array_new(FALSE, FALSE, sizeof(Parent));
-    g_autoptr(GArray) moved = g_array_new(FALSE, FALSE, sizeof(Parent));
-    g_autoptr(GArray) children = g_array_new(FALSE, FALSE, sizeof(Child));
+    g_autoptr(GArray) taken = g_array_new(FALSE, FALSE, sizeof(ParentFile));
+    g_autoptr(GArray) moved = g_array_new(FALSE, FALSE, sizeof(ParentFile));
+    g_autoptr(GArray) children = g_array_new(FALSE, FALSE, sizeof(ChildFile));
     g_autoptr(GHashTable) decided = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_autoptr(GHashTable) known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     Remains remains = {taken, moved, children, decided, known, leftovers};
     bool sound = run(spool, marked, &remains, error);
     for (guint i = 0; i < children->len; i++)
-        g_free(g_array_index(children, Child, i).parent);
+        g_free(g_array_index(children, ChildFile, i).parent);
     if (!sound)
         g_prefix_error(error, "bringing to its end what an operator's command left: ");
     return sound;

@@ -2,11 +2,6 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "switchboard/slice.h"
 
-bool slice_count_valid(unsigned count)
-{
-    return count >= 1 && count <= SLICE_COUNT_MAX && (count & (count - 1)) == 0;
-}
-
 /* count is at most 2^8, so the first octet of the hash decides. */
 unsigned slice_of(const uint8_t *hash, unsigned count)
 {

@@ -15,7 +15,6 @@ typedef struct Slice {
     unsigned count;
 } Slice;
 
-bool slice_count_valid(unsigned count);
 unsigned slice_of(const uint8_t *hash, unsigned count);
 
 static inline bool slice_owns(Slice slice, const uint8_t *hash)

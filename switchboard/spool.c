@@ -295,3 +295,14 @@ Spool *queue_spool(const Queue *queue)
 {
     return queue->spool;
 }
+
+bool queue_is_worked(const Config *config, const char *queue)
+{
+    for (const char *const *name = config_family(config, "runner"); *name; name++) {
+        g_autofree char *section = g_strconcat("runner.", *name, NULL);
+        const char *works = config_string(config, section, "queue");
+        if (config_bool(config, section, "start") && g_str_equal(works ? works : *name, queue))
+            return true;
+    }
+    return false;
+}

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/config.h"
 #include "switchboard/name.h"
 
 typedef struct Spool Spool;
@@ -49,6 +50,9 @@ bool queue_visit(Queue *queue, QueueVisit *visit, void *data, GError **error);
  * queue_look_again(). What was seen once stays known. */
 bool queue_held(Queue *queue, const uint8_t hash[HASH_SIZE], bool *held, GError **error);
 void queue_look_again(Queue *queue);
+
+/* Return true when the master starts a runner for this queue: entries in it will be worked on. */
+bool queue_is_worked(const Config *config, const char *queue);
 
 const char *queue_name(const Queue *queue);
 int queue_fd(const Queue *queue); /* directory descriptor, borrowed */

@@ -32,16 +32,16 @@ bool stray_is_tag(const char *rest, bool *by_operator)
     return parse_tag(rest, &tag, by_operator);
 }
 
-typedef struct Search {
+typedef struct StraySearch {
     GPtrArray *children; /* of Stray */
     GHashTable *wanted;  /* keys of their parents */
     GHashTable *known;   /* those of them that were seen */
-} Search;
+} StraySearch;
 
 static void note_child(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
 {
     (void)name;
-    Search *search = data;
+    StraySearch *search = data;
     Tag tag;
     bool by_operator;
     if (!parse_tag(rest, &tag, &by_operator))
@@ -55,7 +55,7 @@ static void note_child(void *data, Queue *queue, const char *file, const EntryNa
 static void note_parent(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
 {
     (void)file;
-    Search *search = data;
+    StraySearch *search = data;
     Tag tag;
     bool by_operator; /* a parent may be .tmp itself, but nothing is its own */
     if (parse_tag(rest, &tag, &by_operator) && memcmp(tag.hash, name->hash, HASH_SIZE) == 0)
@@ -65,7 +65,7 @@ static void note_parent(void *data, Queue *queue, const char *file, const EntryN
         g_hash_table_add(search->known, g_steal_pointer(&key));
 }
 
-static bool visit_all(Spool *spool, QueueVisit *visit, Search *search, GError **error)
+static bool visit_all(Spool *spool, QueueVisit *visit, StraySearch *search, GError **error)
 {
     g_auto(GStrv) names = spool_queue_names(spool, error);
     for (char **name = names; name && *name; name++) {
@@ -77,7 +77,7 @@ static bool visit_all(Spool *spool, QueueVisit *visit, Search *search, GError **
 }
 
 /* Forgets those whose parent was seen, and those that are gone. */
-static void forget(Search *search)
+static void forget(StraySearch *search)
 {
     for (guint i = search->children->len; i > 0; i--) {
         const Stray *stray = search->children->pdata[i - 1];
@@ -92,7 +92,7 @@ GPtrArray *stray_find(Spool *spool, GError **error)
     g_autoptr(GPtrArray) children = g_ptr_array_new_with_free_func(stray_free);
     g_autoptr(GHashTable) wanted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_autoptr(GHashTable) known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    Search search = {children, wanted, known};
+    StraySearch search = {children, wanted, known};
     if (!visit_all(spool, note_child, &search, error))
         return NULL;
     for (int look = 0; look < LOOKS && children->len > 0; look++) {

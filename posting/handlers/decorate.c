@@ -13,28 +13,28 @@
 #include "posting/handler.h"
 
 /* The marks of what is filled in for each recipient, or "" where nothing is. */
-typedef struct Marks {
+typedef struct HoleMarks {
     char *secret;
     char *fields[COPY_FIELDS];
-} Marks;
+} HoleMarks;
 
-static void marks_init(Marks *marks)
+static void marks_init(HoleMarks *marks)
 {
     marks->secret = copy_secret();
     for (int field = 0; field < COPY_FIELDS; field++)
         marks->fields[field] = copy_mark(marks->secret, (CopyField)field, COPY_HEADER);
 }
 
-static void marks_clear(Marks *marks)
+static void marks_clear(HoleMarks *marks)
 {
     g_free(marks->secret);
     for (int field = 0; field < COPY_FIELDS; field++)
         g_free(marks->fields[field]);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Marks, marks_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(HoleMarks, marks_clear)
 
 /* A template of the list with its own words, and marks where those of the recipient go. */
-static char *fill(const Post *post, const PostSend *send, const char *template, const Marks *marks)
+static char *fill(const Post *post, const PostSend *send, const char *template, const HoleMarks *marks)
 {
     const List *list = post->list;
     if (!template || !*template)
@@ -61,7 +61,7 @@ static char *fill(const Post *post, const PostSend *send, const char *template, 
 
 /* RFC 8058: one POST to that URL ends this membership. Mail programs that know no URL still
  * have the address. */
-static void set_unsubscribe(const Post *post, Message *message, const Marks *marks)
+static void set_unsubscribe(const Post *post, Message *message, const HoleMarks *marks)
 {
     const char *template = post->copies->unsubscribe_url;
     if (!template || !*template || !post->list->include_rfc2369_headers)
@@ -82,7 +82,7 @@ static void set_unsubscribe(const Post *post, Message *message, const Marks *mar
 }
 
 /* Each reads that the mail is for them; the list stays in sight, so that "reply to all" reaches it. */
-static void set_to(const Post *post, Message *message, const Marks *marks)
+static void set_to(const Post *post, Message *message, const HoleMarks *marks)
 {
     static const char *const copied[] = {"Cc", NULL};
     message_set(message, "To", marks->fields[COPY_MAILBOX]);
@@ -102,7 +102,7 @@ static void set_to(const Post *post, Message *message, const Marks *marks)
 }
 
 /* Takes the marks out of all that is not the sender's own. */
-static void cut(PostSend *send, const Decorated *decorated, const Marks *marks)
+static void cut(PostSend *send, const Decorated *decorated, const HoleMarks *marks)
 {
     size_t offset = 0;
     send->pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
@@ -142,7 +142,7 @@ static bool process(Post *post, GError **error)
     bool framed = !post->digest && ((list->msg_header && *list->msg_header) || (list->msg_footer && *list->msg_footer));
     if (!framed && !unsubscribe && list->personalize != PERSONALIZE_FULL)
         return true;
-    g_auto(Marks) marks = {0};
+    g_auto(HoleMarks) marks = {0};
     marks_init(&marks);
     Message *message = post_send_message(post, send);
     if (unsubscribe)

@@ -32,11 +32,11 @@ typedef struct Maildir {
     int top_fd, new_fd, cur_fd;
 } Maildir;
 
-typedef struct Pending {
+typedef struct PendingMail {
     Maildir *maildir;
     int fd;
     char *name;
-} Pending;
+} PendingMail;
 
 typedef struct MaildirArchiver {
     int path_fd, in_hand_fd;
@@ -56,7 +56,7 @@ static void maildir_free(void *data)
 
 static void pending_clear(void *data)
 {
-    Pending *pending = data;
+    PendingMail *pending = data;
     close(pending->fd);
     g_free(pending->name);
 }
@@ -85,7 +85,7 @@ static void *maildir_open(Runner *runner, const char *section, GError **error)
     self->in_hand_fd = auto_fd_steal(&in_hand);
     self->maildirs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, maildir_free);
     self->touched = g_hash_table_new(NULL, NULL);
-    self->pending = g_array_new(FALSE, FALSE, sizeof(Pending));
+    self->pending = g_array_new(FALSE, FALSE, sizeof(PendingMail));
     g_array_set_clear_func(self->pending, pending_clear);
     return self;
 }
@@ -185,7 +185,7 @@ static bool maildir_store(void *data, const ArchiveMail *mail, GError **error)
         fs_unlink(maildir->top_fd, aside, NULL);
         return false;
     }
-    Pending pending = {.maildir = maildir, .fd = auto_fd_steal(&fd), .name = g_steal_pointer(&name)};
+    PendingMail pending = {.maildir = maildir, .fd = auto_fd_steal(&fd), .name = g_steal_pointer(&name)};
     g_array_append_val(self->pending, pending);
     return true;
 }
@@ -195,7 +195,7 @@ static bool sync_files(MaildirArchiver *self, GError **error)
     guint count = self->pending->len;
     g_autofree FsSync *group = g_new0(FsSync, count + 1);
     for (guint i = 0; i < count; i++)
-        group[i].fd = g_array_index(self->pending, Pending, i).fd;
+        group[i].fd = g_array_index(self->pending, PendingMail, i).fd;
     group[count] = (FsSync){.fd = self->in_hand_fd, .directory = true};
     return fs_sync_group(group, count + 1, error);
 }
@@ -203,7 +203,7 @@ static bool sync_files(MaildirArchiver *self, GError **error)
 static bool publish(MaildirArchiver *self, GError **error)
 {
     for (guint i = 0; i < self->pending->len; i++) {
-        Pending *pending = &g_array_index(self->pending, Pending, i);
+        PendingMail *pending = &g_array_index(self->pending, PendingMail, i);
         g_autofree char *from = g_strconcat("tmp/", pending->name, NULL);
         g_autofree char *to = g_strconcat("new/", pending->name, NULL);
         if (!fs_rename(pending->maildir->top_fd, from, to, error))

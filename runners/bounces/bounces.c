@@ -107,10 +107,8 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
             list_runner_log(entry, "result=discarded (the list is gone)");
         return gone;
     }
-    char digits[HASH_DIGITS + 1];
-    name_hash_format(entry_name(entry)->hash, digits);
     Case given = {.bounces = shared->more, .entry = entry, .outcome = outcome, .list = list, .now = clock_now(),
-                  .key = g_strconcat("bounces:", digits, NULL)};
+                  .key = name_effect("bounces", entry_name(entry)->hash)};
     bool done = store_savepoint(shared->store, error);
     if (done) {
         done = dispatch(&given, error);

@@ -79,15 +79,15 @@ static bool set_status(Case *given, const Member *member, DeliveryStatus status,
 }
 
 /* A member in hand. */
-typedef struct Fate {
+typedef struct MemberCase {
     const Member *member;
     const char *effect; /* under which it is recorded */
     BounceScore *score;
     unsigned acts;
-} Fate;
+} MemberCase;
 
 /* The first time: score and disable, in the batch's transaction. */
-static bool score_member(Case *given, const Failed *failed, Fate *fate, GError **error)
+static bool score_member(Case *given, const Failed *failed, MemberCase *fate, GError **error)
 {
     const Member *member = fate->member;
     BounceScore *score = fate->score;
@@ -204,7 +204,7 @@ bool case_failed(Case *given, const Failed *failed, GError **error)
         return true;
     }
     g_auto(BounceScore) score = {0};
-    Fate fate = {.member = member, .effect = effect, .score = &score, .acts = acts};
+    MemberCase fate = {.member = member, .effect = effect, .score = &score, .acts = acts};
     if (!bounce_score_read(given->bounces->shared->store, member->id, &score, error) ||
         (!before && !score_member(given, failed, &fate, error)))
         return false;
@@ -214,7 +214,7 @@ bool case_failed(Case *given, const Failed *failed, GError **error)
 
 /* ---- complaints ---- */
 
-static bool part(Case *given, const Failed *failed, Fate *fate, GError **error)
+static bool part(Case *given, const Failed *failed, MemberCase *fate, GError **error)
 {
     const Member *member = fate->member;
     Store *store = given->bounces->shared->store;
@@ -258,7 +258,7 @@ bool case_complained(Case *given, const Failed *failed, GError **error)
         log_member(given, failed, NULL, 0, "no-member");
         return true;
     }
-    Fate fate = {.member = member, .effect = effect, .acts = acts};
+    MemberCase fate = {.member = member, .effect = effect, .acts = acts};
     if (!before && !part(given, failed, &fate, error))
         return false;
     log_member(given, failed, NULL, fate.acts, before ? "done-before" : NULL);

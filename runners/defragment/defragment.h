@@ -62,8 +62,6 @@ extern const RunnerSpec defragment_spec;
 /* part.c: a part meets its set. */
 bool part_handle(Defragment *own, Entry *entry, Outcome *outcome, GError **error);
 void part_log(const Part *part, const char *format, ...) G_GNUC_PRINTF(2, 3);
-/* It goes on to `in`: left is one of LEFT_*, or NULL for unchanged; reason a sentence or NULL. */
-void part_leave(Part *part, const char *left, const char *reason);
 
 /* join.c: D4. *done is false when a part turned out to be lost, and the set is open. */
 bool join_set(Part *part, const FragmentSet *set, bool *done, GError **error);

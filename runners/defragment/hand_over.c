@@ -18,14 +18,14 @@
 #define HAND_OVERS_MAX 10
 #define MARK "(Listrunner, part for "
 
-typedef struct Host {
+typedef struct PeerHost {
     char *name, *address; /* "HOST:PORT", "[IPv6]:PORT", "unix:PATH" */
     int64_t down_until;   /* monotonic */
-} Host;
+} PeerHost;
 
 /* A part to be sent. */
 typedef struct Marked {
-    Host *host;
+    PeerHost *host;
     Outcome *outcome;
     GBytes *octets;
     char *sender, *recipient;
@@ -43,7 +43,7 @@ struct Hosts {
 /* One connection and what goes over it. */
 typedef struct Trip {
     Hosts *hosts;
-    Host *host;
+    PeerHost *host;
     struct event_base *base;
     SmtpSettings settings;
     SmtpClient *client;
@@ -55,7 +55,7 @@ typedef struct Trip {
 
 static void host_free(gpointer data)
 {
-    Host *host = data;
+    PeerHost *host = data;
     g_free(host->name);
     g_free(host->address);
     g_free(host);
@@ -87,7 +87,7 @@ static bool read_hosts(Hosts *hosts, const Config *config, GError **error)
         if (!equal || equal == *word || !is_host_address(equal + 1))
             return fail(error, FAIL_CONFIG,
                         "[defragment] hosts: found \"%s\"; allowed are NAME=HOST:PORT and NAME=unix:/PATH", *word);
-        Host *host = g_new0(Host, 1);
+        PeerHost *host = g_new0(PeerHost, 1);
         host->name = g_strndup(*word, (gsize)(equal - *word));
         host->address = g_strdup(equal + 1);
         g_ptr_array_add(hosts->known, host);
@@ -117,10 +117,10 @@ void hosts_free(Hosts *hosts)
 
 /* ---- marking ---- */
 
-static Host *find_host(const Hosts *hosts, const char *name)
+static PeerHost *find_host(const Hosts *hosts, const char *name)
 {
     for (guint i = 0; i < hosts->known->len; i++)
-        if (strcmp(((Host *)hosts->known->pdata[i])->name, name) == 0)
+        if (strcmp(((PeerHost *)hosts->known->pdata[i])->name, name) == 0)
             return hosts->known->pdata[i];
     return NULL;
 }
@@ -154,7 +154,7 @@ static GBytes *make_octets(const Part *part, const char *host)
 
 bool hand_over_later(Hosts *hosts, const Part *part, const char *name)
 {
-    Host *host = find_host(hosts, name);
+    PeerHost *host = find_host(hosts, name);
     json_t *meta = entry_meta(part->entry);
     const char *recipient = meta_string(meta, KEY_RECIPIENT, NULL);
     if (!host)
@@ -267,7 +267,7 @@ static void on_tick(evutil_socket_t fd, short what, void *data)
         trip->over = true;
 }
 
-static void make_trip(Hosts *hosts, Host *host)
+static void make_trip(Hosts *hosts, PeerHost *host)
 {
     Trip trip = {.hosts = hosts, .host = host, .base = event_base_new()};
     trip.settings = (SmtpSettings){.server = host->name, .helo_name = hosts->own->host,

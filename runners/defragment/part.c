@@ -26,7 +26,8 @@ void part_log(const Part *part, const char *format, ...)
              part->partial.total, part->sender, text);
 }
 
-void part_leave(Part *part, const char *left, const char *reason)
+/* It goes on to `in` by itself: left is one of LEFT_*, or NULL for unchanged; reason is a sentence or NULL. */
+static void pass_on(Part *part, const char *left, const char *reason)
 {
     Draft *draft = draft_from_entry("in", part->entry);
     json_t *meta = draft_meta(draft);
@@ -54,7 +55,7 @@ static void wait_a_minute(Part *part, const char *why)
 
 static void leave_expired(Part *part)
 {
-    part_leave(part, LEFT_EXPIRED, "It is a part of a message whose other parts did not come in time.");
+    pass_on(part, LEFT_EXPIRED, "It is a part of a message whose other parts did not come in time.");
 }
 
 /* ---- opening ---- */
@@ -130,7 +131,7 @@ static bool quarantine(Part *part, const FragmentSet *set, GError **error, const
                       &(FragmentEnd){.state = FRAGMENT_QUARANTINED, .time = part->now, .reason = reason}, error))
         return false;
     part_log(part, "result=quarantined parts=%" PRId64 " size=%" PRId64, set->parts, set->octets);
-    part_leave(part, LEFT_REFUSED, reason);
+    pass_on(part, LEFT_REFUSED, reason);
     return settle_wake(part->own, set, error);
 }
 
@@ -298,7 +299,7 @@ static bool meet_joined(Part *part, const FragmentSet *set, GError **error)
             wait_a_minute(part, "its message is being joined");
         return true;
     }
-    part_leave(part, LEFT_REFUSED, "It says that it is a part of a message that was complete without it.");
+    pass_on(part, LEFT_REFUSED, "It says that it is a part of a message that was complete without it.");
     return true;
 }
 
@@ -310,13 +311,13 @@ static bool meet_set(Part *part, const FragmentSet *set, GError **error)
     case FRAGMENT_JOINED:
         return meet_joined(part, set, error);
     case FRAGMENT_QUARANTINED:
-        part_leave(part, LEFT_REFUSED, set->reason ? set->reason : "It is a part of a message that cannot be joined.");
+        pass_on(part, LEFT_REFUSED, set->reason ? set->reason : "It is a part of a message that cannot be joined.");
         return true;
     case FRAGMENT_EXPIRED:
         leave_expired(part);
         return true;
     case FRAGMENT_RELEASED:
-        part_leave(part, LEFT_RELEASED, NULL);
+        pass_on(part, LEFT_RELEASED, NULL);
         return true;
     default:
         part_log(part, "result=dropped (by an operator)");
@@ -384,7 +385,7 @@ bool part_handle(Defragment *own, Entry *entry, Outcome *outcome, GError **error
     if (!read_part(&part, error))
         return false;
     if (!partial_read(part.message, &part.partial) || !transport_defragments(runner_config(own->runner), part.list)) {
-        part_leave(&part, NULL, NULL); /* D13 */
+        pass_on(&part, NULL, NULL); /* D13 */
         return true;
     }
     int64_t highest = MAX(part.partial.number, part.partial.total);
@@ -392,7 +393,7 @@ bool part_handle(Defragment *own, Entry *entry, Outcome *outcome, GError **error
         part.partial.fault = g_strdup_printf("it has more than %" PRId64 " parts", own->max_parts);
     if (part.partial.fault) {
         g_autofree char *reason = g_strdup_printf("A part of a message cannot be joined: %s.", part.partial.fault);
-        part_leave(&part, LEFT_REFUSED, reason);
+        pass_on(&part, LEFT_REFUSED, reason);
         return true;
     }
     return meet(&part, error);

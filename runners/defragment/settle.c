@@ -69,21 +69,21 @@ bool settle_wake(Defragment *own, const FragmentSet *set, GError **error)
 
 /* ---- joins that are not settled ---- */
 
-typedef struct Seek {
+typedef struct HashSeek {
     const uint8_t *hash;
     bool found;
-} Seek;
+} HashSeek;
 
 static void seek_hash(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
 {
-    Seek *seek = data;
+    HashSeek *seek = data;
     seek->found |= memcmp(name->hash, seek->hash, HASH_SIZE) == 0;
 }
 
 /* In shunt an entry has a hash of its own, and the name it had before in its metadata. */
 static void seek_shunted(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
 {
-    Seek *seek = data;
+    HashSeek *seek = data;
     g_autoptr(Entry) entry = seek->found ? NULL : entry_open(queue, file, NULL);
     const json_t *fault = entry ? json_object_get(entry_meta(entry), META_FAULT) : NULL;
     EntryName before;
@@ -91,7 +91,7 @@ static void seek_shunted(void *data, Queue *queue, const char *file, const Entry
                    memcmp(before.hash, seek->hash, HASH_SIZE) == 0;
 }
 
-static bool is_in(Defragment *own, const char *name, QueueVisit *visit, Seek *seek, GError **error)
+static bool is_in(Defragment *own, const char *name, QueueVisit *visit, HashSeek *seek, GError **error)
 {
     Queue *queue = spool_queue(runner_spool(own->runner), name, error);
     return queue && queue_visit(queue, visit, seek, error);
@@ -102,7 +102,7 @@ static bool settle_absent(Defragment *own, const FragmentSet *set, const uint8_t
 {
     const FragmentEnd damaged = {.state = FRAGMENT_QUARANTINED, .time = clock_now(),
                                  .reason = "A part of the message was damaged before it could be joined."};
-    Seek seek = {.hash = hash};
+    HashSeek seek = {.hash = hash};
     if (!is_in(own, CORRUPT_QUEUE, seek_hash, &seek, error))
         return false;
     if (seek.found)

@@ -17,7 +17,7 @@
 #define LOOPS "554 5.4.6 The message has more than 120 Received fields: it is going in circles"
 
 /* What all entries of a transaction share. */
-typedef struct Shared {
+typedef struct TransactionParts {
     const LmtpTransaction *transaction;
     const char *peer;
     char *message_id;
@@ -26,7 +26,7 @@ typedef struct Shared {
     Lists *lists;
     Partial partial;
     bool is_partial, loops;
-} Shared;
+} TransactionParts;
 
 static const char *queue_of(ListAddressTo to)
 {
@@ -50,7 +50,7 @@ static bool has_too_many_hops(const Message *message)
     return false;
 }
 
-static void read_message(Shared *shared, const char *hostname)
+static void read_message(TransactionParts *shared, const char *hostname)
 {
     g_autoptr(Message) message = message_new(shared->transaction->message);
     shared->loops = has_too_many_hops(message);
@@ -68,7 +68,7 @@ static void read_message(Shared *shared, const char *hostname)
 }
 
 /* key is that of the set when it is a part to be joined, else NULL. */
-static Draft *make_draft(Shared *shared, const LmtpRecipient *recipient, const char *key)
+static Draft *make_draft(TransactionParts *shared, const LmtpRecipient *recipient, const char *key)
 {
     const LmtpTransaction *transaction = shared->transaction;
     const ListAddress *address = recipient->data;
@@ -103,7 +103,7 @@ static Draft *make_draft(Shared *shared, const LmtpRecipient *recipient, const c
 
 /* Whether it is refused, or a part to be joined with others. Parts are only joined for the list itself, not for its
  * owners. */
-static FragmentAnswer decide(const Shared *shared, const LmtpRecipient *recipient)
+static FragmentAnswer decide(const TransactionParts *shared, const LmtpRecipient *recipient)
 {
     const ListAddress *address = recipient->data;
     FragmentAnswer answer = {0};
@@ -119,7 +119,7 @@ static FragmentAnswer decide(const Shared *shared, const LmtpRecipient *recipien
     return answer;
 }
 
-static void add_entry(Entries *entries, Shared *shared, guint place)
+static void add_entry(Entries *entries, TransactionParts *shared, guint place)
 {
     const LmtpRecipient *recipient = lmtp_recipient(shared->transaction, place);
     FragmentAnswer answer = decide(shared, recipient);
@@ -139,7 +139,7 @@ Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const
     entries->of = g_new0(size_t, recipients);
     entries->refusals = g_new0(char *, recipients);
     entries->recipients = recipients;
-    Shared shared = {.transaction = transaction, .peer = peer, .lists = lists};
+    TransactionParts shared = {.transaction = transaction, .peer = peer, .lists = lists};
     read_message(&shared, hostname);
     g_autoptr(GHashTable) seen = recipients > 1 ? g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL) : NULL;
     for (guint i = 0; i < recipients; i++) {

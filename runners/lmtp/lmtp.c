@@ -48,31 +48,31 @@ typedef struct Lmtp {
 
 /* One client. Counted: a message that is being stored outlives the
  * connection. */
-typedef struct Client {
+typedef struct LmtpClient {
     Connection *connection; /* NULL once it is closed */
     LmtpSession *session;
     char *peer;
-    struct Job *held;       /* stored, and its reply is held back; NULL: none is */
+    struct LmtpJob *held;       /* stored, and its reply is held back; NULL: none is */
     struct event *release;  /* of held */
     bool leaving;           /* the session ends as soon as it is answered */
-} Client;
+} LmtpClient;
 
-typedef struct Job {
+typedef struct LmtpJob {
     CommitJob commit;
-    Client *client;
+    LmtpClient *client;
     LmtpTransaction *transaction;
     Entries *entries;
-} Job;
+} LmtpJob;
 
 static void client_clear(gpointer data)
 {
-    Client *client = data;
+    LmtpClient *client = data;
     lmtp_session_free(client->session);
     event_free(client->release);
     g_free(client->peer);
 }
 
-static void client_unref(Client *client)
+static void client_unref(LmtpClient *client)
 {
     g_rc_box_release_full(client, client_clear);
 }
@@ -108,7 +108,7 @@ static size_t length_of(const char *text)
  * metadata names list, sender, recipient, detail and peer, and the address by which a second RCPT of it is found. */
 static size_t memory_for(const LmtpSession *session, const LmtpRecipient *recipient)
 {
-    const Client *client = lmtp_session_data(session);
+    const LmtpClient *client = lmtp_session_data(session);
     const ListAddress *address = recipient->data;
     size_t parts = length_of(address->local) + length_of(address->domain) + 2 * length_of(address->list_id) +
                    2 * length_of(address->detail);
@@ -134,7 +134,7 @@ static bool is_taken(const Lmtp *lmtp, const ListAddress *address)
 static const char *on_recipient(LmtpSession *session, LmtpRecipient *recipient, void *data)
 {
     Lmtp *lmtp = data;
-    const Client *client = lmtp_session_data(session);
+    const LmtpClient *client = lmtp_session_data(session);
     g_autoptr(GError) error = NULL;
     recipient->data = lists_find(lmtp->lists, recipient->address, &error);
     if (recipient->data && is_taken(lmtp, recipient->data)) {
@@ -173,7 +173,7 @@ static char *report(Lmtp *lmtp, const Intake *entry)
     return g_strdup_printf("250 2.0.0 Stored as %s", trace);
 }
 
-static void refuse(const Client *client, LmtpTransaction *transaction, guint place, const char *reply)
+static void refuse(const LmtpClient *client, LmtpTransaction *transaction, guint place, const char *reply)
 {
     LmtpRecipient *recipient = lmtp_recipient(transaction, place);
     log_info("- to=<%s> from=<%s> peer=%s result=refused (%s)", recipient->address, transaction->sender, client->peer,
@@ -182,9 +182,9 @@ static void refuse(const Client *client, LmtpTransaction *transaction, guint pla
 }
 
 /* Replies for each recipient. The job is gone then. */
-static void answer(Lmtp *lmtp, Job *job)
+static void answer(Lmtp *lmtp, LmtpJob *job)
 {
-    Client *client = job->client;
+    LmtpClient *client = job->client;
     const Entries *entries = job->entries;
     g_autoptr(GPtrArray) replies = g_ptr_array_new_with_free_func(g_free);
     for (size_t i = 0; i < entries->count; i++)
@@ -208,7 +208,7 @@ static bool has_room_for_all(Lmtp *lmtp, const LmtpTransaction *transaction)
     return has_space(lmtp, (transaction->recipients->len - 1) * (uint64_t)g_bytes_get_size(transaction->message));
 }
 
-static void refuse_all(const Client *client, LmtpTransaction *transaction, const char *reply)
+static void refuse_all(const LmtpClient *client, LmtpTransaction *transaction, const char *reply)
 {
     for (guint i = 0; i < transaction->recipients->len; i++)
         refuse(client, transaction, i, reply);
@@ -218,14 +218,14 @@ static void refuse_all(const Client *client, LmtpTransaction *transaction, const
 static void on_message(LmtpSession *session, LmtpTransaction *transaction, void *data)
 {
     Lmtp *lmtp = data;
-    Client *client = lmtp_session_data(session);
+    LmtpClient *client = lmtp_session_data(session);
     if (!has_room_for_all(lmtp, transaction)) {
         refuse_all(client, transaction, NO_SPACE);
         return;
     }
     const char *name = lmtp_session_client(session);
     g_autofree char *peer = g_strdup_printf("%s %s", client->peer, name);
-    Job *job = g_new0(Job, 1);
+    LmtpJob *job = g_new0(LmtpJob, 1);
     job->client = g_rc_box_acquire(client);
     job->transaction = transaction;
     job->entries = entries_new(transaction, peer, lmtp->hostname, lmtp->lists);
@@ -252,9 +252,9 @@ static void free_recipient(gpointer data)
 
 static const LmtpHandler handler = {on_mail, on_recipient, on_content, on_message, free_recipient};
 
-static void finish(Lmtp *lmtp, Job *job)
+static void finish(Lmtp *lmtp, LmtpJob *job)
 {
-    Client *client = g_rc_box_acquire(job->client);
+    LmtpClient *client = g_rc_box_acquire(job->client);
     answer(lmtp, job);
     if (client->connection) {
         if (lmtp_session_finished(client->session))
@@ -265,7 +265,7 @@ static void finish(Lmtp *lmtp, Job *job)
 }
 
 /* Whether its replies are to wait because intake is slowed. A session that leaves, or is gone, waits for nothing. */
-static bool is_held(Lmtp *lmtp, const Job *job)
+static bool is_held(Lmtp *lmtp, const LmtpJob *job)
 {
     bool held = false;
     for (size_t i = 0; i < job->entries->count; i++)
@@ -277,12 +277,12 @@ static void on_release(evutil_socket_t fd, short what, void *data)
 {
     (void)fd;
     (void)what;
-    Client *client = data;
+    LmtpClient *client = data;
     finish(listener_data(connection_listener(client->connection)), g_steal_pointer(&client->held));
 }
 
 /* Write the replies that are held back, if any, before their time. Whoever calls sees to it that they are sent. */
-static void answer_held(Client *client, Listener *listener)
+static void answer_held(LmtpClient *client, Listener *listener)
 {
     if (!client->held)
         return;
@@ -297,7 +297,7 @@ static void on_committed(evutil_socket_t fd, short what, void *data)
     Lmtp *lmtp = data;
     CommitJob *taken;
     while ((taken = commit_take(lmtp->commit))) {
-        Job *job = taken->data;
+        LmtpJob *job = taken->data;
         if (is_held(lmtp, job)) {
             job->client->held = job;
             event_add(job->client->release, &lmtp->brake_delay);
@@ -313,7 +313,7 @@ static void on_committed(evutil_socket_t fd, short what, void *data)
 static GString *lmtp_open(Connection *connection)
 {
     Lmtp *lmtp = listener_data(connection_listener(connection));
-    Client *client = g_rc_box_new0(Client);
+    LmtpClient *client = g_rc_box_new0(LmtpClient);
     client->connection = connection;
     client->peer = g_strdup(connection_peer(connection));
     client->session = lmtp_session_new(lmtp->server, client);
@@ -324,7 +324,7 @@ static GString *lmtp_open(Connection *connection)
 
 static size_t lmtp_receive(Connection *connection, const char *octets, size_t length)
 {
-    Client *client = connection_data(connection);
+    LmtpClient *client = connection_data(connection);
     size_t used = lmtp_session_receive(client->session, octets, length);
     if (lmtp_session_finished(client->session))
         connection_finish(connection);
@@ -333,13 +333,13 @@ static size_t lmtp_receive(Connection *connection, const char *octets, size_t le
 
 static bool lmtp_waiting(Connection *connection)
 {
-    const Client *client = connection_data(connection);
+    const LmtpClient *client = connection_data(connection);
     return lmtp_session_waiting(client->session);
 }
 
 static void lmtp_expire(Connection *connection, const char *why)
 {
-    Client *client = connection_data(connection);
+    LmtpClient *client = connection_data(connection);
     client->leaving = true;
     answer_held(client, connection_listener(connection));
     lmtp_session_expire(client->session, why);
@@ -349,7 +349,7 @@ static void lmtp_expire(Connection *connection, const char *why)
 
 static void lmtp_leave(Connection *connection)
 {
-    Client *client = connection_data(connection);
+    LmtpClient *client = connection_data(connection);
     client->leaving = true;
     answer_held(client, connection_listener(connection));
     lmtp_session_stop(client->session);
@@ -359,7 +359,7 @@ static void lmtp_leave(Connection *connection)
 
 static void lmtp_close(Connection *connection)
 {
-    Client *client = connection_data(connection);
+    LmtpClient *client = connection_data(connection);
     lmtp_session_close(client->session);
     answer_held(client, connection_listener(connection));
     client->connection = NULL;
@@ -394,7 +394,7 @@ static bool lmtp_start(Listener *listener, GError **error)
     lmtp->listener = listener;
     lmtp->hostname = config_string(config, "site", "hostname");
     lmtp->min_free = config_size(config, "spool", "min_free");
-    lmtp->takes_requests = config_has_worker(config, "command");
+    lmtp->takes_requests = queue_is_worked(config, "command");
     lmtp->spool_fd = own_fd;
     lmtp->server = lmtp_server_new(lmtp->hostname, &limits, &handler, lmtp);
     lmtp->lists = lists_new(config);

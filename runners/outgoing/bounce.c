@@ -57,7 +57,7 @@ static int64_t ordinal_of(GChecksum *names)
     return ordinal;
 }
 
-static Bounce *cut(BounceMaker *maker)
+static BounceDraft *cut(BounceMaker *maker)
 {
     Entry *entry = maker->delivery->entry;
     json_t *meta = json_object();
@@ -76,7 +76,7 @@ static Bounce *cut(BounceMaker *maker)
     meta_set_string(meta, KEY_OF, of);
     meta_set_integer(meta, KEY_WRITING, (int64_t)g_random_int() << 16 | (g_random_int() & 0xffff));
     json_object_set_new(meta, KEY_FAILURES, g_steal_pointer(&maker->failures));
-    Bounce *bounce = g_new0(Bounce, 1);
+    BounceDraft *bounce = g_new0(BounceDraft, 1);
     bounce->delivery = maker->delivery;
     bounce->draft = draft_new(BOUNCES_QUEUE, meta);
     bounce->offsets = g_steal_pointer(&maker->offsets);
@@ -88,7 +88,7 @@ static Bounce *cut(BounceMaker *maker)
     return bounce;
 }
 
-Bounce *bounce_maker_add(BounceMaker *maker, const Recipient *recipient, const Failure *failure)
+BounceDraft *bounce_maker_add(BounceMaker *maker, const Recipient *recipient, const Failure *failure)
 {
     g_autofree char *address = g_strndup(recipient->address, recipient->length);
     g_autofree char *reply = g_utf8_make_valid(failure->reply, MIN((gssize)strlen(failure->reply), REPLY_MAX));
@@ -106,14 +106,14 @@ Bounce *bounce_maker_add(BounceMaker *maker, const Recipient *recipient, const F
     maker->octets += recipient->length + strlen(reply) + 100;
     if (maker->octets < BOUNCE_OCTETS_MAX && maker->offsets->len < BOUNCE_RECIPIENTS_MAX)
         return NULL;
-    Bounce *full = cut(maker);
+    BounceDraft *full = cut(maker);
     begin(maker);
     return full;
 }
 
-Bounce *bounce_maker_end(BounceMaker *maker)
+BounceDraft *bounce_maker_end(BounceMaker *maker)
 {
-    Bounce *last = maker->offsets->len > 0 ? cut(maker) : NULL;
+    BounceDraft *last = maker->offsets->len > 0 ? cut(maker) : NULL;
     json_decref(maker->failures);
     if (maker->offsets)
         g_array_unref(maker->offsets);
@@ -122,7 +122,7 @@ Bounce *bounce_maker_end(BounceMaker *maker)
     return last;
 }
 
-void bounce_free(Bounce *bounce)
+void bounce_draft_free(BounceDraft *bounce)
 {
     if (!bounce)
         return;

@@ -25,11 +25,11 @@ typedef struct BounceMaker {
 } BounceMaker;
 
 /* One draft and whom it is about. */
-typedef struct Bounce {
+typedef struct BounceDraft {
     Delivery *delivery;
     Draft *draft;
     GArray *offsets; /* of size_t */
-} Bounce;
+} BounceDraft;
 
 typedef struct Failure {
     const char *status;
@@ -40,7 +40,7 @@ typedef struct Failure {
 
 BounceMaker *bounce_maker_new(Delivery *delivery);
 /* Adds a recipient; returns a bounce when the one in hand is full, else NULL. */
-Bounce *bounce_maker_add(BounceMaker *maker, const Recipient *recipient, const Failure *failure);
+BounceDraft *bounce_maker_add(BounceMaker *maker, const Recipient *recipient, const Failure *failure);
 /* The last one, NULL when there is nothing left; frees the maker. */
-Bounce *bounce_maker_end(BounceMaker *maker);
-void bounce_free(Bounce *bounce);
+BounceDraft *bounce_maker_end(BounceMaker *maker);
+void bounce_draft_free(BounceDraft *bounce);

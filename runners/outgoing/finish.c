@@ -189,11 +189,11 @@ static void gather_expired(Finish *finish, Delivery *delivery, size_t *offset)
         if (recipient.state != RECIPIENT_TODO)
             continue;
         content_address(&delivery->content, &recipient);
-        Bounce *full = bounce_maker_add(maker, &recipient, &failure);
+        BounceDraft *full = bounce_maker_add(maker, &recipient, &failure);
         if (full)
             g_ptr_array_add(finish->marks->bounces, full);
     }
-    Bounce *last_one = bounce_maker_end(maker);
+    BounceDraft *last_one = bounce_maker_end(maker);
     if (last_one)
         g_ptr_array_add(finish->marks->bounces, last_one);
 }

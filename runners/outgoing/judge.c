@@ -7,15 +7,15 @@
 /* How often in a row a batch goes again at once although nothing of it was settled. */
 #define UNSETTLED_MAX 5
 
-typedef struct Case {
+typedef struct Judged {
     const ReplyTable *replies;
     const Destination *destination;
     const Batch *batch;
     bool relay;
     bool progress; /* the connection has served for something */
-} Case;
+} Judged;
 
-static void note(Verdict *verdict, SiteNews news, const Fate *fate)
+static void note(ReplyVerdict *verdict, SiteNews news, const Fate *fate)
 {
     if (news >= verdict->report.news || !verdict->worst)
         verdict->worst = fate;
@@ -23,7 +23,7 @@ static void note(Verdict *verdict, SiteNews news, const Fate *fate)
     verdict->report.replied |= news == SITE_FAILED && fate->code > 0;
 }
 
-static void goes_again(const Case *about, Verdict *verdict, Fate *fate)
+static void goes_again(const Judged *about, ReplyVerdict *verdict, Fate *fate)
 {
     if (about->batch->unsettled >= UNSETTLED_MAX) {
         note(verdict, SITE_FAILED, fate);
@@ -34,13 +34,13 @@ static void goes_again(const Case *about, Verdict *verdict, Fate *fate)
     verdict->again += fate->count;
 }
 
-static void fails(Verdict *verdict, Fate *fate)
+static void fails(ReplyVerdict *verdict, Fate *fate)
 {
     note(verdict, SITE_FAILED, fate);
     fate->waits = true;
 }
 
-static void throttles(Verdict *verdict, Fate *fate)
+static void throttles(ReplyVerdict *verdict, Fate *fate)
 {
     note(verdict, SITE_THROTTLED, fate);
     verdict->report.refused += (unsigned)fate->count;
@@ -48,7 +48,7 @@ static void throttles(Verdict *verdict, Fate *fate)
 }
 
 /* It is about the recipient, or the message; of several mail hosts another one may think otherwise. */
-static void defers(const Case *about, Verdict *verdict, Fate *fate)
+static void defers(const Judged *about, ReplyVerdict *verdict, Fate *fate)
 {
     bool envelope = fate->phase == SMTP_MAIL || fate->phase == SMTP_RCPT;
     if (fate->verdict == SMTP_LATER && envelope && fate->code > 0 && about->batch->other_host) {
@@ -60,7 +60,7 @@ static void defers(const Case *about, Verdict *verdict, Fate *fate)
 }
 
 /* The server has as many connections of ours as it wants, or of everybody's. */
-static void judge_full(const Case *about, Verdict *verdict, Fate *fate)
+static void judge_full(const Judged *about, ReplyVerdict *verdict, Fate *fate)
 {
     if (about->destination->established > 1) {
         verdict->full = verdict->spent = true;
@@ -73,7 +73,7 @@ static void judge_full(const Case *about, Verdict *verdict, Fate *fate)
 }
 
 /* Nothing was said: the connection was lost, or the time was up. */
-static void judge_silence(const Case *about, Verdict *verdict, Fate *fate)
+static void judge_silence(const Judged *about, ReplyVerdict *verdict, Fate *fate)
 {
     size_t known = about->destination->sizes.recipients;
     bool more = known == 0 || fate->accepted < known || about->batch->count > known;
@@ -88,7 +88,7 @@ static void judge_silence(const Case *about, Verdict *verdict, Fate *fate)
     }
 }
 
-static void judge_farewell(const Case *about, Verdict *verdict, Fate *fate, ReplyScope scope)
+static void judge_farewell(const Judged *about, ReplyVerdict *verdict, Fate *fate, ReplyScope scope)
 {
     verdict->spent = true;
     if (scope == REPLY_GROUP && !about->relay)
@@ -103,7 +103,7 @@ static void judge_farewell(const Case *about, Verdict *verdict, Fate *fate, Repl
         verdict->transactions = about->batch->conn_use - 1;
 }
 
-static void judge_recipient(const Case *about, Verdict *verdict, Fate *fate, ReplyScope scope)
+static void judge_recipient(const Judged *about, ReplyVerdict *verdict, Fate *fate, ReplyScope scope)
 {
     if (scope == REPLY_TRANSACTION && fate->accepted > 0) {
         verdict->recipients = (unsigned)fate->accepted;
@@ -121,7 +121,7 @@ static void judge_recipient(const Case *about, Verdict *verdict, Fate *fate, Rep
 }
 
 /* The answer to MAIL, DATA or the message, for all whose own answer was yes. */
-static void judge_transaction(const Case *about, Verdict *verdict, Fate *fate, ReplyScope scope)
+static void judge_transaction(const Judged *about, ReplyVerdict *verdict, Fate *fate, ReplyScope scope)
 {
     bool used = about->batch->conn_use > 1;
     if (fate->fallback) {
@@ -144,7 +144,7 @@ static void judge_transaction(const Case *about, Verdict *verdict, Fate *fate, R
     }
 }
 
-static void judge_fate(const Case *about, Verdict *verdict, Fate *fate)
+static void judge_fate(const Judged *about, ReplyVerdict *verdict, Fate *fate)
 {
     if (fate->verdict != SMTP_LATER) {
         defers(about, verdict, fate);
@@ -163,10 +163,10 @@ static void judge_fate(const Case *about, Verdict *verdict, Fate *fate)
     }
 }
 
-Verdict judge_batch(const ReplyTable *replies, const Destination *destination, bool relay, Batch *batch)
+ReplyVerdict judge_batch(const ReplyTable *replies, const Destination *destination, bool relay, Batch *batch)
 {
-    Verdict verdict = {.report = {.news = SITE_UNKNOWN}};
-    Case about = {replies, destination, batch, relay, batch->conn_use > 1};
+    ReplyVerdict verdict = {.report = {.news = SITE_UNKNOWN}};
+    Judged about = {replies, destination, batch, relay, batch->conn_use > 1};
     for (guint i = 0; i < batch->fates->len; i++) {
         const Fate *fate = &g_array_index(batch->fates, Fate, i);
         about.progress |= fate->verdict != SMTP_LATER || fate->accepted > 0 ||
@@ -177,9 +177,9 @@ Verdict judge_batch(const ReplyTable *replies, const Destination *destination, b
     return verdict;
 }
 
-Verdict judge_connection(const ReplyTable *replies, bool others, size_t recipients, const SmtpResult *why)
+ReplyVerdict judge_connection(const ReplyTable *replies, bool others, size_t recipients, const SmtpResult *why)
 {
-    Verdict verdict = {.report = {.news = SITE_FAILED, .replied = why->code > 0}};
+    ReplyVerdict verdict = {.report = {.news = SITE_FAILED, .replied = why->code > 0}};
     if (why->code == 0)
         return verdict;
     ReplyScope scope = reply_table_look(replies, why->reply);

@@ -10,7 +10,7 @@
 #include "runners/outgoing/destination.h"
 #include "runners/outgoing/reply_table.h"
 
-typedef struct Verdict {
+typedef struct ReplyVerdict {
     SiteReport report;
     const Fate *worst;     /* what the report is for; NULL: nothing was answered */
     bool elsewhere;        /* of those that go again, some at another host */
@@ -19,12 +19,12 @@ typedef struct Verdict {
     bool full;             /* there are as many connections as there may be */
     unsigned recipients;   /* 0, or how many the server takes in a transaction */
     unsigned transactions; /* 0, or how many it takes over a connection */
-} Verdict;
+} ReplyVerdict;
 
 /* The fates of a batch that was sent. relay: to a server of the site's own, whose words about its load during a
  * session concern the mail in hand alone. */
-Verdict judge_batch(const ReplyTable *replies, const Destination *destination, bool relay, Batch *batch);
+ReplyVerdict judge_batch(const ReplyTable *replies, const Destination *destination, bool relay, Batch *batch);
 
 /* The same of a connection that did not come about, for so many recipients: the report, and `full`. others: some stand,
  * or are on their way. */
-Verdict judge_connection(const ReplyTable *replies, bool others, size_t recipients, const SmtpResult *why);
+ReplyVerdict judge_connection(const ReplyTable *replies, bool others, size_t recipients, const SmtpResult *why);

@@ -9,7 +9,7 @@
 void marks_init(Marks *marks)
 {
     marks->dirty = g_ptr_array_new();
-    marks->bounces = g_ptr_array_new_with_free_func((GDestroyNotify)bounce_free);
+    marks->bounces = g_ptr_array_new_with_free_func((GDestroyNotify)bounce_draft_free);
     marks->directories = g_ptr_array_new();
     marks->group = g_array_new(FALSE, FALSE, sizeof(FsSync));
 }
@@ -32,7 +32,7 @@ static bool mark(Marks *marks, Delivery *delivery, const GArray *offsets, char s
     return entry_mark(delivery->entry, (const size_t *)offsets->data, offsets->len, state, error);
 }
 
-static void add_bounce(Marks *marks, Bounce *bounce)
+static void add_bounce(Marks *marks, BounceDraft *bounce)
 {
     if (bounce)
         g_ptr_array_add(marks->bounces, bounce);
@@ -85,11 +85,11 @@ bool marks_store_bounces(Marks *marks, Spool *spool, GError **error)
         return true;
     g_autofree Intake *group = g_new0(Intake, count);
     for (size_t i = 0; i < count; i++)
-        group[i].draft = ((Bounce *)marks->bounces->pdata[i])->draft;
+        group[i].draft = ((BounceDraft *)marks->bounces->pdata[i])->draft;
     intake_store(spool, group, count, true);
     bool sound = true;
     for (size_t i = 0; i < count; i++) {
-        const Bounce *bounce = marks->bounces->pdata[i];
+        const BounceDraft *bounce = marks->bounces->pdata[i];
         g_autoptr(GError) fault = group[i].error;
         if (fault) {
             log_error("%s list=%s queue=" BOUNCES_QUEUE

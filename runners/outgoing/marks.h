@@ -22,7 +22,7 @@
 
 typedef struct Marks {
     GPtrArray *dirty;       /* of Delivery: have marks that are not synced */
-    GPtrArray *bounces;     /* of Bounce: to be stored */
+    GPtrArray *bounces;     /* of BounceDraft: to be stored */
     GPtrArray *directories; /* of Queue: an entry has ended there since the last sync */
     GArray *group;          /* of FsSync: being synced */
     FsSyncing *syncing;     /* or NULL */

@@ -122,15 +122,15 @@ void nexthop_take_path(Nexthop *nexthop, const char *path)
     replace_hosts(nexthop, hosts, G_MAXINT64);
 }
 
-typedef struct Choice {
+typedef struct HostChoice {
     unsigned index, preference, chance;
     bool bad;
-} Choice;
+} HostChoice;
 
 static int compare_choices(const void *a, const void *b)
 {
-    const Choice *one = a;
-    const Choice *other = b;
+    const HostChoice *one = a;
+    const HostChoice *other = b;
     if (one->bad != other->bad)
         return one->bad ? 1 : -1;
     if (one->preference != other->preference)
@@ -143,13 +143,13 @@ unsigned *nexthop_order(const Nexthop *nexthop, int64_t monotonic, const char *a
     *count = nexthop->hosts->len;
     if (*count == 0)
         return NULL;
-    g_autofree Choice *choices = g_new(Choice, *count);
+    g_autofree HostChoice *choices = g_new(HostChoice, *count);
     for (unsigned i = 0; i < *count; i++) {
         const Host *host = &g_array_index(nexthop->hosts, Host, i);
         bool last = host->bad_until > monotonic || g_strcmp0(host->name, avoid) == 0;
-        choices[i] = (Choice){i, host->preference, g_random_int(), last};
+        choices[i] = (HostChoice){i, host->preference, g_random_int(), last};
     }
-    qsort(choices, *count, sizeof(Choice), compare_choices);
+    qsort(choices, *count, sizeof(HostChoice), compare_choices);
     unsigned *order = g_new(unsigned, *count);
     for (unsigned i = 0; i < *count; i++)
         order[i] = choices[i].index;

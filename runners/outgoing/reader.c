@@ -166,6 +166,15 @@ static void estimate_unread(const Delivery *delivery)
     }
 }
 
+/* It may want more: a batch of it has gone. */
+static void note_hunger(Reader *reader, Delivery *delivery)
+{
+    if (!delivery->listed || delivery->hungry)
+        return;
+    delivery->hungry = true;
+    g_queue_push_tail_link(&reader->hungry, &delivery->hunger);
+}
+
 /* The delivery is held meanwhile: batches that are refused at once come back from within. */
 static void read_some(Reader *reader, Delivery *delivery, size_t most)
 {
@@ -182,7 +191,7 @@ static void read_some(Reader *reader, Delivery *delivery, size_t most)
     if (delivery->exhausted)
         reader_forget(reader, delivery);
     else if (reader->scratch->len == 0) /* none of them can be sent: no batch will come back and ask for more */
-        reader_hint(reader, delivery);
+        note_hunger(reader, delivery);
     delivery->batches--;
 }
 
@@ -234,15 +243,7 @@ void reader_ended(Reader *reader, const Batch *batch)
     delivery->batches--;
     delivery->in_core -= batch->count;
     reader->pool.in_core -= batch->count;
-    reader_hint(reader, delivery);
-}
-
-void reader_hint(Reader *reader, Delivery *delivery)
-{
-    if (!delivery->listed || delivery->hungry)
-        return;
-    delivery->hungry = true;
-    g_queue_push_tail_link(&reader->hungry, &delivery->hunger);
+    note_hunger(reader, delivery);
 }
 
 void reader_forget(Reader *reader, Delivery *delivery)
@@ -262,7 +263,7 @@ void reader_refill(Reader *reader, void (*over)(void *data, Delivery *delivery),
 {
     size_t budget = READ_BUDGET;
     if (reader->unread.head)
-        reader_hint(reader, reader->unread.head->data);
+        note_hunger(reader, reader->unread.head->data);
     while (budget > 0 && reader->hungry.head) {
         Delivery *delivery = reader->hungry.head->data;
         g_queue_unlink(&reader->hungry, &delivery->hunger);

@@ -32,9 +32,6 @@ void reader_ended(Reader *reader, const Batch *batch);
 /* No more of this delivery is read. */
 void reader_forget(Reader *reader, Delivery *delivery);
 
-/* It may want more: a batch of it has gone. */
-void reader_hint(Reader *reader, Delivery *delivery);
-
 /* Reads for those that may want more and for the oldest with unread recipients, as the limits allow, and no more than a
  * turn of the loop bears. over is called for those that came to their end by it. */
 void reader_refill(Reader *reader, void (*over)(void *data, Delivery *delivery), void *data);

@@ -8,10 +8,10 @@ struct ReplyTable {
     GArray *rules; /* of Rule */
 };
 
-typedef struct Rule {
+typedef struct ReplyRule {
     GRegex *regex;
     ReplyScope scope;
-} Rule;
+} ReplyRule;
 
 static const char *const scopes[] = {
     [REPLY_MESSAGE] = "message", [REPLY_RECIPIENT] = "recipient", [REPLY_SITE] = "site",
@@ -56,7 +56,7 @@ static const struct {
 
 static void add_rule(ReplyTable *table, GRegex *regex, ReplyScope scope)
 {
-    Rule rule = {regex, scope};
+    ReplyRule rule = {regex, scope};
     g_array_append_val(table->rules, rule);
 }
 
@@ -86,7 +86,7 @@ static void add_configured(ReplyTable *table, const Config *config)
 ReplyTable *reply_table_new(const Config *config)
 {
     g_autoptr(ReplyTable) table = g_new0(ReplyTable, 1);
-    table->rules = g_array_new(FALSE, FALSE, sizeof(Rule));
+    table->rules = g_array_new(FALSE, FALSE, sizeof(ReplyRule));
     if (config)
         add_configured(table, config);
     for (size_t i = 0; i < G_N_ELEMENTS(built_in); i++)
@@ -97,7 +97,7 @@ ReplyTable *reply_table_new(const Config *config)
 void reply_table_free(ReplyTable *table)
 {
     for (guint i = 0; i < table->rules->len; i++)
-        g_regex_unref(g_array_index(table->rules, Rule, i).regex);
+        g_regex_unref(g_array_index(table->rules, ReplyRule, i).regex);
     g_array_unref(table->rules);
     g_free(table);
 }
@@ -105,7 +105,7 @@ void reply_table_free(ReplyTable *table)
 ReplyScope reply_table_look(const ReplyTable *table, const char *reply)
 {
     for (guint i = 0; i < table->rules->len; i++) {
-        const Rule *rule = &g_array_index(table->rules, Rule, i);
+        const ReplyRule *rule = &g_array_index(table->rules, ReplyRule, i);
         if (g_regex_match(rule->regex, reply, 0, NULL))
             return rule->scope;
     }

@@ -33,14 +33,14 @@ static char *print_delays(const Batch *batch)
 }
 
 /* A line of the log in the making: all but who it is about is the same for all recipients of one fate. */
-typedef struct Line {
+typedef struct ReportLine {
     const Fate *fate;
     GString *text;
     size_t head; /* octets before whom */
     char *tail;
-} Line;
+} ReportLine;
 
-static void line_begin(Line *line, const Batch *batch, const char *delays, const Fate *fate)
+static void line_begin(ReportLine *line, const Batch *batch, const char *delays, const Fate *fate)
 {
     const Entry *entry = batch->delivery->entry;
     char use[24] = "";
@@ -56,14 +56,14 @@ static void line_begin(Line *line, const Batch *batch, const char *delays, const
                                  fate->in_doubt ? " doubt=may_have_been_delivered" : "", fate->text);
 }
 
-static void line_end(Line *line)
+static void line_end(ReportLine *line)
 {
     g_string_append(line->text, line->tail);
     log_info_text(line->text->str);
     g_string_truncate(line->text, line->head);
 }
 
-static void report_sums(Line *line, const Batch *batch, const char *delays)
+static void report_sums(ReportLine *line, const Batch *batch, const char *delays)
 {
     for (guint i = 0; i < batch->fates->len; i++) {
         const Fate *fate = &g_array_index(batch->fates, Fate, i);
@@ -78,7 +78,7 @@ static void report_sums(Line *line, const Batch *batch, const char *delays)
 void report_batch(const Batch *batch, bool every_recipient)
 {
     g_autofree char *delays = print_delays(batch);
-    Line line = {.text = g_string_sized_new(500)};
+    ReportLine line = {.text = g_string_sized_new(500)};
     log_gather(true);
     if (!every_recipient)
         report_sums(&line, batch, delays);

@@ -77,16 +77,16 @@ static json_t *destination_json(Transport *transport, Destination *destination)
     return shown;
 }
 
-typedef struct Found {
+typedef struct FoundDestination {
     Transport *transport;
     Destination *destination;
-} Found;
+} FoundDestination;
 
 /* Most waiting first, then most sent. */
 static int compare_found(const void *a, const void *b)
 {
-    const Destination *one = ((const Found *)a)->destination;
-    const Destination *other = ((const Found *)b)->destination;
+    const Destination *one = ((const FoundDestination *)a)->destination;
+    const Destination *other = ((const FoundDestination *)b)->destination;
     if (one->waiting_recipients != other->waiting_recipients)
         return one->waiting_recipients > other->waiting_recipients ? -1 : 1;
     if (one->counts.sent != other->counts.sent)
@@ -107,9 +107,9 @@ static void keep_troubled(GArray *found)
     int64_t now = clock_steady();
     guint kept = 0;
     for (guint i = 0; i < found->len; i++) {
-        const Found *one = &g_array_index(found, Found, i);
+        const FoundDestination *one = &g_array_index(found, FoundDestination, i);
         if (one->destination->suspended || one->destination->deaths > 0 || slowed(one->destination, now))
-            g_array_index(found, Found, kept++) = *one;
+            g_array_index(found, FoundDestination, kept++) = *one;
     }
     g_array_set_size(found, kept);
 }
@@ -117,9 +117,9 @@ static void keep_troubled(GArray *found)
 /* Of the transport named, or of all; by name, or all. */
 static GArray *find(const Out *out, const char *transport, const char *name)
 {
-    GArray *found = g_array_new(FALSE, FALSE, sizeof(Found));
+    GArray *found = g_array_new(FALSE, FALSE, sizeof(FoundDestination));
     for (guint i = 0; i < out->transports->len; i++) {
-        Found one = {out->transports->pdata[i], NULL};
+        FoundDestination one = {out->transports->pdata[i], NULL};
         if (transport && strcmp(transport_name(one.transport), transport) != 0)
             continue;
         if (name) {
@@ -142,7 +142,7 @@ static json_t *list(const Out *out, const GArray *found, size_t limit)
 {
     json_t *destinations = json_array();
     for (guint i = 0; i < found->len && i < limit; i++) {
-        const Found *one = &g_array_index(found, Found, i);
+        const FoundDestination *one = &g_array_index(found, FoundDestination, i);
         json_array_append_new(destinations, destination_json(one->transport, one->destination));
     }
     return json_pack("{s:b,s:i,s:I,s:o}", "ok", 1, "instance", (int)out->slice.index, "total", (json_int_t)found->len,
@@ -166,7 +166,7 @@ static GArray *find_ordered(Out *out, const char *transport, const char *name, G
              transport_name(wanted), transport_name(wanted));
         return NULL;
     }
-    Found made = {wanted, transport_find(wanted, name, true)};
+    FoundDestination made = {wanted, transport_find(wanted, name, true)};
     g_array_append_val(found, made);
     return g_steal_pointer(&found);
 }
@@ -209,7 +209,7 @@ static json_t *order(Out *out, const char *verb, const json_t *request, GError *
     if (!found)
         return NULL;
     for (guint i = 0; i < found->len; i++) {
-        const Found *one = &g_array_index(found, Found, i);
+        const FoundDestination *one = &g_array_index(found, FoundDestination, i);
         if (strcmp(verb, "rate") == 0)
             destination_order_rate(one->destination, per_second, clock_steady());
         else if (strcmp(verb, "suspend") == 0)

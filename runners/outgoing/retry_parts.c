@@ -6,13 +6,13 @@
 #include "runners/outgoing/transport.h"
 
 /* Walks the recipients of one part. */
-typedef struct Walk {
+typedef struct RetryWalk {
     const RetryLaws *laws;
     RetryPart wanted;
     const Delivery *delivery;
     size_t offset;
     GString *line;
-} Walk;
+} RetryWalk;
 
 static RetryPart part_of(const RetryLaws *laws, const Delivery *delivery, Recipient recipient)
 {
@@ -71,7 +71,7 @@ int64_t retry_part_due(const RetryPart *part, const Delivery *delivery, int64_t 
 static const char *next_line(void *data, GError **error)
 {
     (void)error;
-    Walk *walk = data;
+    RetryWalk *walk = data;
     Recipient recipient;
     while (entry_next_recipient(walk->delivery->entry, walk->offset, &recipient)) {
         walk->offset = recipient.next;
@@ -89,14 +89,14 @@ static const char *next_line(void *data, GError **error)
 
 static void walk_free(gpointer data)
 {
-    Walk *walk = data;
+    RetryWalk *walk = data;
     g_string_free(walk->line, TRUE);
     g_free(walk);
 }
 
 void retry_part_keep(Draft *draft, const RetryLaws *laws, const Delivery *delivery, const RetryPart *part)
 {
-    Walk *walk = g_new0(Walk, 1);
-    *walk = (Walk){.laws = laws, .wanted = *part, .delivery = delivery, .line = g_string_new(NULL)};
+    RetryWalk *walk = g_new0(RetryWalk, 1);
+    *walk = (RetryWalk){.laws = laws, .wanted = *part, .delivery = delivery, .line = g_string_new(NULL)};
     draft_set_recipients(draft, next_line, walk, walk_free);
 }

@@ -18,7 +18,5 @@ Routes *routes_new(const Config *config, void *(*find)(void *data, const char *n
 void routes_free(Routes *routes);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Routes, routes_free)
 
-bool routes_empty(const Routes *routes);
-
 /* NULL: not in the table. domain is not NUL-terminated, and of any case. */
 void *routes_look(const Routes *routes, const char *domain, size_t length);

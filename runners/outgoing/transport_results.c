@@ -201,7 +201,7 @@ void transport_was_cut(Batch *rest)
     rest->nexthop->batches++;
 }
 
-static void learn(Transport *transport, Destination *destination, const Verdict *verdict)
+static void learn(Transport *transport, Destination *destination, const ReplyVerdict *verdict)
 {
     int64_t now = clock_steady();
     if (verdict->recipients > 0 && destination_learn_recipients(destination, verdict->recipients, now))
@@ -216,9 +216,9 @@ static void learn(Transport *transport, Destination *destination, const Verdict 
         destination_learn_connections(destination, destination->sessions - 1, now);
 }
 
-static Verdict judge(Transport *transport, Destination *destination, Batch *batch, Flight *flight)
+static ReplyVerdict judge(Transport *transport, Destination *destination, Batch *batch, Flight *flight)
 {
-    Verdict verdict = judge_batch(transport->shared->replies, destination, transport->relay != NULL, batch);
+    ReplyVerdict verdict = judge_batch(transport->shared->replies, destination, transport->relay != NULL, batch);
     SiteNews news = verdict.report.news;
     learn(transport, destination, &verdict);
     if (news == SITE_GOOD)
@@ -255,7 +255,7 @@ bool transport_batch_done(Transport *transport, Destination *destination, Batch 
     flight->back++;
     flight->broken |= batch->behind;
     bool untried = batch->unstarted;
-    Verdict verdict = {.report.news = SITE_UNKNOWN};
+    ReplyVerdict verdict = {.report.news = SITE_UNKNOWN};
     if (!untried && !batch->behind)
         verdict = judge(transport, destination, batch, flight);
     if (!untried)
@@ -275,7 +275,7 @@ void transport_no_connection(Transport *transport, Destination *destination, Bat
 {
     destination->counts.refused_connections++;
     bool others = destination->sessions > 0; /* connected or about to be */
-    Verdict verdict = judge_connection(transport->shared->replies, others, batch->count, why);
+    ReplyVerdict verdict = judge_connection(transport->shared->replies, others, batch->count, why);
     if (!verdict.full)
         destination_set_reason(destination, why->status, why->text);
     tell(transport, destination, &verdict.report, &(Flight){.sent = 1, .back = 1});

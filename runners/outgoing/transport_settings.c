@@ -10,22 +10,22 @@
 #define PER_TRANSACTION 500
 #define PER_TRANSACTION_MX 50
 
-typedef struct Section {
+typedef struct TransportSection {
     const Config *config;
     const char *name;
-} Section;
+} TransportSection;
 
-static int64_t duration(const Section *section, const char *key)
+static int64_t duration(const TransportSection *section, const char *key)
 {
     return config_duration(section->config, section->name, key);
 }
 
-static unsigned number(const Section *section, const char *key)
+static unsigned number(const TransportSection *section, const char *key)
 {
     return (unsigned)config_integer(section->config, section->name, key);
 }
 
-static bool read_feedback(const Section *section, const char *key, Feedback *feedback, GError **error)
+static bool read_feedback(const TransportSection *section, const char *key, Feedback *feedback, GError **error)
 {
     if (feedback_parse(config_string(section->config, section->name, key), feedback, error))
         return true;
@@ -33,7 +33,7 @@ static bool read_feedback(const Section *section, const char *key, Feedback *fee
     return false;
 }
 
-static bool read_rate(const Section *section, const char *key, Rate *rate, GError **error)
+static bool read_rate(const TransportSection *section, const char *key, Rate *rate, GError **error)
 {
     if (rate_parse(config_string(section->config, section->name, key), rate, error))
         return true;
@@ -51,7 +51,7 @@ int64_t *transport_read_schedule(const Config *config, const char *section, size
     return steps;
 }
 
-static void read_backoff(const Section *section, Transport *transport)
+static void read_backoff(const TransportSection *section, Transport *transport)
 {
     Backoff own = *transport->shared->backoff;
     int64_t shortest = duration(section, "minimal_backoff_time");
@@ -70,7 +70,7 @@ static void read_backoff(const Section *section, Transport *transport)
 }
 
 /* A relay is asked again soon: everything waits for it. Others are left alone as Postfix does. */
-static void read_dead_times(const Section *section, Transport *transport)
+static void read_dead_times(const TransportSection *section, Transport *transport)
 {
     DestinationLimits *limits = &transport->limits;
     limits->dead_min = duration(section, "destination_dead_min");
@@ -84,7 +84,7 @@ static void read_dead_times(const Section *section, Transport *transport)
 
 /* Instances share one relay, and the mail hosts of many domains. A domain's mail is one instance's, and so are its mail
  * hosts where they are nobody else's concern (group_by_mx = no). */
-static bool read_limits(const Section *section, Transport *transport, GError **error)
+static bool read_limits(const TransportSection *section, Transport *transport, GError **error)
 {
     DestinationLimits *limits = &transport->limits;
     unsigned share = transport->mx && !transport->group_by_mx ? 1 : transport->shared->instances;
@@ -106,7 +106,7 @@ static bool read_limits(const Section *section, Transport *transport, GError **e
            read_feedback(section, "destination_concurrency_negative_feedback", &limits->window.negative, error);
 }
 
-static void read_protocol(const Section *section, Transport *transport)
+static void read_protocol(const TransportSection *section, Transport *transport)
 {
     transport->host = config_string(section->config, section->name, "host");
     transport->port_number = (uint16_t)number(section, "port");
@@ -147,7 +147,7 @@ static void read_protocol(const Section *section, Transport *transport)
 bool transport_read_settings(Transport *transport, GError **error)
 {
     g_autofree char *name = g_strdup_printf("transport.%s", transport->name);
-    Section section = {transport->shared->config, name};
+    TransportSection section = {transport->shared->config, name};
     const char *type = config_string(section.config, name, "type");
     transport->mx = strcmp(type, "mx") == 0;
     transport->lmtp = strcmp(type, "lmtp") == 0;

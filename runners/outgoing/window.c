@@ -21,7 +21,7 @@ bool feedback_parse(const char *text, Feedback *feedback, GError **error)
     return true;
 }
 
-double feedback_at(const Feedback *feedback, unsigned window)
+static double feedback_at(const Feedback *feedback, unsigned window)
 {
     switch (feedback->index) {
     case FEEDBACK_CONCURRENCY:

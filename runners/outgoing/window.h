@@ -24,7 +24,6 @@ typedef struct Feedback {
 
 /* FAIL_CONFIG, with what would be right. */
 bool feedback_parse(const char *text, Feedback *feedback, GError **error);
-double feedback_at(const Feedback *feedback, unsigned window);
 
 typedef struct WindowLimits {
     unsigned initial;

@@ -343,17 +343,6 @@ static void test_space_and_device(Place *place, gconstpointer unused)
     g_assert_cmpuint(octets, >, 0);
     g_assert_false(fs_free_space(-1, &octets, &error));
     g_assert_error(error, FAIL, FAIL_LATER);
-    g_clear_error(&error);
-    bool same = false;
-    g_assert_true(fs_same_device(place->path, place->path, &same, &error));
-    g_assert_true(same);
-    g_assert_true(fs_same_device(place->path, "/proc", &same, &error));
-    g_assert_false(same);
-    g_assert_false(fs_same_device("/no/such", place->path, &same, &error));
-    g_assert_error(error, FAIL, FAIL_MISSING);
-    g_clear_error(&error);
-    g_assert_false(fs_same_device(place->path, "/no/such", &same, &error));
-    g_assert_error(error, FAIL, FAIL_MISSING);
 }
 
 /* ---- the hook ---- */

@@ -26,7 +26,7 @@ static void test_mountinfo(void)
     } cases[] = {{21, NULL},  {36, "notreelog"}, {37, NULL}, {38, "notreelog"}, {136, NULL},
                  {137, NULL}, {3, NULL},         {99, NULL}, {140, "nfs4"},     {141, "cifs"}};
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-        g_autofree char *said = mount_fault_in(mountinfo, cases[i].mount, "/spool");
+        g_autofree char *said = mount_fault_in(mountinfo, cases[i].mount, "/spool", false);
         g_test_message("%u: %s", (unsigned)cases[i].mount, said ? said : "nothing");
         g_assert_true((said != NULL) == (cases[i].fault != NULL));
         g_assert_true(!said || (strstr(said, "/spool") && strstr(said, cases[i].fault)));

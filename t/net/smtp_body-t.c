@@ -91,7 +91,6 @@ static void assert_same_as_whole(const char *message, size_t from, size_t to)
         g_autofree char *is = drained(copy, chunk, 2), *wanted = drained(whole, chunk, 100);
         g_assert_cmpstr(is, ==, wanted);
     }
-    g_assert_cmpuint(smtp_body_size(copy), ==, length);
     g_assert_cmpuint(smtp_body_wire_size(copy), ==, smtp_body_wire_size(whole));
 }
 
@@ -130,7 +129,6 @@ static void counts(void)
     g_autoptr(GBytes) plain = g_bytes_new_static("abcdefghijk\r\n", 13);
     g_autoptr(SmtpBody) seven = smtp_body_new(plain);
     g_assert_false(smtp_body_8bit(seven));
-    g_assert_cmpuint(smtp_body_size(seven), ==, 13);
     for (size_t at = 0; at < 20; at++) {
         char text[20];
         memset(text, 'a', sizeof(text));

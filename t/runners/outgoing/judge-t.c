@@ -66,7 +66,7 @@ static char *judge_case(const Case *given, bool relay)
     batch_set_rest(batch, &(SmtpResult){.verdict = code >= 500 ? SMTP_NEVER : SMTP_LATER, .phase = given->phase,
                                         .code = code, .status = "4.0.0", .text = text, .reply = text,
                                         .connection = !given->reply || code == 421, .accepted = given->accepted});
-    Verdict verdict = judge_batch(replies, destination, relay, batch);
+    ReplyVerdict verdict = judge_batch(replies, destination, relay, batch);
     const Fate *fate = batch_fate(batch, 0);
     GString *said = g_string_new(news[verdict.report.news]);
     g_string_append_printf(said, "%s%s%s%s", fate->waits ? " waits" : "", fate->again ? " again" : "",
