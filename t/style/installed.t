@@ -55,4 +55,8 @@ documents = sorted({path for variable, path in used if DOCUMENTS.fullmatch(varia
 tap = tree.Tap()
 tap.result("there are documents", [] if len(documents) > 10 else ["found only %s" % documents])
 tap.result("documents name what is installed", [fault for path in documents for fault in faults(path, files)])
+# make does not see that an option has changed: programs compiled before would go on with the old directories.
+fragments = "".join(tree.text(part) for part in ["Makefile.am"] + tree.files("Makefile.inc"))
+options = re.findall(r"-D\w+=\S*\(\w*dir\)", fragments)
+tap.result("no option of the compiler names a directory", ["%s belongs into config.h" % option for option in options])
 tap.end()
