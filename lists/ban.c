@@ -6,8 +6,7 @@
 
 static void note(Work *work, const List *list, const char *email, const char *result)
 {
-    work_log(work, list ? list->list_id : "-", "ban=<%s> by=<%s> result=%s", email,
-             work_actor(work)->address ? work_actor(work)->address : "operator", result);
+    work_log(work, list ? list->list_id : "-", "ban=<%s> by=<%s> result=%s", email, work_by(work), result);
 }
 
 bool ban_impose(Work *work, const List *list, const char *email, GError **error)

@@ -18,8 +18,7 @@ bool confirm_token(Work *work, const List *list, const char *token, Subscription
         return false;
     }
     if (!request || (list && strcmp(request->list_id, list->list_id) != 0)) {
-        work_log(work, list ? list->list_id : "-", "by=<%s> result=bad-token",
-                 work_actor(work)->address ? work_actor(work)->address : "-");
+        work_log(work, list ? list->list_id : "-", "by=<%s> result=bad-token", work_by(work));
         return true;
     }
     g_autoptr(List) own = list_by_id(work_store(work), request->list_id, error);

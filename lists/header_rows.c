@@ -5,7 +5,7 @@
 static void note(Work *work, const char *list_id, int64_t position, const char *result)
 {
     work_log(work, list_id ? list_id : "-", "header-match=%" G_GINT64_FORMAT " by=<%s> result=%s", position,
-             work_actor(work)->address ? work_actor(work)->address : "operator", result);
+             work_by(work), result);
 }
 
 bool header_rows_add(Work *work, HeaderMatch *match, GError **error)
@@ -41,6 +41,6 @@ bool header_rows_clear(Work *work, const char *list_id, const char *tag, int64_t
         *removed = count;
     work_log(work, list_id ? list_id : "-", "header-match=all%s%s count=%" G_GINT64_FORMAT " by=<%s> result=removed",
              tag ? " tag=" : "", tag ? tag : "", count,
-             work_actor(work)->address ? work_actor(work)->address : "operator");
+             work_by(work));
     return true;
 }

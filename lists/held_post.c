@@ -127,7 +127,7 @@ bool held_post_decide(Work *work, int64_t number, HeldVerdict verdict, const cha
     if (!held || !carry_out(work, held, verdict, reason, told, error))
         return false;
     work_log(work, held->list_id, "held=%" G_GINT64_FORMAT " by=<%s> result=%s", number,
-             work_actor(work)->address ? work_actor(work)->address : "operator", results[verdict]);
+             work_by(work), results[verdict]);
     return verdict == HELD_DEFER || held_remove(work_store(work), number, error);
 }
 
@@ -148,7 +148,7 @@ bool held_post_forward(Work *work, int64_t number, const char *address, GError *
     ListLetter letter = {.template = "held_forward", .values = values, .to = address, .attach = NOTICE_MESSAGE,
                          .about = held->message};
     work_log(work, held->list_id, "held=%s by=<%s> result=forwarded to=<%s>", text,
-             work_actor(work)->address ? work_actor(work)->address : "operator", address);
+             work_by(work), address);
     return work_letter(work, list, &letter, error);
 }
 

@@ -55,7 +55,7 @@ bool request_decide(Work *work, int64_t number, RequestVerdict verdict, const ch
     if (verdict == REQUEST_DEFER)
         return defer(work, request, error);
     work_log(work, list->list_id, "%s=<%s> by=<%s> result=refused", pending_kind_text(request->kind),
-             request->address, work_actor(work)->address ? work_actor(work)->address : "operator");
+             request->address, work_by(work));
     return pending_remove(store, number, error) &&
            (verdict == REQUEST_DISCARD || reject(work, list, request, reason, error));
 }

@@ -180,8 +180,7 @@ void subscription_note(Work *work, const List *list, const Pending *request, Sub
     subscription->list_id = g_strdup(list->list_id);
     subscription->address = g_strdup(request->address);
     work_log(work, list->list_id, "%s=<%s> by=<%s> result=%s", pending_kind_text(request->kind), request->address,
-             work_actor(work)->address ? work_actor(work)->address : "operator",
-             subscription_result_text(subscription->result));
+             work_by(work), subscription_result_text(subscription->result));
 }
 
 bool subscription_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)

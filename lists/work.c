@@ -25,6 +25,7 @@ struct Work {
     Store *store;
     WorkSite site;
     Actor actor;
+    char *became; /* the actor's address since work_become() */
     int64_t now;
     GPtrArray *entries; /* of WorkEntry */
     GArray *rows;       /* of int64_t: numbers of the rows that work_keep() left */
@@ -76,6 +77,7 @@ void work_free(Work *work)
         store_rollback(work->store);
     g_ptr_array_unref(work->entries);
     g_array_unref(work->rows);
+    g_free(work->became);
     g_free(work);
 }
 
@@ -94,6 +96,11 @@ const Actor *work_actor(const Work *work)
     return &work->actor;
 }
 
+const char *work_by(const Work *work)
+{
+    return work->actor.address ? work->actor.address : "operator";
+}
+
 int64_t work_now(const Work *work)
 {
     return work->now;
@@ -101,8 +108,11 @@ int64_t work_now(const Work *work)
 
 void work_become(Work *work, ActorRole role, const char *address)
 {
+    char *became = g_strdup(address);
+    g_free(work->became);
+    work->became = became;
     work->actor.role = role;
-    work->actor.address = address;
+    work->actor.address = became;
 }
 
 void work_entry(Work *work, const char *queue, json_t *meta, GPtrArray *pieces, char **recipients)
