@@ -328,7 +328,7 @@ bool work_commit(Work *work, Spool *spool, GError **error)
     g_autoptr(GError) why = NULL;
     if (!flush_own(work, spool, &why))
         log_warn("the change is made, but mail about it waits in the database until the next change or until the "
-                 "runner command stores it: %s",
+                 "runner task stores it: %s",
                  why->message);
     return true;
 }

@@ -142,23 +142,7 @@ bool list_runner_end(Runner *runner, GError **error)
     return store_commit(own->store, error);
 }
 
-#define EXPIRE_INTERVAL (3600 * CLOCK_SECOND)
 #define KEYS_LIFETIME (60 * CLOCK_SECOND)
-
-int64_t list_runner_idle(Runner *runner)
-{
-    ListRunner *own = runner_data(runner);
-    int64_t now = clock_monotonic();
-    if (runner_slice(runner).index != 0)
-        return -1;
-    if (now >= own->expire_at) {
-        g_autoptr(GError) error = NULL;
-        if (!store_expire(own->store, config_duration(runner_config(runner), "store", "remember"), &error))
-            log_warn("old records stay in the store: %s", error->message);
-        own->expire_at = now + EXPIRE_INTERVAL;
-    }
-    return own->expire_at - now;
-}
 
 VerpKeys *list_runner_keys(Runner *runner, GError **error)
 {

@@ -32,7 +32,6 @@ typedef struct ListRunner {
     GPtrArray *dkim_keys, *rule_programs, *handler_programs; /* of post_site */
     VerpKeys *keys;        /* list_runner_keys() */
     int64_t keys_until;    /* monotonic */
-    int64_t expire_at;     /* monotonic */
     GPtrArray *kept;       /* of ListRunnerPost: list_runner_keep(), in order; NULL where it was taken */
     unsigned taken;        /* up to this one */
     void *more;            /* what one runner has besides */
@@ -43,9 +42,6 @@ bool list_runner_refresh(Runner *runner, GError **error); /* forgets lists and k
 bool list_runner_begin(Runner *runner, GError **error);
 bool list_runner_end(Runner *runner, GError **error);
 void list_runner_stop(Runner *runner);
-
-/* For the idle of one runner: drops once an hour what the store need not remember any longer. */
-int64_t list_runner_idle(Runner *runner);
 
 /* An entry as a Post. */
 typedef struct ListRunnerPost {

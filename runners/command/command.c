@@ -10,7 +10,6 @@
  */
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/change_address.h"
@@ -29,9 +28,6 @@
 #include "runners/keys.h"
 #include "runners/list_runner.h"
 
-#define CLEAN_INTERVAL (3600 * CLOCK_SECOND)
-#define FLUSH_INTERVAL (60 * CLOCK_SECOND)
-
 /* An entry of the batch that has rows in the outbox. */
 typedef struct Kept {
     char *key;
@@ -42,7 +38,6 @@ typedef struct Kept {
 typedef struct Commands {
     GPtrArray *done; /* of char *: entries whose hop is committed, whose rows in the outbox may go */
     GArray *batch;   /* of Kept: those of the batch in hand */
-    int64_t clean_at, flush_at;
 } Commands;
 
 /* One mail in hand. */
@@ -550,18 +545,6 @@ static void committed(Runner *runner)
     g_array_set_size(commands->batch, 0);
 }
 
-static void clean(Runner *runner, ListRunner *shared)
-{
-    g_autoptr(GError) error = NULL;
-    int64_t removed = 0, keep = config_duration(runner_config(runner), "store", "remember");
-    if (!pending_expire(shared->store, clock_now(), &removed, &error) ||
-        !outbox_expire(shared->store, clock_now() - keep, &error))
-        log_warn("requests that have expired stay in the store: %s", error->message);
-    else if (removed > 0)
-        log_info("- queue=command result=expired requests=%" G_GINT64_FORMAT, removed);
-}
-
-/* Each instance forgets its own entries; one of them looks after what others left. */
 static int64_t idle(Runner *runner)
 {
     ListRunner *shared = runner_data(runner);
@@ -569,20 +552,7 @@ static int64_t idle(Runner *runner)
     g_autoptr(GError) error = NULL;
     if (commands->done->len > 0 && !forget(shared, &error))
         log_warn("rows of mail that was sent stay in the outbox: %s", error->message);
-    if (runner_slice(runner).index != 0)
-        return -1;
-    int64_t now = clock_monotonic();
-    if (now >= commands->clean_at) {
-        clean(runner, shared);
-        commands->clean_at = now + CLEAN_INTERVAL;
-    }
-    if (now >= commands->flush_at) {
-        g_clear_error(&error);
-        if (!work_flush(shared->store, runner_spool(runner), &error))
-            log_warn("mail waits in the outbox: %s", error->message);
-        commands->flush_at = now + FLUSH_INTERVAL;
-    }
-    return MAX(MIN(commands->clean_at, commands->flush_at) - now, 0);
+    return -1;
 }
 
 static const RunnerSpec spec = {

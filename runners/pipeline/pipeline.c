@@ -59,7 +59,6 @@ static const RunnerSpec spec = {
     .handle = handle,
     .end_batch = end_batch,
     .finish = finish,
-    .idle = list_runner_idle,
     .stop = list_runner_stop,
 };
 

@@ -409,13 +409,13 @@ static void test_answers_limited(Test *test, gconstpointer data)
     g_assert_cmpuint(fixture_count(&test->fixture, "virgin", ".msg"), ==, 4); /* eve is told of the limit, too */
 }
 
-/* What need not be remembered any longer goes, once pipeline has nothing to do. */
+/* The timer forgets records that are not needed any longer. */
 static void test_forgotten(Test *test, gconstpointer data)
 {
     bool known = true;
     GError *error = NULL;
     g_assert_true(list_record_message_id(test->store, "test.example.com", "old@x", "first", 1, &known, &error));
-    pid_t pid = start(test, "pipeline");
+    pid_t pid = start(test, "task");
     for (int waited = 0; known || waited == 0; waited += 10) {
         g_assert_cmpint(waited, <, PATIENCE_MS);
         g_usleep(10000);
