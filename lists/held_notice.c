@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "lists/letter.h"
+#include "lists/token_return.h"
 #include "switchboard/meta.h"
 
 /* Of the posts that a letter carries: with fields and text the whole stays below 64 KiB, which each server takes. */
@@ -52,21 +53,8 @@ typedef struct Told {
 
 #define OWN_VALUES 16
 
-/* Where an answer to a letter goes, and what its subject has behind it. */
-typedef struct Return {
-    char *reply_to, *mark;
-} Return;
-
-static void return_clear(Return *back)
-{
-    g_free(back->reply_to);
-    g_free(back->mark);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Return, return_clear)
-
-/* Keeps a ticket for the moderator; the token stands in the address that an answer goes to or, where a list with a long
- * name has no room for it there (RFC 5321, 4.5.3.1.1), in the subject, which an answer repeats. */
-static bool make_ticket(Work *work, const List *list, const Told *told, const char *moderator, Return *back,
+/* Keeps a ticket for the moderator, and says how an answer brings its token back. */
+static bool make_ticket(Work *work, const List *list, const Told *told, const char *moderator, TokenReturn *back,
                         GError **error)
 {
     char token[PENDING_TOKEN_CHARS + 1];
@@ -74,17 +62,13 @@ static bool make_ticket(Work *work, const List *list, const Told *told, const ch
                            .last = told->last, .expires_at = work_now(work) + work_site(work)->moderator_request_life};
     if (!pending_token_new(token, error) || !ticket_put(work_store(work), &ticket, token, error))
         return false;
-    g_autofree char *local = list_local(list, "confirm", LIST_LOCAL_MAX - 1 - PENDING_TOKEN_CHARS);
-    bool fits = strlen(local) + 1 + PENDING_TOKEN_CHARS <= LIST_LOCAL_MAX;
-    back->mark = fits ? g_strdup("") : g_strdup_printf(" (confirm %s)", token);
-    back->reply_to = fits ? g_strdup_printf("%s%c%s@%s", local, work_site(work)->delimiter, token, list->mail_host)
-                          : list_address(list, "request");
+    token_return_make(work, list, token, back);
     return true;
 }
 
 static bool tell_one(Work *work, const List *list, const Told *told, const char *moderator, GError **error)
 {
-    g_auto(Return) back = {0};
+    g_auto(TokenReturn) back = {0};
     g_autofree char *bounces = list_address(list, "bounces");
     g_autofree char *days = number_text(work_site(work)->moderator_request_life / DAY);
     if (told->last > 0 && !make_ticket(work, list, told, moderator, &back, error))
@@ -97,7 +81,7 @@ static bool tell_one(Work *work, const List *list, const Told *told, const char 
     ListLetter letter = told->letter;
     letter.values = values;
     letter.to = moderator;
-    letter.reply_to = back.reply_to;
+    letter.reply_to = back.address;
     letter.envelope_sender = bounces;
     letter.id = id;
     return work_letter(work, list, &letter, error);

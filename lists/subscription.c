@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "lists/letter.h"
 #include "lists/subscription_internal.h"
+#include "lists/token_return.h"
 #include "lists/workflow.h"
 #include "store/ban.h"
 
@@ -51,24 +52,18 @@ static bool tell_owners(Work *work, const List *list, const Pending *request, co
     return all && work_letter(work, list, &letter, error);
 }
 
-/* The token stands in the address that an answer goes to. A list with a long name has no room for it there
- * (RFC 5321, 4.5.3.1.1): then it stands in the subject, which an answer repeats. */
 static bool write_token(Work *work, const List *list, const Pending *request, const TokenLetter *about,
                         const char *token, GError **error)
 {
-    g_autofree char *local = list_local(list, "confirm", LIST_LOCAL_MAX - 1 - PENDING_TOKEN_CHARS);
-    bool fits = strlen(local) + 1 + PENDING_TOKEN_CHARS <= LIST_LOCAL_MAX;
-    g_autofree char *mark = fits ? g_strdup("") : g_strdup_printf(" (confirm %s)", token);
-    g_autofree char *from = fits ? g_strdup_printf("%s%c%s@%s", local, work_site(work)->delimiter, token,
-                                                   list->mail_host)
-                                 : list_address(list, "request");
+    g_auto(TokenReturn) back = {0};
+    token_return_make(work, list, token, &back);
     int64_t days = (request->expires_at - work_now(work)) / (24 * 3600 * CLOCK_SECOND);
     g_autofree char *left = g_strdup_printf("%" G_GINT64_FORMAT, MAX(days, 1));
     TemplateValue values[4 + TOKEN_VALUES + 1] = {
-        {"address", request->address}, {"token", token}, {"mark", mark}, {"days", left}};
+        {"address", request->address}, {"token", token}, {"mark", back.mark}, {"days", left}};
     for (size_t at = 0; about->values && about->values[at].name && at < TOKEN_VALUES; at++)
         values[4 + at] = about->values[at];
-    ListLetter letter = {.template = about->template, .values = values, .from_name = list->display_name, .from = from,
+    ListLetter letter = {.template = about->template, .values = values, .from_name = list->display_name, .from = back.address,
                          .to = about->to, .personal = true};
     return work_letter(work, list, &letter, error);
 }

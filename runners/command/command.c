@@ -19,6 +19,7 @@
 #include "lists/letter.h"
 #include "lists/moderate.h"
 #include "lists/options.h"
+#include "lists/token_return.h"
 #include "mail/address.h"
 #include "mail/answer.h"
 #include "mail/header.h"
@@ -378,17 +379,15 @@ static bool run_signed_leave(Order *order, bool *done, GError **error)
     return true;
 }
 
-/* The token that a mail answers with: in the address, or in the Subject as "... (confirm TOKEN)"; NULL: none.
- * g_free() */
+/* The token that a mail brings back, in the address or in the Subject; NULL: none. g_free() */
 static char *answered_token(const Order *order)
 {
     const json_t *meta = entry_meta((Entry *)order->entry);
     const char *to = meta_string(meta, KEY_TO, ""), *detail = meta_string(meta, KEY_DETAIL, NULL);
     if (g_str_equal(to, TO_CONFIRM) && detail)
-        return g_strdup(detail);
+        return pending_token_is_one(detail) ? g_strdup(detail) : NULL;
     g_autofree char *subject = g_str_equal(to, TO_REQUEST) ? reply_subject(order->message) : NULL;
-    const char *mark = subject ? strstr(subject, "(confirm ") : NULL;
-    return mark ? g_strndup(mark + strlen("(confirm "), strcspn(mark + strlen("(confirm "), ")")) : NULL;
+    return subject ? token_return_in(subject) : NULL;
 }
 
 /* Does a moderator answer a letter about held posts? *done when so. */
@@ -396,8 +395,7 @@ static bool run_moderation(Order *order, GBytes *octets, bool *done, GError **er
 {
     g_autofree char *token = answered_token(order);
     *done = false;
-    return !token || !pending_token_is_one(token) ||
-           moderate_reply(order->work, order->list, token, octets, done, error);
+    return !token || moderate_reply(order->work, order->list, token, octets, done, error);
 }
 
 static bool work_order(Order *order, GBytes *octets, GError **error)

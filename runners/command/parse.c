@@ -5,17 +5,11 @@
 #include <string.h>
 
 #include "base/mailbox.h"
-#include "mail/header.h"
+#include "lists/token_return.h"
 #include "mail/reply.h"
 #include "store/pending.h"
 
-#define LINE_MAX_CHARS 200   /* of a line that is repeated in the answer */
-
-/* What clients put before the Subject of an answer. */
-static const char *const reply_words[] = {
-    "re", "aw", "antw", "antwort", "sv", "vs", "ref", "odp", "rif", "r", "res", "ynt", "tr", "fwd", "fw", "wg",
-    "回复", "回覆", "答复", "答覆", "返信", "转发", "轉寄", NULL,
-};
+#define LINE_MAX_CHARS 200 /* of a line that is repeated in the answer */
 
 static void command_free(void *data)
 {
@@ -164,53 +158,14 @@ static bool add_line(MailCommands *read, const char *line)
 
 /* ---- the Subject ---- */
 
-/* Behind "Re:", "AW[2]:" and the like, however many. */
-static const char *skip_reply(const char *subject)
-{
-    for (bool found = true; found;) {
-        found = false;
-        while (g_unichar_isspace(g_utf8_get_char(subject)))
-            subject = g_utf8_next_char(subject);
-        for (const char *const *word = reply_words; *word && !found; word++) {
-            size_t length = strlen(*word);
-            if (g_ascii_strncasecmp(subject, *word, length) != 0)
-                continue;
-            const char *at = subject + length;
-            if (*at == '[' || *at == '(') {
-                at++;
-                at += strspn(at, "0123456789");
-                at += *at == ']' || *at == ')';
-            }
-            while (*at == ' ')
-                at++;
-            size_t colon = *at == ':' ? 1 : g_str_has_prefix(at, "：") ? strlen("：") : 0;
-            if (colon > 0) {
-                subject = at + colon;
-                found = true;
-            }
-        }
-    }
-    return subject;
-}
-
-/* A letter to a list with a long name has its token here: "... (confirm TOKEN)". */
-static bool add_mark(MailCommands *read, const char *subject)
-{
-    const char *mark = strstr(subject, "(confirm ");
-    const char *end = mark ? strchr(mark, ')') : NULL;
-    g_autofree char *line = end ? g_strndup(mark + 1, (size_t)(end - mark) - 1) : NULL;
-    return line && add_line(read, line);
-}
-
 static void read_subject(MailCommands *read, const Message *message)
 {
-    g_autofree char *raw = message_value(message, "Subject");
-    if (!raw)
+    g_autofree char *subject = reply_subject(message);
+    g_autofree char *token = token_return_in(subject);
+    if (!*subject || add_line(read, subject) || !token)
         return;
-    g_autofree char *subject = header_decode(raw);
-    g_autofree char *line = g_strstrip(g_strdup(skip_reply(subject)));
-    if (*line && !add_line(read, line))
-        add_mark(read, line);
+    g_autofree char *line = g_strconcat("confirm ", token, NULL);
+    add_line(read, line);
 }
 
 /* ---- the text ---- */
@@ -218,13 +173,10 @@ static void read_subject(MailCommands *read, const Message *message)
 static void read_text(MailCommands *read, const char *text)
 {
     unsigned count = 0;
-    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    for (char **at = lines; *at && !read->stopped && count < COMMAND_LINES_MAX; at++) {
-        if (g_str_equal(*at, "-- ") || g_str_equal(*at, "-- \r"))
-            break;
-        g_autofree char *valid = g_utf8_make_valid(*at, -1);
-        char *line = g_strstrip(valid);
-        if (!*line || *line == '>' || *line == '|')
+    g_autoptr(GPtrArray) lines = reply_own_lines(text);
+    for (unsigned at = 0; at < lines->len && !read->stopped && count < COMMAND_LINES_MAX; at++) {
+        const char *line = lines->pdata[at];
+        if (!*line)
             continue;
         count++;
         if (!add_line(read, line))

@@ -2,8 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Reads commands from the Subject and the first lines of a mail, as real people's clients write them: a reply's
- * localized "Re:", quoted lines, the signature and the HTML alternative are passed over.
+ * Reads commands from the Subject and the first of a person's own lines (mail/reply.h).
  *
  * A line is a command only when the whole of it is one ("join", "join address=anne@example.org", "confirm TOKEN"):
  * prose that begins with such a word is not. Lines that are no commands are kept for the answer, and harm nothing.
