@@ -24,13 +24,9 @@ bool confirm_token(Work *work, const List *list, const char *token, Subscription
     g_autoptr(List) own = list_by_id(work_store(work), request->list_id, error);
     if (!own)
         return false;
-    if (request->kind == PENDING_CHANGE_ADDRESS) {
-        /* The address that goes is asked first, then the one that comes. */
+    if (request->kind != PENDING_CHANGE_ADDRESS)
+        request->facts |= FACT_VERIFIED | FACT_CONFIRMED;
+    else /* the address that goes is asked first, then the one that comes */
         request->facts |= request->facts & FACT_APPROVED ? FACT_CONFIRMED : FACT_APPROVED;
-        return change_address_advance(work, own, request, subscription, error);
-    }
-    request->facts |= FACT_VERIFIED | FACT_CONFIRMED;
-    if (request->kind == PENDING_SET)
-        return options_advance(work, own, request, subscription, error);
     return subscription_advance(work, own, request, subscription, error);
 }

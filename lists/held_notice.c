@@ -103,7 +103,7 @@ static bool tell_of_one(Work *work, const List *list, const Held *held, GError *
     g_autofree char *subject = brief(held->subject), *sender = brief(held->sender);
     g_autofree char *number = number_text(held->number), *size = number_text(held->size);
     bool whole = held->size <= ATTACH_MAX;
-    g_autofree char *attached = letter_sentence(work, list, whole ? "attached_whole" : "attached_start", NULL);
+    g_autofree char *attached = letter_sentence(work, list, NULL, whole ? "attached_whole" : "attached_start", NULL);
     const TemplateValue values[] = {{"subject", subject}, {"reasons", held->reason}, {"sender", sender},
                                     {"number", number},   {"size", size},            {"attached", attached}, {0}};
     g_autofree char *id = g_strdup_printf("moderate.%" G_GINT64_FORMAT, held->number);
@@ -171,7 +171,8 @@ static void end_items(const Work *work, const List *list, Items *items)
     if (items->numbers->len == items->shown)
         return;
     g_autofree char *more = number_text(items->numbers->len - items->shown);
-    g_autofree char *sentence = letter_sentence(work, list, "and_more", (const TemplateValue[]){{"number", more}, {0}});
+    const TemplateValue values[] = {{"number", more}, {0}};
+    g_autofree char *sentence = letter_sentence(work, list, NULL, "and_more", values);
     g_string_append_printf(items->text, "\n    %s\n", sentence);
 }
 

@@ -52,7 +52,7 @@ static bool reject(Work *work, const Held *held, const char *reason, bool *told,
         return false;
     g_autofree char *subject = template_brief(held->subject ? held->subject : "");
     g_autofree char *language = letter_language(work, list, held->sender);
-    g_autofree char *none = letter_sentence_in(work, list, language, "no_reason", NULL);
+    g_autofree char *none = letter_sentence(work, list, language, "no_reason", NULL);
     g_autoptr(GString) indented = g_string_new(reason && *reason ? reason : none);
     g_string_replace(indented, "\n", "\n    ", 0);
     const TemplateValue values[] = {

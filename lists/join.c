@@ -2,7 +2,6 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "lists/join.h"
 
-#include "base/fail.h"
 #include "base/mailbox.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
@@ -22,21 +21,10 @@ bool join_is_own_address(const List *list, const char *address)
     return false;
 }
 
-static bool is_member(Work *work, const List *list, const char *address, bool *member, GError **error)
-{
-    g_autoptr(GError) missing = NULL;
-    g_autoptr(Member) found = member_find(work_store(work), list->list_id, ROLE_MEMBER, address, &missing);
-    *member = found != NULL;
-    if (found || g_error_matches(missing, FAIL, FAIL_MISSING))
-        return true;
-    g_propagate_error(error, g_steal_pointer(&missing));
-    return false;
-}
-
 bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *subscription, GError **error)
 {
     const char *address = joiner->address;
-    bool member;
+    Member *found;
     int64_t verified_at;
     *subscription = (Subscription){.result = SUBSCRIPTION_BAD_ADDRESS, .kind = PENDING_JOIN};
     if (!mailbox_valid(address) || join_is_own_address(list, address)) {
@@ -53,8 +41,10 @@ bool join_ask(Work *work, const List *list, const Joiner *joiner, Subscription *
         subscription->address = g_strdup(address);
         return true;
     }
-    if (!is_member(work, list, address, &member, error) ||
-        !address_verified(work_store(work), address, &verified_at, error))
+    if (!member_look_up(work_store(work), list->list_id, ROLE_MEMBER, address, &found, error))
+        return false;
+    g_autoptr(Member) member = found;
+    if (!address_verified(work_store(work), address, &verified_at, error))
         return false;
     if (member) {
         subscription->result = SUBSCRIPTION_NO_CHANGE;

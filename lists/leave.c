@@ -16,12 +16,10 @@ bool leave_ask(Work *work, const List *list, const char *address, unsigned facts
         subscription->address = g_strdup(address);
         return true;
     }
-    g_autoptr(GError) missing = NULL;
-    g_autoptr(Member) member = member_find(work_store(work), list->list_id, ROLE_MEMBER, address, &missing);
-    if (!member && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&missing));
+    Member *found;
+    if (!member_look_up(work_store(work), list->list_id, ROLE_MEMBER, address, &found, error))
         return false;
-    }
+    g_autoptr(Member) member = found;
     if (!member) {
         subscription->result = SUBSCRIPTION_NO_CHANGE;
         subscription->list_id = g_strdup(list->list_id);

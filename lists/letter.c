@@ -209,12 +209,13 @@ static char *find_sentence(const char *text, const char *key)
     return NULL;
 }
 
-char *letter_sentence_in(const Work *work, const List *list, const char *language, const char *key,
-                         const TemplateValue *values)
+char *letter_sentence(const Work *work, const List *list, const char *language, const char *key,
+                      const TemplateValue *values)
 {
     /* A site's own file need not have every sentence: then the built-in one, then the English one. */
     const char *const folders[] = {work_site(work)->templates, NULL, NULL, NULL};
-    const char *const languages[] = {language, language, list->preferred_language, "en"};
+    const char *own = list->preferred_language;
+    const char *const languages[] = {language ? language : own, language ? language : own, own, "en"};
     for (size_t at = 0; at < G_N_ELEMENTS(folders); at++) {
         g_autofree char *text = template_load_from(folders[at], languages[at], "answers");
         g_autofree char *sentence = text ? find_sentence(text, key) : NULL;
@@ -222,9 +223,4 @@ char *letter_sentence_in(const Work *work, const List *list, const char *languag
             return fill(work, list, sentence, values);
     }
     return g_strdup(key);
-}
-
-char *letter_sentence(const Work *work, const List *list, const char *key, const TemplateValue *values)
-{
-    return letter_sentence_in(work, list, list->preferred_language, key, values);
 }

@@ -131,8 +131,7 @@ typedef struct ModeratorSession {
 
 static void say(ModeratorSession *session, const char *key, const TemplateValue *values)
 {
-    g_autofree char *sentence =
-        letter_sentence_in(session->work, session->list, session->language, key, values);
+    g_autofree char *sentence = letter_sentence(session->work, session->list, session->language, key, values);
     g_string_append_printf(session->answers, "    %s\n", sentence);
 }
 

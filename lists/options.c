@@ -218,15 +218,13 @@ bool options_advance(Work *work, const List *list, Pending *request, Subscriptio
 bool options_ask(Work *work, const List *list, const char *address, const MemberOptions *options,
                  Subscription *subscription, GError **error)
 {
-    g_autoptr(GError) missing = NULL;
+    Member *found;
     g_autoptr(Pending) there = NULL;
     g_autofree char *text = options_text(options);
     *subscription = (Subscription){.result = SUBSCRIPTION_NO_CHANGE, .kind = PENDING_SET};
-    g_autoptr(Member) member = member_find(work_store(work), list->list_id, ROLE_MEMBER, address, &missing);
-    if (!member && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&missing));
+    if (!member_look_up(work_store(work), list->list_id, ROLE_MEMBER, address, &found, error))
         return false;
-    }
+    g_autoptr(Member) member = found;
     Pending request = {.kind = PENDING_SET, .list_id = list->list_id,
                        .address = member ? member->address : (char *)address, .facts = options->facts, .detail = text,
                        .delivery_mode = -1, .delivery_status = -1, .made_at = work_now(work)};

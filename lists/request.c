@@ -9,10 +9,11 @@
 
 static bool reject(Work *work, const List *list, const Pending *request, const char *reason, GError **error)
 {
-    g_autofree char *none = letter_sentence(work, list, "no_reason", NULL);
+    g_autofree char *language = letter_language(work, list, request->address);
+    g_autofree char *none = letter_sentence(work, list, language, "no_reason", NULL);
     const TemplateValue values[] = {{"address", request->address}, {"reason", reason && *reason ? reason : none}, {0}};
     ListLetter letter = {.template = request->kind == PENDING_JOIN ? "join_rejected" : "leave_rejected",
-                         .values = values, .to = request->address};
+                         .values = values, .language = language, .to = request->address};
     return work_letter(work, list, &letter, error);
 }
 
@@ -34,12 +35,9 @@ bool request_decide(Work *work, int64_t number, RequestVerdict verdict, const ch
     if (verdict == REQUEST_CONFIRM && request->waits_for == PENDING_PERSON &&
         work_actor(work)->role == ACTOR_OPERATOR) {
         request->facts |= FACT_VERIFIED | FACT_CONFIRMED;
-        if (request->kind == PENDING_CHANGE_ADDRESS) {
+        if (request->kind == PENDING_CHANGE_ADDRESS) /* for both addresses */
             request->facts |= FACT_APPROVED;
-            return change_address_advance(work, list, request, subscription, error);
-        }
-        return request->kind == PENDING_SET ? options_advance(work, list, request, subscription, error)
-                                            : subscription_advance(work, list, request, subscription, error);
+        return subscription_advance(work, list, request, subscription, error);
     }
     if (request->waits_for == PENDING_PERSON && verdict != REQUEST_DISCARD)
         return fail(error, FAIL_NEVER,

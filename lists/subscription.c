@@ -178,7 +178,9 @@ void subscription_note(Work *work, const List *list, const Pending *request, Sub
              work_by(work), subscription_result_text(subscription->result));
 }
 
-bool subscription_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
+/* Joining and leaving. */
+static bool advance_membership(Work *work, const List *list, Pending *request, Subscription *subscription,
+                               GError **error)
 {
     bool join = request->kind == PENDING_JOIN, done;
     g_autofree char *banned = NULL;
@@ -204,6 +206,18 @@ bool subscription_advance(Work *work, const List *list, Pending *request, Subscr
     if (done)
         subscription_note(work, list, request, subscription);
     return done;
+}
+
+bool subscription_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
+{
+    switch (request->kind) {
+    case PENDING_CHANGE_ADDRESS:
+        return change_address_advance(work, list, request, subscription, error);
+    case PENDING_SET:
+        return options_advance(work, list, request, subscription, error);
+    default:
+        return advance_membership(work, list, request, subscription, error);
+    }
 }
 
 /* Does what waits already need nothing more now? */

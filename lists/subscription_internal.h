@@ -6,7 +6,7 @@
 #include "lists/subscription.h"
 #include "lists/work.h"
 
-/* Takes the next step of a request that has these facts: asks the person, asks a moderator, or joins or leaves.
+/* Takes the next step of a request that has these facts: asks the person, asks a moderator, or does what is asked for.
  * number of the request is 0 when it is not in the store yet. Fills *subscription. */
 bool subscription_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error);
 
@@ -33,6 +33,6 @@ bool subscription_end(Work *work, const Pending *request, GError **error);
 /* Fills *subscription, of which result is set, and writes it to the log. */
 void subscription_note(Work *work, const List *list, const Pending *request, Subscription *subscription);
 
-/* change_address.c, options.c: the next step of such a request, as subscription_advance(). */
+/* change_address.c, options.c: what subscription_advance() does for such a request. */
 bool change_address_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error);
 bool options_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error);

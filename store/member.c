@@ -128,19 +128,28 @@ static bool no_such(Role role, const char *list_id, const char *address, GError 
     return fail(error, FAIL_MISSING, "%s is no %s of %s", address, role_text(role), list_id);
 }
 
-Member *member_find(Store *store, const char *list_id, Role role, const char *address, GError **error)
+bool member_look_up(Store *store, const char *list_id, Role role, const char *address, Member **member, GError **error)
 {
     int64_t list;
+    *member = NULL;
     if (!list_key(store, list_id, &list, error))
-        return NULL;
+        return false;
     g_autofree char *folded = email_folded(address);
     g_autoptr(Query) query = query_open(
         store, error, MEMBER_COLUMNS "WHERE m.list = $1 AND m.role = $2 AND m.folded = $3 ORDER BY m.by_person LIMIT 1",
         INTEGER(list), INTEGER(role), TEXT(folded));
     Step step = query ? query_step(query, error) : STEP_FAILED;
-    if (step == STEP_DONE)
+    if (step == STEP_ROW)
+        *member = member_read_row(query);
+    return step != STEP_FAILED;
+}
+
+Member *member_find(Store *store, const char *list_id, Role role, const char *address, GError **error)
+{
+    Member *member;
+    if (member_look_up(store, list_id, role, address, &member, error) && !member)
         no_such(role, list_id, address, error);
-    return step == STEP_ROW ? member_read_row(query) : NULL;
+    return member;
 }
 
 Member *member_by_id(Store *store, const char *id, GError **error)

@@ -69,6 +69,8 @@ bool member_add(Store *store, const char *list_id, Role role, const char *addres
 bool member_add_user(Store *store, const char *list_id, Role role, const char *address, GError **error);
 bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error);
 Member *member_find(Store *store, const char *list_id, Role role, const char *address, GError **error);
+/* The same; where there is no such member, *member is NULL, and that is no error. */
+bool member_look_up(Store *store, const char *list_id, Role role, const char *address, Member **member, GError **error);
 bool member_set_preferences(Store *store, const char *list_id, Role role, const char *address,
                             const Preferences *own, GError **error);
 bool member_set_moderation(Store *store, const char *list_id, Role role, const char *address, Action action,

@@ -48,6 +48,7 @@ typedef struct Order {
     const Entry *entry;
     const Message *message;
     char *who, *name;   /* of From, else the envelope's sender; what it asks for is asked for this address */
+    char *language;     /* of the answer */
     GString *answers;   /* what the answer says */
     bool worth_telling; /* there is something to say that no letter says already */
 } Order;
@@ -57,7 +58,7 @@ typedef struct Order {
 static void say(Order *order, const char *line, const char *key, const char *address)
 {
     const TemplateValue values[] = {{"address", address}, {0}};
-    g_autofree char *sentence = letter_sentence(order->work, order->list, key, values);
+    g_autofree char *sentence = letter_sentence(order->work, order->list, order->language, key, values);
     g_string_append_printf(order->answers, "%s%s%s    %s\n\n", line ? "> " : "", line ? line : "", line ? "\n" : "",
                            sentence);
 }
@@ -152,7 +153,7 @@ static bool send_answer(Order *order, GError **error)
     if (!letter_allowed(order->work, order->list, order->who, &allowed, error))
         return false;
     const TemplateValue values[] = {{"answers", g_strchomp(order->answers->str)}, {0}};
-    ListLetter letter = {.template = "commands", .values = values, .to = order->who,
+    ListLetter letter = {.template = "commands", .values = values, .language = order->language, .to = order->who,
                          .in_reply_to = meta_string(entry_meta((Entry *)order->entry), KEY_MESSAGE_ID, NULL)};
     return !allowed || work_letter(order->work, order->list, &letter, error);
 }
@@ -204,14 +205,11 @@ static bool confirm(Order *order, const char *line, const char *token, GError **
 /* "set" alone shows what is set, to the member itself. */
 static bool show_options(Order *order, const char *line, GError **error)
 {
-    g_autoptr(GError) missing = NULL;
-    g_autoptr(Member) member =
-        member_find(work_store(order->work), order->list->list_id, ROLE_MEMBER, order->who, &missing);
-    order->worth_telling = true;
-    if (!member && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
-        g_propagate_error(error, g_steal_pointer(&missing));
+    Member *found;
+    if (!member_look_up(work_store(order->work), order->list->list_id, ROLE_MEMBER, order->who, &found, error))
         return false;
-    }
+    g_autoptr(Member) member = found;
+    order->worth_telling = true;
     say(order, line, member ? "set_now" : "set_no_member", order->who);
     g_autofree char *shown = member ? options_of(work_store(order->work), member, "    ", error) : NULL;
     if (shown)
@@ -228,7 +226,7 @@ static bool set(Order *order, const MailCommand *command, GError **error)
         return show_options(order, command->line, error);
     if (!options_read(&options, command->argument, &refusal)) {
         const TemplateValue values[] = {{"error", refusal->message}, {0}};
-        g_autofree char *sentence = letter_sentence(order->work, order->list, "set_bad", values);
+        g_autofree char *sentence = letter_sentence(order->work, order->list, order->language, "set_bad", values);
         order->worth_telling = true;
         g_string_append_printf(order->answers, "> %s\n    %s\n\n", command->line, sentence);
         return true;
@@ -254,7 +252,8 @@ static bool inform(Order *order, const MailCommand *command, Informing *informin
 {
     order->worth_telling = true;
     g_string_append_printf(order->answers, "> %s\n", command->line);
-    if (!informing(order->work, order->list, order->who, order->answers, error))
+    const InformAsked asked = {order->work, order->list, order->who, order->language};
+    if (!informing(&asked, order->answers, error))
         return false;
     g_string_append_c(order->answers, '\n');
     return true;
@@ -353,6 +352,7 @@ static bool read_writer(Order *order, const char *sender)
     const Address *first = list->len > 0 ? list->pdata[0] : NULL;
     order->who = g_strdup(first ? first->mailbox : sender);
     order->name = first && *first->display ? header_decode(first->display) : NULL;
+    order->language = letter_language(order->work, order->list, order->who);
     return answer_allowed(sender, order->message) && answer_allowed(order->who, order->message);
 }
 
@@ -425,6 +425,7 @@ static bool handle_new(Runner *runner, Entry *entry, const List *list, Work *wor
                 work_keep(work, key, error);
     g_free(order.who);
     g_free(order.name);
+    g_free(order.language);
     g_string_free(order.answers, TRUE);
     return done;
 }

@@ -10,8 +10,15 @@
 
 #include "lists/work.h"
 
+/* Who asks about which list, and the language of the answer. */
+typedef struct InformAsked {
+    Work *work;
+    const List *list;
+    const char *who, *language;
+} InformAsked;
+
 /* Appends indented lines. False only when the store failed. */
-typedef bool Informing(Work *work, const List *list, const char *who, GString *answer, GError **error);
+typedef bool Informing(const InformAsked *asked, GString *answer, GError **error);
 
 /* As member_roster_visibility says. At most INFORM_LINES_MAX, and how many more there are. */
 Informing inform_who;

@@ -91,11 +91,11 @@ static bool load_texts(const IssueTask *task, const char *language, Texts *texts
     if (!texts->footer)
         return false;
     texts->subject = take_subject(texts->masthead);
-    texts->title = letter_sentence(work, list, "digest_title", values);
-    texts->contents = letter_sentence(work, list, "digest_contents", values);
-    texts->footer_title = letter_sentence(work, list, "digest_footer", values);
-    texts->end = letter_sentence(work, list, "digest_end", values);
-    texts->left_out = letter_sentence(work, list, "digest_left_out", NULL);
+    texts->title = letter_sentence(work, list, NULL, "digest_title", values);
+    texts->contents = letter_sentence(work, list, NULL, "digest_contents", values);
+    texts->footer_title = letter_sentence(work, list, NULL, "digest_footer", values);
+    texts->end = letter_sentence(work, list, NULL, "digest_end", values);
+    texts->left_out = letter_sentence(work, list, NULL, "digest_left_out", NULL);
     return true;
 }
 
