@@ -198,7 +198,7 @@ static int run_set(Site *site, int argc, char **argv, GError **error)
 static List *speaking_list(Store *store, const char *address, GError **error)
 {
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
-    criteria.subscriber = address;
+    criteria.address = address;
     if (list_option)
         return list_find(store, list_option, error);
     g_autoptr(GPtrArray) page = member_page(store, &criteria, NULL, 1, NULL, error);

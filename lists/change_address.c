@@ -32,7 +32,7 @@ static bool move_all(Work *work, const char *from, const char *to, unsigned *mov
 {
     Store *store = work_store(work);
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
-    criteria.subscriber = from;
+    criteria.address = from;
     g_autoptr(GPtrArray) page = NULL;
     *moved = 0;
     do { /* what was moved is not found again */
@@ -82,7 +82,7 @@ bool change_address_advance(Work *work, const List *list, Pending *request, Subs
 static bool is_anywhere(Work *work, const char *address, bool *found, GError **error)
 {
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
-    criteria.subscriber = address;
+    criteria.address = address;
     g_autoptr(GPtrArray) page = member_page(work_store(work), &criteria, NULL, 1, NULL, error);
     *found = page && page->len > 0;
     return page != NULL;

@@ -100,7 +100,7 @@ static json_t *member_json(const Member *member, const Vacation *vacation)
 static bool add_memberships(const Export *export, const KnownAddress *address, json_t *all, GError **error)
 {
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
-    criteria.subscriber = address->original;
+    criteria.address = address->original;
     g_autofree char *after = NULL;
     do {
         char *next;

@@ -83,7 +83,9 @@ bool member_set_address(Store *store, const char *id, const char *address, GErro
 /* Whom member_page() gives. Start with MEMBER_CRITERIA_ALL. Strings are borrowed. */
 typedef struct MemberCriteria {
     const char *list_id;    /* NULL: all lists */
-    const char *subscriber; /* an address, or a pattern where * stands for any text, over address and name; NULL: any */
+    const char *address;    /* this one; NULL: any */
+    const char *subscriber; /* for what people type: an address, or a pattern where * stands for any text, over address
+                               and name; NULL: any */
     const char *user_id;    /* of this user, by any address; NULL: any */
     unsigned roles;         /* 1u << ROLE_..., joined by |; 0: all */
     int moderation_action;  /* set on the member: an Action; -1: any */

@@ -78,6 +78,7 @@ static int compare_members(const void *one, const void *other, void *by_address)
 typedef struct Search {
     Store *store;
     const MemberCriteria *criteria;
+    const char *address;   /* whose memberships are wanted; NULL: anybody's */
     GPatternSpec *pattern; /* of lower-case text; NULL: none */
     Place *after;          /* NULL: from the first */
     unsigned limit;
@@ -198,13 +199,13 @@ static bool read_person(const Search *search, GError **error)
 {
     const MemberCriteria *criteria = search->criteria;
     int64_t person = 0;
-    g_autofree char *folded = criteria->subscriber && !search->pattern ? email_folded(criteria->subscriber) : NULL;
+    g_autofree char *folded = search->address ? email_folded(search->address) : NULL;
     if (criteria->user_id && !store_id_key(criteria->user_id, &person))
         return true; /* nobody has it */
     if (!criteria->user_id) {
         g_autoptr(GError) unknown = NULL;
         g_auto(Email) address = {0};
-        if (!email_find(search->store, criteria->subscriber, &address, &unknown)) {
+        if (!email_find(search->store, search->address, &address, &unknown)) {
             if (g_error_matches(unknown, FAIL, FAIL_MISSING))
                 return true;
             g_propagate_error(error, g_steal_pointer(&unknown));
@@ -233,8 +234,9 @@ static GPtrArray *read_page(Store *store, const MemberCriteria *criteria, Place 
     g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func((GDestroyNotify)member_free);
     g_autofree char *lower = criteria->subscriber ? g_utf8_strdown(criteria->subscriber, -1) : NULL;
     bool pattern = lower && (strchr(lower, '*') || !strchr(lower, '@'));
-    Search search = {store, criteria, pattern ? g_pattern_spec_new(lower) : NULL, after, limit, found};
-    bool done = criteria->user_id || (lower && !pattern) ? read_person(&search, error) : read_lists(&search, error);
+    const char *address = criteria->address || pattern ? criteria->address : criteria->subscriber;
+    Search search = {store, criteria, address, pattern ? g_pattern_spec_new(lower) : NULL, after, limit, found};
+    bool done = criteria->user_id || address ? read_person(&search, error) : read_lists(&search, error);
     g_clear_pointer(&search.pattern, g_pattern_spec_free);
     if (!done)
         return NULL;
@@ -249,7 +251,7 @@ static GPtrArray *read_page(Store *store, const MemberCriteria *criteria, Place 
  * the rest by the keys alone. */
 static bool is_plain(const MemberCriteria *criteria)
 {
-    return !criteria->subscriber && !criteria->user_id && criteria->moderation_action < 0 &&
+    return !criteria->address && !criteria->subscriber && !criteria->user_id && criteria->moderation_action < 0 &&
            criteria->delivery_mode < 0 && criteria->delivery_status < 0;
 }
 

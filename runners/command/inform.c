@@ -21,7 +21,7 @@ static bool may_see(const InformAsked *asked, bool *allowed, GError **error)
     const List *list = asked->list;
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
     criteria.list_id = list->list_id;
-    criteria.subscriber = asked->who;
+    criteria.address = asked->who;
     criteria.roles = 1u << ROLE_OWNER | 1u << ROLE_MODERATOR;
     if (list->member_roster_visibility == ROSTER_MEMBERS)
         criteria.roles |= 1u << ROLE_MEMBER;

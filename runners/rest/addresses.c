@@ -135,7 +135,7 @@ static void get_memberships(Call *call)
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
     if (!address)
         return;
-    criteria.subscriber = address->email;
+    criteria.address = address->email;
     criteria.by_address = true;
     answer_members(call, &criteria);
 }

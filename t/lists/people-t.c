@@ -206,7 +206,7 @@ static void test_change_by_operator(World *world, const void *data)
 
 static void test_change_refused(World *world, const void *data)
 {
-    g_autofree char *none = NULL, *bad = NULL, *own = NULL, *same = NULL;
+    g_autofree char *none = NULL, *bad = NULL, *own = NULL, *same = NULL, *star = NULL;
     g_assert_cmpint(change(world, &(AddressChange){ANNE, NEW, false, false}, &none), ==, SUBSCRIPTION_NO_CHANGE);
     add(world, ANNE);
     g_assert_cmpint(change(world, &(AddressChange){ANNE, "nonsense", false, false}, &bad), ==,
@@ -215,7 +215,10 @@ static void test_change_refused(World *world, const void *data)
                     SUBSCRIPTION_BAD_ADDRESS);
     g_assert_cmpint(change(world, &(AddressChange){ANNE, "ANNE@example.org", false, false}, &same), ==,
                     SUBSCRIPTION_NO_CHANGE);
-    g_autofree char *all = g_strconcat(none, bad, own, same, NULL);
+    /* An asterisk is a character like others: this is nobody's address. */
+    g_assert_cmpint(change(world, &(AddressChange){"*@example.org", NEW, false, false}, &star), ==,
+                    SUBSCRIPTION_NO_CHANGE);
+    g_autofree char *all = g_strconcat(none, bad, own, same, star, NULL);
     g_assert_cmpstr(all, ==, "");
 }
 

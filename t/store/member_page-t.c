@@ -95,6 +95,12 @@ static void test_criteria(Fixture *fixture, const void *data)
     expect(fixture, of, "om:bart td:bart tm:bart");
     of.subscriber = "anne"; /* a name */
     expect(fixture, of, "om:a to:anne tm:anne");
+    of.subscriber = NULL;
+    of.address = "Bart@example.org";
+    expect(fixture, of, "om:bart td:bart tm:bart");
+    of.address = "*@example.org"; /* such an address is possible, and is no pattern */
+    expect(fixture, of, "");
+    of.address = NULL;
     of.subscriber = "nobody@example.org";
     expect(fixture, of, "");
     of.subscriber = NULL;
