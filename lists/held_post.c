@@ -86,22 +86,15 @@ static bool allow_sender(Work *work, const Held *held, GError **error)
            member_set_moderation(store, held->list_id, ROLE_NONMEMBER, held->sender, ACTION_DEFER, error);
 }
 
-static bool ban_sender(Work *work, const List *list, const Held *held, GError **error)
+static bool ban_sender(Work *work, const Held *held, GError **error)
 {
-    g_autoptr(GError) refusal = NULL;
-    if (!list)
-        return false;
-    if (!held->sender || !mailbox_valid(held->sender) || ban_impose(work, list, held->sender, &refusal) ||
-        g_error_matches(refusal, FAIL, FAIL_EXISTS)) /* banned already */
-        return true;
-    g_propagate_error(error, g_steal_pointer(&refusal));
-    return false;
+    g_autoptr(List) list = list_by_id(work_store(work), held->list_id, error);
+    return list && (!held->sender || !mailbox_valid(held->sender) || ban_address(work, list, held->sender, error));
 }
 
 /* What a verdict does besides removing the post. */
 static bool carry_out(Work *work, const Held *held, HeldVerdict verdict, const char *reason, bool *told, GError **error)
 {
-    g_autoptr(List) list = verdict == HELD_BAN ? list_by_id(work_store(work), held->list_id, error) : NULL;
     switch (verdict) {
     case HELD_ACCEPT:
         return accept(work, held, error);
@@ -110,7 +103,7 @@ static bool carry_out(Work *work, const Held *held, HeldVerdict verdict, const c
     case HELD_REJECT:
         return reject(work, held, reason, told, error);
     case HELD_BAN:
-        return ban_sender(work, list, held, error);
+        return ban_sender(work, held, error);
     default:
         return true;
     }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "lists/work.h"
+#include "lists/confirm.h"
 #include "mail/template.h"
 #include "t/store/fixture.h"
 
@@ -84,6 +84,25 @@ static inline char *world_letters(World *world, Work *work)
     }
     assert_ok(outbox_remove_of(world->store, "test", &error), error);
     return g_string_free(all, FALSE);
+}
+
+/* The token that stands in a letter. */
+static inline char *world_token(const char *letters)
+{
+    const char *at = strstr(letters, "    confirm ");
+    g_assert_nonnull(at);
+    return g_strndup(at + strlen("    confirm "), PENDING_TOKEN_CHARS);
+}
+
+/* Answers it, whoever does. */
+static inline SubscriptionResult world_confirm(World *world, const char *token, char **letters)
+{
+    GError *error = NULL;
+    g_auto(Subscription) made = {0};
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(confirm_token(work, world->list, token, &made, &error), error);
+    *letters = world_letters(world, work);
+    return made.result;
 }
 
 #define WORLD_TEST(path, function) g_test_add(path, World, NULL, world_open, function, world_close)

@@ -4,6 +4,7 @@
 
 #include "lists/held_notice.h"
 #include "t/lists/fixture.h"
+#include "t/text.h"
 
 #define OLGA "olga@example.net"
 
@@ -14,7 +15,7 @@ static char *read_all(const char *subject, const char *text)
 {
     static const char *const verdicts[] = {"accept", "allow", "reject", "discard", "ban", "defer"};
     g_autofree char *mail = g_strdup_printf("Subject: %s\r\n\r\n%s", subject, text);
-    g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
+    g_autoptr(GBytes) octets = octets_of(mail);
     g_autoptr(GPtrArray) decisions = moderate_read(octets);
     GString *all = g_string_new(NULL);
     for (unsigned at = 0; at < decisions->len; at++) {
@@ -28,22 +29,16 @@ static char *read_all(const char *subject, const char *text)
     return g_string_free(all, FALSE);
 }
 
-static void assert_read(const char *subject, const char *text, const char *expected)
-{
-    g_autofree char *found = read_all(subject, text);
-    g_assert_cmpstr(found, ==, expected);
-}
-
 static void test_read(void)
 {
-    assert_read("Re: held", "Accept.\r\n\r\n> reject\r\n", "accept;");
-    assert_read("AW: held", "approve 12, 13\r\n", "accept 12 13;");
-    assert_read("Re: discard", "", "discard;");
-    assert_read("x", "reject: off topic\r\nread the rules\r\n-- \r\nOlga\r\n", "reject=off topic\nread the rules;");
-    assert_read("x", "reject 12 too long\r\n\r\nallow 13\r\nban all\r\n", "reject 12=too long\n;allow 13;ban all;");
-    assert_read("x", "REJECT\r\n", "reject;");
-    assert_read("x", "Accept my apologies\r\nallowance\r\n  - accept   it goes to the list\r\n", "");
-    assert_read("x", "accept 99999999999999999999\r\n", "");
+    assert_text(read_all("Re: held", "Accept.\r\n\r\n> reject\r\n"), "accept;");
+    assert_text(read_all("AW: held", "approve 12, 13\r\n"), "accept 12 13;");
+    assert_text(read_all("Re: discard", ""), "discard;");
+    assert_text(read_all("x", "reject: off topic\r\nread the rules\r\n-- \r\nOlga\r\n"), "reject=off topic\nread the rules;");
+    assert_text(read_all("x", "reject 12 too long\r\n\r\nallow 13\r\nban all\r\n"), "reject 12=too long\n;allow 13;ban all;");
+    assert_text(read_all("x", "REJECT\r\n"), "reject;");
+    assert_text(read_all("x", "Accept my apologies\r\nallowance\r\n  - accept   it goes to the list\r\n"), "");
+    assert_text(read_all("x", "accept 99999999999999999999\r\n"), "");
 }
 
 /* ---- deciding ---- */
@@ -52,7 +47,7 @@ static int64_t hold(World *world, const char *sender)
 {
     GError *error = NULL;
     g_autofree char *text = g_strdup_printf("From: %s\r\nSubject: hello\r\n\r\nHi\r\n", sender);
-    g_autoptr(GBytes) message = g_bytes_new(text, strlen(text));
+    g_autoptr(GBytes) message = octets_of(text);
     Held held = {.list_id = (char *)LIST, .sender = (char *)sender, .subject = (char *)"hello",
                  .reason = (char *)"because", .meta = (char *)"{}", .held_at = clock_now(), .message = message};
     assert_ok(held_add(world->store, &held, &error), error);
@@ -80,7 +75,7 @@ static char *answer(World *world, const char *token, const char *text, bool *kno
 {
     GError *error = NULL;
     g_autofree char *mail = g_strdup_printf("From: x@example.org\r\nMessage-ID: <1@x>\r\n\r\n%s", text);
-    g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
+    g_autoptr(GBytes) octets = octets_of(mail);
     g_autoptr(Work) work = world_work(world);
     assert_ok(moderate_reply(work, world->list, token, octets, known, &error), error);
     g_assert_cmpstr(work_by(work), ==, *known ? OLGA : "operator"); /* the runner writes it into its log afterwards */

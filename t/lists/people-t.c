@@ -2,7 +2,6 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* Invitations, wishes of who joins, changes of address, options. */
 #include "lists/change_address.h"
-#include "lists/confirm.h"
 #include "lists/join.h"
 #include "lists/options.h"
 #include "lists/request.h"
@@ -33,23 +32,6 @@ static SubscriptionResult join_as(World *world, const Joiner *joiner, char **let
     return made.result;
 }
 
-static SubscriptionResult confirm(World *world, const char *token, char **letters)
-{
-    GError *error = NULL;
-    g_auto(Subscription) made = {0};
-    g_autoptr(Work) work = world_work(world);
-    assert_ok(confirm_token(work, world->list, token, &made, &error), error);
-    *letters = world_letters(world, work);
-    return made.result;
-}
-
-static char *token_of(const char *letters)
-{
-    const char *at = strstr(letters, "    confirm ");
-    g_assert_nonnull(at);
-    return g_strndup(at + strlen("    confirm "), PENDING_TOKEN_CHARS);
-}
-
 static void add(World *world, const char *address)
 {
     GError *error = NULL;
@@ -72,8 +54,8 @@ static void test_invitation(World *world, const void *data)
         g_assert_false(is_member(world, address));
         g_assert_cmpint(join_as(world, &joiner, &again), ==, SUBSCRIPTION_PERSON_WAITS);
         g_assert_cmpstr(again, ==, "");
-        g_autofree char *token = token_of(letters);
-        g_assert_cmpint(confirm(world, token, &welcome), ==, SUBSCRIPTION_DONE);
+        g_autofree char *token = world_token(letters);
+        g_assert_cmpint(world_confirm(world, token, &welcome), ==, SUBSCRIPTION_DONE);
         g_assert_true(is_member(world, address));
     }
 }
@@ -86,8 +68,8 @@ static void test_invited_while_asking(World *world, const void *data)
     g_assert_cmpint(join_as(world, &(Joiner){.address = ANNE}, &letters), ==, SUBSCRIPTION_ASKED_PERSON);
     Joiner invited = {.address = ANNE, .facts = FACT_APPROVED | FACT_INVITED};
     g_assert_cmpint(join_as(world, &invited, &none), ==, SUBSCRIPTION_PERSON_WAITS);
-    g_autofree char *token = token_of(letters);
-    g_assert_cmpint(confirm(world, token, &welcome), ==, SUBSCRIPTION_DONE);
+    g_autofree char *token = world_token(letters);
+    g_assert_cmpint(world_confirm(world, token, &welcome), ==, SUBSCRIPTION_DONE);
     g_assert_true(is_member(world, ANNE));
 }
 
@@ -100,8 +82,8 @@ static void test_wishes(World *world, const void *data)
     wants.delivery_status = DELIVERY_BY_USER;
     Joiner joiner = {.address = ANNE, .wants = &wants, .welcome = WELCOME_NO};
     g_assert_cmpint(join_as(world, &joiner, &letters), ==, SUBSCRIPTION_ASKED_PERSON);
-    g_autofree char *token = token_of(letters);
-    g_assert_cmpint(confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
+    g_autofree char *token = world_token(letters);
+    g_assert_cmpint(world_confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
     g_assert_cmpstr(done, ==, "");
     g_autoptr(Member) member = member_of(world, ANNE);
     g_assert_cmpint(member->own.delivery_mode, ==, MODE_MIME_DIGESTS);
@@ -167,12 +149,12 @@ static void test_change_by_both(World *world, const void *data)
     g_assert_nonnull(strstr(first, "virgin <" ANNE ">"));
     g_assert_cmpint(change(world, &what, &twice), ==, SUBSCRIPTION_PERSON_WAITS);
     g_assert_cmpstr(twice, ==, "");
-    g_autofree char *old_token = token_of(first);
-    g_assert_cmpint(confirm(world, old_token, &second), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_autofree char *old_token = world_token(first);
+    g_assert_cmpint(world_confirm(world, old_token, &second), ==, SUBSCRIPTION_ASKED_PERSON);
     g_assert_nonnull(strstr(second, "virgin <" NEW ">"));
     g_assert_true(is_member(world, ANNE));
-    g_autofree char *new_token = token_of(second);
-    g_assert_cmpint(confirm(world, new_token, &told), ==, SUBSCRIPTION_DONE);
+    g_autofree char *new_token = world_token(second);
+    g_assert_cmpint(world_confirm(world, new_token, &told), ==, SUBSCRIPTION_DONE);
     g_assert_nonnull(strstr(told, "virgin <" NEW ">"));
     g_assert_false(is_member(world, ANNE));
     g_assert_true(is_member(world, NEW));
@@ -181,7 +163,7 @@ static void test_change_by_both(World *world, const void *data)
     assert_ok(address_verified(world->store, NEW, &verified, &error), error);
     g_assert_cmpint(verified, >, 0);
     g_autofree char *used = NULL;
-    g_assert_cmpint(confirm(world, new_token, &used), ==, SUBSCRIPTION_BAD_TOKEN);
+    g_assert_cmpint(world_confirm(world, new_token, &used), ==, SUBSCRIPTION_BAD_TOKEN);
 }
 
 /* What follows the user follows it to the new address; a membership that is there already is not doubled. */
@@ -271,9 +253,9 @@ static void test_set_by_letter(World *world, const void *data)
     g_assert_cmpint(set(world, ANNE, "ack on", 0, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
     g_assert_cmpint(set(world, ANNE, "ack on", 0, &waits), ==, SUBSCRIPTION_PERSON_WAITS);
     g_assert_cmpint(set(world, ANNE, "ack on digest plain language fr", 0, &other), ==, SUBSCRIPTION_ASKED_PERSON);
-    g_autofree char *old_token = token_of(asked), *token = token_of(other);
-    g_assert_cmpint(confirm(world, old_token, &void_letter), ==, SUBSCRIPTION_BAD_TOKEN);
-    g_assert_cmpint(confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
+    g_autofree char *old_token = world_token(asked), *token = world_token(other);
+    g_assert_cmpint(world_confirm(world, old_token, &void_letter), ==, SUBSCRIPTION_BAD_TOKEN);
+    g_assert_cmpint(world_confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
     g_autoptr(Member) member = member_of(world, ANNE);
     g_assert_cmpint(member->own.acknowledge_posts, ==, 1);
     g_assert_cmpint(member->own.delivery_mode, ==, MODE_PLAINTEXT_DIGESTS);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "lists/confirm.h"
 #include "lists/join.h"
 #include "lists/leave.h"
 #include "lists/request.h"
@@ -37,16 +36,6 @@ static SubscriptionResult leave(World *world, const char *address, char **letter
     return made.result;
 }
 
-static SubscriptionResult confirm(World *world, const char *token, char **letters)
-{
-    GError *error = NULL;
-    g_auto(Subscription) made = {0};
-    g_autoptr(Work) work = world_work(world);
-    assert_ok(confirm_token(work, world->list, token, &made, &error), error);
-    *letters = world_letters(world, work);
-    return made.result;
-}
-
 static SubscriptionResult decide(World *world, int64_t number, RequestVerdict verdict, char **letters)
 {
     GError *error = NULL;
@@ -55,14 +44,6 @@ static SubscriptionResult decide(World *world, int64_t number, RequestVerdict ve
     assert_ok(request_decide(work, number, verdict, "too many of you", &made, &error), error);
     *letters = world_letters(world, work);
     return made.result;
-}
-
-/* The token that stands in a letter. */
-static char *token_of(const char *letters)
-{
-    const char *at = strstr(letters, "    confirm ");
-    g_assert_nonnull(at);
-    return g_strndup(at + strlen("    confirm "), PENDING_TOKEN_CHARS);
 }
 
 static bool find_number(const Pending *pending, void *data)
@@ -111,19 +92,19 @@ static void test_join_and_confirm(World *world, const void *data)
     int64_t verified_at = 0;
     g_assert_cmpint(join(world, ANNE, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
     g_assert_false(is_member(world, ANNE));
-    g_autofree char *token = token_of(asked), *from = g_strdup_printf("<test-confirm+%s@example.com>", token);
+    g_autofree char *token = world_token(asked), *from = g_strdup_printf("<test-confirm+%s@example.com>", token);
     g_assert_nonnull(strstr(asked, from));
     g_assert_true(g_str_has_prefix(asked, "virgin <" ANNE "> "));
     g_assert_nonnull(strstr(asked, "Auto-Submitted: auto-generated\r\n"));
-    g_assert_cmpint(confirm(world, "aaaaaaaaaaaaaaaaaaaaaaaaaa", &wrong), ==, SUBSCRIPTION_BAD_TOKEN);
+    g_assert_cmpint(world_confirm(world, "aaaaaaaaaaaaaaaaaaaaaaaaaa", &wrong), ==, SUBSCRIPTION_BAD_TOKEN);
     g_assert_cmpstr(wrong, ==, "");
     g_autofree char *upper = g_ascii_strup(token, -1); /* some systems change the case of an address */
-    g_assert_cmpint(confirm(world, upper, &done), ==, SUBSCRIPTION_DONE);
+    g_assert_cmpint(world_confirm(world, upper, &done), ==, SUBSCRIPTION_DONE);
     g_assert_true(is_member(world, ANNE));
     g_assert_nonnull(strstr(done, "Subject: Welcome to Test\r\n"));
     g_assert_true(address_verified(world->store, ANNE, &verified_at, NULL));
     g_assert_cmpint(verified_at, >, 0);
-    g_assert_cmpint(confirm(world, token, &again), ==, SUBSCRIPTION_BAD_TOKEN);
+    g_assert_cmpint(world_confirm(world, token, &again), ==, SUBSCRIPTION_BAD_TOKEN);
     g_assert_cmpstr(again, ==, "");
 }
 
@@ -145,14 +126,14 @@ static void test_asking_on_the_next_day(World *world, const void *data)
     GError *error = NULL;
     g_autofree char *first = NULL, *second = NULL, *old_answer = NULL, *new_answer = NULL;
     join(world, ANNE, &first);
-    g_autofree char *old = token_of(first);
+    g_autofree char *old = world_token(first);
     g_autoptr(Pending) request = pending_find(world->store, waiting(world), clock_now(), &error);
     request->asked_at -= 25 * 3600 * CLOCK_SECOND;
     assert_ok(pending_put(world->store, request, old, &error), error);
     g_assert_cmpint(join(world, ANNE, &second), ==, SUBSCRIPTION_ASKED_PERSON);
-    g_autofree char *new = token_of(second);
-    g_assert_cmpint(confirm(world, old, &old_answer), ==, SUBSCRIPTION_BAD_TOKEN);
-    g_assert_cmpint(confirm(world, new, &new_answer), ==, SUBSCRIPTION_DONE);
+    g_autofree char *new = world_token(second);
+    g_assert_cmpint(world_confirm(world, old, &old_answer), ==, SUBSCRIPTION_BAD_TOKEN);
+    g_assert_cmpint(world_confirm(world, new, &new_answer), ==, SUBSCRIPTION_DONE);
 }
 
 static void test_expired_token(World *world, const void *data)
@@ -161,11 +142,11 @@ static void test_expired_token(World *world, const void *data)
     g_autofree char *asked = NULL, *late = NULL;
     int64_t removed = 0;
     join(world, ANNE, &asked);
-    g_autofree char *token = token_of(asked);
+    g_autofree char *token = world_token(asked);
     g_autoptr(Pending) request = pending_find(world->store, waiting(world), clock_now(), &error);
     request->expires_at = clock_now() - 1;
     assert_ok(pending_put(world->store, request, token, &error), error);
-    g_assert_cmpint(confirm(world, token, &late), ==, SUBSCRIPTION_BAD_TOKEN);
+    g_assert_cmpint(world_confirm(world, token, &late), ==, SUBSCRIPTION_BAD_TOKEN);
     g_assert_false(is_member(world, ANNE));
     g_assert_cmpint(waiting(world), ==, 0);
     assert_ok(pending_expire(world->store, clock_now(), &removed, &error), error);
@@ -179,8 +160,8 @@ static void test_open(World *world, const void *data)
     world_set(world, "subscription_policy", "open");
     world_set(world, "unsubscription_policy", "open");
     g_assert_cmpint(join(world, ANNE, &first), ==, SUBSCRIPTION_ASKED_PERSON); /* an address that nobody knows */
-    g_autofree char *token = token_of(first);
-    g_assert_cmpint(confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
+    g_autofree char *token = world_token(first);
+    g_assert_cmpint(world_confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
     g_assert_cmpint(leave(world, ANNE, &left), ==, SUBSCRIPTION_DONE);
     g_assert_nonnull(strstr(left, "Subject: You have left Test"));
     g_assert_false(is_member(world, ANNE));
@@ -200,8 +181,8 @@ static void test_moderated(World *world, const void *data)
         g_assert_false(request_decide(work, waiting(world), REQUEST_ACCEPT, NULL, &made, &error));
         assert_failed(FAIL_NEVER, error); /* nobody confirms for another */
     }
-    g_autofree char *token = token_of(asked);
-    g_assert_cmpint(confirm(world, token, &confirmed), ==, SUBSCRIPTION_ASKED_MODERATOR);
+    g_autofree char *token = world_token(asked);
+    g_assert_cmpint(world_confirm(world, token, &confirmed), ==, SUBSCRIPTION_ASKED_MODERATOR);
     g_assert_nonnull(strstr(confirmed, "<olga@example.net>"));
     g_assert_false(is_member(world, ANNE));
     g_assert_cmpint(join(world, ANNE, &again), ==, SUBSCRIPTION_MODERATOR_WAITS);
@@ -220,8 +201,8 @@ static void test_rejected(World *world, const void *data)
     world_set(world, "subscription_policy", "confirm_then_moderate");
     world_set(world, "admin_immed_notify", "no");
     join(world, ANNE, &asked);
-    g_autofree char *token = token_of(asked);
-    g_assert_cmpint(confirm(world, token, &confirmed), ==, SUBSCRIPTION_ASKED_MODERATOR);
+    g_autofree char *token = world_token(asked);
+    g_assert_cmpint(world_confirm(world, token, &confirmed), ==, SUBSCRIPTION_ASKED_MODERATOR);
     g_assert_cmpstr(confirmed, ==, "");
     int64_t number = waiting(world);
     g_assert_cmpint(decide(world, number, REQUEST_REJECT, &rejected), ==, SUBSCRIPTION_REFUSED);
@@ -243,8 +224,8 @@ static void test_leave(World *world, const void *data)
     g_assert_cmpint(leave(world, ANNE, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
     g_assert_cmpint(leave(world, ANNE, &again), ==, SUBSCRIPTION_PERSON_WAITS);
     g_assert_true(is_member(world, ANNE));
-    g_autofree char *token = token_of(asked);
-    g_assert_cmpint(confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
+    g_autofree char *token = world_token(asked);
+    g_assert_cmpint(world_confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
     g_assert_false(is_member(world, ANNE));
     g_assert_cmpuint(count(done, "virgin <"), ==, 2);
     g_assert_nonnull(strstr(done, "Subject: Test: " ANNE " left"));
@@ -256,8 +237,8 @@ static void test_switches(World *world, const void *data)
     world_set(world, "send_welcome_message", "no");
     world_set(world, "admin_notify_mchanges", "yes");
     join(world, ANNE, &asked);
-    g_autofree char *token = token_of(asked);
-    g_assert_cmpint(confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
+    g_autofree char *token = world_token(asked);
+    g_assert_cmpint(world_confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
     g_assert_cmpuint(count(done, "virgin <"), ==, 1);
     g_assert_nonnull(strstr(done, "Subject: Test: " ANNE " joined"));
 }
@@ -327,7 +308,7 @@ static void test_long_name(World *world, const void *data)
     g_auto(Subscription) made = {0};
     g_autoptr(Work) work = world_work(world);
     assert_ok(join_ask(work, list, &(Joiner){.address = ANNE}, &made, &error), error);
-    g_autofree char *letters = world_letters(world, work), *token = token_of(letters);
+    g_autofree char *letters = world_letters(world, work), *token = world_token(letters);
     g_autofree char *mark = g_strdup_printf("(confirm %s)", token);
     g_auto(GStrv) unfolded = g_strsplit(letters, "\r\n ", -1);
     g_autofree char *flat = g_strjoinv("", unfolded);

@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/decorate.h"
 
-#include <string.h>
+#include "t/text.h"
 
 #define UTF8 "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: "
 #define LATIN1 "Content-Type: text/plain; charset=ISO-8859-1\r\nContent-Transfer-Encoding: "
@@ -20,7 +20,7 @@ static char *joined(const Decorated *decorated)
 
 static char *decorated_text(const char *mail, const char *header, const char *footer)
 {
-    g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
+    g_autoptr(GBytes) octets = octets_of(mail);
     g_autoptr(Message) message = message_new(octets);
     g_auto(Decorated) result = {0};
     decorate(message, &(Decoration){.header = header, .footer = footer}, &result);
@@ -29,8 +29,7 @@ static char *decorated_text(const char *mail, const char *header, const char *fo
 
 static void assert_decorated(const char *mail, const char *header, const char *footer, const char *expected)
 {
-    g_autofree char *text = decorated_text(mail, header, footer);
-    g_assert_cmpstr(text, ==, expected);
+    assert_text(decorated_text(mail, header, footer), expected);
 }
 
 static void test_nothing(void)
@@ -184,7 +183,7 @@ static void test_marks(void)
     g_autofree char *mark = copy_mark(secret, COPY_NAME, COPY_ASCII);
     g_autofree char *footer = g_strdup_printf("\xc3\xa9 to %s, who is %s and %s\n", mark, mark, mark);
     const char *mail = UTF8 "quoted-printable\r\n\r\nx\r\n";
-    g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
+    g_autoptr(GBytes) octets = octets_of(mail);
     g_autoptr(Message) message = message_new(octets);
     g_auto(Decorated) result = {0};
     decorate(message, &(Decoration){.footer = footer, .secret = secret}, &result);
