@@ -90,17 +90,36 @@ static bool read_choice(Preferences *wanted, const OptionChoice *choice, const c
     return fail(error, FAIL_NEVER, "%s: found \"%s\"; allowed: %s", choice->name, value, allowed);
 }
 
+/* The options of other values. */
+static const struct {
+    const char *name;
+    bool (*read)(MemberOptions *options, const char *value, GError **error);
+} others[] = {{"language", read_language}, {"vacation", read_vacation}};
+
+bool option_is_one(const char *name)
+{
+    bool found = false;
+    for (size_t at = 0; at < G_N_ELEMENTS(choices); at++)
+        found = found || g_ascii_strcasecmp(choices[at].name, name) == 0;
+    for (size_t at = 0; at < G_N_ELEMENTS(others); at++)
+        found = found || g_ascii_strcasecmp(others[at].name, name) == 0;
+    return found;
+}
+
 bool option_read(MemberOptions *options, const char *name, const char *value, GError **error)
 {
-    for (size_t at = 0; at < G_N_ELEMENTS(choices); at++)
+    g_autoptr(GString) names = g_string_new(NULL);
+    for (size_t at = 0; at < G_N_ELEMENTS(choices); at++) {
         if (g_ascii_strcasecmp(choices[at].name, name) == 0)
             return read_choice(&options->wanted, &choices[at], value, error);
-    if (g_ascii_strcasecmp(name, "language") == 0)
-        return read_language(options, value, error);
-    if (g_ascii_strcasecmp(name, "vacation") == 0)
-        return read_vacation(options, value, error);
-    return fail(error, FAIL_NEVER, "there is no option \"%s\"; there are: delivery, digest, ack, myposts, duplicates, "
-                "hide, language, vacation", name);
+        g_string_append_printf(names, "%s, ", choices[at].name);
+    }
+    for (size_t at = 0; at < G_N_ELEMENTS(others); at++) {
+        if (g_ascii_strcasecmp(others[at].name, name) == 0)
+            return others[at].read(options, value, error);
+        g_string_append_printf(names, "%s%s", at > 0 ? ", " : "", others[at].name);
+    }
+    return fail(error, FAIL_NEVER, "there is no option \"%s\"; there are: %s", name, names->str);
 }
 
 bool options_read(MemberOptions *options, const char *text, GError **error)

@@ -23,6 +23,8 @@ typedef struct MemberOptions {
 } MemberOptions;
 #define MEMBER_OPTIONS_NONE ((MemberOptions){.wanted = {-1, -1, -1, -1, -1, -1, ""}})
 
+/* Is there an option of this name, in any case of letters? */
+bool option_is_one(const char *name);
 /* Adds one option. FAIL_NEVER: there is no such option or value; the message says what there is. */
 bool option_read(MemberOptions *options, const char *name, const char *value, GError **error);
 /* All that are set, "digest mime ack on"; g_free(). options_read() reads it. */

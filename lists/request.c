@@ -50,10 +50,10 @@ bool request_decide(Work *work, int64_t number, RequestVerdict verdict, const ch
     subscription->result = verdict == REQUEST_DEFER ? SUBSCRIPTION_KEPT : SUBSCRIPTION_REFUSED;
     subscription->list_id = g_strdup(list->list_id);
     subscription->address = g_strdup(request->address);
+    work_log(work, list->list_id, "%s=<%s> by=<%s> result=%s", pending_kind_text(request->kind), request->address,
+             work_by(work), subscription_result_text(subscription->result));
     if (verdict == REQUEST_DEFER)
         return defer(work, request, error);
-    work_log(work, list->list_id, "%s=<%s> by=<%s> result=refused", pending_kind_text(request->kind),
-             request->address, work_by(work));
     return pending_remove(store, number, error) &&
            (verdict == REQUEST_DISCARD || reject(work, list, request, reason, error));
 }

@@ -67,6 +67,9 @@ bool pending_remove(Store *store, int64_t number, GError **error);
 typedef bool PendingEach(const Pending *pending, void *data);
 bool pending_each(Store *store, const char *list_id, int64_t now, PendingEach *each, void *data, GError **error);
 
+/* The lists with requests that wait for a moderator: List-Ids; g_strfreev(). */
+char **pending_lists(Store *store, int64_t now, GError **error);
+
 /* How many wait for a moderator on all lists, and since when the oldest (0: none). */
 bool pending_count(Store *store, int64_t now, int64_t *count, int64_t *oldest, GError **error);
 

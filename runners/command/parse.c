@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mailbox.h"
+#include "lists/options.h"
 #include "lists/token_return.h"
 #include "mail/reply.h"
 #include "store/pending.h"
@@ -58,15 +59,6 @@ static bool read_options(MailCommand *command, char **words)
     return !command->digest || delivery_mode_of_word(command->digest, &mode);
 }
 
-/* "set", or "set" and the name of an option: then what follows is meant for it, right or wrong. */
-static bool is_option(const char *word)
-{
-    static const char *const names[] = {"delivery", "digest",   "ack",      "myposts", "duplicates",
-                                        "hide",     "language", "vacation", NULL};
-    g_autofree char *name = g_ascii_strdown(word, (gssize)strcspn(word, "="));
-    return g_strv_contains(names, name);
-}
-
 /* Commands of one word. */
 static bool read_plain(MailCommand *command, const char *word, char **rest)
 {
@@ -110,8 +102,9 @@ static MailCommand *read_command(const char *line)
         command->argument = good ? g_strdup(rest[0]) : NULL;
     } else if (g_str_equal(word, "set")) {
         command->word = COMMAND_SET;
-        good = !rest[0] || is_option(rest[0]);
-        command->argument = rest[0] ? g_strjoinv(" ", rest) : NULL;
+        g_autofree char *name = rest[0] ? g_strndup(rest[0], strcspn(rest[0], "=")) : NULL;
+        good = !name || option_is_one(name); /* then what follows is meant for it, right or wrong */
+        command->argument = name ? g_strjoinv(" ", rest) : NULL;
     } else if (g_str_equal(word, "change")) {
         command->word = COMMAND_CHANGE;
         bool named = rest[0] && g_ascii_strncasecmp(rest[0], "address=", 8) == 0;

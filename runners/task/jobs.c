@@ -82,22 +82,18 @@ static bool discard_expired(const JobPlace *place, int64_t *done, GError **error
     return true;
 }
 
-static bool add_list(const Pending *request, void *data)
-{
-    if (request->waits_for == PENDING_MODERATOR)
-        g_hash_table_add(data, g_strdup(request->list_id));
-    return true;
-}
-
 /* Lists with held posts, and those with requests alone. */
 static bool remind(const JobPlace *place, int64_t *done, GError **error)
 {
-    g_autoptr(GHashTable) lists = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GHashTable) lists = g_hash_table_new(g_str_hash, g_str_equal);
     g_auto(GStrv) held = held_lists(place->store, false, error);
-    for (char **one = held; one && *one; one++)
-        g_hash_table_add(lists, g_strdup(*one));
-    if (!held || !pending_each(place->store, NULL, place->now, add_list, lists, error))
+    g_auto(GStrv) asked = held ? pending_lists(place->store, place->now, error) : NULL;
+    if (!asked)
         return false;
+    for (char **one = held; *one; one++)
+        g_hash_table_add(lists, *one);
+    for (char **one = asked; *one; one++)
+        g_hash_table_add(lists, *one);
     g_autofree char **names = (char **)g_hash_table_get_keys_as_array(lists, NULL);
     return work_on_lists(place, g_strdupv(names), held_remind, done, error);
 }
