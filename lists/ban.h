@@ -7,8 +7,8 @@
 /* Bans an address, or "^pattern", from the list; from the whole site with list NULL. Who is a member stays one. Errors
  * are those of ban_add(). */
 bool ban_impose(Work *work, const List *list, const char *email, GError **error);
-/* Bans this address, also when it begins as a pattern does. FAIL_NEVER: it is no address. That it is banned already is no
- * error. */
+/* Bans this address, also when it begins as a pattern does. That it is banned already is no error. FAIL_NEVER: it is no
+ * address. */
 bool ban_address(Work *work, const List *list, const char *address, GError **error);
 /* FAIL_MISSING: there is no such ban. */
 bool ban_lift(Work *work, const List *list, const char *email, GError **error);

@@ -63,8 +63,8 @@ static bool write_token(Work *work, const List *list, const Pending *request, co
         {"address", request->address}, {"token", token}, {"mark", back.mark}, {"days", left}};
     for (size_t at = 0; about->values && about->values[at].name && at < TOKEN_VALUES; at++)
         values[4 + at] = about->values[at];
-    ListLetter letter = {.template = about->template, .values = values, .from_name = list->display_name, .from = back.address,
-                         .to = about->to, .personal = true};
+    ListLetter letter = {.template = about->template, .values = values, .from_name = list->display_name,
+                         .from = back.address, .to = about->to, .personal = true};
     return work_letter(work, list, &letter, error);
 }
 

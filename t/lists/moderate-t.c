@@ -34,8 +34,10 @@ static void test_read(void)
     assert_text(read_all("Re: held", "Accept.\r\n\r\n> reject\r\n"), "accept;");
     assert_text(read_all("AW: held", "approve 12, 13\r\n"), "accept 12 13;");
     assert_text(read_all("Re: discard", ""), "discard;");
-    assert_text(read_all("x", "reject: off topic\r\nread the rules\r\n-- \r\nOlga\r\n"), "reject=off topic\nread the rules;");
-    assert_text(read_all("x", "reject 12 too long\r\n\r\nallow 13\r\nban all\r\n"), "reject 12=too long\n;allow 13;ban all;");
+    assert_text(read_all("x", "reject: off topic\r\nread the rules\r\n-- \r\nOlga\r\n"),
+                "reject=off topic\nread the rules;");
+    assert_text(read_all("x", "reject 12 too long\r\n\r\nallow 13\r\nban all\r\n"),
+                "reject 12=too long\n;allow 13;ban all;");
     assert_text(read_all("x", "REJECT\r\n"), "reject;");
     assert_text(read_all("x", "Accept my apologies\r\nallowance\r\n  - accept   it goes to the list\r\n"), "");
     assert_text(read_all("x", "accept 99999999999999999999\r\n"), "");

@@ -60,7 +60,8 @@ static const Case cases[] = {
     {"\n\nchange a@example.org\nchange address=b@example.org\nchange trains\n",
      "6(a@example.org,) 6(b@example.org,)|change trains"},
     {"\n\nWHO\nwho is there\ninfo\nlists\n", "7(,) 8(,) 9(,)|who is there"},
-    {"Subject: RE: Please confirm\n\njoin\n\n-----Original Message-----\nFrom: test-owner@example.com\nleave\n", "0(,)"},
+    {"Subject: RE: Please confirm\n\njoin\n\n-----Original Message-----\nFrom: test-owner@example.com\nleave\n",
+     "0(,)"},
     {"", ""},
 };
 
