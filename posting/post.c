@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/mailbox.h"
 #include "base/pattern.h"
 #include "mail/address.h"
@@ -72,6 +73,16 @@ static void add_sender(GPtrArray *senders, const char *mailbox)
         if (address_same(senders->pdata[at], mailbox))
             return;
     g_ptr_array_add(senders, g_strdup(mailbox));
+}
+
+bool post_find_member(const Post *post, Role role, const char *address, Member **member, GError **error)
+{
+    g_autoptr(GError) fault = NULL;
+    *member = member_find(post->store, post->list->list_id, role, address, &fault);
+    if (*member || g_error_matches(fault, FAIL, FAIL_MISSING) || g_error_matches(fault, FAIL, FAIL_NEVER))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&fault));
+    return false;
 }
 
 /* More would only be somebody's trick to make us search. */

@@ -141,6 +141,10 @@ void post_init(Post *post);
 void post_clear(Post *post);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Post, post_clear)
 
+/* The member of the post's list with that address, in a role. *member is NULL when there is none, and when the address is
+ * not valid; false: the store failed. */
+bool post_find_member(const Post *post, Role role, const char *address, Member **member, GError **error);
+
 /* Who may have sent it, each once: From, envelope sender, Reply-To, Sender
  * (mailboxes). Borrowed. */
 const GPtrArray *post_senders(Post *post);

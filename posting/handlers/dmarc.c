@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/octets.h"
 #include "mail/address.h"
 #include "mail/decorate.h"
@@ -29,13 +28,10 @@ static bool author_name(const Post *post, const Address *author, char **name, GE
 {
     g_autofree char *shown = header_decode(author->display);
     if (!*g_strstrip(shown)) {
-        g_autoptr(GError) fault = NULL;
-        g_autoptr(Member) member =
-            member_find(post->store, post->list->list_id, ROLE_MEMBER, author->mailbox, &fault);
-        if (!member && !g_error_matches(fault, FAIL, FAIL_MISSING) && !g_error_matches(fault, FAIL, FAIL_NEVER)) {
-            g_propagate_error(error, g_steal_pointer(&fault));
+        Member *found;
+        if (!post_find_member(post, ROLE_MEMBER, author->mailbox, &found, error))
             return false;
-        }
+        g_autoptr(Member) member = found;
         g_free(shown);
         shown = g_strdup(member && member->display_name && *member->display_name ? member->display_name
                                                                                  : author->mailbox);

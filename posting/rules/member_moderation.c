@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "base/fail.h"
 #include "posting/rule.h"
 
 /* The first sender that is a member decides; "defer" (go on with the other
@@ -10,13 +9,10 @@ static bool check(Post *post, bool *hit, GError **error)
     *hit = false;
     const GPtrArray *senders = post_senders(post);
     for (unsigned at = 0; at < senders->len; at++) {
-        g_autoptr(GError) fault = NULL;
-        const char *sender = senders->pdata[at];
-        g_autoptr(Member) member = member_find(post->store, post->list->list_id, ROLE_MEMBER, sender, &fault);
-        if (!member && !g_error_matches(fault, FAIL, FAIL_MISSING) && !g_error_matches(fault, FAIL, FAIL_NEVER)) {
-            g_propagate_error(error, g_steal_pointer(&fault));
+        Member *found;
+        if (!post_find_member(post, ROLE_MEMBER, senders->pdata[at], &found, error))
             return false;
-        }
+        g_autoptr(Member) member = found;
         if (!member)
             continue;
         g_free(post->member);

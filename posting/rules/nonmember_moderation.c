@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "base/fail.h"
 #include "base/pattern.h"
 #include "posting/rule.h"
 
@@ -30,12 +29,10 @@ static Action by_patterns(const Post *post, const char *sender)
  * list's default. */
 static bool find_action(Post *post, const char *sender, Action *action, GError **error)
 {
-    g_autoptr(GError) fault = NULL;
-    g_autoptr(Member) known = member_find(post->store, post->list->list_id, ROLE_NONMEMBER, sender, &fault);
-    if (!known && !g_error_matches(fault, FAIL, FAIL_MISSING) && !g_error_matches(fault, FAIL, FAIL_NEVER)) {
-        g_propagate_error(error, g_steal_pointer(&fault));
+    Member *found;
+    if (!post_find_member(post, ROLE_NONMEMBER, sender, &found, error))
         return false;
-    }
+    g_autoptr(Member) known = found;
     *action = known ? known->moderation_action : ACTION_UNSET;
     if (*action == ACTION_UNSET)
         *action = by_patterns(post, sender);
