@@ -51,11 +51,8 @@ static bool end(Post *post, GError **error)
         return forward(post, error);
     if (post->end == POST_PRESERVED)
         post_send(post, POST_SHUNT);
-    if (post->end == POST_REJECTED && post_may_answer(post)) {
-        PostSend *send = post_send(post, "virgin");
-        send->letter = "rejected";
-        send->to = g_strdup(post->sender);
-    }
+    if (post->end == POST_REJECTED && post_may_answer(post))
+        post_send_letter(post, "rejected", post->sender, true);
     return true;
 }
 

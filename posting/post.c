@@ -126,6 +126,14 @@ PostSend *post_send(Post *post, const char *queue)
     return send;
 }
 
+void post_send_letter(Post *post, const char *letter, const char *to, bool with_header)
+{
+    PostSend *send = post_send(post, "virgin");
+    send->letter = letter;
+    send->to = g_strdup(to);
+    send->with_header = with_header;
+}
+
 PostSend *post_send_find(const Post *post, const char *queue)
 {
     for (guint at = 0; at < post->sends->len; at++) {

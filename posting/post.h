@@ -80,9 +80,10 @@ typedef struct PostSend {
     bool personal;         /* holes want the recipients' names */
     bool verp;             /* each recipient has an envelope sender of their own */
 
-    /* In place of the post, a letter about it to one address, for the queue virgin. */
+    /* In place of the post, a letter about it to one address, for the queue virgin: post_send_letter() */
     const char *letter;    /* name of its template, static; NULL: the post itself leaves */
     char *to;
+    bool with_header;      /* the post's header is attached */
 } PostSend;
 
 typedef struct Post {
@@ -157,6 +158,10 @@ GPtrArray *post_addresses(const Post *post, const char *const *names);
 
 /* Adds a way on which the post leaves, for this queue; borrowed. A post may leave several times by one queue. */
 PostSend *post_send(Post *post, const char *queue);
+
+/* Adds a letter about the post: the name of its template, static, and the address. The caller has asked
+ * post_may_answer(). */
+void post_send_letter(Post *post, const char *letter, const char *to, bool with_header);
 
 /* The first of them for this queue; NULL: there is none. */
 PostSend *post_send_find(const Post *post, const char *queue);

@@ -12,6 +12,8 @@
 #include "runners/blocks.h"
 #include "runners/keys.h"
 
+#define HEADER_MAX (48 * 1024) /* octets of a post's header in a letter about it */
+
 static void set_names(json_t *meta, const char *key, const GPtrArray *names)
 {
     json_t *array = json_array();
@@ -213,8 +215,10 @@ static bool add_letter(Runner *runner, Entry *entry, const Post *post, const Pos
     g_autofree char *reasons = post_reasons(post, "\n    ");
     const TemplateValue values[] = {{"subject", brief}, {"sender", send->to}, {"reasons", reasons}, {0}};
     g_autofree char *id = g_strdup_printf("%s.%s", send->letter, post->trace);
+    g_autoptr(GBytes) about = send->with_header ? message_octets(post->message) : NULL;
     ListLetter letter = {.template = send->letter, .values = values, .to = send->to, .id = id,
-                         .in_reply_to = post->message_id, .date = post->now, .trace = post->trace};
+                         .in_reply_to = post->message_id, .date = post->now, .trace = post->trace,
+                         .attach = about ? NOTICE_HEADER : NOTICE_ALONE, .about = about, .most = HEADER_MAX};
     g_autoptr(Work) work = list_runner_work(runner_data(runner), entry);
     if (!work_letter(work, post->list, &letter, error))
         return false;
@@ -245,6 +249,14 @@ static bool add_send(Runner *runner, Entry *entry, Post *post, const PostSend *s
     return true;
 }
 
+bool post_leave(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error)
+{
+    for (guint at = 0; at < post->sends->len; at++)
+        if (!add_send(runner, entry, post, post->sends->pdata[at], outcome, error))
+            return false;
+    return true;
+}
+
 /* What the metadata of an issue say of it, borrowed from there; the array is to be freed. */
 static PostDigest read_digest(const json_t *meta, const char ***last)
 {
@@ -263,9 +275,7 @@ static bool digest_hop(Runner *runner, Entry *entry, Post *post, Outcome *outcom
     g_autofree const char **last = NULL;
     const PostDigest digest = read_digest(entry_meta(entry), &last);
     post->digest = &digest;
-    bool done = pipeline_run(&pipeline_digest, post, error);
-    for (guint at = 0; done && at < post->sends->len; at++)
-        done = add_send(runner, entry, post, post->sends->pdata[at], outcome, error);
+    bool done = pipeline_run(&pipeline_digest, post, error) && post_leave(runner, entry, post, outcome, error);
     post->digest = NULL;
     return done;
 }
@@ -282,8 +292,5 @@ bool post_hop(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError
     const char *const *queue = config_list(runner_config(runner), "pipeline", "copy_to");
     for (; !owner && post->end == POST_GOES && queue && *queue; queue++)
         post_send(post, *queue);
-    for (guint at = 0; at < post->sends->len; at++)
-        if (!add_send(runner, entry, post, post->sends->pdata[at], outcome, error))
-            return false;
-    return true;
+    return post_leave(runner, entry, post, outcome, error);
 }

@@ -15,5 +15,8 @@
  * writes nothing there. FAIL_NEVER: there is nobody to deliver it to. */
 bool post_hop(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error);
 
+/* Adds the entries for post->sends alone, where no handler runs. */
+bool post_leave(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error);
+
 /* Writes into meta what the rules found: it goes with the post, whatever becomes of it. */
 void post_hop_findings(json_t *meta, const Post *post);

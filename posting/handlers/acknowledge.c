@@ -11,11 +11,8 @@ static bool process(Post *post, GError **error)
     if (!post_find_member(post, ROLE_MEMBER, post->member, &found, error))
         return false;
     g_autoptr(Member) member = found;
-    if (!member || !member->effective.acknowledge_posts)
-        return true;
-    PostSend *send = post_send(post, "virgin");
-    send->letter = "post_acknowledged";
-    send->to = g_strdup(member->address);
+    if (member && member->effective.acknowledge_posts)
+        post_send_letter(post, "post_acknowledged", member->address, false);
     return true;
 }
 

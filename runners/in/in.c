@@ -15,7 +15,6 @@
 #include "mail/approved.h"
 #include "mail/header.h"
 #include "posting/chain.h"
-#include "runners/in/notices.h"
 #include "runners/keys.h"
 #include "runners/post_hop.h"
 #include "runners/post_names.h"
@@ -198,12 +197,13 @@ static bool end_batch(Runner *runner, GError **error)
 
 static bool act(Runner *runner, ListRunnerPost *own, Outcome *outcome, GError **error)
 {
-    Notices notices = {.entry = own->entry, .post = &own->post, .runner = runner_data(runner), .outcome = outcome};
     switch ((Verdict)own->verdict) {
     case VERDICT_ACCEPT:
         return post_hop(runner, own->entry, &own->post, outcome, error);
     case VERDICT_REJECT:
-        return !own->tell || notices_rejected(&notices, error);
+        if (own->tell)
+            post_send_letter(&own->post, "rejected", own->post.sender, true);
+        return post_leave(runner, own->entry, &own->post, outcome, error);
     default:
         return true; /* held, or discarded: the log line is all that is left */
     }
