@@ -45,8 +45,10 @@ static bool forward(Post *post, GError **error)
     return done;
 }
 
+/* A handler stopped the post: it leaves only as that one says, whatever those before it have added. */
 static bool end(Post *post, GError **error)
 {
+    g_ptr_array_set_size(post->sends, 0);
     if (post->end == POST_FORWARDED)
         return forward(post, error);
     if (post->end == POST_PRESERVED)

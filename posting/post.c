@@ -24,6 +24,12 @@ static void send_free(void *data)
     g_free(send);
 }
 
+const char *post_end_text(PostEnd end)
+{
+    static const char *const texts[] = {"done", "discarded", "rejected", "forwarded", "preserved"};
+    return texts[end];
+}
+
 void post_init(Post *post)
 {
     *post = (Post){.action = ACTION_UNSET};

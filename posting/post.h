@@ -47,6 +47,7 @@ typedef struct ListCache ListCache;
 
 /* What a handler wants done with a post that must not go on. */
 typedef enum PostEnd { POST_GOES, POST_DISCARDED, POST_REJECTED, POST_FORWARDED, POST_PRESERVED } PostEnd;
+const char *post_end_text(PostEnd end); /* for the log: "discarded" */
 
 typedef enum PostRecipients { POST_TO_NOBODY, POST_TO_MEMBERS, POST_TO_GIVEN, POST_TO_DIGEST } PostRecipients;
 

@@ -217,11 +217,12 @@ static bool finish(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
         list_runner_work_into(own->letters, outcome);
     if (!act(runner, own, outcome, error))
         return false;
+    const char *result = post->end == POST_GOES ? verdict_text((Verdict)own->verdict) : post_end_text(post->end);
     g_autofree char *reasons = post_reasons(post, " ");
     g_autofree char *number = post->post_id > 0 ? g_strdup_printf(" post=%" G_GINT64_FORMAT, post->post_id) : NULL;
     list_runner_log(entry, "to=%s from=%s message-id=%s%s entries=%u result=%s%s%s%s", asked_for(entry), post->sender,
                     post->message_id ? post->message_id : "-", number ? number : "", outcome->drafts->len,
-                    verdict_text((Verdict)own->verdict), *reasons ? " (" : "", reasons, *reasons ? ")" : "");
+                    result, *reasons ? " (" : "", reasons, *reasons ? ")" : "");
     return true;
 }
 

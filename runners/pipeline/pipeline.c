@@ -46,9 +46,11 @@ static bool finish(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     Post *post = &own->post;
     if (!post_hop(runner, entry, post, outcome, error))
         return false;
-    list_runner_log(entry, "to=%s message-id=%s post=%" G_GINT64_FORMAT " entries=%u result=done",
+    g_autofree char *reasons = post_reasons(post, " ");
+    list_runner_log(entry, "to=%s message-id=%s post=%" G_GINT64_FORMAT " entries=%u result=%s%s%s%s",
                     meta_string(entry_meta(entry), KEY_TO, TO_POSTING), post->message_id ? post->message_id : "-",
-                    post->post_id, outcome->drafts->len);
+                    post->post_id, outcome->drafts->len, post_end_text(post->end), *reasons ? " (" : "", reasons,
+                    *reasons ? ")" : "");
     return true;
 }
 
