@@ -26,13 +26,9 @@ static json_t *make_row(const List *list, const Digest *digest)
                      listing_time(digest->sent_at));
 }
 
-typedef struct Shown {
-    GPtrArray *lists; /* of char *: List-Ids */
-} Shown;
-
-static bool note_list(const Digest *digest, void *data)
+static bool note_list(const Digest *digest, void *list_ids)
 {
-    g_ptr_array_add(((Shown *)data)->lists, g_strdup(digest->list_id));
+    g_ptr_array_add(list_ids, g_strdup(digest->list_id));
     return true;
 }
 
@@ -51,7 +47,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
         if (!list)
             return TOOL_LATER;
         g_ptr_array_add(lists, g_strdup(list->list_id));
-    } else if (!digest_each(store, note_list, &(Shown){lists}, error)) {
+    } else if (!digest_each(store, note_list, lists, error)) {
         return TOOL_LATER;
     }
     g_autoptr(Listing) listing = listing_new(columns, json);
@@ -65,28 +61,28 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     return TOOL_OK;
 }
 
-/* One unit of work. */
-typedef bool Step(Work *work, const List *list, GError **error);
+/* One unit of work. *done, g_free(), is what to tell when it is committed. */
+typedef bool Step(Work *work, const List *list, char **done, GError **error);
 
-static bool ask(Work *work, const List *list, GError **error)
+static bool ask(Work *work, const List *list, char **done, GError **error)
 {
     int64_t waiting;
     if (!digest_send_ask(work, list, &waiting, error))
         return false;
     if (waiting == 0)
         return fail(error, FAIL_RACE, "no post waits for the digest of %s", list->posting_address);
-    printf("the digest of %s is made from %" PRId64 " post%s\n", list->posting_address, waiting,
-           waiting == 1 ? "" : "s");
+    *done = g_strdup_printf("the digest of %s is made from %" PRId64 " post%s", list->posting_address, waiting,
+                            waiting == 1 ? "" : "s");
     return true;
 }
 
-static bool bump(Work *work, const List *list, GError **error)
+static bool bump(Work *work, const List *list, char **done, GError **error)
 {
     g_auto(Digest) digest = {0};
     if (!digest_send_bump(work, list, &digest, error))
         return false;
-    printf("the next digest of %s is volume %" PRId64 ", issue %" PRId64 "\n", list->posting_address, digest.volume,
-           digest.next_number);
+    *done = g_strdup_printf("the next digest of %s is volume %" PRId64 ", issue %" PRId64, list->posting_address,
+                            digest.volume, digest.next_number);
     return true;
 }
 
@@ -99,12 +95,17 @@ static int run(Site *site, const char *name, Step *step, GError **error)
     if (!list)
         return TOOL_LATER;
     g_autoptr(Work) work = work_new(place.store, &place.site, &place.actor);
+    g_autofree char *done = NULL;
     if (!work_begin(work, error))
         return TOOL_LATER;
-    if (step(work, list, error))
-        return work_commit(work, place.spool, error) ? TOOL_OK : TOOL_LATER;
-    work_cancel(work);
-    return TOOL_LATER;
+    if (!step(work, list, &done, error)) {
+        work_cancel(work);
+        return TOOL_LATER;
+    }
+    if (!work_commit(work, place.spool, error))
+        return TOOL_LATER;
+    puts(done);
+    return TOOL_OK;
 }
 
 static int run_send(Site *site, int argc, char **argv, GError **error)

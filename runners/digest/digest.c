@@ -139,30 +139,35 @@ static bool make_issue(const IssueTask *task, Outcome *outcome, GError **error)
     return true;
 }
 
-static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+/* In one transaction; nobody waits for the database while the issue is made. FAIL_MISSING: the list was removed. */
+static bool collect_now(Runner *runner, Entry *entry, const List **list, DigestIssue **issue, GError **error)
 {
     ListRunner *own = runner_data(runner);
+    *list = list_cache_get(own->lists, entry_list(entry), error);
+    if (!*list || !store_begin(own->store, error))
+        return false;
+    if (collect(runner, entry, *list, issue, error))
+        return store_commit(own->store, error);
+    store_rollback(own->store);
+    return false;
+}
+
+static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+{
     g_autoptr(GError) fault = NULL;
-    const List *list = list_cache_get(own->lists, entry_list(entry), &fault);
-    if (!list && g_error_matches(fault, FAIL, FAIL_MISSING))
-        return fail(error, FAIL_NEVER, "there is no list %s any more; this is a post for its digest",
-                    entry_list(entry));
-    if (!list) {
+    const List *list;
+    DigestIssue *found = NULL;
+    bool done = collect_now(runner, entry, &list, &found, &fault);
+    g_autoptr(DigestIssue) issue = found;
+    if (!done && g_error_matches(fault, FAIL, FAIL_MISSING)) {
+        list_runner_log(entry, "result=dropped (the list was removed)");
+        return true;
+    }
+    if (!done) {
         g_propagate_error(error, g_steal_pointer(&fault));
         return false;
     }
-    DigestIssue *found = NULL;
-    if (!store_begin(own->store, error))
-        return false;
-    bool done = collect(runner, entry, list, &found, error);
-    g_autoptr(DigestIssue) issue = found;
-    if (!done) {
-        store_rollback(own->store);
-        return false;
-    }
-    /* Nobody waits for the database while the issue is made. */
-    const IssueTask task = {runner, entry, list, issue};
-    return store_commit(own->store, error) && (!issue || make_issue(&task, outcome, error));
+    return !issue || make_issue(&(IssueTask){runner, entry, list, issue}, outcome, error);
 }
 
 /* ---- around a batch ---- */
