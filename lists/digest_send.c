@@ -114,43 +114,47 @@ bool digest_send_ask(Work *work, const List *list, int64_t *waiting, GError **er
     return true;
 }
 
-typedef struct Waiting {
-    char *list_id;
-    int64_t first_at;
-} Waiting;
-
-static void waiting_free(void *data)
+static bool note_waiting(const Digest *digest, void *list_ids)
 {
-    Waiting *waiting = data;
-    g_free(waiting->list_id);
-    g_free(waiting);
-}
-
-static bool note_waiting(const Digest *digest, void *data)
-{
-    Waiting *waiting = g_new0(Waiting, 1);
-    *waiting = (Waiting){g_strdup(digest->list_id), digest->first_at};
-    g_ptr_array_add(data, waiting);
+    g_ptr_array_add(list_ids, g_strdup(digest->list_id));
     return true;
 }
 
-bool digest_send_due(Work *work, int64_t now, int64_t *asked, GError **error)
+/* Came a post that waits before the last hour of sending? */
+static bool is_due(const List *list, const Digest *digest, int64_t now)
 {
-    *asked = 0;
-    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(waiting_free);
-    if (!digest_each(work_store(work), note_waiting, all, error))
-        return false;
+    return list->digest_send_periodic && digest->waiting > 0 && digest->first_at < digest_send_last_time(list, now);
+}
+
+char **digest_send_lists(Store *store, int64_t now, GError **error)
+{
+    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GStrvBuilder) due = g_strv_builder_new();
+    if (!digest_each(store, note_waiting, all, error))
+        return NULL;
     for (guint at = 0; at < all->len; at++) {
-        const Waiting *waiting = all->pdata[at];
-        g_autoptr(List) list = list_by_id(work_store(work), waiting->list_id, error);
-        if (!list)
-            return false;
-        int64_t last = digest_send_last_time(list, now);
-        if (!list->digest_send_periodic || waiting->first_at >= last)
-            continue;
-        ask(work, list->list_id, last);
-        ++*asked;
+        g_autoptr(GError) fault = NULL;
+        g_auto(Digest) digest = {0};
+        g_autoptr(List) list = list_by_id(store, all->pdata[at], &fault);
+        if (list && digest_read(store, list->list_id, &digest, &fault) && is_due(list, &digest, now))
+            g_strv_builder_add(due, list->list_id);
+        if (fault && !g_error_matches(fault, FAIL, FAIL_MISSING)) { /* a list that is gone meanwhile is none */
+            g_propagate_error(error, g_steal_pointer(&fault));
+            return NULL;
+        }
     }
+    return g_strv_builder_end(due);
+}
+
+bool digest_send_due(Work *work, const List *list, int64_t *posts, GError **error)
+{
+    g_auto(Digest) digest = {0};
+    if (!digest_read(work_store(work), list->list_id, &digest, error))
+        return false;
+    if (!is_due(list, &digest, work_now(work)))
+        return true;
+    ask(work, list->list_id, digest_send_last_time(list, work_now(work)));
+    *posts += digest.waiting;
     return true;
 }
 

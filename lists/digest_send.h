@@ -18,9 +18,12 @@
 /* Ask for what waits now. *waiting tells how many posts do; with none, nothing is asked. */
 bool digest_send_ask(Work *work, const List *list, int64_t *waiting, GError **error);
 
-/* Ask for the digests of all lists whose time has come by now; *asked tells for how many. Harmless to repeat: an issue
- * that was asked for twice is made once. */
-bool digest_send_due(Work *work, int64_t now, int64_t *asked, GError **error);
+/* The lists whose time has come by now; g_strfreev(). Reads alone. */
+char **digest_send_lists(Store *store, int64_t now, GError **error);
+
+/* For one of them: ask, unless that has become needless. *posts grows by the number of posts that wait. Harmless to
+ * repeat: an issue that was asked for twice is made once. */
+bool digest_send_due(Work *work, const List *list, int64_t *posts, GError **error);
 
 /* Begin a new volume: the next issue is its first. *digest, which the caller clears, is how the list stands then. */
 bool digest_send_bump(Work *work, const List *list, Digest *digest, GError **error);

@@ -17,7 +17,6 @@
 #include "runners/keys.h"
 
 #define KIB 1024
-#define LOOK_INTERVAL (60 * CLOCK_SECOND)
 #define RETRY_INTERVAL (5 * CLOCK_SECOND)
 
 /* An issue of the batch at hand. */
@@ -27,11 +26,6 @@ typedef struct Made {
     bool committed;
 } Made;
 
-typedef struct Digests {
-    GPtrArray *made; /* of Made */
-    int64_t look_at; /* monotonic: when to ask for what is due by time */
-} Digests;
-
 static void made_free(void *data)
 {
     Made *made = data;
@@ -39,7 +33,8 @@ static void made_free(void *data)
     g_free(made);
 }
 
-static Digests *digests_of(Runner *runner)
+/* Of Made. */
+static GPtrArray *made_of(Runner *runner)
 {
     return ((ListRunner *)runner_data(runner))->more;
 }
@@ -49,20 +44,15 @@ static bool start(Runner *runner, GError **error)
     if (!list_runner_start(runner, error))
         return false;
     ListRunner *own = runner_data(runner);
-    Digests *digests = g_new0(Digests, 1);
-    digests->made = g_ptr_array_new_with_free_func(made_free);
-    own->more = digests;
+    own->more = g_ptr_array_new_with_free_func(made_free);
     return settle_start(runner, error);
 }
 
 static void stop(Runner *runner)
 {
     ListRunner *own = runner_data(runner);
-    if (own && own->more) {
-        Digests *digests = own->more;
-        g_ptr_array_unref(digests->made);
-        g_free(digests);
-    }
+    if (own && own->more)
+        g_ptr_array_unref(own->more);
     list_runner_stop(runner);
 }
 
@@ -135,7 +125,7 @@ static bool make_issue(const IssueTask *task, Outcome *outcome, GError **error)
         return false;
     Made *made = g_new0(Made, 1);
     *made = (Made){.entry = g_strdup(task->issue->entry), .outcome = outcome};
-    g_ptr_array_add(digests_of(task->runner)->made, made);
+    g_ptr_array_add(made_of(task->runner), made);
     return true;
 }
 
@@ -193,7 +183,7 @@ static bool was_committed(const Outcome *outcome)
 static void settle_made(Runner *runner)
 {
     ListRunner *own = runner_data(runner);
-    GPtrArray *all = digests_of(runner)->made;
+    GPtrArray *all = made_of(runner);
     for (guint at = all->len; at > 0; at--) {
         const Made *made = all->pdata[at - 1];
         g_autoptr(GError) error = NULL;
@@ -207,7 +197,7 @@ static void settle_made(Runner *runner)
 
 static void committed(Runner *runner)
 {
-    GPtrArray *all = digests_of(runner)->made;
+    GPtrArray *all = made_of(runner);
     for (guint at = 0; at < all->len; at++) {
         Made *made = all->pdata[at];
         made->committed = made->committed || was_committed(made->outcome);
@@ -216,37 +206,11 @@ static void committed(Runner *runner)
     settle_made(runner);
 }
 
-/* ---- by time ---- */
-
-static bool ask_due(Runner *runner, GError **error)
-{
-    ListRunner *own = runner_data(runner);
-    const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_TIMER, .from = "digest"};
-    g_autoptr(Work) work = work_new(own->store, &own->site, &actor);
-    int64_t asked = 0;
-    if (!work_flush(own->store, runner_spool(runner), error) || !work_begin(work, error))
-        return false;
-    if (digest_send_due(work, clock_now(), &asked, error))
-        return work_commit(work, runner_spool(runner), error);
-    work_cancel(work);
-    return false;
-}
-
+/* Tries again what could not be settled. */
 static int64_t idle(Runner *runner)
 {
-    Digests *digests = digests_of(runner);
-    int64_t now = clock_monotonic();
     settle_made(runner);
-    if (runner_slice(runner).index != 0)
-        return digests->made->len > 0 ? RETRY_INTERVAL : -1;
-    if (now >= digests->look_at) {
-        g_autoptr(GError) error = NULL;
-        bool done = ask_due(runner, &error);
-        if (!done)
-            log_warn("digests that are due by time wait: %s", error->message);
-        digests->look_at = now + (done ? LOOK_INTERVAL : RETRY_INTERVAL);
-    }
-    return digests->made->len > 0 ? RETRY_INTERVAL : digests->look_at - now;
+    return made_of(runner)->len > 0 ? RETRY_INTERVAL : -1;
 }
 
 static const RunnerSpec spec = {

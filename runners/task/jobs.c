@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "lists/digest_send.h"
 #include "lists/held_notice.h"
 #include "lists/held_post.h"
 
@@ -98,6 +99,12 @@ static bool remind(const JobPlace *place, int64_t *done, GError **error)
     return work_on_lists(place, g_strdupv(names), held_remind, done, error);
 }
 
+static bool send_digests(const JobPlace *place, int64_t *done, GError **error)
+{
+    char **lists = digest_send_lists(place->store, place->now, error);
+    return lists && work_on_lists(place, lists, digest_send_due, done, error);
+}
+
 static bool expire_requests(const JobPlace *place, int64_t *done, GError **error)
 {
     return pending_expire(place->store, place->now, done, error);
@@ -130,6 +137,7 @@ const TimerJob timer_jobs[] = {
     {"outbox", MINUTE, "entries", flush_outbox},
     {"held-notices", MINUTE, "posts", tell_gathered},
     {"held-expiry", HOUR, "posts", discard_expired},
+    {"digests", MINUTE, "posts", send_digests},
     {"requests", HOUR, "requests", expire_requests},
     {"vacations", MINUTE, "people", turn_vacations},
     {"tickets", HOUR, "tickets", expire_tickets},
