@@ -62,7 +62,8 @@ static bool start(const Program *program, int input, int output, pid_t *pid, GEr
         return fail_errno(error, FAIL_LATER, "run %s", program->words[0]);
     const struct rlimit size = {program->output_max, program->output_max}, memory = {program->memory_max,
                                                                                      program->memory_max};
-    prlimit(*pid, RLIMIT_FSIZE, &size, NULL);
+    if (program->output_max > 0)
+        prlimit(*pid, RLIMIT_FSIZE, &size, NULL);
     if (program->memory_max > 0)
         prlimit(*pid, RLIMIT_AS, &memory, NULL);
     return true;
@@ -72,15 +73,21 @@ static bool await(const Program *program, pid_t pid, int *status, GError **error
 {
     int64_t deadline = clock_monotonic() + program->timeout;
     auto_fd watch = (int)syscall(SYS_pidfd_open, pid, 0);
+    bool hurried = false;
     while (waitpid(pid, status, WNOHANG) != pid) {
-        int64_t left = deadline - clock_monotonic();
-        if (left <= 0) {
+        int64_t now = clock_monotonic();
+        if (program->alive && !program->alive(program->data) && !hurried) {
+            hurried = true;
+            deadline = MIN(deadline, now + PROGRAM_GRACE);
+        }
+        if (now >= deadline) {
             kill(-pid, SIGKILL);
             waitpid(pid, status, 0);
             return fail(error, FAIL_LATER, "%s took too long and was killed", program->words[0]);
         }
         struct pollfd item = {.fd = watch, .events = POLLIN};
-        poll(&item, watch >= 0 ? 1 : 0, watch >= 0 ? (int)(left / 1000) + 1 : 20);
+        int64_t pause = MIN(deadline - now, watch >= 0 ? CLOCK_SECOND : CLOCK_SECOND / 50);
+        poll(&item, watch >= 0 ? 1 : 0, (int)(pause / 1000) + 1);
     }
     kill(-pid, SIGKILL); /* what it left behind */
     return true;
@@ -111,12 +118,11 @@ bool program_run(const Program *program, GBytes *input, int *code, GBytes **outp
     size_t length;
     const void *data = g_bytes_get_data(input, &length);
     auto_fd in = memory_file(data, length, error);
-    auto_fd out = in < 0 ? -1 : memory_file(NULL, 0, error);
+    auto_fd out = in < 0 ? -1 : output ? memory_file(NULL, 0, error) : dup(STDERR_FILENO);
     if (out < 0 || !start(program, in, out, &pid, error) || !await(program, pid, &status, error))
         return false;
-    if (WIFSIGNALED(status))
-        return fail(error, FAIL_LATER, "%s was ended by signal %d", program->words[0], WTERMSIG(status));
-    *output = read_back(out, program, error);
-    *code = WEXITSTATUS(status);
-    return *output != NULL;
+    *code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (output)
+        *output = read_back(out, program, error);
+    return !output || *output;
 }

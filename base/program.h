@@ -10,11 +10,14 @@ typedef struct Program {
     char *const *words;       /* the program, found by PATH, and its arguments */
     char *const *environment; /* NULL: that of this process */
     int64_t timeout;          /* us; then it is killed, and what it started with it */
-    size_t output_max;        /* the most bytes that it may write */
+    size_t output_max;        /* the most bytes that it may write to any file; 0: no limit, and no output */
     size_t memory_max;        /* bytes of address space; 0: no limit */
+    bool (*alive)(void *data); /* called every second while it runs; false: it has PROGRAM_GRACE left. NULL: nothing */
+    void *data;
 } Program;
+#define PROGRAM_GRACE INT64_C(10000000) /* us */
 
 /* Run it with input as a file that may be read in any way; what it writes to standard error goes to ours. *code is its
- * exit code, *output what it wrote. FAIL_LATER: it could not be started, took too long, was ended by a signal, or wrote
- * too much. Waits for its end: for short work only. */
+ * exit code, or 128 and the number of the signal that ended it; *output what it wrote. output NULL: that goes to our
+ * standard error, too. FAIL_LATER: it could not be started, took too long, or wrote too much. Waits for its end. */
 bool program_run(const Program *program, GBytes *input, int *code, GBytes **output, GError **error);

@@ -42,7 +42,8 @@ bool external_run(const External *external, const Post *post, int *code, GBytes 
     environment = g_environ_setenv(environment, "LISTRUNNER_SENDER", post->sender ? post->sender : "", TRUE);
     environment = g_environ_setenv(environment, "LISTRUNNER_TRACE", post->trace, TRUE);
     const Program program = {.words = external->words, .environment = environment, .timeout = external->timeout,
-                             .output_max = OUTPUT_MAX};
+                             .output_max = OUTPUT_MAX, .alive = post->site ? post->site->alive : NULL,
+                             .data = post->site ? post->site->data : NULL};
     g_autoptr(GBytes) input = message_octets(post->message);
     g_autoptr(GBytes) written = NULL;
     if (!program_run(&program, input, code, &written, error)) {

@@ -41,6 +41,8 @@ typedef struct PostSite {
     const GPtrArray *keys;           /* of DkimKey, for handler dkim-sign; NULL: none */
     const GPtrArray *rule_programs, *handler_programs; /* of External, for rule and handler external; NULL: none */
     char **html_to_text;             /* program and arguments for handler mime-delete; NULL: one of our own */
+    bool (*alive)(void *data);       /* called every second while a program runs (base/program.h); NULL: nothing */
+    void *data;                      /* of alive */
 } PostSite;
 
 typedef struct ListCache ListCache;

@@ -55,6 +55,14 @@ static GArray *read_archivers(const Config *config)
     return archivers;
 }
 
+/* The master must not take a runner for stalled that waits for a program of the site. */
+static bool alive(void *data)
+{
+    Runner *runner = data;
+    runner_progress(runner);
+    return !runner_stopping(runner);
+}
+
 bool list_runner_start(Runner *runner, GError **error)
 {
     const Config *config = runner_config(runner);
@@ -85,6 +93,8 @@ bool list_runner_start(Runner *runner, GError **error)
     own->rule_programs = external_read(config, "rules");
     own->handler_programs = external_read(config, "handlers");
     own->post_site = (PostSite){
+        .alive = alive,
+        .data = runner,
         .keys = own->dkim_keys,
         .rule_programs = own->rule_programs,
         .handler_programs = own->handler_programs,

@@ -10,24 +10,9 @@
  */
 #include "runners/archive/archiver.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "base/auto.h"
-#include "base/clock.h"
 #include "base/contract.h"
 #include "base/fail.h"
-#include "base/fs.h"
-
-/* Once the master asks us to leave, the program gets this long to end. */
-#define STOP_GRACE (10 * CLOCK_SECOND)
+#include "base/program.h"
 
 typedef struct CommandArchiver {
     Runner *runner;
@@ -44,11 +29,8 @@ static void command_close(void *data)
     g_free(self);
 }
 
-static void *command_open(Runner *runner, const char *section, GError **error)
+static CommandArchiver *make(Runner *runner, const char *section, const char *line, GError **error)
 {
-    const char *line = archiver_setting(runner, section, "command", error);
-    if (line == NULL)
-        return NULL;
     g_autoptr(GError) problem = NULL;
     char **words = NULL;
     if (!g_shell_parse_argv(line, NULL, &words, &problem)) {
@@ -62,18 +44,10 @@ static void *command_open(Runner *runner, const char *section, GError **error)
     return self;
 }
 
-/* A file in memory as standard input: the program may read it as it likes, and nobody has to feed it. */
-static int input_of(const ArchiveMail *mail, GError **error)
+static void *command_open(Runner *runner, const char *section, GError **error)
 {
-    auto_fd fd = memfd_create("mail", MFD_CLOEXEC);
-    if (fd < 0) {
-        fail_errno(error, FAIL_LATER, "memory for the mail");
-        return -1;
-    }
-    if (!fs_write(fd, mail->octets, mail->length, error))
-        return -1;
-    lseek(fd, 0, SEEK_SET);
-    return auto_fd_steal(&fd);
+    const char *line = archiver_setting(runner, section, "command", error);
+    return line ? make(runner, section, line, error) : NULL;
 }
 
 static char **environment_of(const ArchiveMail *mail)
@@ -86,60 +60,12 @@ static char **environment_of(const ArchiveMail *mail)
     return g_environ_setenv(env, "LISTRUNNER_REPEAT", mail->repeat ? "yes" : "no", TRUE);
 }
 
-static bool start(CommandArchiver *self, char **words, const ArchiveMail *mail, pid_t *pid, GError **error)
+/* Tells the master that we live. */
+static bool alive(void *data)
 {
-    auto_fd input = input_of(mail, error);
-    if (input < 0)
-        return false;
-    g_auto(GStrv) env = environment_of(mail);
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-    posix_spawn_file_actions_addclosefrom_np(&actions, CHILD_STATUS_FD);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    sigset_t defaults;
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    int code = posix_spawnp(pid, words[0], &actions, &attributes, words, env);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    errno = code;
-    return code == 0 || fail_errno(error, FAIL_LATER, "run %s", words[0]);
-}
-
-/* Waits, telling the master every second that we live. False when it took too long and was killed. */
-static bool await(CommandArchiver *self, pid_t pid, int *status)
-{
-    int64_t deadline = clock_monotonic() + self->timeout;
-    auto_fd watch = (int)syscall(SYS_pidfd_open, pid, 0);
-    bool hurried = false;
-    for (;;) {
-        pid_t done = waitpid(pid, status, WNOHANG);
-        if (done == pid)
-            return true;
-        int64_t now = clock_monotonic();
-        if (runner_stopping(self->runner) && !hurried) {
-            hurried = true;
-            deadline = MIN(deadline, now + STOP_GRACE);
-        }
-        if (now >= deadline) {
-            kill(-pid, SIGKILL);
-            waitpid(pid, status, 0);
-            return false;
-        }
-        int64_t pause = MIN(deadline - now, watch >= 0 ? CLOCK_SECOND : CLOCK_SECOND / 50);
-        struct pollfd item = {.fd = watch, .events = POLLIN};
-        poll(&item, watch >= 0 ? 1 : 0, (int)(pause / 1000) + 1);
-        runner_progress(self->runner);
-    }
+    Runner *runner = data;
+    runner_progress(runner);
+    return !runner_stopping(runner);
 }
 
 /* The words of MHonArc for a list: it adds the mail on its standard input to the pages of one directory, and passes
@@ -163,19 +89,19 @@ static char **mhonarc_words(const CommandArchiver *self, const char *list, GErro
 static bool command_store(void *data, const ArchiveMail *mail, GError **error)
 {
     CommandArchiver *self = data;
-    pid_t pid;
-    int status = 0;
+    int code = 0;
     g_auto(GStrv) words = self->path ? mhonarc_words(self, mail->list, error) : g_strdupv(self->words);
-    if (!words || !start(self, words, mail, &pid, error))
+    g_auto(GStrv) environment = environment_of(mail);
+    const Program program = {.words = words, .environment = environment, .timeout = self->timeout, .alive = alive,
+                             .data = self->runner};
+    g_autoptr(GBytes) input = g_bytes_new_static(mail->octets, mail->length);
+    if (!words || !program_run(&program, input, &code, NULL, error))
         return false;
-    if (!await(self, pid, &status))
-        return fail(error, FAIL_LATER, "%s took too long and was killed", self->words[0]);
-    if (WIFSIGNALED(status))
-        return fail(error, FAIL_NEVER, "%s was ended by signal %d", self->words[0], WTERMSIG(status));
-    int code = WEXITSTATUS(status);
     if (code == 0)
         return true;
-    return fail(error, code == CHILD_EXIT_LATER ? FAIL_LATER : FAIL_NEVER, "%s: exit code %d", self->words[0], code);
+    return fail(error, code == CHILD_EXIT_LATER ? FAIL_LATER : FAIL_NEVER, code > 128 ? "%s was ended by signal %d"
+                                                                                      : "%s: exit code %d",
+                self->words[0], code > 128 ? code - 128 : code);
 }
 
 const ArchiverType archiver_command = {
@@ -190,18 +116,7 @@ static void *mhonarc_open(Runner *runner, const char *section, GError **error)
 {
     const char *path = archiver_setting(runner, section, "path", error);
     const char *line = config_string(runner_config(runner), section, "command");
-    if (path == NULL)
-        return NULL;
-    CommandArchiver *self = NULL;
-    if (line && *line) {
-        self = command_open(runner, section, error);
-    } else {
-        static const char *const usual[] = {"/usr/bin/mhonarc", NULL};
-        self = g_new0(CommandArchiver, 1);
-        self->runner = runner;
-        self->words = g_strdupv((char **)usual);
-        self->timeout = config_duration(runner_config(runner), "archive", "command_timeout");
-    }
+    CommandArchiver *self = path ? make(runner, section, line && *line ? line : "/usr/bin/mhonarc", error) : NULL;
     if (self)
         self->path = g_strdup(path);
     return self;

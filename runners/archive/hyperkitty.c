@@ -9,13 +9,20 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "net/upload.h"
+
+/* A server that gave no answer is left alone for four times as long as that took, but at least for so long: or each of
+ * the mails that wait would keep the runner for http_timeout, and the other archivers with it. */
+#define REST_MIN (5 * CLOCK_SECOND)
+#define REST_FACTOR 4
 
 typedef struct HyperKitty {
     Runner *runner;
     char *url, *header;
     int64_t timeout;
+    int64_t rests_until; /* monotonic */
 } HyperKitty;
 
 static void hyperkitty_close(void *data)
@@ -90,8 +97,14 @@ static bool hyperkitty_store(void *data, const ArchiveMail *mail, GError **error
                            .length = mail->length, .timeout = self->timeout, .alive = alive, .data = self};
     long status = 0;
     g_autofree char *answer = NULL;
-    if (!upload_post(&upload, &status, &answer, error))
+    int64_t begun = clock_monotonic();
+    if (begun < self->rests_until)
+        return fail(error, FAIL_LATER, "%s gave no answer a moment ago, and is not asked yet", self->url);
+    if (!upload_post(&upload, &status, &answer, error)) {
+        int64_t now = clock_monotonic();
+        self->rests_until = now + MAX(REST_MIN, REST_FACTOR * (now - begun));
         return false;
+    }
     if (status == 200)
         return true;
     g_autofree char *said = brief(answer);
