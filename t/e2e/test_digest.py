@@ -254,6 +254,21 @@ def test_by_time(instances, sink, tmp_path):
         del os.environ["LISTRUNNER_CLOCK_FILE"]
 
 
+def test_list_removed(instances, sink):
+    """A post that waits for the digest of a list that is gone ends; it waits for no person."""
+    instance = instances(sink.port, settings={"runner.digest": {"start": "no"}}).start()
+    instance.create_list("test", members=[BART], settings=["digest_size_threshold=0"])
+    mode(instance, BART, "mime_digests")
+    instance.lmtp_send(post(subject="One"), ADDRESS)
+    wait_until(lambda: instance.files("digest")["digest"], 20, "the post in the queue digest")
+    instance.cli("list", "remove", ADDRESS, "--yes")
+    instance.stop()
+    instance.set({"runner.digest": {"start": None}})
+    instance.start()
+    wait_until(lambda: not instance.files("digest")["digest"], 20, "an empty queue digest")
+    assert not instance.set_aside() and "result=dropped (the list was removed)" in instance.log_text()
+
+
 def test_killed(readers):
     """kill -9 of the runner again and again: each post is in exactly one issue, and each issue comes once."""
     instance = readers.instance
