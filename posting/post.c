@@ -54,6 +54,7 @@ void post_clear(Post *post)
     g_clear_pointer(&post->given, g_strfreev);
     g_clear_pointer(&post->skip_sender, g_free);
     g_clear_pointer(&post->copied, g_strfreev);
+    g_clear_pointer(&post->topics, g_strfreev);
     g_clear_pointer(&post->sends, g_ptr_array_unref);
 }
 

@@ -133,6 +133,7 @@ typedef struct Post {
     char **given;           /* POST_TO_GIVEN */
     char *skip_sender;      /* POST_TO_MEMBERS: who may not want a copy of what they wrote */
     char **copied;          /* POST_TO_MEMBERS: who has a copy from elsewhere */
+    char **topics;          /* POST_TO_MEMBERS: names of the list's that it is about; NULL: all members get it */
 
     /* worked out when first asked for */
     GPtrArray *senders, *destinations;
@@ -145,8 +146,8 @@ void post_init(Post *post);
 void post_clear(Post *post);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Post, post_clear)
 
-/* The member of the post's list with that address, in a role. *member is NULL when there is none, and when the address is
- * not valid; false: the store failed. */
+/* The member of the post's list with that address, in a role. *member is NULL when there is none, and when the address
+ * is not valid; false: the store failed. */
 bool post_find_member(const Post *post, Role role, const char *address, Member **member, GError **error);
 
 /* Who may have sent it, each once: From, envelope sender, Reply-To, Sender

@@ -86,6 +86,7 @@ struct BlockStream {
     unsigned references;
     Store *store;
     char *list_id, *sender, **copied;
+    char **topics_known, **topics_of; /* the list's and the post's; NULL: they do not matter */
     bool digest, plain;     /* the recipients are those of a digest */
     char *language, **last; /* as in PostDigest */
     Copies *copies; /* or NULL */
@@ -107,6 +108,8 @@ BlockStream *blocks_open(const Post *post, Copies *copies)
     stream->list_id = g_strdup(post->list->list_id);
     stream->sender = g_strdup(post->skip_sender);
     stream->copied = g_strdupv(post->copied);
+    stream->topics_known = post->topics ? topic_names(post->list) : NULL;
+    stream->topics_of = g_strdupv(post->topics);
     stream->copies = copies_ref(copies);
     stream->digest = post->recipients == POST_TO_DIGEST;
     if (stream->digest) {
@@ -132,6 +135,8 @@ void blocks_close(BlockStream *stream)
     g_free(stream->list_id);
     g_free(stream->sender);
     g_strfreev(stream->copied);
+    g_strfreev(stream->topics_known);
+    g_strfreev(stream->topics_of);
     g_free(stream->language);
     g_strfreev(stream->last);
     g_free(stream);
@@ -149,6 +154,9 @@ static void open_cursor(BlockStream *stream, GError **error)
     else
         stream->cursor = (names ? recipient_cursor_open_named
                                 : recipient_cursor_open)(stream->store, stream->list_id, stream->sender, copied, error);
+    if (stream->cursor && stream->topics_known)
+        recipient_cursor_choose_topics(stream->cursor, (const char *const *)stream->topics_known,
+                                       (const char *const *)stream->topics_of);
     stream->opened = stream->cursor != NULL;
 }
 

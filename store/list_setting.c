@@ -193,11 +193,12 @@ const ListSetting list_settings[] = {
             "What joining needs: open, only that the address was confirmed once; confirm, a confirmation by mail each "
             "time; moderate, a moderator's consent; or both."),
     SETTING(topics, SETTING_WORDS, "", NULL,
-            "Topics, NAME: PATTERN; posts whose Subject or Keywords fit get the name in X-Topics.",
+            "Topics, NAME: PATTERN; posts whose Subject or Keywords fit get the name in X-Topics, and members who "
+            "chose topics get the posts of those alone.",
             .example = "concerts: concert|rehearsal"),
     SETTING(topics_bodylines_limit, SETTING_INTEGER, "5", NULL,
             "Look for Subject: and Keywords: in so many first lines of the text, too.", .unit = "lines"),
-    SETTING(topics_enabled, SETTING_BOOL, "no", NULL, "Mark posts by topic."),
+    SETTING(topics_enabled, SETTING_BOOL, "no", NULL, "Mark posts by topic, and let members choose topics."),
     SETTING(transport, SETTING_LINE, "", NULL, "Name of the transport that delivers; empty: the default one.",
             .example = "relay"),
     SETTING(unsubscription_policy, SETTING_CHOICE, "confirm", POLICIES,

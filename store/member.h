@@ -156,6 +156,9 @@ typedef struct RecipientDigest {
 } RecipientDigest;
 RecipientCursor *recipient_cursor_open_digest(Store *store, const char *list_id, const RecipientDigest *digest,
                                               bool names, GError **error);
+/* Before the first recipient: leave out members who want none of the topics that the post is `of` (NULL-terminated
+ * names, may be empty); known are the names of all that the list has (store/topic.h). */
+void recipient_cursor_choose_topics(RecipientCursor *cursor, const char *const *known, const char *const *of);
 const char *recipient_cursor_name(RecipientCursor *cursor);
 /* Borrowed until the next call; NULL at the end or with *error set. */
 const char *recipient_cursor_next(RecipientCursor *cursor, GError **error);

@@ -8,6 +8,7 @@
 #include "store/member.h"
 #include "store/member_internal.h"
 #include "store/store_internal.h"
+#include "store/topic.h"
 
 struct RecipientCursor {
     Query *query;
@@ -15,6 +16,7 @@ struct RecipientCursor {
     GHashTable *copied; /* keys; NULL: none */
     GHashTable *leavers; /* keys of who gets this digest besides; NULL: none */
     char *language;      /* of a digest: the query borrows it */
+    char **topics_known, **topics_of; /* of the list, and of the post; NULL: all get it */
     bool names, digest;
 };
 
@@ -23,7 +25,8 @@ struct RecipientCursor {
 #define NO_DIGESTS \
     "EXISTS (SELECT 1 FROM list_setting s WHERE s.list = $1 AND s.name = 'digests_enabled' AND s.value = 'no')"
 #define RECIPIENTS(columns, joins) \
-    "SELECT m.email, m.folded, " EFFECTIVE_RECEIVE_LIST_COPY columns MEMBER_JOINS joins \
+    "SELECT m.email, m.folded, " EFFECTIVE_RECEIVE_LIST_COPY \
+    ", m.topics, m.topics_unmatched" columns MEMBER_JOINS joins \
     "WHERE m.list = $1 AND m.role = 0 AND (" EFFECTIVE_DELIVERY_MODE " = 0 OR " NO_DIGESTS ") " \
     "AND " EFFECTIVE_DELIVERY_STATUS " = 0 AND (m.person <> $2 OR " EFFECTIVE_RECEIVE_OWN_POSTINGS " = 1) " \
     "ORDER BY m.list, m.role, m.folded"
@@ -32,7 +35,7 @@ struct RecipientCursor {
     "CASE WHEN " EFFECTIVE_DELIVERY_MODE " = 0 THEN 0 " \
     "WHEN (" EFFECTIVE_DELIVERY_MODE " = 1) = ($3 = 1) THEN 1 ELSE 0 END"
 #define DIGEST_RECIPIENTS(columns, joins) \
-    "SELECT m.email, m.folded, " IN_FORMAT columns MEMBER_JOINS joins \
+    "SELECT m.email, m.folded, " IN_FORMAT ", NULL, NULL" columns MEMBER_JOINS joins \
     "WHERE m.list = $1 AND m.role = 0 AND " EFFECTIVE_DELIVERY_STATUS " = 0 " \
     "AND " EFFECTIVE_PREFERRED_LANGUAGE " = $2 AND ($4 = 1 OR " IN_FORMAT " = 1) " \
     "ORDER BY m.list, m.role, m.folded"
@@ -117,6 +120,12 @@ RecipientCursor *recipient_cursor_open_digest(Store *store, const char *list_id,
     return cursor;
 }
 
+void recipient_cursor_choose_topics(RecipientCursor *cursor, const char *const *known, const char *const *of)
+{
+    cursor->topics_known = g_strdupv((char **)known);
+    cursor->topics_of = g_strdupv((char **)of);
+}
+
 static bool wanted(RecipientCursor *cursor)
 {
     const char *key = query_text(cursor->query, 1);
@@ -126,6 +135,10 @@ static bool wanted(RecipientCursor *cursor)
     if (cursor->digest && !said && !(cursor->leavers && g_hash_table_contains(cursor->leavers, key)))
         return false;
     if (cursor->copied && !said && g_hash_table_contains(cursor->copied, key))
+        return false;
+    if (cursor->topics_known && !query_is_null(cursor->query, 3) &&
+        !topic_wanted(query_text(cursor->query, 3), query_integer(cursor->query, 4) > 0,
+                      (const char *const *)cursor->topics_known, (const char *const *)cursor->topics_of))
         return false;
     g_string_assign(cursor->last, key);
     return true;
@@ -144,7 +157,7 @@ const char *recipient_cursor_next(RecipientCursor *cursor, GError **error)
 
 const char *recipient_cursor_name(RecipientCursor *cursor)
 {
-    return cursor->names && cursor->query ? query_text(cursor->query, 3) : "";
+    return cursor->names && cursor->query ? query_text(cursor->query, 5) : "";
 }
 
 void recipient_cursor_free(RecipientCursor *cursor)
@@ -156,6 +169,8 @@ void recipient_cursor_free(RecipientCursor *cursor)
     g_clear_pointer(&cursor->copied, g_hash_table_destroy);
     g_clear_pointer(&cursor->leavers, g_hash_table_destroy);
     g_free(cursor->language);
+    g_strfreev(cursor->topics_known);
+    g_strfreev(cursor->topics_of);
     g_free(cursor);
 }
 

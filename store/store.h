@@ -37,6 +37,7 @@
 #include "store/task_job.h"
 #include "store/template_text.h"
 #include "store/ticket.h"
+#include "store/topic.h"
 #include "store/user.h"
 #include "store/vacation.h"
 

@@ -3,7 +3,7 @@
 /*
  * Topics: which of the list's topics a post is about, in X-Topics. A topic is "NAME: PATTERN" in the list's setting
  * topics, looked for in Subject and Keywords, and in so many lines of the text as topics_bodylines_limit says, where
- * they begin with "Subject:" or "Keywords:".
+ * they begin with "Subject:" or "Keywords:". Members who chose topics get those posts alone (store/topic.h).
  */
 #include <string.h>
 
@@ -50,21 +50,22 @@ static bool process(Post *post, GError **error)
     char **topics = post->list->topics;
     if (!post->list->topics_enabled || !topics || !*topics)
         return true;
-    g_autoptr(GString) text = g_string_new(NULL), names = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_autoptr(GStrvBuilder) found = g_strv_builder_new();
     add_field(text, post->message, "Subject");
     add_field(text, post->message, "Keywords");
     add_body(text, post);
     message_remove(post->message, "X-Topics");
     for (; *topics; topics++) {
-        const char *colon = strchr(*topics, ':');
-        g_autofree char *name = g_strstrip(g_strndup(*topics, colon ? (size_t)(colon - *topics) : 0));
-        g_autofree char *pattern = colon ? g_strstrip(g_strdup(colon + 1)) : NULL;
-        if (*name && pattern && *pattern && pattern_matches_text(pattern, text->str, post->patterns))
-            g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", name);
+        g_autofree char *name = NULL, *pattern = NULL;
+        if (topic_split(*topics, &name, &pattern) && pattern_matches_text(pattern, text->str, post->patterns))
+            g_strv_builder_add(found, name);
     }
-    if (names->len == 0)
+    g_strfreev(post->topics);
+    post->topics = g_strv_builder_end(found);
+    if (!*post->topics)
         return true;
-    g_autofree char *value = header_encode(names->str, strlen("X-Topics: "));
+    g_autofree char *names = g_strjoinv(", ", post->topics), *value = header_encode(names, strlen("X-Topics: "));
     message_append(post->message, "X-Topics", value);
     return true;
 }

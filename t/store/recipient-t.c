@@ -169,6 +169,44 @@ static void test_snapshot(Fixture *fixture, const void *data)
     assert_recipients(fixture, NULL, NULL, "a@example.org b@example.org c@example.org");
 }
 
+/* Who chose topics gets posts of those alone; who chose none, or only such as are gone, gets all. */
+static void test_topics(Fixture *fixture, const void *data)
+{
+    static const struct {
+        const char *address, *names[3];
+        bool unmatched;
+    } members[] = {{"all@x.org", {NULL}, false}, {"cats@x.org", {"Cats", NULL}, false},
+                   {"dogs@x.org", {"dogs", "gone", NULL}, true}, {"gone@x.org", {"gone", NULL}, false}};
+    static const struct {
+        const char *of[3], *expected;
+    } cases[] = {{{NULL}, "all@x.org dogs@x.org gone@x.org"},
+                 {{"cats", NULL}, "all@x.org cats@x.org gone@x.org"},
+                 {{"cats", "dogs", NULL}, "all@x.org cats@x.org dogs@x.org gone@x.org"}};
+    static const char *const known[] = {"cats", "dogs", NULL};
+    GError *error = NULL;
+    for (size_t at = 0; at < G_N_ELEMENTS(members); at++) {
+        add(fixture, members[at].address, preferences_unset);
+        g_autoptr(Member) member = member_find(fixture->store, LIST, ROLE_MEMBER, members[at].address, &error);
+        g_auto(TopicChoice) choice = {0};
+        assert_ok(topic_set(fixture->store, member->id, members[at].names, members[at].unmatched, &error), error);
+        assert_ok(topic_read(fixture->store, member->id, &choice, &error), error);
+        g_assert_true(g_strv_equal((const char *const *)choice.names, members[at].names));
+        g_assert_true(choice.unmatched == members[at].unmatched);
+    }
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_autoptr(RecipientCursor) cursor = recipient_cursor_open_named(fixture->store, LIST, NULL, NULL, &error);
+        g_autoptr(GString) all = g_string_new(NULL);
+        recipient_cursor_choose_topics(cursor, known, cases[at].of);
+        for (const char *address; (address = recipient_cursor_next(cursor, &error));)
+            g_string_append_printf(all, "%s%s", all->len ? " " : "", address);
+        g_assert_no_error(error);
+        g_assert_cmpstr(all->str, ==, cases[at].expected);
+    }
+    g_assert_false(topic_set(fixture->store, "00000000000000000000000000000000", known, false, &error));
+    g_assert_error(error, FAIL, FAIL_MISSING);
+    g_clear_error(&error);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -182,5 +220,6 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/recipient/missing-list", test_missing_list);
     TEST_WITH_LIST("/recipient/many-cursors", test_many_cursors);
     TEST_WITH_LIST("/recipient/snapshot", test_snapshot);
+    TEST_WITH_LIST("/recipient/topics", test_topics);
     return g_test_run();
 }

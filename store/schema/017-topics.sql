@@ -1,0 +1,7 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- Copyright (c) 2026 The Listrunner authors
+
+-- Which of the list's topics the member wants, one name a line, NULL: all posts; and whether posts of no topic come to who
+-- chose some (store/topic.h).
+ALTER TABLE member ADD COLUMN topics @text@;
+ALTER TABLE member ADD COLUMN topics_unmatched @integer@;

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Topics that members chose. A list names its topics in the setting `topics`, "NAME: PATTERN" each. A member who chose
+ * some gets the posts of those alone, and posts that fit no topic of the list only where that is wished; a member who
+ * chose none gets every post. Digests hold all posts. Names are compared without regard to case. A name that the list
+ * has no more does not count, so a member all of whose topics are gone gets every post again.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "store/list.h"
+#include "store/store_type.h"
+
+/* The names of the list's topics, in order; empty where topics_enabled is off. g_strfreev() */
+char **topic_names(const List *list);
+
+/* The name and the pattern of an element of the setting; false: it is not "NAME: PATTERN". Both g_free(). */
+bool topic_split(const char *topic, char **name, char **pattern);
+
+typedef struct TopicChoice {
+    char **names;   /* NULL-terminated; empty: all posts */
+    bool unmatched; /* besides, posts that fit no topic; without names of no meaning */
+} TopicChoice;
+void topic_choice_clear(TopicChoice *choice);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TopicChoice, topic_choice_clear)
+
+/* Fill *choice, which the caller clears. FAIL_MISSING: there is no such member. */
+bool topic_read(Store *store, const char *member_id, TopicChoice *choice, GError **error);
+
+/* Names NULL or empty: all posts. Whether the list has these topics is the caller's to ask. FAIL_MISSING as above;
+ * FAIL_NEVER: a name has a line end. */
+bool topic_set(Store *store, const char *member_id, const char *const *names, bool unmatched, GError **error);
+
+/* Does a member with this choice, as the column holds it (NULL: none), want a post of the topics in `of`? known are all
+ * that the list has. */
+bool topic_wanted(const char *stored, bool unmatched, const char *const *known, const char *const *of);
