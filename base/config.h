@@ -76,7 +76,7 @@ bool config_has_section(const Config *config, const char *section);
 const char **config_sections(const Config *config);
 const char **config_family_sections(const Config *config, const char *family);
 
-/* Free keys of an outside runner's section, "x_anything"; NULL when absent. */
+/* Free keys of an outside runner's section, "x_anything", and the keys of a style; NULL when absent. */
 const char *config_extra(const Config *config, const char *section, const char *key);
 char **config_extra_names(const Config *config, const char *section); /* in the order of the file; g_strfreev() */
 

@@ -298,7 +298,8 @@ static void read_new_value(ConfigReader *reader, const char *name, const char *t
     ConfigSection *section = reader->section;
     reader->last = NULL;
     const ConfigKey *key = find_key(section->name, name);
-    bool free_key = !key && g_str_has_prefix(name, FREE_KEY_PREFIX) && find_table(section->name)->free_keys;
+    const ConfigTable *table = find_table(section->name);
+    bool free_key = !key && (table->any_keys || (table->free_keys && g_str_has_prefix(name, FREE_KEY_PREFIX)));
     if (!key && !free_key) {
         fault_unknown_key(reader->faults, reader->line, section->name, name);
         return;

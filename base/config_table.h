@@ -52,6 +52,7 @@ typedef struct ConfigTable {
     const ConfigKeyword *keywords; /* likewise, by one without word; NULL: none */
     const char *readers;           /* names of further runners that read all its keys; "*": all; NULL: none */
     bool free_keys;                /* it may have keys of the site's own, which begin with x_ */
+    bool any_keys;                 /* it may have any further key; its check looks at them (config_extra()) */
 } ConfigTable;
 
 /* A default that a member of a family has in place of its family's. */

@@ -7,6 +7,7 @@
 #include "cli/listing.h"
 #include "cli/list_remove.h"
 #include "cli/list_settings.h"
+#include "cli/work_site.h"
 #include "lists/list_make.h"
 
 static char *style;
@@ -15,23 +16,15 @@ static gboolean keep_domains, json, names;
 
 static int run_create(Site *site, int argc, char **argv, GError **error)
 {
-    Store *store = site_store(site, false, error);
-    if (!store)
-        return TOOL_LATER;
-    WorkSite about;
-    const Actor operator = {.role = ACTOR_OPERATOR, .door = DOOR_SHELL};
-    work_site_init(&about, site_config(site, error));
-    g_autoptr(Work) work = work_new(store, &about, &operator);
-    const NewList new = {.address = argv[0], .style = style ? style : "discussion",
-                         .owners = (const char *const *)owners, .make_domain = !keep_domains};
-    if (!work_begin(work, error))
+    WorkPlace place;
+    const NewList new = {.address = argv[0], .style = style, .owners = (const char *const *)owners,
+                         .make_domain = !keep_domains};
+    g_autoptr(Work) work = work_place_begin(&place, site, error);
+    Spool *spool = work && place.site.keeps_maps ? site_spool(site, error) : NULL;
+    if (!work || (place.site.keeps_maps && !spool))
         return TOOL_LATER;
     g_autoptr(List) list = list_make(work, &new, error);
-    if (!list) {
-        work_cancel(work);
-        return TOOL_LATER;
-    }
-    if (!work_commit(work, NULL, error))
+    if (!list || !work_commit(work, spool, error))
         return TOOL_LATER;
     printf("list %s created (List-Id %s)\n", list->posting_address, list->list_id);
     return TOOL_OK;
@@ -82,8 +75,8 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
 }
 
 static const GOptionEntry create_options[] = {
-    {"style", 0, 0, G_OPTION_ARG_STRING, &style, "what kind of list (default: discussion)",
-     "discussion|announce|private"},
+    {"style", 0, 0, G_OPTION_ARG_STRING, &style,
+     "discussion (the default), announce, private, or one of the site's own", "STYLE"},
     {"owner", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &owners, "an owner; may be given more than once", "ADDRESS"},
     {"no-domain", 0, 0, G_OPTION_ARG_NONE, &keep_domains, "fail when the domain is not known, instead of creating it",
      NULL},

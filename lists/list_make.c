@@ -6,6 +6,8 @@
 
 #include "base/fail.h"
 #include "lists/list_name.h"
+#include "lists/mta_maps.h"
+#include "lists/style.h"
 #include "runners/keys.h"
 #include "switchboard/meta.h"
 
@@ -40,9 +42,13 @@ List *list_make(Work *work, const NewList *new, GError **error)
     if ((new->make_domain && !ensure_domain(store, new->address, error)) ||
         !list_name_is_free(store, new->address, work_site(work)->delimiter, error))
         return NULL;
-    g_autoptr(List) list = list_create(store, new->address, new->style, error);
-    if (!list || !add_owners(store, list, new->owners, error))
+    g_autoptr(List) made = list_create(store, new->address, error);
+    if (!made || !style_apply(work, made->list_id, new->style, error) || !add_owners(store, made, new->owners, error))
         return NULL;
+    g_autoptr(List) list = list_by_id(store, made->list_id, error);
+    if (!list)
+        return NULL;
+    mta_maps_ask(work);
     work_log(work, list->list_id, "result=list-created style=%s", new->style ? new->style : "discussion");
     return g_steal_pointer(&list);
 }
@@ -66,6 +72,7 @@ bool list_drop(Work *work, const char *list_id, GError **error)
     if (!fragment_each(work_store(work), &choice, wake, work, error) ||
         !list_remove(work_store(work), list_id, error))
         return false;
+    mta_maps_ask(work);
     work_log(work, list_id, "result=list-removed");
     return true;
 }

@@ -10,7 +10,7 @@
 /* What is to be made. Strings are borrowed. */
 typedef struct NewList {
     const char *address;
-    const char *style;         /* of list_create(); NULL: discussion */
+    const char *style;         /* lists/style.h; NULL: discussion */
     const char *const *owners; /* addresses; NULL: none */
     bool make_domain;          /* when it is not known */
 } NewList;

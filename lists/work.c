@@ -35,6 +35,7 @@ struct Work {
 void work_site_init(WorkSite *site, const Config *config)
 {
     *site = (WorkSite){
+        .config = config,
         .site_owner = config_string(config, "site", "site_owner"),
         .hostname = config_string(config, "site", "hostname"),
         .templates = config_string(config, "site", "template_directory"),
@@ -44,6 +45,7 @@ void work_site_init(WorkSite *site, const Config *config)
         .moderator_request_life = config_duration(config, "site", "moderator_request_life"),
         .held_notice_interval = config_duration(config, "site", "held_notice_interval"),
         .gathers = queue_is_worked(config, "task"),
+        .keeps_maps = queue_is_worked(config, "task") && config_string(config, "mta", "maps_directory"),
     };
 }
 

@@ -9,6 +9,7 @@
 #define FOLDERS(_) \
     _(site) \
     _(lists) \
+    _(style) \
     _(spool) \
     _(store) \
     _(master) \
@@ -24,7 +25,8 @@
     _(defragment) \
     _(command) \
     _(rest) \
-    _(task)
+    _(task) \
+    _(mta)
 
 #define DECLARE(folder) extern const ConfigSettings folder##_settings;
 FOLDERS(DECLARE)

@@ -36,13 +36,23 @@ static bool counted(Store *store, const char *sql, const char *mail_host, int64_
     return true;
 }
 
+bool domain_answers(Store *store, const char *name, bool *answers, GError **error)
+{
+    int64_t count = 0;
+    *answers = false;
+    g_autofree char *folded = g_utf8_validate(name, -1, NULL) ? g_utf8_strdown(name, -1) : g_strdup("");
+    if (!counted(store, "SELECT count(*) FROM domain WHERE mail_host = $1 OR alias_domain = $1", folded, &count, error))
+        return false;
+    *answers = count > 0;
+    return true;
+}
+
 static bool free_name(Store *store, const char *name, GError **error)
 {
-    int64_t taken = 0;
-    if (!counted(store, "SELECT count(*) FROM domain WHERE mail_host = $1 OR alias_domain = $1", name, &taken, error))
-        return false;
-    return taken == 0 ||
-           fail(error, FAIL_EXISTS, "the domain %s exists already, as a domain or as the alias of one", name);
+    bool taken;
+    return domain_answers(store, name, &taken, error) &&
+           (!taken || fail(error, FAIL_EXISTS, "the domain %s exists already, as a domain or as the alias of one",
+                           name));
 }
 
 static bool insert(Store *store, const char *name, const char *description, GError **error)

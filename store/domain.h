@@ -19,6 +19,8 @@ GPtrArray *domain_all(Store *store, GError **error); /* of Domain, freed with th
 bool domain_set_alias(Store *store, const char *mail_host, const char *alias_domain, GError **error);
 bool domain_set_description(Store *store, const char *mail_host, const char *description, GError **error);
 Domain *domain_find(Store *store, const char *mail_host, GError **error); /* FAIL_MISSING */
+/* Is there a domain with this name, its own or its alias? One look-up by index. */
+bool domain_answers(Store *store, const char *name, bool *answers, GError **error);
 
 /* The users who own a domain. */
 bool domain_add_owner(Store *store, const char *mail_host, const char *user_id, GError **error);

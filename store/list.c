@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "store/email.h"
+#include "store/password.h"
 #include "store/store_internal.h"
 
 #define REMOVE_ROWS 10000 /* a transaction, so that others are not kept waiting */
@@ -207,26 +208,6 @@ bool list_key(Store *store, const char *list_id, int64_t *key, GError **error)
 
 /* ---- making and removing ---- */
 
-typedef struct Style {
-    const char *name, *mailman_name;
-    const char *settings[8]; /* name, value, ... */
-} Style;
-
-static const Style styles[] = {
-    {"discussion", "legacy-default", {NULL}},
-    {"announce", "legacy-announce", {"allow_list_posts", "no", "default_member_action", "hold", NULL}},
-    {"private", "private-default", {"advertised", "no", "archive_policy", "private", NULL}},
-};
-
-static const Style *style_find(const char *name, GError **error)
-{
-    for (size_t i = 0; i < G_N_ELEMENTS(styles); i++)
-        if (!name || strcmp(styles[i].name, name) == 0 || strcmp(styles[i].mailman_name, name) == 0)
-            return &styles[i];
-    fail(error, FAIL_NEVER, "there is no style \"%s\"; there are: discussion, announce, private", name);
-    return NULL;
-}
-
 static bool domain_known(Store *store, const char *mail_host, GError **error)
 {
     g_autoptr(Query) query = query_open(store, error, "SELECT 1 FROM domain WHERE mail_host = $1", TEXT(mail_host));
@@ -246,7 +227,7 @@ static bool insert_setting(Store *store, int64_t key, const char *name, const ch
                      INTEGER(key), TEXT(name), TEXT(value));
 }
 
-static bool insert_list(Store *store, const char *name, const char *host, const Style *style, GError **error)
+static bool insert_list(Store *store, const char *name, const char *host, GError **error)
 {
     g_autofree char *list_id = g_strconcat(name, ".", host, NULL);
     store_changed(store);
@@ -259,9 +240,6 @@ static bool insert_list(Store *store, const char *name, const char *host, const 
         return false;
     if (added == 0)
         return fail(error, FAIL_EXISTS, "a list with the List-Id %s exists already", list_id);
-    for (const char *const *setting = style->settings; *setting; setting += 2)
-        if (!insert_setting(store, key, setting[0], setting[1], error))
-            return false;
     for (Role role = ROLE_MEMBER; role <= ROLE_NONMEMBER; role++)
         if (!query_run(store, error, NULL, "INSERT INTO member_total (list, role, total) VALUES ($1, $2, 0)",
                        INTEGER(key), INTEGER(role)))
@@ -284,17 +262,16 @@ static bool name_allowed(const char *name, GError **error)
                       name);
 }
 
-List *list_create(Store *store, const char *posting_address, const char *style, GError **error)
+List *list_create(Store *store, const char *posting_address, GError **error)
 {
-    const Style *found = style_find(style, error);
-    g_autofree char *key = found ? email_folded_checked(posting_address, error) : NULL;
+    g_autofree char *key = email_folded_checked(posting_address, error);
     char *name = key ? strchr(key, ' ') : NULL;
     if (name)
         *name++ = 0;
     Write write;
     if (!name || !name_allowed(name, error) || !write_begin(store, &write, error))
         return NULL;
-    bool ok = insert_list(store, name, key, found, error);
+    bool ok = insert_list(store, name, key, error);
     if (!write_end(store, &write, ok, error))
         return NULL;
     g_autofree char *list_id = g_strconcat(name, ".", key, NULL);
@@ -368,6 +345,10 @@ static bool write_setting(Store *store, const char *list_id, const char *name, c
     if (!list || !list_key(store, list->list_id, &key, error))
         return false;
     g_autofree char *kept = value ? list_setting_canonical(setting, value, error) : NULL;
+    if (kept && *kept && setting->type == SETTING_PASSWORD) {
+        g_autofree char *password = g_steal_pointer(&kept);
+        kept = password_hash(password, error);
+    }
     g_autofree char *fallback = list_setting_fallback(setting, list->list_name);
     if (value && !kept)
         return false;

@@ -119,19 +119,18 @@ char *list_get(const List *list, const char *name, GError **error);
 
 /* The row of a setting; FAIL_MISSING: there is no such. */
 const ListSetting *list_setting_find(const char *name, GError **error);
-/* Checks a value and returns it as it is kept, g_free(); NULL with FAIL_NEVER, which names what is allowed. */
+/* Checks a value and returns it as list_get() would, g_free(); NULL with FAIL_NEVER, which names what is allowed. A
+ * password comes back as it is; list_set() keeps its hash. */
 char *list_setting_canonical(const ListSetting *setting, const char *value, GError **error);
 
 /* Checks and stores one setting. FAIL_NEVER names what is allowed. */
 bool list_set(Store *store, const char *list_id, const char *name, const char *value, GError **error);
 bool list_reset(Store *store, const char *list_id, const char *name, GError **error);
 
-/* style: discussion (legacy-default; NULL too), announce (legacy-announce),
- * private (private-default). Unlike Mailman, announce holds members' posts.
- * FAIL_EXISTS: there is one with that address or List-Id; FAIL_MISSING: the
- * domain is not known; FAIL_NEVER: the name has characters that file names and
- * headers should not have or over LIST_LOCAL_MAX octets, or there is no such style. */
-List *list_create(Store *store, const char *posting_address, const char *style, GError **error);
+/* Makes a list with the default of each setting. FAIL_EXISTS: there is one with that address or List-Id; FAIL_MISSING:
+ * the domain is not known; FAIL_NEVER: the name has characters that file names and headers should not have, or over
+ * LIST_LOCAL_MAX octets. */
+List *list_create(Store *store, const char *posting_address, GError **error);
 /* Outside a transaction the members of a large list go first, some at a time: interrupted, the list is there with
  * the others. */
 bool list_remove(Store *store, const char *list_id, GError **error);

@@ -6,7 +6,6 @@
 #include "base/fail.h"
 #include "base/mailbox.h"
 #include "store/list.h"
-#include "store/password.h"
 #include "store/store_internal.h"
 
 #define DAY INT64_C(86400000000)
@@ -421,8 +420,6 @@ char *list_setting_canonical(const ListSetting *setting, const char *value, GErr
         return canonical_choice(setting, value, error);
     case SETTING_WORDS:
         return canonical_words(setting, value, error);
-    case SETTING_PASSWORD:
-        return *value ? password_hash(value, error) : g_strdup("");
     default:
         return canonical_text(setting, value, error);
     }

@@ -23,7 +23,7 @@ typedef struct TransactionParts {
     char *message_id;
     GBytes *head, *body;
     const Draft *first; /* NULL: none yet */
-    Lists *lists;
+    Fragments *fragments;
     Partial partial;
     bool is_partial, loops;
 } TransactionParts;
@@ -114,7 +114,7 @@ static FragmentAnswer decide(const TransactionParts *shared, const LmtpRecipient
     FragmentOffer offer = {address->list_id, shared->transaction->sender, &shared->partial,
                            g_bytes_get_size(shared->transaction->message)};
     g_autoptr(GError) error = NULL;
-    if (!lists_decide(shared->lists, &offer, &answer, &error))
+    if (!fragments_decide(shared->fragments, &offer, &answer, &error))
         answer.refusal = g_strdup("451 4.3.0 The database cannot be used now; try again later");
     return answer;
 }
@@ -131,7 +131,8 @@ static void add_entry(Entries *entries, TransactionParts *shared, guint place)
     g_free(answer.key);
 }
 
-Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const char *hostname, Lists *lists)
+Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const char *hostname,
+                     Fragments *fragments)
 {
     guint recipients = transaction->recipients->len;
     Entries *entries = g_new0(Entries, 1);
@@ -139,7 +140,7 @@ Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const
     entries->of = g_new0(size_t, recipients);
     entries->refusals = g_new0(char *, recipients);
     entries->recipients = recipients;
-    TransactionParts shared = {.transaction = transaction, .peer = peer, .lists = lists};
+    TransactionParts shared = {.transaction = transaction, .peer = peer, .fragments = fragments};
     read_message(&shared, hostname);
     g_autoptr(GHashTable) seen = recipients > 1 ? g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL) : NULL;
     for (guint i = 0; i < recipients; i++) {

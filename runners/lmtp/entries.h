@@ -11,7 +11,7 @@
 #include <glib.h>
 
 #include "net/lmtp_server.h"
-#include "runners/lmtp/lists.h"
+#include "runners/lmtp/fragments.h"
 #include "switchboard/intake.h"
 
 typedef struct Entries {
@@ -26,6 +26,7 @@ typedef struct Entries {
 
 /* The recipients' data are ListAddresses. peer is KEY_PEER; hostname stands
  * in the Message-ID that is made. */
-Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const char *hostname, Lists *lists);
+Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const char *hostname,
+                     Fragments *fragments);
 void entries_free(Entries *entries);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Entries, entries_free)

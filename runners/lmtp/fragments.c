@@ -22,6 +22,7 @@ typedef struct LetIn {
 
 struct Fragments {
     const Config *config;
+    Lists *lists;
     GHashTable *let_in; /* key -> LetIn */
     FragmentCount waiting; /* of this host */
     int64_t since;         /* octets let in since that count */
@@ -36,10 +37,11 @@ static void let_in_free(gpointer data)
     g_free(set);
 }
 
-Fragments *fragments_new(const Config *config)
+Fragments *fragments_new(const Config *config, Lists *lists)
 {
     Fragments *fragments = g_new0(Fragments, 1);
     fragments->config = config;
+    fragments->lists = lists;
     fragments->let_in = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, let_in_free);
     return fragments;
 }
@@ -177,8 +179,8 @@ static bool admit(Fragments *fragments, Store *store, const FragmentOffer *offer
     return true;
 }
 
-bool fragments_decide(Fragments *fragments, Store *store, const FragmentOffer *offer, FragmentAnswer *answer,
-                      GError **error)
+static bool decide(Fragments *fragments, Store *store, const FragmentOffer *offer, FragmentAnswer *answer,
+                   GError **error)
 {
     const Partial *partial = offer->partial;
     *answer = (FragmentAnswer){0};
@@ -202,4 +204,17 @@ bool fragments_decide(Fragments *fragments, Store *store, const FragmentOffer *o
     if (!told || answer->refusal)
         g_clear_pointer(&answer->key, g_free);
     return told;
+}
+
+bool fragments_decide(Fragments *fragments, const FragmentOffer *offer, FragmentAnswer *answer, GError **error)
+{
+    g_autoptr(GError) why = NULL;
+    Store *store = lists_store(fragments->lists, error);
+    if (!store)
+        return false;
+    if (decide(fragments, store, offer, answer, &why))
+        return true;
+    lists_give_up(fragments->lists, why);
+    g_propagate_error(error, g_steal_pointer(&why));
+    return false;
 }

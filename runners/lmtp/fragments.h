@@ -11,12 +11,12 @@
 
 #include "base/config.h"
 #include "mail/partial.h"
-#include "store/store.h"
+#include "runners/lists.h"
 
 typedef struct Fragments Fragments;
 
-/* config is borrowed. */
-Fragments *fragments_new(const Config *config);
+/* config and lists are borrowed. */
+Fragments *fragments_new(const Config *config, Lists *lists);
 void fragments_free(Fragments *fragments);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Fragments, fragments_free)
 
@@ -33,6 +33,5 @@ typedef struct FragmentAnswer {
     char *key, *refusal;
 } FragmentAnswer;
 
-/* False: it cannot be told now. */
-bool fragments_decide(Fragments *fragments, Store *store, const FragmentOffer *offer, FragmentAnswer *answer,
-                      GError **error);
+/* FAIL_LATER: it cannot be told now. */
+bool fragments_decide(Fragments *fragments, const FragmentOffer *offer, FragmentAnswer *answer, GError **error);

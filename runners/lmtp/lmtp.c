@@ -19,7 +19,7 @@
 #include "runners/lmtp/brake.h"
 #include "runners/lmtp/commit.h"
 #include "runners/lmtp/entries.h"
-#include "runners/lmtp/lists.h"
+#include "runners/lmtp/fragments.h"
 
 #define ERRORS_LIMIT 20
 #define ENTRY_MEMORY 2304 /* octets of an entry that is being stored, besides its texts and the message (measured) */
@@ -33,13 +33,13 @@ typedef struct Lmtp {
     Listener *listener;
     LmtpServer *server;
     Lists *lists;
+    Fragments *fragments;
     Commit *commit;
     Brake *brake;
     struct timeval brake_delay;
     struct event *committed;
     struct event *turn_end; /* comes after all that this turn of the loop has to do */
     const char *hostname;
-    bool takes_requests; /* somebody works the queue command */
     uint64_t min_free;
     int spool_fd; /* the loop's own view of the spool, for its free space */
     uint64_t free_space;
@@ -117,27 +117,13 @@ static size_t memory_for(const LmtpSession *session, const LmtpRecipient *recipi
     return ENTRY_MEMORY + parts + metadata;
 }
 
-/* Requests that nobody works would lie in their queue for ever, and who sent one would wait for an answer. Posts wait,
- * and so do bounces, whose address every copy bears: who stops those runners means to start them again. */
-static bool is_taken(const Lmtp *lmtp, const ListAddress *address)
-{
-    switch (address->to) {
-    case LIST_ADDRESS_POSTING:
-    case LIST_ADDRESS_OWNER:
-    case LIST_ADDRESS_BOUNCES:
-        return true;
-    default:
-        return lmtp->takes_requests;
-    }
-}
-
 static const char *on_recipient(LmtpSession *session, LmtpRecipient *recipient, void *data)
 {
     Lmtp *lmtp = data;
     const LmtpClient *client = lmtp_session_data(session);
     g_autoptr(GError) error = NULL;
     recipient->data = lists_find(lmtp->lists, recipient->address, &error);
-    if (recipient->data && is_taken(lmtp, recipient->data)) {
+    if (recipient->data && lists_takes(lmtp->lists, recipient->data)) {
         recipient->size = memory_for(session, recipient);
         return NULL;
     }
@@ -228,7 +214,7 @@ static void on_message(LmtpSession *session, LmtpTransaction *transaction, void 
     LmtpJob *job = g_new0(LmtpJob, 1);
     job->client = g_rc_box_acquire(client);
     job->transaction = transaction;
-    job->entries = entries_new(transaction, peer, lmtp->hostname, lmtp->lists);
+    job->entries = entries_new(transaction, peer, lmtp->hostname, lmtp->fragments);
     job->commit = (CommitJob){.entries = job->entries->group, .count = job->entries->count, .data = job};
     if (job->entries->count == 0) {
         answer(lmtp, job); /* nobody takes it */
@@ -394,10 +380,10 @@ static bool lmtp_start(Listener *listener, GError **error)
     lmtp->listener = listener;
     lmtp->hostname = config_string(config, "site", "hostname");
     lmtp->min_free = config_size(config, "spool", "min_free");
-    lmtp->takes_requests = queue_is_worked(config, "command");
     lmtp->spool_fd = own_fd;
     lmtp->server = lmtp_server_new(lmtp->hostname, &limits, &handler, lmtp);
     lmtp->lists = lists_new(config);
+    lmtp->fragments = fragments_new(config, lmtp->lists);
     lmtp->commit = g_steal_pointer(&commit);
     int64_t delay = config_duration(config, "lmtp", "in_flow_delay");
     lmtp->brake_delay = (struct timeval){delay / CLOCK_SECOND, delay % CLOCK_SECOND};
@@ -418,6 +404,7 @@ static void lmtp_stop(Listener *listener)
     event_free(lmtp->turn_end);
     commit_free(lmtp->commit);
     brake_free(lmtp->brake);
+    fragments_free(lmtp->fragments);
     lists_free(lmtp->lists);
     lmtp_server_free(lmtp->server);
     close(lmtp->spool_fd);

@@ -32,7 +32,7 @@ static const ConfigKey keys[] = {
      .about = "How long each reply is held then; 0 never holds one."},
     {"verp_delimiter", STRING("+"),
      .about = "What separates the parts of a bounce address: list-bounces+member=example.org@lists.example.com.",
-     .readers = "bounces command digest in pipeline"},
+     .readers = "bounces command digest in mta pipeline"},
     {.name = NULL},
 };
 

@@ -9,6 +9,7 @@
 #include "lists/digest_send.h"
 #include "lists/held_notice.h"
 #include "lists/held_post.h"
+#include "lists/mta_maps.h"
 
 #define MINUTE (60 * CLOCK_SECOND)
 #define HOUR (60 * MINUTE)
@@ -133,6 +134,22 @@ static bool forget_records(const JobPlace *place, int64_t *done, GError **error)
     return store_expire(place->store, keep, error) && outbox_expire(place->store, place->now - keep, error);
 }
 
+/* Only after something changed in the database that lists are read from. */
+static bool write_mta_maps(const JobPlace *place, int64_t *done, GError **error)
+{
+    static int64_t written; /* for this state of the database; 0: none */
+    const char *directory = config_string(place->config, "mta", "maps_directory");
+    int64_t version = directory ? store_version(place->store) : written;
+    if (version == written)
+        return true;
+    bool exim = g_str_equal(config_string(place->config, "mta", "maps_format"), "exim");
+    if (!mta_maps_write(place->store, place->config, exim ? MTA_EXIM : MTA_POSTFIX, directory, error))
+        return false;
+    written = version;
+    (*done)++;
+    return true;
+}
+
 const TimerJob timer_jobs[] = {
     {"outbox", MINUTE, "entries", flush_outbox},
     {"held-notices", MINUTE, "posts", tell_gathered},
@@ -143,6 +160,7 @@ const TimerJob timer_jobs[] = {
     {"tickets", HOUR, "tickets", expire_tickets},
     {"autoresponses", DAY, "records", expire_answers},
     {"records", HOUR, "records", forget_records},
+    {MTA_MAPS_JOB, MINUTE, "times", write_mta_maps},
     {"reminders", 0, "reminded-of", remind},
     {NULL, 0, NULL, NULL},
 };

@@ -132,9 +132,10 @@ typedef struct Refusal {
     "auth_mechanisms of scram-sha-256 and scram-sha-1 alone, or auth_in_clear = yes"
 #define DURATION_ALLOWED "a time such as 500ms, 30s, 5m, 36h, 5d (a number alone is seconds)"
 #define SECTIONS \
-    "[site], [spool], [store], [master], [runner.NAME], [lmtp], [pipeline], [external.NAME], [dkim.NAME], [rules], " \
+    "[site], [style.NAME], [spool], [store], [master], [runner.NAME], [lmtp], [pipeline], [external.NAME], " \
+    "[dkim.NAME], [rules], " \
     "[handlers], [dns], [out], [transport.NAME], [reply.NAME], [bounces], [archive], [archiver.NAME], [digest], " \
-    "[defragment], [rest], [task]"
+    "[defragment], [rest], [task], [mta]"
 #define RUNNER_KEYS "start, instances, command, queue, listen"
 
 static const Refusal refusals[] = {

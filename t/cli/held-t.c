@@ -43,7 +43,7 @@ static void site_set_up(Site *site, gconstpointer data)
     site->spool = spool_open(site->spool_path, &error);
     g_assert_no_error(error);
     g_assert_true(domain_create(site->store, "example.com", NULL, &error));
-    g_autoptr(List) list = list_create(site->store, LIST_ADDRESS, "discussion", &error);
+    g_autoptr(List) list = list_create(site->store, LIST_ADDRESS, &error);
     g_assert_no_error(error);
 }
 

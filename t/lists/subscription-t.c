@@ -303,7 +303,7 @@ static void test_daily_limit(World *world, const void *data)
 static void test_long_name(World *world, const void *data)
 {
     GError *error = NULL;
-    g_autoptr(List) list = list_create(world->store, "announcements-of-all-the-departments@example.com", NULL, &error);
+    g_autoptr(List) list = list_create(world->store, "announcements-of-all-the-departments@example.com", &error);
     g_assert_no_error(error);
     g_auto(Subscription) made = {0};
     g_autoptr(Work) work = world_work(world);

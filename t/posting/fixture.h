@@ -28,7 +28,7 @@ static inline void bench_set_up(Bench *bench, gconstpointer data)
     bench->store = store_open("sqlite", bench->path, true, &error);
     g_assert_no_error(error);
     g_assert_true(domain_create(bench->store, "example.com", NULL, &error));
-    bench->list = list_create(bench->store, "test@example.com", "discussion", &error);
+    bench->list = list_create(bench->store, "test@example.com", &error);
     g_assert_no_error(error);
     g_assert_true(member_add(bench->store, "test.example.com", ROLE_MEMBER, "Anne@example.org", "Anne", NULL, &error));
     g_assert_true(member_add(bench->store, "test.example.com", ROLE_MEMBER, "bart@example.org", NULL, NULL, &error));

@@ -24,7 +24,7 @@ int EVP_DigestUpdate(EVP_MD_CTX *sum, const void *octets, size_t length)
 }
 
 /* Of parts of messages alone. */
-bool lists_decide(Lists *lists, const FragmentOffer *offer, FragmentAnswer *answer, GError **error)
+bool fragments_decide(Fragments *fragments, const FragmentOffer *offer, FragmentAnswer *answer, GError **error)
 {
     g_assert_not_reached();
 }

@@ -150,7 +150,7 @@ static void test_new_list(LmtpRig *rig, gconstpointer data)
     client_say(fd, "MAIL FROM:<a@example.org>\r\nRCPT TO:<new@example.com>\r\n");
     client_expect(fd, "550 5.1.1");
     g_autoptr(Store) store = store_open("sqlite", rig->database, false, NULL);
-    g_autoptr(List) list = list_create(store, "new@example.com", "discussion", NULL);
+    g_autoptr(List) list = list_create(store, "new@example.com", NULL);
     client_say(fd, "RCPT TO:<new@example.com>\r\n");
     client_expect(fd, "250 2.1.5");
     g_assert_true(list_remove(store, "new.example.com", NULL));

@@ -24,7 +24,7 @@ static void make_store(LmtpRig *rig)
     g_autoptr(Store) store = store_open("sqlite", rig->database, true, &error);
     g_assert_no_error(error);
     g_assert_true(domain_create(store, "example.com", NULL, &error));
-    g_autoptr(List) list = list_create(store, "test@example.com", "discussion", &error);
+    g_autoptr(List) list = list_create(store, "test@example.com", &error);
     g_assert_no_error(error);
 }
 

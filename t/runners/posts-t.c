@@ -52,7 +52,7 @@ static void set_up(Test *test, gconstpointer data)
     test->store = store_open("sqlite", test->database, true, &error);
     g_assert_no_error(error);
     g_assert_true(domain_create(test->store, "example.com", NULL, &error));
-    g_autoptr(List) list = list_create(test->store, "test@example.com", "discussion", &error);
+    g_autoptr(List) list = list_create(test->store, "test@example.com", &error);
     g_assert_no_error(error);
     g_assert_true(member_add(test->store, "test.example.com", ROLE_MEMBER, "anne@example.org", NULL, NULL, NULL));
     g_assert_true(member_add(test->store, "test.example.com", ROLE_OWNER, "olga@example.org", NULL, NULL, NULL));

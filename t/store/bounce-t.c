@@ -283,7 +283,7 @@ static void test_reset(Fixture *fixture, const void *data)
     };
     Store *store = fixture->store;
     GError *error = NULL;
-    g_autoptr(List) other = list_create(store, "other@example.com", NULL, &error);
+    g_autoptr(List) other = list_create(store, "other@example.com", &error);
     assert_ok(member_add(store, other->list_id, ROLE_MEMBER, "anne@example.org", NULL, NULL, &error), error);
     g_autoptr(Member) anne = member_find(store, other->list_id, ROLE_MEMBER, "anne@example.org", &error);
     note(store, "anne@example.org", NOW, 25, 1);

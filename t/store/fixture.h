@@ -72,7 +72,7 @@ static inline void fixture_open_list(Fixture *fixture, const void *data)
     fixture_open(fixture, data);
     GError *error = NULL;
     assert_ok(domain_create(fixture->store, "example.com", NULL, &error), error);
-    g_autoptr(List) list = list_create(fixture->store, "test@example.com", "discussion", &error);
+    g_autoptr(List) list = list_create(fixture->store, "test@example.com", &error);
     g_assert_no_error(error);
 }
 

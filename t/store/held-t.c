@@ -91,7 +91,7 @@ static void assert_each(Fixture *fixture, const char *list_id, const char *expec
 static void test_each(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
-    list_free(list_create(fixture->store, "other@example.com", NULL, &error));
+    list_free(list_create(fixture->store, "other@example.com", &error));
     hold(fixture, LIST, "a", 1);
     hold(fixture, "other.example.com", "b", 1);
     hold(fixture, LIST, "c", 1);

@@ -69,7 +69,7 @@ static int make_keys_ahead(const char *path)
 {
     g_autoptr(Store) store = store_open(fixture_driver(), path, false, NULL);
     g_autoptr(List) list = store && domain_create(store, "example.com", NULL, NULL)
-                               ? list_create(store, "test@example.com", NULL, NULL) : NULL;
+                               ? list_create(store, "test@example.com", NULL) : NULL;
     return list && member_add(store, list->list_id, ROLE_MEMBER, "a@example.org", NULL, NULL, NULL) &&
            member_add(store, list->list_id, ROLE_MEMBER, "b@example.org", NULL, NULL, NULL) ? 0 : 1;
 }

@@ -83,7 +83,7 @@ static void test_create(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
     int64_t before = clock_now();
-    g_autoptr(List) list = list_create(fixture->store, "Some-Talk@Example.COM", "discussion", &error);
+    g_autoptr(List) list = list_create(fixture->store, "Some-Talk@Example.COM", &error);
     g_assert_no_error(error);
     g_assert_cmpint(strlen(list->id), ==, STORE_ID_SIZE - 1);
     g_assert_cmpstr(list->list_id, ==, "some-talk.example.com");
@@ -100,14 +100,11 @@ static void test_create(Fixture *fixture, const void *data)
 static void test_create_refused(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
-    g_assert_null(list_create(fixture->store, "TEST@example.com", "discussion", &error));
+    g_assert_null(list_create(fixture->store, "TEST@example.com", &error));
     assert_failed(FAIL_EXISTS, error);
-    g_assert_null(list_create(fixture->store, "x@example.org", "discussion", &error));
+    g_assert_null(list_create(fixture->store, "x@example.org", &error));
     g_assert_nonnull(strstr(error->message, "listrunner domain create example.org"));
     assert_failed(FAIL_MISSING, error);
-    g_assert_null(list_create(fixture->store, "x@example.com", "newsletter", &error));
-    g_assert_nonnull(strstr(error->message, "discussion, announce, private"));
-    assert_failed(FAIL_NEVER, error);
     static const char *const wrong[] = {"",
                                         "x",
                                         "@example.com",
@@ -122,13 +119,13 @@ static void test_create_refused(Fixture *fixture, const void *data)
                                         "\303\274@example.com",
                                         NULL};
     for (const char *const *address = wrong; *address; address++) {
-        g_assert_null(list_create(fixture->store, *address, "discussion", &error));
+        g_assert_null(list_create(fixture->store, *address, &error));
         assert_failed(FAIL_NEVER, error);
     }
     /* Two addresses with one List-Id. */
     assert_ok(domain_create(fixture->store, "b.example.com", NULL, &error), error);
-    g_autoptr(List) list = list_create(fixture->store, "a.b@example.com", "discussion", &error);
-    g_assert_null(list_create(fixture->store, "a@b.example.com", "discussion", &error));
+    g_autoptr(List) list = list_create(fixture->store, "a.b@example.com", &error);
+    g_assert_null(list_create(fixture->store, "a@b.example.com", &error));
     assert_failed(FAIL_EXISTS, error);
 }
 
@@ -144,7 +141,7 @@ static void test_short(Fixture *fixture, const void *data)
         for (size_t at = 1; at < length; at += 3)
             name[at] = "+=-.~_"[at % 6];
         address = g_strconcat(name, "@example.com", NULL);
-        g_autoptr(List) list = list_create(fixture->store, address, NULL, &error);
+        g_autoptr(List) list = list_create(fixture->store, address, &error);
         if (length > LIST_LOCAL_MAX) {
             assert_failed(FAIL_NEVER, error);
             break;
@@ -183,29 +180,11 @@ static void test_short_taken(Fixture *fixture, const void *data)
     g_autoptr(List) list = list_by_id(fixture->store, LIST, &error);
     g_autofree char *brief = list_local(list, NULL, 0), *address = g_strconcat(brief, "@example.com", NULL);
     g_autofree char *found = NULL;
-    g_autoptr(List) named = list_create(fixture->store, address, NULL, &error);
+    g_autoptr(List) named = list_create(fixture->store, address, &error);
     g_assert_no_error(error);
     bool exists;
     assert_ok(list_exists(fixture->store, brief, "example.com", &exists, &found, &error), error);
     g_assert_cmpstr(found, ==, named->list_id);
-}
-
-static void test_styles(Fixture *fixture, const void *data)
-{
-    GError *error = NULL;
-    g_autoptr(List) talk = list_create(fixture->store, "talk@example.com", "legacy-default", &error);
-    g_assert_cmpint(talk->default_member_action, ==, ACTION_DEFER);
-    g_assert_cmpint(talk->default_nonmember_action, ==, ACTION_HOLD);
-    g_assert_true(talk->advertised && talk->allow_list_posts);
-    g_assert_cmpint(talk->archive_policy, ==, ARCHIVE_PUBLIC);
-    g_autoptr(List) news = list_create(fixture->store, "news@example.com", "announce", &error);
-    g_assert_cmpint(news->default_member_action, ==, ACTION_HOLD);
-    g_assert_false(news->allow_list_posts);
-    g_autoptr(List) closed = list_create(fixture->store, "closed@example.com", "private-default", &error);
-    g_assert_false(closed->advertised);
-    g_assert_cmpint(closed->archive_policy, ==, ARCHIVE_PRIVATE);
-    g_autoptr(List) usual = list_create(fixture->store, "usual@example.com", NULL, &error);
-    g_assert_cmpint(usual->default_member_action, ==, ACTION_DEFER);
 }
 
 static void test_find(Fixture *fixture, const void *data)
@@ -257,7 +236,7 @@ static void test_remove(Fixture *fixture, const void *data)
     g_assert_false(list_remove(fixture->store, LIST, &error));
     assert_failed(FAIL_MISSING, error);
     /* One of the same name starts anew. */
-    g_autoptr(List) list = list_create(fixture->store, "test@example.com", NULL, &error);
+    g_autoptr(List) list = list_create(fixture->store, "test@example.com", &error);
     int64_t count;
     assert_ok(member_count(fixture->store, LIST, ROLE_MEMBER, &count, &error), error);
     g_assert_cmpint(count, ==, 0);
@@ -319,8 +298,8 @@ static void test_each(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
     assert_ok(domain_create(fixture->store, "a.org", NULL, &error), error);
-    list_free(list_create(fixture->store, "zoo@a.org", NULL, &error));
-    list_free(list_create(fixture->store, "bee@a.org", NULL, &error));
+    list_free(list_create(fixture->store, "zoo@a.org", &error));
+    list_free(list_create(fixture->store, "bee@a.org", &error));
     g_assert_no_error(error);
     g_autofree char *all = each(fixture->store, NULL, 9), *two = each(fixture->store, NULL, 2);
     g_autofree char *some = each(fixture->store, "A.org", 9), *none = each(fixture->store, "none.org", 9);
@@ -351,7 +330,7 @@ static void test_message_id(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
     bool known = true;
-    g_autoptr(List) other = list_create(fixture->store, "other@example.com", NULL, &error);
+    g_autoptr(List) other = list_create(fixture->store, "other@example.com", &error);
     assert_ok(list_record_message_id(fixture->store, LIST, "<1@x>", "aa", 5, &known, &error), error);
     g_assert_false(known);
     assert_ok(list_record_message_id(fixture->store, LIST, "<1@x>", "aa", 5, &known, &error), error);
@@ -411,7 +390,6 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/list/create-refused", test_create_refused);
     TEST_WITH_LIST("/list/short", test_short);
     TEST_WITH_LIST("/list/short-taken", test_short_taken);
-    TEST_WITH_LIST("/list/styles", test_styles);
     TEST_WITH_LIST("/list/find", test_find);
     TEST_WITH_LIST("/list/exists", test_exists);
     TEST_WITH_LIST("/list/remove", test_remove);

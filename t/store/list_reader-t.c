@@ -32,7 +32,7 @@ static void fill(const Test *test)
     g_autoptr(Store) store = store_open("sqlite", test->path, true, &error);
     g_assert_no_error(error);
     g_assert_true(domain_create(store, "example.com", NULL, NULL));
-    g_autoptr(List) list = list_create(store, "test@example.com", NULL, &error);
+    g_autoptr(List) list = list_create(store, "test@example.com", &error);
     g_assert_no_error(error);
     g_assert_true(list_set(store, LIST, "subject_prefix", "[T] ", NULL));
     g_assert_true(member_add(store, LIST, ROLE_MEMBER, "bart@example.org", "Bart", &preferences_unset, NULL));

@@ -17,7 +17,7 @@ static void add(Fixture *fixture, const char *list, Role role, const char *addre
 static void fill(Fixture *fixture)
 {
     GError *error = NULL;
-    g_autoptr(List) other = list_create(fixture->store, "other@example.com", "discussion", &error);
+    g_autoptr(List) other = list_create(fixture->store, "other@example.com", &error);
     g_assert_no_error(error);
     add(fixture, LIST, ROLE_MEMBER, "anne@example.org", "Anne");
     add(fixture, LIST, ROLE_MEMBER, "bart@example.org", "Bart");

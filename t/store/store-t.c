@@ -111,7 +111,7 @@ static void test_corrupt(Fixture *fixture, const void *data)
         return;
     GError *error = NULL;
     assert_ok(domain_create(fixture->store, "example.com", NULL, &error), error);
-    g_autoptr(List) list = list_create(fixture->store, "test@example.com", NULL, &error);
+    g_autoptr(List) list = list_create(fixture->store, "test@example.com", &error);
     assert_ok(store_begin(fixture->store, &error), error);
     for (int i = 0; i < 2000; i++) {
         g_autofree char *address = g_strdup_printf("member%d@example.org", i);
@@ -241,7 +241,7 @@ static void test_refusal_keeps_transaction(Fixture *fixture, const void *data)
     assert_ok(domain_create(fixture->store, "a.example", NULL, &error), error);
     g_assert_false(domain_create(fixture->store, "A.example", NULL, &error));
     assert_failed(FAIL_EXISTS, error);
-    g_assert_null(list_create(fixture->store, "x@b.example", NULL, &error));
+    g_assert_null(list_create(fixture->store, "x@b.example", &error));
     assert_failed(FAIL_MISSING, error);
     assert_ok(store_commit(fixture->store, &error), error);
     g_assert_true(is_domain(fixture->store, "a.example"));
@@ -336,7 +336,7 @@ static void test_effect_at_once(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
     assert_ok(domain_create(fixture->store, "example.com", NULL, &error), error);
-    g_autoptr(List) list = list_create(fixture->store, "test@example.com", NULL, &error);
+    g_autoptr(List) list = list_create(fixture->store, "test@example.com", &error);
     for (int i = 0; i < 4; i++)
         if (fork() == 0) {
             Store *store = fixture_connect(fixture, NULL);
@@ -401,7 +401,7 @@ static void test_expire(Fixture *fixture, const void *data)
     GError *error = NULL;
     bool known;
     assert_ok(domain_create(fixture->store, "example.com", NULL, &error), error);
-    g_autoptr(List) list = list_create(fixture->store, "test@example.com", NULL, &error);
+    g_autoptr(List) list = list_create(fixture->store, "test@example.com", &error);
     assert_ok(store_begin(fixture->store, &error), error);
     for (int n = 0; n < 25000; n++) {
         char entry[16];
@@ -441,7 +441,7 @@ static void test_version(Fixture *fixture, const void *data)
     assert_ok(domain_create(other, "never.example", NULL, &error), error);
     store_rollback(other);
     g_assert_cmpint(store_version(fixture->store), ==, third);
-    g_autoptr(List) list = list_create(other, "x@mine.example", NULL, &error);
+    g_autoptr(List) list = list_create(other, "x@mine.example", &error);
     g_assert_no_error(error);
     int64_t fourth = store_version(fixture->store);
     g_assert_cmpint(fourth, !=, third);
@@ -537,7 +537,7 @@ static void test_killed(Fixture *fixture, const void *data)
     int ready[2];
     g_assert_cmpint(pipe(ready), ==, 0);
     assert_ok(domain_create(fixture->store, "example.com", NULL, &error), error);
-    g_autoptr(List) list = list_create(fixture->store, "test@example.com", NULL, &error);
+    g_autoptr(List) list = list_create(fixture->store, "test@example.com", &error);
     pid_t child = fork();
     if (child == 0) {
         Store *other = fixture_connect(fixture, NULL);
@@ -572,7 +572,7 @@ static void test_full(Fixture *fixture, const void *data)
         return;
     GError *error = NULL;
     assert_ok(domain_create(fixture->store, "example.com", NULL, &error), error);
-    g_autoptr(List) list = list_create(fixture->store, "test@example.com", NULL, &error);
+    g_autoptr(List) list = list_create(fixture->store, "test@example.com", &error);
     void *connection = store_connection(fixture->store);
     assert_ok(store_sqlite.script(connection, "PRAGMA max_page_count = 60", &error), error);
     assert_ok(store_begin(fixture->store, &error), error);

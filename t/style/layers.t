@@ -36,6 +36,7 @@ LAYERS = {
                          "runners/copies.h"],
     "runners/blocks": ["base/", "switchboard/", "posting/", "runners/blocks", "runners/copies.h"],
     "runners/copies": ["base/", "mail/", "posting/", "runners/copies"],
+    "runners/lists": ["base/", "mail/", "net/mx.h", "store/", "switchboard/spool.h", "runners/lists"],
     "runners/listener": ["base/", "net/", "runners/server.h", "runners/listener"],
     "runners/server": ["base/", "runners/process.h", "runners/server"],
     "runners/http": ["base/", "runners/server.h", "runners/http"],
@@ -43,7 +44,7 @@ LAYERS = {
 # A runner sees all that is below it, the skeletons, and its own folder.
 RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists/", "runners/runner.h",
           "runners/process.h", "runners/sweep.h",
-          "runners/listener.h", "runners/http.h", "runners/http_guard.h", "runners/list_runner.h", "runners/names.h",
+          "runners/listener.h", "runners/lists.h", "runners/http.h", "runners/http_guard.h", "runners/list_runner.h", "runners/names.h",
           "runners/post_names.h", "runners/post_hop.h", "runners/keys.h"]
 
 # Foreign headers and where they are at home.

@@ -68,7 +68,7 @@ static void fill(const char *path, const char *name, int64_t members, bool sorte
     check(store, error);
     domain_create(store, "example.com", NULL, NULL);
     g_autofree char *posting = g_strconcat(name, "@example.com", NULL);
-    g_autoptr(List) list = list_create(store, posting, "discussion", &error);
+    g_autoptr(List) list = list_create(store, posting, &error);
     check(list, error);
     int64_t since = clock_monotonic();
     check(store_begin(store, &error), error);
@@ -110,7 +110,7 @@ static void import(const char *path)
     g_autoptr(Store) store = store_open("sqlite", path, true, &error);
     check(store, error);
     domain_create(store, "example.com", NULL, NULL);
-    g_autoptr(List) list = list_create(store, "big@example.com", "discussion", &error);
+    g_autoptr(List) list = list_create(store, "big@example.com", &error);
     check(list, error);
     int64_t since = clock_monotonic(), added = 0;
     g_autoptr(MemberImport) lines = member_import_open(store, list->list_id, ROLE_MEMBER, &error);
@@ -176,7 +176,7 @@ static void look_up(const char *path, int64_t lists)
     check(store_begin(store, &error), error);
     for (int64_t i = 0; i < lists; i++) {
         g_autofree char *posting = g_strdup_printf("list%d@example.com", (int)i);
-        g_autoptr(List) list = list_create(store, posting, "announce", &error);
+        g_autoptr(List) list = list_create(store, posting, &error);
         check(list, error);
     }
     check(store_commit(store, &error), error);

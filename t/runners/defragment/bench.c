@@ -40,7 +40,7 @@ void bench_set_up(Bench *bench, const char *more)
     g_autoptr(Store) store = store_open("sqlite", bench->database, true, &error);
     g_assert_no_error(error);
     g_assert_true(domain_create(store, "example.com", NULL, &error));
-    g_autoptr(List) list = list_create(store, "test@example.com", "discussion", &error);
+    g_autoptr(List) list = list_create(store, "test@example.com", &error);
     g_assert_no_error(error);
     g_assert_true(list_set(store, BENCH_LIST, "defragment", "on", &error));
     bench_configure(bench, more);

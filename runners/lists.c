@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "runners/lmtp/lists.h"
+#include "runners/lists.h"
 
 #include <string.h>
 
@@ -8,7 +8,9 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "net/mx.h"
+#include "store/domain.h"
 #include "store/store.h"
+#include "switchboard/spool.h"
 
 #define CACHE_LIMIT 10000
 #define CACHE_ADDRESS_MAX 320 /* octets: no list's address is longer (RFC 5321 4.5.3.1) */
@@ -21,7 +23,7 @@ struct Lists {
     int64_t version, looked_at, opened_at;
     GHashTable *known; /* "local@domain" -> List-Id, "" for no such list */
     char delimiter;
-    Fragments *fragments;
+    bool takes_requests; /* somebody works the queue command */
 };
 
 Lists *lists_new(const Config *config)
@@ -29,8 +31,8 @@ Lists *lists_new(const Config *config)
     Lists *lists = g_new0(Lists, 1);
     lists->config = config;
     lists->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    lists->fragments = fragments_new(config);
     lists->delimiter = config_string(config, "lmtp", "verp_delimiter")[0];
+    lists->takes_requests = queue_is_worked(config, "command");
     return lists;
 }
 
@@ -39,18 +41,19 @@ void lists_free(Lists *lists)
     if (!lists)
         return;
     store_free(lists->store);
-    fragments_free(lists->fragments);
     g_hash_table_unref(lists->known);
     g_free(lists);
 }
 
-static bool open_store(Lists *lists, GError **error)
+Store *lists_store(Lists *lists, GError **error)
 {
     int64_t now = clock_monotonic();
     if (lists->store)
-        return true;
-    if (lists->opened_at != 0 && now - lists->opened_at < REOPEN_US)
-        return fail(error, FAIL_LATER, "the database could not be used a moment ago");
+        return lists->store;
+    if (lists->opened_at != 0 && now - lists->opened_at < REOPEN_US) {
+        fail(error, FAIL_LATER, "the database could not be used a moment ago");
+        return NULL;
+    }
     lists->opened_at = now;
     g_autoptr(GError) why = NULL;
     lists->store = store_open(config_string(lists->config, "store", "driver"),
@@ -58,7 +61,9 @@ static bool open_store(Lists *lists, GError **error)
     g_hash_table_remove_all(lists->known);
     if (lists->store)
         lists->version = store_version(lists->store);
-    return lists->store || fail(error, FAIL_LATER, "%s", why->message);
+    else
+        fail(error, FAIL_LATER, "%s", why->message);
+    return lists->store;
 }
 
 /* Forgets what may be stale. False: the database that is open is no longer the site's. An address that is not in it may
@@ -105,8 +110,7 @@ static bool exists_cached(const char *local, const char *domain, bool *exists, c
     return true;
 }
 
-/* A new connection may fare better. */
-static void give_up(Lists *lists, GError *why)
+void lists_give_up(Lists *lists, GError *why)
 {
     log_error("database: %s", why->message);
     g_clear_pointer(&lists->store, store_free);
@@ -116,25 +120,41 @@ static void give_up(Lists *lists, GError *why)
 ListAddress *lists_find(Lists *lists, const char *mailbox, GError **error)
 {
     g_autoptr(GError) why = NULL;
-    if (!open_store(lists, error))
+    if (!lists_store(lists, error))
         return NULL;
     ListAddress *found = list_address_find(mailbox, lists->delimiter, exists_cached, lists, &why);
     if (found)
         return found;
     if (!g_error_matches(why, FAIL, FAIL_MISSING))
-        give_up(lists, why);
+        lists_give_up(lists, why);
     g_propagate_error(error, g_steal_pointer(&why));
     return NULL;
 }
 
-bool lists_decide(Lists *lists, const FragmentOffer *offer, FragmentAnswer *answer, GError **error)
+/* Requests that nobody works would lie in their queue for ever, and who sent one would wait for an answer. Posts wait,
+ * and so do bounces, whose address every copy bears: who stops those runners means to start them again. */
+bool lists_takes(const Lists *lists, const ListAddress *address)
+{
+    switch (address->to) {
+    case LIST_ADDRESS_POSTING:
+    case LIST_ADDRESS_OWNER:
+    case LIST_ADDRESS_BOUNCES:
+        return true;
+    default:
+        return lists->takes_requests;
+    }
+}
+
+bool lists_has_domain(Lists *lists, const char *domain, bool *has, GError **error)
 {
     g_autoptr(GError) why = NULL;
-    if (!open_store(lists, error))
+    g_autofree char *normal = mx_domain_normal(domain);
+    if (!lists_store(lists, error))
         return false;
-    if (fragments_decide(lists->fragments, lists->store, offer, answer, &why))
+    if (store_present(lists->store, &why) &&
+        domain_answers(lists->store, normal ? normal : domain, has, &why))
         return true;
-    give_up(lists, why);
+    lists_give_up(lists, why);
     g_propagate_error(error, g_steal_pointer(&why));
     return false;
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Files with the addresses of all lists, for an MTA that looks them up itself: recipients (each address with each
+ * sub-address), domains, aliases (postmaster@ and abuse@ of each domain), and for Postfix transport. Each is replaced
+ * as a whole, so that nobody reads half of it.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/config.h"
+#include "lists/work.h"
+
+typedef enum MtaFormat { MTA_POSTFIX, MTA_EXIM } MtaFormat;
+
+/* Writes the files into the directory, which is made when it is missing, and runs [mta] maps_command. FAIL_LATER: a
+ * file could not be written, or the program failed; some of the files may be new then. */
+bool mta_maps_write(Store *store, const Config *config, MtaFormat format, const char *directory, GError **error);
+
+/* The timer is to write them at once when this unit of work is done, if the configuration has them written. */
+void mta_maps_ask(Work *work);
+
+/* The job of the timer that does so. */
+#define MTA_MAPS_JOB "mta-maps"

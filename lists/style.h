@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Styles: what settings a new list begins with. discussion, announce and private are built in; a site has more of them,
+ * or changes these, by sections [style.NAME] of its configuration.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/config.h"
+#include "lists/work.h"
+
+typedef struct Style {
+    const char *name;         /* "discussion" */
+    const char *mailman_name; /* "legacy-default"; for a style of the site, its name */
+    const char *about;        /* a line for people */
+} Style;
+
+/* All of them, those that are built in first, ended by one without name. g_free() the array; its strings belong to the
+ * configuration. */
+Style *style_all(const Config *config);
+
+/* Gives a new list the settings of the style, which goes by either name; NULL is discussion. FAIL_NEVER: there is no
+ * such style (the message names those that there are). */
+bool style_apply(Work *work, const char *list_id, const char *style, GError **error);

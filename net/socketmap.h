@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The protocol by which Postfix looks addresses up (socketmap_table(5)), the server's side of it, in memory. A client
+ * sends a netstring with the name of a map and a key, and gets one back; it may send the next one at any time.
+ *
+ *   33:recipients talk@lists.example.com,    ->  25:OK talk.lists.example.com,
+ *   35:recipients nobody@lists.example.com,  ->  9:NOTFOUND ,
+ */
+#include <glib.h>
+#include <stddef.h>
+
+#define SOCKETMAP_REQUEST_MAX 4096 /* octets of a netstring's content; no address is longer */
+
+typedef enum SocketmapStep {
+    SOCKETMAP_MORE, /* it is not complete yet */
+    SOCKETMAP_ONE,  /* a request was read */
+    SOCKETMAP_BAD,  /* this client does not speak the protocol, or asks for something too long */
+} SocketmapStep;
+
+typedef struct SocketmapRequest {
+    char *map, *key;
+} SocketmapRequest;
+void socketmap_request_clear(SocketmapRequest *request);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SocketmapRequest, socketmap_request_clear)
+
+/* Reads a request at the start of octets. With SOCKETMAP_ONE, *used octets are consumed and *request is filled, which
+ * the caller clears; otherwise both are left alone. */
+SocketmapStep socketmap_read(const char *octets, size_t length, size_t *used, SocketmapRequest *request);
+
+/* Append a reply: the value of the key; there is none; or it cannot be told now, and the mail is to be deferred. Text
+ * that could not be sent (control characters) has blanks in their place. */
+void socketmap_found(GString *output, const char *value);
+void socketmap_not_found(GString *output);
+void socketmap_later(GString *output, const char *why);
+/* Appends the reply to a request that is refused for good. */
+void socketmap_refused(GString *output, const char *why);

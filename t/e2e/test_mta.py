@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""A real Postfix asks Listrunner which addresses there are: strangers are refused at its door, and no file is needed."""
+import signal
+import smtplib
+import socket
+import time
+
+import pytest
+
+from support import postfix
+from support.instance import HOST, free_port, wait_until
+
+OWNER = "root@example.org"
+SUFFIXES = ("", "-owner", "-bounces", "-join", "-leave", "-subscribe", "-unsubscribe", "-confirm", "-request",
+            "+detail", "-bounces+anne=example.org", "-confirm+abcdefgh")
+
+
+@pytest.fixture
+def world(instances):
+    """An instance with the runner mta, and a Postfix in front of it with README's lines."""
+    why = postfix.missing()
+    if why:
+        pytest.skip(why)
+    instance = instances(free_port(), settings={
+        "site": {"site_owner": OWNER},
+        "runner.mta": {"start": "yes", "listen": f"127.0.0.1:{free_port()}"}}).start()
+    instance.mta_port = int(instance.sections["runner.mta"]["listen"].rpartition(":")[2])
+    maps = f"socketmap:inet:127.0.0.1:{instance.mta_port}"
+    front = postfix.Postfix("front", {
+        "relay_domains": f"{maps}:domains", "relay_recipient_maps": f"{maps}:recipients",
+        "transport_maps": f"inline:{{ {{ {HOST} = lmtp:[127.0.0.1]:{instance.port} }} "
+                          f"{{ alias.example.com = lmtp:[127.0.0.1]:{instance.port} }} }}",
+        "virtual_alias_maps": f"{maps}:aliases",
+        "default_transport": "error:only lists are served here"})
+    try:
+        front.start()
+        yield instance, front
+    finally:
+        front.close()
+
+
+def rcpt(front, *addresses):
+    """The codes of RCPT."""
+    with smtplib.SMTP("127.0.0.1", front.port, timeout=30) as client:
+        client.ehlo("test.example")
+        client.mail("poster@example.net")
+        return [client.rcpt(address)[0] for address in addresses]
+
+
+def ask(port, request):
+    with socket.create_connection(("127.0.0.1", port), 10) as client:
+        client.sendall(request)
+        client.shutdown(socket.SHUT_WR)
+        parts = iter(lambda: client.recv(4096), b"")
+        return b"".join(parts)
+
+
+def question(name, key):
+    text = f"{name} {key}".encode()
+    return b"%d:%s," % (len(text), text)
+
+
+def test_postfix_asks(world):
+    instance, front = world
+    instance.create_list("talk", ["anne@example.org"])
+    # Each address of a list, and nobody else's.
+    assert set(rcpt(front, *(f"talk{suffix}@{HOST}" for suffix in SUFFIXES))) == {250}
+    assert rcpt(front, f"nobody@{HOST}", f"talk-nothing@{HOST}", f"talks@{HOST}") == [550] * 3
+    # A list that was created a second ago, and one that is gone.
+    instance.cli("list", "create", f"fresh@{HOST}")
+    assert rcpt(front, f"fresh@{HOST}") == [250]
+    instance.cli("list", "remove", f"fresh@{HOST}", "--yes")
+    assert rcpt(front, f"fresh@{HOST}") == [550]
+    # Letters to the people behind the domain reach them.
+    assert rcpt(front, f"postmaster@{HOST}", f"Abuse@{HOST}") == [250, 250]
+    assert ask(instance.mta_port, question("aliases", f"postmaster@{HOST}")) == b"19:OK root@example.org,"
+    # What Postfix takes, the door takes.
+    with smtplib.SMTP("127.0.0.1", front.port, timeout=30) as client:
+        client.sendmail("anne@example.org", [f"talk@{HOST}"], b"From: anne@example.org\r\nTo: talk@lists.example.com\r\n"
+                        b"Subject: one\r\nMessage-ID: <one@example.org>\r\n\r\nHello\r\n")
+    wait_until(lambda: "message-id=<one@example.org>" in instance.log_text(), 30, "the post to arrive")
+    # Several questions in one piece; one that no client of the protocol would ask ends the connection.
+    both = question("domains", HOST) + question("domains", "example.net") + question("transport", HOST)
+    assert ask(instance.mta_port, both) == b"20:OK lists.example.com,9:NOTFOUND ,24:OK lmtp:[127.0.0.1]:8024,"
+    assert b"PERM" in ask(instance.mta_port, question("nothing", "x"))
+    assert b"PERM" in ask(instance.mta_port, b"EHLO there\r\n")
+
+
+def test_nobody_is_refused_for_good_by_a_fault_of_ours(world):
+    instance, front = world
+    instance.create_list("talk")
+    database = instance.directory / "lib" / "listrunner.db"
+    database.rename(database.with_suffix(".away"))
+    wait_until(lambda: rcpt(front, f"talk@{HOST}") == [451], 20, "451 while the database is away")
+    assert b"TEMP" in ask(instance.mta_port, question("recipients", f"other@{HOST}"))
+    database.with_suffix(".away").rename(database)
+    wait_until(lambda: rcpt(front, f"talk@{HOST}") == [250], 20, "250 again")
+    # The whole of Listrunner is down.
+    instance.stop(signal.SIGTERM)
+    code = rcpt(front, f"talk@{HOST}")[0]
+    assert 400 <= code < 500, code
+
+
+def test_files(instances):
+    instance = instances(free_port(), settings={"site": {"site_owner": OWNER}})
+    place = instance.directory / "lib" / "mta"
+    ran = instance.directory / "lib" / "ran"
+    program = instance.directory / "lib" / "note"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {ran}\n')
+    program.chmod(0o755)
+    instance.set({"mta": {"maps_directory": place, "maps_command": program}})
+    instance.start()
+    instance.create_list("talk")
+    wanted = {f"talk{suffix}@{HOST}" for suffix in SUFFIXES if "+" not in suffix}
+
+    def keys(name):
+        path = place / name
+        lines = path.read_text().splitlines() if path.exists() else []
+        return {line.split()[0] for line in lines if not line.startswith("#")}
+
+    wait_until(lambda: keys("recipients") == wanted and "transport" in (ran.read_text() if ran.exists() else ""), 20,
+               lambda: f"the files; there is {keys('recipients')}")
+    wait_until(lambda: keys("domains") == {HOST}, 20, "the domain")
+    assert f"postmaster@{HOST} {OWNER}\n" in (place / "aliases").read_text()
+    assert (place / "transport").read_text().endswith(f"{HOST} lmtp:[127.0.0.1]:8024\n")
+    assert ran.read_text().splitlines()[-1] == " ".join(
+        str(place / name) for name in ("recipients", "domains", "aliases", "transport"))
+    # At once when a list comes or goes, not after the minute of the timer.
+    begun = time.monotonic()
+    instance.cli("list", "create", f"more@{HOST}")
+    wait_until(lambda: f"more@{HOST}" in keys("recipients"), 20, "the new list in the file")
+    instance.cli("list", "remove", f"more@{HOST}", "--yes")
+    wait_until(lambda: keys("recipients") == wanted, 20, "the list to be gone from the file")
+    assert time.monotonic() - begun < 30
+    # By hand, for Exim.
+    instance.cli("mta", "maps", "--format", "exim", "--directory", instance.directory / "lib" / "exim")
+    assert f"talk-owner@{HOST}: talk.{HOST}\n" in (instance.directory / "lib" / "exim" / "recipients").read_text()
+    assert not (instance.directory / "lib" / "exim" / "transport").exists()
+    done = instance.run("mta", "maps", "--format", "sendmail")
+    assert done.returncode == 64 and "none of postfix, exim" in done.stderr
+    instance.set({"mta": None})
+    done = instance.run("mta", "maps")
+    assert done.returncode == 64 and "maps_directory" in done.stderr
