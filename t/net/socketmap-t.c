@@ -35,8 +35,8 @@ static void test_two_in_one_piece(void)
 
 static void test_bad(void)
 {
-    static const char *const texts[] = {"EHLO there\r\n", "5:m one;", "3:one,", "4: one,", ":m a,", "99999:m ", "4097:m ",
-                                        "00005:m one,"};
+    static const char *const texts[] = {"EHLO there\r\n", "5:m one;", "3:one,", "4: one,", ":m a,", "99999:m ",
+                                        "4097:m ", "00005:m one,"};
     for (size_t at = 0; at < G_N_ELEMENTS(texts); at++) {
         g_auto(SocketmapRequest) request = {0};
         size_t used = 0;
