@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""A real Postfix asks Listrunner which addresses there are: strangers are refused at its door, and no file is needed."""
+"""A real Postfix asks Listrunner which addresses there are: it refuses strangers at its door, and needs no file."""
 import signal
 import smtplib
 import socket
@@ -77,8 +77,8 @@ def test_postfix_asks(world):
     assert ask(instance.mta_port, question("aliases", f"postmaster@{HOST}")) == b"19:OK root@example.org,"
     # What Postfix takes, the door takes.
     with smtplib.SMTP("127.0.0.1", front.port, timeout=30) as client:
-        client.sendmail("anne@example.org", [f"talk@{HOST}"], b"From: anne@example.org\r\nTo: talk@lists.example.com\r\n"
-                        b"Subject: one\r\nMessage-ID: <one@example.org>\r\n\r\nHello\r\n")
+        client.sendmail("anne@example.org", [f"talk@{HOST}"], b"From: anne@example.org\r\n"
+                        b"To: talk@lists.example.com\r\nSubject: one\r\nMessage-ID: <one@example.org>\r\n\r\nHello\r\n")
     wait_until(lambda: "message-id=<one@example.org>" in instance.log_text(), 30, "the post to arrive")
     # Several questions in one piece; one that no client of the protocol would ask ends the connection.
     both = question("domains", HOST) + question("domains", "example.net") + question("transport", HOST)

@@ -44,7 +44,8 @@ LAYERS = {
 # A runner sees all that is below it, the skeletons, and its own folder.
 RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists/", "runners/runner.h",
           "runners/process.h", "runners/sweep.h",
-          "runners/listener.h", "runners/lists.h", "runners/http.h", "runners/http_guard.h", "runners/list_runner.h", "runners/names.h",
+          "runners/listener.h", "runners/lists.h",
+          "runners/http.h", "runners/http_guard.h", "runners/list_runner.h", "runners/names.h",
           "runners/post_names.h", "runners/post_hop.h", "runners/keys.h"]
 
 # Foreign headers and where they are at home.
