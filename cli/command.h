@@ -41,7 +41,7 @@ extern const Command *const commands[];
 
 extern const Command cmd_digest, cmd_fragments, cmd_mta;
 
-extern const Command cmd_address, cmd_pending, cmd_task, cmd_unsubscribe, cmd_user;
+extern const Command cmd_address, cmd_pending, cmd_task, cmd_template, cmd_unsubscribe, cmd_user;
 
 extern const Command cmd_ban, cmd_header_match;
 

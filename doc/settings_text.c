@@ -290,8 +290,13 @@ static void print_list_setting(const ListSetting *setting)
     if (setting->type == SETTING_INTERVAL)
         g_string_append(text, " From 0 to 3650d.");
     append_unit(text, setting->type == SETTING_INTERVAL ? TIME_UNIT : setting->unit);
-    if (setting->type == SETTING_TEXT)
-        g_string_append_printf(text, " Filled in: %s.", setting->placeholders ? setting->placeholders : "nothing");
+    if (setting->type == SETTING_TEXT && setting->placeholders) {
+        g_auto(GStrv) names = g_strsplit(setting->placeholders, " ", -1);
+        g_autofree char *words = g_strjoinv(", $", names);
+        g_string_append_printf(text, " Filled in: $%s.", words);
+    } else if (setting->type == SETTING_TEXT) {
+        g_string_append(text, " Filled in: nothing.");
+    }
     if (!*setting->fallback)
         g_string_append(text, " Default: empty.");
     print_item(setting->name, setting->fallback, list_type_names[setting->type]);

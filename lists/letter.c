@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/octets.h"
 #include "lists/template_name.h"
+#include "lists/template_set.h"
 #include "runners/keys.h"
 #include "switchboard/meta.h"
 
@@ -28,32 +29,29 @@ static void add_value(TemplateValue *values, size_t *count, const char *name, co
         values[(*count)++] = (TemplateValue){name, value};
 }
 
-/* Fills text with the values that every letter has, and its own. */
-static char *fill(const Work *work, const List *list, const char *text, const TemplateValue *own)
+char *letter_fill(const Work *work, const List *list, const char *text, const TemplateValue *own)
 {
     g_autofree char *owner = list_address(list, "owner"), *request = list_address(list, "request");
     g_autofree char *join = list_address(list, "join"), *leave = list_address(list, "leave");
     const char *name = list->display_name && *list->display_name ? list->display_name : list->list_name;
-    const TemplateValue common[] = {
-        {"list_name", name}, {"display_name", name}, {"description", list->description}, {"info", list->info},
-        {"list_id", list->list_id}, {"mail_host", list->mail_host}, {"domain", list->mail_host},
-        {"posting_address", list->posting_address}, {"listname", list->posting_address},
-        {"fqdn_listname", list->posting_address}, {"short_listname", list->list_name}, {"owner_address", owner},
-        {"owner_email", owner}, {"request_address", request}, {"request_email", request}, {"join_address", join},
-        {"join_email", join}, {"leave_address", leave}, {"leave_email", leave},
-        {"language", list->preferred_language}, {"site_address", work_site(work)->site_owner},
-        {"site_email", work_site(work)->site_owner},
-    };
-    TemplateValue values[VALUES_MAX] = {0};
-    size_t count = 0;
+    const TemplateList about = {
+        .name = name, .local_name = list->list_name, .display_name = name, .description = list->description,
+        .info = list->info, .list_id = list->list_id, .mail_host = list->mail_host,
+        .posting_address = list->posting_address, .language = list->preferred_language, .owner = owner,
+        .request = request, .join = join, .leave = leave};
+    const char *site_owner = work_site(work)->site_owner;
+    TemplateValue values[VALUES_MAX] = {0}, common[TEMPLATE_LIST_VALUES];
+    size_t count = 0, commons = template_list_values(&about, common);
     for (; own && own->name; own++) {
         add_value(values, &count, own->name, own->value);
         for (size_t at = 0; at < G_N_ELEMENTS(same_values); at++)
             if (strcmp(same_values[at].ours, own->name) == 0)
                 add_value(values, &count, same_values[at].mailman, own->value);
     }
-    for (size_t at = 0; at < G_N_ELEMENTS(common); at++)
+    for (size_t at = 0; at < commons; at++)
         add_value(values, &count, common[at].name, common[at].value);
+    add_value(values, &count, "site_address", site_owner);
+    add_value(values, &count, "site_email", site_owner);
     g_autofree char *filled = template_fill(text, values);
     return g_utf8_make_valid(filled, -1);
 }
@@ -80,16 +78,28 @@ static bool has_subject(const char *text)
     return g_ascii_strncasecmp(text, "Subject:", strlen("Subject:")) == 0;
 }
 
+/* The file that a URI of the installation names, NULL: there is none. */
+static char *load_installed(const Work *work, const List *list, const char *language, const char *uri)
+{
+    g_autofree char *own = NULL;
+    const char *file = template_installed(uri, &own);
+    return file ? load_file(work, list, own ? own : language, file) : NULL;
+}
+
 char *letter_text(const Work *work, const List *list, const char *language, const char *template, GError **error)
 {
     const TemplateName *name = template_name_find(template);
-    g_autofree char *set = NULL, *file = NULL;
     const char *wanted = language ? language : list->preferred_language;
-    if (name && !template_text_find(work_store(work), name->mailman, list, wanted, &set, error))
+    TemplateText *found = NULL;
+    if (name && !template_text_find(work_store(work), name->mailman, list, wanted, &found, error))
         return NULL;
+    g_autoptr(TemplateText) row = found;
+    g_autofree char *set = !row            ? NULL
+                           : row->text ? g_steal_pointer(&row->text)
+                                       : load_installed(work, list, wanted, row->uri);
     if (set && has_subject(set))
         return g_steal_pointer(&set);
-    file = load_file(work, list, wanted, template);
+    g_autofree char *file = load_file(work, list, wanted, name && name->file ? name->file : template);
     if (!set && !file)
         fail(error, FAIL_MISSING, "there is no template %s", template);
     if (!set || !file || !has_subject(file))
@@ -143,7 +153,7 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
                  why->message);
         return true;
     }
-    g_autofree char *text = fill(work, list, template, letter->values), *owner = list_address(list, "owner");
+    g_autofree char *text = letter_fill(work, list, template, letter->values), *owner = list_address(list, "owner");
     g_autofree char *id = message_id_for(work, list, letter);
     const char *sender = letter->envelope_sender ? letter->envelope_sender : "";
     Notice notice = {.from_name = letter->from_name, .from = letter->from ? letter->from : owner, .to = letter->to,
@@ -220,7 +230,7 @@ char *letter_sentence(const Work *work, const List *list, const char *language, 
         g_autofree char *text = template_load_from(folders[at], languages[at], "answers");
         g_autofree char *sentence = text ? find_sentence(text, key) : NULL;
         if (sentence)
-            return fill(work, list, sentence, values);
+            return letter_fill(work, list, sentence, values);
     }
     return g_strdup(key);
 }

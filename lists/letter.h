@@ -46,6 +46,10 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
  * "Subject: ..." gets that of the file. g_free(); NULL: there is none, or the store failed. */
 char *letter_text(const Work *work, const List *list, const char *language, const char *template, GError **error);
 
+/* Fills a text with values (as ListLetter has them; NULL: none) and with what every letter about a list has;
+ * g_free(). */
+char *letter_fill(const Work *work, const List *list, const char *text, const TemplateValue *values);
+
 /* The language in which an address is written to about a list; g_free(). */
 char *letter_language(const Work *work, const List *list, const char *address);
 

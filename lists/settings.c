@@ -9,6 +9,9 @@
 static const ConfigKey keys[] = {
     {"template_directory", PATH(CONFIG_DATA "/templates"),
      .about = "Where the texts of notices are found, one directory a language."},
+    {"template_refresh", DURATION("1d", MINUTE, 365 * DAY),
+     .about = "How often texts of notices that come from a URL are fetched again. One that was just set is fetched at "
+      "once; where it cannot be fetched, the text that was there before stays, and it is tried again within minutes."},
     {"max_autoresponses_per_day", INTEGER("10", 0, 1000000, "mails"),
      .about = "The most notices (your post is held, was rejected) that one address gets on a day, because senders "
       "can be forged; 0 is no limit."},

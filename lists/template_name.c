@@ -5,22 +5,14 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "mail/template.h"
+#include "base/placeholder.h"
+#include "store/list.h"
 
-/* What letter.c fills in: first our names, then Mailman's. */
-const char template_common[] =
-    "list_name display_name description info list_id mail_host posting_address owner_address request_address "
-    "join_address leave_address language site_address "
-    "listname fqdn_listname short_listname domain owner_email request_email join_email leave_email site_email";
+const char template_common[] = LIST_PLACEHOLDERS " site_address site_email";
 
-/* What is filled in around posts; those of a person only where copies are personal. */
-#define DECORATION \
-    "list_name display_name list_address listname list_id mail_host domain description info user_address user_email " \
-    "user_delivered_to user_name user_name_or_address"
+#define DECORATION LIST_POST_PLACEHOLDERS
 /* What the digest runner fills in (runners/digest/issue_build.c). */
-#define DIGEST \
-    "list_name display_name list_address listname posting_address list_id mail_host domain description info " \
-    "owner_address request_address leave_address got_list_email got_owner_email got_request_email prefix volume issue"
+#define DIGEST LIST_PLACEHOLDERS " got_list_email got_owner_email got_request_email prefix volume issue"
 #define PERSON "address user_address user_email member"
 #define TOKEN PERSON " token mark days"
 #define POST_VALUES "subject reasons sender sender_email"
@@ -76,14 +68,6 @@ const TemplateName template_table[] = {
     {NULL, NULL, NULL, NULL},
 };
 
-/* List settings that are texts with placeholders. */
-static const struct {
-    const char *setting, *values;
-} settings[] = {
-    {"msg_footer", DECORATION},
-    {"msg_header", DECORATION},
-};
-
 const TemplateName *template_name_find(const char *text)
 {
     for (const TemplateName *name = template_table; name->mailman; name++)
@@ -92,39 +76,13 @@ const TemplateName *template_name_find(const char *text)
     return NULL;
 }
 
-static bool has_word(const char *words, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = words; (at = strstr(at, word)); at += length)
-        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
-            return true;
-    return false;
-}
-
-/* Does one of the two name each placeholder of text? */
-static bool check(const char *what, const char *text, const char *values, const char *common, GError **error)
-{
-    g_auto(GStrv) names = template_names(text);
-    for (char **name = names; *name; name++)
-        if (!has_word(values, *name) && !has_word(common, *name))
-            return fail(error, FAIL_NEVER,
-                        "%s: $%s is not filled in; there are: %s%s%s (a dollar sign alone is written $$)", what, *name,
-                        values, *values && *common ? " " : "", common);
-    return true;
-}
-
 bool template_check(const TemplateName *name, const char *text, GError **error)
 {
     bool decoration = !name->file || g_str_has_prefix(name->file, "digest_");
+    g_autofree char *known = decoration     ? g_strdup(name->values)
+                             : *name->values ? g_strconcat(name->values, " ", template_common, NULL)
+                                             : g_strdup(template_common);
     if (!g_utf8_validate(text, -1, NULL))
         return fail(error, FAIL_NEVER, "%s: the text is not UTF-8", name->mailman);
-    return check(name->mailman, text, name->values, decoration ? "" : template_common, error);
-}
-
-bool template_check_setting(const char *setting, const char *value, GError **error)
-{
-    for (size_t at = 0; at < G_N_ELEMENTS(settings); at++)
-        if (strcmp(settings[at].setting, setting) == 0)
-            return check(setting, value, settings[at].values, "", error);
-    return true;
+    return placeholder_check(name->mailman, text, known, error);
 }

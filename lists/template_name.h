@@ -28,6 +28,3 @@ extern const char template_common[];
 /* FAIL_NEVER: the text has a placeholder that the template does not know; the message names it and those that there
  * are. */
 bool template_check(const TemplateName *name, const char *text, GError **error);
-
-/* The same for a list setting that is a template (msg_footer, autoresponse_owner_text, ...); true for all others. */
-bool template_check_setting(const char *setting, const char *value, GError **error);

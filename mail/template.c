@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/placeholder.h"
 
 static const char *built_in = DATADIR "/templates";
 
@@ -72,31 +73,21 @@ static const TemplateValue *find(const TemplateValue *values, const char *name, 
     return NULL;
 }
 
-/* The name behind the dollar sign at dollar: where it begins, its length, and what follows it. */
-static size_t read_name(const char *dollar, const char **name, const char **end)
+size_t template_list_values(const TemplateList *list, TemplateValue values[TEMPLATE_LIST_VALUES])
 {
-    *name = dollar + 1 + (dollar[1] == '{');
-    size_t length = 0;
-    while (g_ascii_isalnum((*name)[length]) || (*name)[length] == '_')
-        length++;
-    *end = *name + length;
-    bool closed = dollar[1] != '{' || *(*end)++ == '}';
-    return closed ? length : 0;
-}
-
-char **template_names(const char *text)
-{
-    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-    for (const char *dollar = strchr(text, '$'); dollar;) {
-        const char *name, *end;
-        size_t length = dollar[1] == '$' ? 0 : read_name(dollar, &name, &end);
-        g_autofree char *found = length > 0 && !g_ascii_isdigit(*name) ? g_strndup(name, length) : NULL;
-        if (found && !g_ptr_array_find_with_equal_func(names, found, g_str_equal, NULL))
-            g_ptr_array_add(names, g_steal_pointer(&found));
-        dollar = strchr(dollar + (dollar[1] == '$' ? 2 : 1), '$');
-    }
-    g_ptr_array_add(names, NULL);
-    return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
+    const TemplateValue all[] = {
+        {"list_name", list->name}, {"display_name", list->display_name}, {"description", list->description},
+        {"info", list->info}, {"list_id", list->list_id}, {"mail_host", list->mail_host}, {"domain", list->mail_host},
+        {"list_address", list->posting_address}, {"listname", list->posting_address},
+        {"fqdn_listname", list->posting_address}, {"posting_address", list->posting_address},
+        {"short_listname", list->local_name}, {"owner_address", list->owner}, {"owner_email", list->owner},
+        {"request_address", list->request}, {"request_email", list->request}, {"join_address", list->join},
+        {"join_email", list->join}, {"leave_address", list->leave}, {"leave_email", list->leave},
+        {"language", list->language},
+    };
+    G_STATIC_ASSERT(G_N_ELEMENTS(all) < TEMPLATE_LIST_VALUES);
+    memcpy(values, all, sizeof all);
+    return G_N_ELEMENTS(all);
 }
 
 char *template_fill(const char *text, const TemplateValue *values)
@@ -108,7 +99,7 @@ char *template_fill(const char *text, const TemplateValue *values)
         if (!*dollar)
             break;
         const char *name, *end;
-        size_t length = read_name(dollar, &name, &end);
+        size_t length = placeholder_read(dollar, &name, &end);
         const TemplateValue *value = length > 0 ? find(values, name, length) : NULL;
         if (dollar[1] == '$') {
             g_string_append_c(filled, '$');

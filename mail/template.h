@@ -27,6 +27,19 @@ typedef struct TemplateValue {
     const char *value; /* NULL counts as "" */
 } TemplateValue;
 
+/* What texts may say about a list. */
+typedef struct TemplateList {
+    const char *name;       /* as people call it: $list_name */
+    const char *local_name; /* of its address: $short_listname */
+    const char *display_name, *description, *info, *list_id, *mail_host, *posting_address, *language;
+    const char *owner, *request, *join, *leave; /* addresses */
+} TemplateList;
+
+/* Fills values with the names of LIST_PLACEHOLDERS (store/list.h), ours and Mailman's, and what stands for them, all
+ * borrowed. Returns how many there are. */
+#define TEMPLATE_LIST_VALUES 24
+size_t template_list_values(const TemplateList *list, TemplateValue values[TEMPLATE_LIST_VALUES]);
+
 /* What somebody wrote (a subject, an address), for a value: valid UTF-8 of at most TEMPLATE_BRIEF characters; what is
  * longer ends in three dots. g_free(). */
 #define TEMPLATE_BRIEF 300
@@ -34,6 +47,3 @@ char *template_brief(const char *text);
 
 /* values ends with an element without name. g_free(). */
 char *template_fill(const char *text, const TemplateValue *values);
-
-/* The names in text that template_fill() would look for, each once; g_strfreev(). */
-char **template_names(const char *text);

@@ -2,12 +2,15 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/list_cache.h"
 
+#include "store/template_text.h"
+
 #define LISTS_MAX 10000
 
 struct ListCache {
     Store *store;
     GHashTable *lists; /* List-Id -> List */
     GHashTable *header_matches; /* List-Id, "" for the site -> GPtrArray */
+    GHashTable *templates; /* "LIST-ID NAME" -> char, "" where there is none */
     int64_t version;
 };
 
@@ -17,6 +20,7 @@ ListCache *list_cache_new(Store *store)
     cache->store = store;
     cache->lists = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)list_free);
     cache->header_matches = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
+    cache->templates = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     cache->version = store_version(store);
     return cache;
 }
@@ -27,6 +31,7 @@ void list_cache_free(ListCache *cache)
         return;
     g_hash_table_unref(cache->lists);
     g_hash_table_unref(cache->header_matches);
+    g_hash_table_unref(cache->templates);
     g_free(cache);
 }
 
@@ -36,6 +41,7 @@ void list_cache_refresh(ListCache *cache)
     if (version != cache->version || g_hash_table_size(cache->lists) > LISTS_MAX) {
         g_hash_table_remove_all(cache->lists);
         g_hash_table_remove_all(cache->header_matches);
+        g_hash_table_remove_all(cache->templates);
     }
     cache->version = version;
 }
@@ -62,4 +68,30 @@ GPtrArray *list_cache_header_matches(ListCache *cache, Store *store, const char 
     if (read)
         g_hash_table_insert(cache->header_matches, g_strdup(list_id ? list_id : ""), g_ptr_array_ref(read));
     return read;
+}
+
+/* NULL with error: the store failed. */
+static char *read_template(Store *store, const List *list, const char *name, GError **error)
+{
+    TemplateText *found = NULL;
+    if (!template_text_find(store, name, list, list->preferred_language, &found, error))
+        return NULL;
+    g_autoptr(TemplateText) row = found;
+    return row && row->text ? g_steal_pointer(&row->text) : g_strdup("");
+}
+
+bool list_cache_template(ListCache *cache, Store *store, const List *list, const char *name, char **text,
+                         GError **error)
+{
+    g_autofree char *key = g_strconcat(list->list_id, " ", name, NULL);
+    const char *known = cache ? g_hash_table_lookup(cache->templates, key) : NULL;
+    g_autofree char *read = known ? NULL : read_template(store, list, name, error);
+    *text = NULL;
+    if (!known && !read)
+        return false;
+    const char *found = known ? known : read;
+    *text = *found ? g_strdup(found) : NULL;
+    if (!known && cache)
+        g_hash_table_insert(cache->templates, g_steal_pointer(&key), g_steal_pointer(&read));
+    return true;
 }

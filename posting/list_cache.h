@@ -21,6 +21,11 @@ void list_cache_refresh(ListCache *cache);
 /* Borrowed until the next refresh. FAIL_MISSING: no such list. */
 const List *list_cache_get(ListCache *cache, const char *list_id, GError **error);
 
+/* The text that somebody set as the template `name` (store/template_text.h) for the list, in its language: *text is
+ * g_free()d, and NULL when there is none. cache NULL: read it now. */
+bool list_cache_template(ListCache *cache, Store *store, const List *list, const char *name, char **text,
+                         GError **error);
+
 /* The header matches (store/header_match.h) of the list, or with list_id NULL of the site: a reference. cache NULL:
  * read them now. */
 GPtrArray *list_cache_header_matches(ListCache *cache, Store *store, const char *list_id, GError **error);

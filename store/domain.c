@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/mailbox.h"
 #include "store/store_internal.h"
+#include "store/template_text.h"
 
 void domain_free(Domain *domain)
 {
@@ -90,7 +91,9 @@ static bool remove_row(Store *store, const char *name, GError **error)
     if (lists > 0)
         return fail(error, FAIL_NEVER, "the domain %s still has lists (%" G_GINT64_FORMAT "); remove them first", name,
                     lists);
+    g_autofree char *place = template_text_place(name);
     return query_run(store, error, &removed, "DELETE FROM domain WHERE mail_host = $1", TEXT(name)) &&
+           query_run(store, error, NULL, "DELETE FROM template WHERE place = $1", TEXT(place)) &&
            (removed > 0 || fail(error, FAIL_MISSING, "there is no domain %s", name));
 }
 

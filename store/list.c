@@ -283,6 +283,7 @@ static bool delete_list(Store *store, const char *list_id, GError **error)
     int64_t removed = 0;
     store_changed(store);
     return query_run(store, error, &removed, "DELETE FROM list WHERE list_id = $1", TEXT(list_id)) &&
+           query_run(store, error, NULL, "DELETE FROM template WHERE place = $1", TEXT(list_id)) &&
            (removed > 0 || fail(error, FAIL_MISSING, "there is no list %s", list_id)) &&
            fragment_recount(store, error);
 }

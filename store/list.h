@@ -83,6 +83,14 @@ typedef struct List {
 void list_free(List *list);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(List, list_free)
 
+/* What is filled in around posts: of the list, and of the person who gets a copy where copies are personal. */
+#define LIST_PLACEHOLDERS \
+    "list_name display_name description info list_id mail_host domain list_address listname fqdn_listname " \
+    "short_listname posting_address owner_address owner_email request_address request_email join_address join_email " \
+    "leave_address leave_email language"
+#define LIST_POST_PLACEHOLDERS \
+    LIST_PLACEHOLDERS " user_address user_email user_delivered_to user_name user_name_or_address"
+
 typedef enum SettingType {
     SETTING_BOOL,
     SETTING_INTEGER,
@@ -106,7 +114,7 @@ typedef struct ListSetting {
     const char *about;    /* what it does, in sentences, for people */
     int64_t min, max;     /* INTEGER: the range; max 0: from 0 to LIST_INTEGER_MAX */
     const char *unit;     /* of a number: "days" */
-    const char *placeholders; /* TEXT: what is filled in, "$list_name, $list_id"; NULL: nothing */
+    const char *placeholders; /* TEXT: what is filled in, "list_name list_id"; NULL: nothing */
     const char *example;  /* a value; NULL: the type and the default say enough */
 } ListSetting;
 

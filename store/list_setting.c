@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "base/fail.h"
 #include "base/mailbox.h"
+#include "base/placeholder.h"
 #include "store/list.h"
 #include "store/store_internal.h"
 
@@ -15,9 +16,6 @@
 #define ADDRESS "address"
 #define LANGUAGE "language"
 #define POLICIES "open|confirm|moderate|confirm_then_moderate"
-#define POST_PLACEHOLDERS \
-    "$list_name, $display_name, $list_address, $list_id, $mail_host, $description and, with personalize, " \
-    "$user_address, $user_name, $user_name_or_address"
 #define LINE_OCTETS 998 /* RFC 5322, 2.1.1 */
 
 /* What comes behind the text are further fields: .unit = "days", .example = "...". */
@@ -152,10 +150,11 @@ const ListSetting list_settings[] = {
             "without moderation. The password is taken out of it, kept only as a hash, and never shown; empty: none.",
             .example = "a-long-phrase-of-yours"),
     SETTING(msg_footer, SETTING_TEXT, "", NULL,
-            "Text behind every copy of a post.", .placeholders = POST_PLACEHOLDERS,
+            "Text behind every copy of a post; $user_... only with personalize.",
+            .placeholders = LIST_POST_PLACEHOLDERS,
             .example = "To leave: mail to $list_name-leave@$mail_host"),
-    SETTING(msg_header, SETTING_TEXT, "", NULL, "Text before every copy of a post.", .placeholders = POST_PLACEHOLDERS,
-            .example = "A post to $display_name"),
+    SETTING(msg_header, SETTING_TEXT, "", NULL, "Text before every copy of a post; $user_... only with personalize.",
+            .placeholders = LIST_POST_PLACEHOLDERS, .example = "A post to $display_name"),
     SETTING(newsgroup_moderation, SETTING_CHOICE, "none", "none|open_moderated|moderated",
             "Whether the news group of the list is moderated; moderated: all posts are held."),
     SETTING(notices, SETTING_INTEGER, "0", NULL,
@@ -400,6 +399,8 @@ static char *canonical_text(const ListSetting *setting, const char *value, GErro
             return NULL;
         }
     }
+    if (setting->placeholders && !placeholder_check(setting->name, value, setting->placeholders, error))
+        return NULL;
     return form_allowed(setting, value, error) ? g_strdup(value) : NULL;
 }
 

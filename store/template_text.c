@@ -2,6 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/template_text.h"
 
+#include <string.h>
+
 #include "base/fail.h"
 #include "store/store_internal.h"
 
@@ -42,6 +44,11 @@ static GPtrArray *read_all(Query *query, GError **error)
     return step == STEP_DONE ? g_steal_pointer(&all) : NULL;
 }
 
+char *template_text_place(const char *mail_host)
+{
+    return g_strconcat("@", mail_host, NULL);
+}
+
 static const char *or_empty(const char *text)
 {
     return text ? text : "";
@@ -50,8 +57,10 @@ static const char *or_empty(const char *text)
 bool template_text_put(Store *store, const TemplateText *text, GError **error)
 {
     Write write;
-    return write_begin(store, &write, error) &&
-           write_end(store, &write,
+    if (!write_begin(store, &write, error))
+        return false;
+    store_changed(store);
+    return write_end(store, &write,
                      query_run(store, error, NULL,
                                "INSERT INTO template (name, place, language, uri, username, password, text, "
                                "fetched_at, fault) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) "
@@ -68,11 +77,12 @@ bool template_text_put(Store *store, const TemplateText *text, GError **error)
 static bool remove_rows(Store *store, const char *place, const char *name, const char *language, GError **error)
 {
     int64_t removed = 0;
+    store_changed(store);
     return query_run(store, error, &removed,
                      "DELETE FROM template WHERE place = $1 AND name = $2 AND ($3 IS NULL OR language = $3)",
                      TEXT(place), TEXT(name), TEXT(language)) &&
            (removed > 0 || fail(error, FAIL_MISSING, "nobody has set the template %s for %s", name,
-                                *place ? place : "the site"));
+                                *place ? place + (*place == '@') : "the site"));
 }
 
 bool template_text_remove(Store *store, const char *place, const char *name, const char *language, GError **error)
@@ -90,26 +100,46 @@ GPtrArray *template_text_all(Store *store, const char *place, GError **error)
     return read_all(query, error);
 }
 
-GPtrArray *template_text_stale(Store *store, int64_t before, GError **error)
+GPtrArray *template_text_stale(Store *store, int64_t before, int64_t retry, GError **error)
 {
     g_autoptr(Query) query = query_open(store, error,
-                                        COLUMNS "WHERE uri <> '' AND fetched_at < $1 ORDER BY place, name, language",
-                                        INTEGER(before));
+                                        COLUMNS "WHERE uri <> '' AND uri NOT LIKE '" TEMPLATE_INSTALLED "%' AND "
+                                        "(fetched_at < $1 OR (fault <> '' AND fetched_at < $2)) "
+                                        "ORDER BY fetched_at, place, name, language",
+                                        INTEGER(before), INTEGER(retry));
     return read_all(query, error);
 }
 
-bool template_text_find(Store *store, const char *name, const List *list, const char *language, char **text,
+bool template_text_fetched(Store *store, const TemplateText *text, GError **error)
+{
+    Write write;
+    if (!write_begin(store, &write, error))
+        return false;
+    store_changed(store);
+    return write_end(store, &write,
+                     query_run(store, error, NULL,
+                               "UPDATE template SET text = COALESCE($5, text), fetched_at = $6, fault = $7 "
+                               "WHERE place = $1 AND name = $2 AND language = $3 AND uri = $4",
+                               TEXT(text->place), TEXT(text->name), TEXT(text->language), TEXT(text->uri),
+                               TEXT(text->text), INTEGER(text->fetched_at), TEXT(or_empty(text->fault))),
+                     error);
+}
+
+bool template_text_find(Store *store, const char *name, const List *list, const char *language, TemplateText **found,
                         GError **error)
 {
-    *text = NULL;
+    g_autofree char *wanted = g_strdelimit(g_strdup(or_empty(language)), "-", '_');
+    g_autofree char *plain = g_strndup(wanted, strcspn(wanted, "_")), *domain = template_text_place(list->mail_host);
+    *found = NULL;
     g_autoptr(Query) query =
         query_open(store, error,
-                   "SELECT text FROM template WHERE name = $1 AND place IN ($2, $3, '') AND language IN ($4, '') "
-                   "AND text IS NOT NULL ORDER BY CASE place WHEN $2 THEN 0 WHEN $3 THEN 1 ELSE 2 END, "
-                   "language = '' LIMIT 1",
-                   TEXT(name), TEXT(list->list_id), TEXT(list->mail_host), TEXT(or_empty(language)));
-    Step step = query ? query_step(query, error) : STEP_FAILED;
-    if (step == STEP_ROW)
-        *text = g_strdup(query_text(query, 0));
-    return step != STEP_FAILED;
+                   COLUMNS "WHERE name = $1 AND place IN ($2, $3, '') AND language IN ($4, $5, '') "
+                   "AND (text IS NOT NULL OR uri LIKE '" TEMPLATE_INSTALLED "%') "
+                   "ORDER BY CASE place WHEN $2 THEN 0 WHEN $3 THEN 1 ELSE 2 END, "
+                   "CASE language WHEN $4 THEN 0 WHEN '' THEN 2 ELSE 1 END LIMIT 1",
+                   TEXT(name), TEXT(list->list_id), TEXT(domain), TEXT(wanted), TEXT(plain));
+    g_autoptr(GPtrArray) all = read_all(query, error);
+    if (all && all->len > 0)
+        *found = g_ptr_array_steal_index(all, 0);
+    return all != NULL;
 }

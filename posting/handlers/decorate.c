@@ -11,6 +11,7 @@
 #include "mail/decorate.h"
 #include "mail/template.h"
 #include "posting/handler.h"
+#include "posting/list_cache.h"
 
 /* The marks of what is filled in for each recipient, or "" where nothing is. */
 typedef struct HoleMarks {
@@ -39,23 +40,24 @@ static char *fill(const Post *post, const PostSend *send, const char *template, 
     const List *list = post->list;
     if (!template || !*template)
         return NULL;
-    const TemplateValue values[] = {
-        {"list_name", list->list_name},
-        {"display_name", list->display_name},
-        {"list_address", list->posting_address},
-        {"listname", list->posting_address},
-        {"list_id", list->list_id},
-        {"mail_host", list->mail_host},
-        {"domain", list->mail_host},
-        {"description", list->description},
-        {"info", list->info},
-        {send->personal ? "user_address" : "", marks->fields[COPY_ADDRESS]},
-        {send->personal ? "user_email" : "", marks->fields[COPY_ADDRESS]},
-        {send->personal ? "user_delivered_to" : "", marks->fields[COPY_ADDRESS]},
-        {send->personal ? "user_name" : "", marks->fields[COPY_NAME]},
-        {send->personal ? "user_name_or_address" : "", marks->fields[COPY_NAME_OR_ADDRESS]},
-        {0},
+    g_autofree char *owner = post_list_address(list, "owner"), *request = post_list_address(list, "request");
+    g_autofree char *join = post_list_address(list, "join"), *leave = post_list_address(list, "leave");
+    const TemplateList about = {
+        .name = list->list_name, .local_name = list->list_name, .display_name = list->display_name,
+        .description = list->description, .info = list->info, .list_id = list->list_id, .mail_host = list->mail_host,
+        .posting_address = list->posting_address, .language = list->preferred_language, .owner = owner,
+        .request = request, .join = join, .leave = leave};
+    const TemplateValue person[] = {
+        {"user_address", marks->fields[COPY_ADDRESS]},
+        {"user_email", marks->fields[COPY_ADDRESS]},
+        {"user_delivered_to", marks->fields[COPY_ADDRESS]},
+        {"user_name", marks->fields[COPY_NAME]},
+        {"user_name_or_address", marks->fields[COPY_NAME_OR_ADDRESS]},
     };
+    TemplateValue values[TEMPLATE_LIST_VALUES + G_N_ELEMENTS(person) + 1] = {0};
+    size_t count = template_list_values(&about, values);
+    if (send->personal)
+        memcpy(values + count, person, sizeof person);
     return template_fill(template, values);
 }
 
@@ -126,8 +128,21 @@ static bool wants_verp(const Post *post, const PostSend *send)
     return interval == 1 || (interval > 1 && post->post_id > 0 && post->post_id % interval == 0);
 }
 
+/* The text for one end of a post; g_free(). The list's own setting goes before what somebody set as a template, by any
+ * of these names, for the list, for its domain or for the site. */
+static bool frame_text(const Post *post, const char *setting, const char *const *names, char **text, GError **error)
+{
+    *text = setting && *setting ? g_strdup(setting) : NULL;
+    for (; !*text && *names; names++)
+        if (!list_cache_template(post->lists, post->store, post->list, *names, text, error))
+            return false;
+    return true;
+}
+
 static bool process(Post *post, GError **error)
 {
+    static const char *const headers[] = {"list:member:regular:header", NULL};
+    static const char *const footers[] = {"list:member:regular:footer", "list:member:generic:footer", NULL};
     static const PostCopies all_alike = {0};
     const List *list = post->list;
     PostSend *send = post_send_find(post, POST_OUT);
@@ -139,8 +154,11 @@ static bool process(Post *post, GError **error)
     send->verp = wants_verp(post, send);
     const char *url = post->copies->unsubscribe_url;
     bool unsubscribe = (send->personal || send->verp) && url && *url;
-    bool framed = !post->digest && ((list->msg_header && *list->msg_header) || (list->msg_footer && *list->msg_footer));
-    if (!framed && !unsubscribe && list->personalize != PERSONALIZE_FULL)
+    g_autofree char *above = NULL, *below = NULL;
+    if (!post->digest && (!frame_text(post, list->msg_header, headers, &above, error) ||
+                          !frame_text(post, list->msg_footer, footers, &below, error)))
+        return false;
+    if (!above && !below && !unsubscribe && list->personalize != PERSONALIZE_FULL)
         return true;
     g_auto(HoleMarks) marks = {0};
     marks_init(&marks);
@@ -149,8 +167,7 @@ static bool process(Post *post, GError **error)
         set_unsubscribe(post, message, &marks);
     if (list->personalize == PERSONALIZE_FULL)
         set_to(post, message, &marks);
-    g_autofree char *header = framed ? fill(post, send, list->msg_header, &marks) : NULL;
-    g_autofree char *footer = framed ? fill(post, send, list->msg_footer, &marks) : NULL;
+    g_autofree char *header = fill(post, send, above, &marks), *footer = fill(post, send, below, &marks);
     g_auto(Decorated) decorated = {0};
     decorate(message, &(Decoration){header, footer, marks.secret}, &decorated);
     cut(send, &decorated, &marks);

@@ -11,7 +11,9 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "net/upload.h"
+#include "net/http_client.h"
+
+#define ANSWER_MAX 4096 /* octets of an answer that are read */
 
 /* A server that gave no answer is left alone for four times as long as that took, but at least for so long: or each of
  * the mails that wait would keep the runner for http_timeout, and the other archivers with it. */
@@ -92,25 +94,26 @@ static bool hyperkitty_store(void *data, const ArchiveMail *mail, GError **error
     HyperKitty *self = data;
     if (*mail->posting_address == '\0')
         return fail(error, FAIL_NEVER, "the entry does not tell the address of its list");
-    const Upload upload = {.url = self->url, .header = self->header, .name = "mlist", .value = mail->posting_address,
-                           .file = "message", .file_name = "message.txt", .octets = mail->octets,
-                           .length = mail->length, .timeout = self->timeout, .alive = alive, .data = self};
-    long status = 0;
-    g_autofree char *answer = NULL;
+    const HttpRequest request = {.url = self->url, .header = self->header, .timeout = self->timeout,
+                                 .answer_max = ANSWER_MAX, .alive = alive, .data = self};
+    const HttpForm form = {.name = "mlist", .value = mail->posting_address, .file = "message",
+                           .file_name = "message.txt", .octets = mail->octets, .length = mail->length};
+    g_auto(HttpAnswer) answer = {0};
     int64_t begun = clock_monotonic();
     if (begun < self->rests_until)
         return fail(error, FAIL_LATER, "%s gave no answer a moment ago, and is not asked yet", self->url);
-    if (!upload_post(&upload, &status, &answer, error)) {
+    if (!http_post_form(&request, &form, &answer, error)) {
         int64_t now = clock_monotonic();
         self->rests_until = now + MAX(REST_MIN, REST_FACTOR * (now - begun));
         return false;
     }
-    if (status == 200)
+    if (answer.status == 200)
         return true;
-    g_autofree char *said = brief(answer);
+    g_autofree char *said = brief(answer.body->str);
     /* 400 is about this mail; a wrong key (401, 403) and all else are for a person to mend, and the mail waits. */
-    bool never = status == 400 || status == 413;
-    return fail(error, never ? FAIL_NEVER : FAIL_LATER, "%s answered %ld: %s", self->url, status, said);
+    bool never = answer.status == 400 || answer.status == 413;
+    return fail(error, never ? FAIL_NEVER : FAIL_LATER, "%s answered %ld: %s", self->url, answer.status,
+                said);
 }
 
 const ArchiverType archiver_hyperkitty = {

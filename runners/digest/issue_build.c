@@ -16,7 +16,6 @@
 #include "lists/letter.h"
 #include "mail/copy.h"
 #include "mail/issue.h"
-#include "mail/template.h"
 #include "runners/digest/digest.h"
 #include "runners/keys.h"
 
@@ -49,8 +48,21 @@ static char *prefix_of(const List *list)
 static char *fill(const Work *work, const List *list, const char *name, const TemplateValue *values, GError **error)
 {
     g_autofree char *text = letter_text(work, list, list->preferred_language, name, error);
-    g_autofree char *filled = text ? template_fill(text, values) : NULL;
-    return filled ? g_utf8_make_valid(filled, -1) : NULL;
+    return text ? letter_fill(work, list, text, values) : NULL;
+}
+
+/* The masthead and, below it, the text that somebody set to stand above digests. */
+static char *make_head(const Work *work, const List *list, const TemplateValue *values, GError **error)
+{
+    g_autoptr(GError) none = NULL;
+    g_autofree char *masthead = fill(work, list, "digest_masthead", values, error);
+    g_autofree char *header = masthead ? fill(work, list, "list:member:digest:header", values, &none) : NULL;
+    if (none && !g_error_matches(none, FAIL, FAIL_MISSING)) {
+        g_propagate_error(error, g_steal_pointer(&none));
+        return NULL;
+    }
+    return header && *g_strstrip(header) ? g_strdup_printf("%s\n\n%s\n", g_strchomp(masthead), header)
+                                         : g_steal_pointer(&masthead);
 }
 
 /* Cuts the first line, "Subject: ...", off; g_free(). */
@@ -77,16 +89,11 @@ static bool load_texts(const IssueTask *task, const char *language, Texts *texts
     g_autofree char *volume = g_strdup_printf("%" PRId64, task->issue->volume);
     g_autofree char *number = g_strdup_printf("%" PRId64, task->issue->number);
     g_autofree char *prefix = prefix_of(list), *request = list_address(list, "request");
-    g_autofree char *owner = list_address(list, "owner"), *leave = list_address(list, "leave");
-    const TemplateValue values[] = {
-        {"list_name", list->display_name && *list->display_name ? list->display_name : list->list_name},
-        {"display_name", list->display_name}, {"description", list->description}, {"info", list->info},
-        {"posting_address", list->posting_address}, {"listname", list->posting_address},
-        {"list_address", list->posting_address}, {"list_id", list->list_id}, {"mail_host", list->mail_host},
-        {"domain", list->mail_host}, {"got_list_email", list->posting_address}, {"got_owner_email", owner},
-        {"got_request_email", request}, {"owner_address", owner}, {"request_address", request},
-        {"leave_address", leave}, {"prefix", prefix}, {"volume", volume}, {"issue", number}, {0}};
-    texts->masthead = fill(work, list, "digest_masthead", values, error);
+    g_autofree char *owner = list_address(list, "owner");
+    const TemplateValue values[] = {{"got_list_email", list->posting_address}, {"got_owner_email", owner},
+                                    {"got_request_email", request}, {"prefix", prefix}, {"volume", volume},
+                                    {"issue", number}, {0}};
+    texts->masthead = make_head(work, list, values, error);
     texts->footer = texts->masthead ? fill(work, list, "digest_footer", values, error) : NULL;
     if (!texts->footer)
         return false;

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "lists/template_name.h"
+#include "lists/template_set.h"
 #include "runners/rest/resources.h"
 #include "store/template_text.h"
 
@@ -54,7 +55,7 @@ static bool read_scope(Call *call, Scope *scope)
             rest_fail(call, error);
             return false;
         }
-        scope->place = g_strdup(domain->mail_host);
+        scope->place = template_text_place(domain->mail_host);
         scope->base = g_strdup_printf("domains/%s/uris", domain->mail_host);
     } else {
         scope->place = g_strdup("");
@@ -153,21 +154,20 @@ static bool names_allowed(Call *call, const Scope *scope, bool all)
 }
 
 /* An empty URI takes the template away. */
-static bool put_one(Call *call, Store *store, const Scope *scope, const char *name, GError **error)
+static bool put_one(Call *call, Work *work, const Scope *scope, const char *name, GError **error)
 {
     const char *uri = form_text(call, name), *user = form_text(call, "username"), *word = form_text(call, "password");
     if (!*uri) {
         g_autoptr(GError) missing = NULL;
-        if (template_text_remove(store, scope->place, name, NULL, &missing) ||
+        if (template_unset(work, scope->place, name, NULL, &missing) ||
             g_error_matches(missing, FAIL, FAIL_MISSING))
             return true;
         g_propagate_error(error, g_steal_pointer(&missing));
         return false;
     }
     const TemplateText text = {.name = (char *)name, .place = scope->place, .language = (char *)"",
-                               .uri = (char *)uri, .username = (char *)(user ? user : ""),
-                               .password = (char *)(word ? word : ""), .fault = (char *)""};
-    return template_text_put(store, &text, error);
+                               .uri = (char *)uri, .username = (char *)user, .password = (char *)word};
+    return template_set(work, &text, error);
 }
 
 static void change(Call *call, bool all)
@@ -181,7 +181,7 @@ static void change(Call *call, bool all)
     for (guint i = 0; fine && i < call->form.names->len; i++) {
         const char *name = call->form.names->pdata[i];
         if (is_template(&scope, name))
-            fine = put_one(call, work_store(work), &scope, name, &error);
+            fine = put_one(call, work, &scope, name, &error);
     }
     if (!work)
         return;
@@ -208,7 +208,7 @@ static void delete(Call *call)
     for (guint i = 0; fine && i < all->len; i++) {
         const TemplateText *text = all->pdata[i];
         if (*text->uri && (!scope.name || strcmp(scope.name, text->name) == 0))
-            fine = template_text_remove(work_store(work), scope.place, text->name, text->language, &error);
+            fine = template_unset(work, scope.place, text->name, text->language, &error);
     }
     if (!work)
         return;

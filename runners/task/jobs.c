@@ -161,6 +161,7 @@ const TimerJob timer_jobs[] = {
     {"autoresponses", DAY, "records", expire_answers},
     {"records", HOUR, "records", forget_records},
     {MTA_MAPS_JOB, MINUTE, "times", write_mta_maps},
+    {"templates", MINUTE, "texts", fetch_templates},
     {"reminders", 0, "reminded-of", remind},
     {NULL, 0, NULL, NULL},
 };

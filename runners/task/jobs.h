@@ -25,6 +25,9 @@ typedef struct TimerJob {
     bool (*run)(const JobPlace *place, int64_t *done, GError **error);
 } TimerJob;
 
+/* fetch.c: texts of letters that come from a URI. */
+bool fetch_templates(const JobPlace *place, int64_t *done, GError **error);
+
 /* Ended by one without name. */
 extern const TimerJob timer_jobs[];
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Placeholders in texts that people write: $name or ${name}; $$ is one dollar sign. mail/template.h fills them in; here
+ * they are found, and unknown ones refused when the text is set rather than seen by whoever gets it.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Reads what stands at a dollar sign: *name is where the name begins, and *end what follows the placeholder. Returns
+ * the name's length; 0: there is none. */
+size_t placeholder_read(const char *dollar, const char **name, const char **end);
+
+/* The names in text, each once; g_strfreev(). What begins with a digit ($5) is none. */
+char **placeholder_names(const char *text);
+
+/* Does `known` (names, separated by blanks) have each placeholder of text? FAIL_NEVER: it does not; the message begins
+ * with `what`, and names the placeholder and those that are known. */
+bool placeholder_check(const char *what, const char *text, const char *known, GError **error);

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* listrunner template: the texts of letters, and who set them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/listing.h"
+#include "cli/plain.h"
+#include "cli/template_check.h"
+#include "cli/template_place.h"
+#include "cli/work_site.h"
+#include "lists/letter.h"
+#include "lists/template_name.h"
+#include "lists/template_set.h"
+
+static TemplatePlaceOptions given;
+static char *language, *uri, *user, *password;
+static gboolean json, names;
+
+/* ---- ls ---- */
+
+/* One text that somebody set, or where none counts, the file of the installation. */
+static void show_row(Listing *listing, const TemplateName *name, const TemplateText *row)
+{
+    const char *from = !row                  ? (name->file ? "file" : "-")
+                       : !*row->place        ? "site"
+                       : *row->place == '@' ? "domain"
+                                             : "list";
+    listing_row(listing, json_pack("{ss so ss so so so so so ss}", "name", name->mailman, "file",
+                                   listing_text(name->file), "from", from, "place",
+                                   row && *row->place ? listing_text(row->place + (*row->place == '@')) : json_null(),
+                                   "language", row && *row->language ? listing_text(row->language) : json_null(), "uri",
+                                   row && *row->uri ? listing_text(row->uri) : json_null(), "fetched_at",
+                                   listing_time(row ? row->fetched_at : 0), "fault",
+                                   row && *row->fault ? listing_text(row->fault) : json_null(), "about", name->about));
+}
+
+static int run_ls(Site *site, int argc, char **argv, GError **error)
+{
+    static const Column columns[] = {
+        {"name", "TEMPLATE", COLUMN_TEXT},  {"from", "FROM", COLUMN_TEXT},   {"language", "LANGUAGE", COLUMN_TEXT},
+        {"uri", "URI", COLUMN_TEXT},        {"fault", "FAULT", COLUMN_TEXT}, {"about", "WHAT IT DOES", COLUMN_TEXT},
+        {NULL, NULL, COLUMN_TEXT}};
+    Store *store = site_store(site, false, error);
+    g_auto(TemplatePlace) place = {0};
+    if (!store || !template_place_read(&place, &given, store, error))
+        return TOOL_LATER;
+    g_autoptr(GPtrArray) rows = template_place_rows(&place, store, error);
+    if (!rows)
+        return TOOL_LATER;
+    g_autoptr(Listing) listing = listing_new(columns, json);
+    for (const TemplateName *name = template_table; name->mailman; name++) {
+        bool any = false;
+        for (guint at = 0; at < rows->len && !names; at++) {
+            const TemplateText *row = rows->pdata[at];
+            if (strcmp(row->name, name->mailman) != 0)
+                continue;
+            show_row(listing, name, row);
+            any = true;
+        }
+        if (names)
+            puts(name->mailman);
+        else if (!any)
+            show_row(listing, name, NULL);
+    }
+    return TOOL_OK;
+}
+
+/* ---- show ---- */
+
+static int run_show(Site *site, int argc, char **argv, GError **error)
+{
+    WorkPlace about;
+    g_auto(TemplatePlace) place = {0};
+    const TemplateName *name = template_name_find(argv[0]);
+    if (!work_place_open(&about, site, error) || !template_place_read(&place, &given, about.store, error))
+        return TOOL_LATER;
+    if (!name) {
+        fail(error, FAIL_MISSING, "there is no template \"%s\"; listrunner template ls shows all", argv[0]);
+        return TOOL_MISSING;
+    }
+    g_autoptr(Work) work = work_new(about.store, &about.site, &about.actor);
+    g_autofree char *text = letter_text(work, &place.list, language, name->mailman, error);
+    if (!text)
+        return TOOL_LATER;
+    g_autofree char *plain = plain_message(text, strlen(text));
+    fputs(plain, stdout);
+    if (*plain && !g_str_has_suffix(plain, "\n"))
+        putchar('\n');
+    return TOOL_OK;
+}
+
+/* ---- set, unset ---- */
+
+/* The text of the file, which is read before rights are given up; NULL with error. */
+static char *read_text(const char *path, GError **error)
+{
+    g_autoptr(InputFile) file = input_open(path, error);
+    g_autoptr(GBytes) octets = file ? input_read(file, path, error) : NULL;
+    if (!octets)
+        return NULL;
+    size_t length;
+    const char *start = g_bytes_get_data(octets, &length);
+    if (memchr(start ? start : "", '\0', length) || !g_utf8_validate_len(start ? start : "", length, NULL)) {
+        fail(error, FAIL_NEVER, "%s is no text in UTF-8", input_name(path));
+        return NULL;
+    }
+    return g_strndup(start, length);
+}
+
+static int end(WorkPlace *place, Work *work, bool done, GError **error)
+{
+    if (!done)
+        work_cancel(work);
+    return done && work_commit(work, place->spool, error) ? TOOL_OK : TOOL_LATER;
+}
+
+static int run_set(Site *site, int argc, char **argv, GError **error)
+{
+    if (uri && argc > 1)
+        return command_usage(error, "give a FILE or --uri, not both");
+    if ((user || password) && !uri)
+        return command_usage(error, "--user and --password are for --uri");
+    g_autofree char *text = uri ? NULL : read_text(argc > 1 ? argv[1] : "-", error);
+    WorkPlace about;
+    g_auto(TemplatePlace) place = {0};
+    if ((!uri && !text) || !work_place_open(&about, site, error) ||
+        !template_place_read(&place, &given, about.store, error))
+        return TOOL_LATER;
+    g_autoptr(Work) work = work_new(about.store, &about.site, &about.actor);
+    const TemplateText set = {.name = argv[0], .place = place.key, .language = language, .uri = uri, .username = user,
+                              .password = password, .text = text};
+    if (!work_begin(work, error))
+        return TOOL_LATER;
+    return end(&about, work, template_set(work, &set, error), error);
+}
+
+static int run_unset(Site *site, int argc, char **argv, GError **error)
+{
+    WorkPlace about;
+    g_auto(TemplatePlace) place = {0};
+    if (!work_place_open(&about, site, error) || !template_place_read(&place, &given, about.store, error))
+        return TOOL_LATER;
+    g_autoptr(Work) work = work_new(about.store, &about.site, &about.actor);
+    if (!work_begin(work, error))
+        return TOOL_LATER;
+    return end(&about, work, template_unset(work, place.key, argv[0], language, error), error);
+}
+
+/* ---- check ---- */
+
+static int run_check(Site *site, int argc, char **argv, GError **error)
+{
+    unsigned faults = 0;
+    const Config *config = site_config(site, error);
+    Store *store = config ? site_store(site, false, error) : NULL;
+    if (!store || !template_check_all(store, config_string(config, "site", "template_directory"), &faults, error))
+        return TOOL_LATER;
+    if (faults == 0)
+        puts("all texts are well");
+    return faults == 0 ? TOOL_OK : TOOL_NOT_SO;
+}
+
+#define PLACE_OPTIONS \
+    {"list", 0, 0, G_OPTION_ARG_FILENAME, &given.list, "for this list", "LIST"}, \
+        {"domain", 0, 0, G_OPTION_ARG_FILENAME, &given.domain, "for this domain; default: for the site", "DOMAIN"}
+#define LANGUAGE_OPTION(about) {"language", 0, 0, G_OPTION_ARG_STRING, &language, about, "LANGUAGE"}
+
+static const GOptionEntry ls_options[] = {
+    PLACE_OPTIONS,
+    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object a line", NULL},
+    {"names", 0, 0, G_OPTION_ARG_NONE, &names, "only the names", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const GOptionEntry show_options[] = {
+    PLACE_OPTIONS,
+    LANGUAGE_OPTION("for somebody who reads this; default: the list's language"),
+    G_OPTION_ENTRY_NULL,
+};
+
+static const GOptionEntry set_options[] = {
+    PLACE_OPTIONS,
+    LANGUAGE_OPTION("only for people who read this; default: for all who have none of their own"),
+    {"uri", 0, 0, G_OPTION_ARG_FILENAME, &uri, "fetch the text from there, at once and now and again", "URI"},
+    {"user", 0, 0, G_OPTION_ARG_FILENAME, &user, "who fetches it (HTTP Basic authentication)", "NAME"},
+    {"password", 0, 0, G_OPTION_ARG_FILENAME, &password, "and the password", "PASSWORD"},
+    G_OPTION_ENTRY_NULL,
+};
+
+static const GOptionEntry unset_options[] = {
+    PLACE_OPTIONS,
+    LANGUAGE_OPTION("only the one for this language; default: those of all languages"),
+    G_OPTION_ENTRY_NULL,
+};
+
+static const Command ls = {
+    .name = "ls", .arguments = "", .summary = "Show all templates, and where the text of each comes from",
+    .options = ls_options, .run = run_ls,
+};
+
+static const Command show = {
+    .name = "show", .arguments = "TEMPLATE", .summary = "Show the text that counts", .least = 1, .most = 1,
+    .options = show_options, .run = run_show,
+};
+
+static const Command set = {
+    .name = "set", .arguments = "TEMPLATE [FILE]", .summary = "Set the text of a letter, from a file or a URI",
+    .details = "Without FILE, or with -, the text is read from standard input. A first line \"Subject: ...\" is the\n"
+               "subject; without it the letter has the usual one. $name is filled in, $$ is a dollar sign.",
+    .least = 1, .most = 2, .options = set_options, .run = run_set,
+};
+
+static const Command unset = {
+    .name = "unset", .arguments = "TEMPLATE", .summary = "Take a text away that was set", .least = 1, .most = 1,
+    .options = unset_options, .run = run_unset,
+};
+
+static const Command check = {
+    .name = "check", .arguments = "", .summary = "Look for placeholders that are not filled in, and texts not fetched",
+    .details = "Exit code 1: something was found.", .run = run_check,
+};
+
+static const Command *const verbs[] = {&ls, &show, &set, &unset, &check, NULL};
+
+const Command cmd_template = {
+    .name = "template", .arguments = "", .summary = "Show, set or check the texts of letters", .verbs = verbs,
+};

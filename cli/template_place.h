@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* The list, the domain or the site whose texts of letters a verb is about. */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "store/store.h"
+
+/* What the options --list and --domain say. */
+typedef struct TemplatePlaceOptions {
+    char *list, *domain;
+} TemplatePlaceOptions;
+
+typedef struct TemplatePlace {
+    char *key;   /* as TemplateText has it */
+    List *found; /* the list; NULL: it is none */
+    List list;   /* the list, or what any list of the domain or of the site has in common; borrowed strings */
+} TemplatePlace;
+
+void template_place_clear(TemplatePlace *place);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TemplatePlace, template_place_clear)
+
+/* FAIL_MISSING: there is no such list or domain. */
+bool template_place_read(TemplatePlace *place, const TemplatePlaceOptions *options, Store *store, GError **error);
+
+/* All texts that were set for the place and for those above it, of TemplateText: the list's, the domain's, the
+ * site's. */
+GPtrArray *template_place_rows(const TemplatePlace *place, Store *store, GError **error);

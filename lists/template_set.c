@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/template_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "lists/template_name.h"
+#include "lists/timer.h"
+
+#define FILE_URI "file://"
+
+static const TemplateName *find_name(const char *name, GError **error)
+{
+    const TemplateName *row = template_name_find(name);
+    if (!row)
+        fail(error, FAIL_MISSING, "there is no template \"%s\"; listrunner template ls shows all", name);
+    return row;
+}
+
+static const char *place_word(const char *place)
+{
+    return *place == '@' ? place + 1 : *place ? place : "the site";
+}
+
+static bool language_allowed(const char *language, GError **error)
+{
+    return !language || !*language ||
+           (g_ascii_isalpha(*language) && !language[strspn(language, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-")]) ||
+           fail(error, FAIL_NEVER, "\"%s\" is no language; allowed: a code such as en, de or zh_CN", language);
+}
+
+const char *template_installed(const char *uri, char **language)
+{
+    *language = NULL;
+    if (!g_str_has_prefix(uri, TEMPLATE_INSTALLED))
+        return NULL;
+    g_auto(GStrv) steps = g_strsplit(uri + strlen(TEMPLATE_INSTALLED), "/", -1);
+    guint count = g_strv_length(steps);
+    if (count == 0)
+        return NULL;
+    char *name = steps[count - 1];
+    if (g_str_has_suffix(name, ".txt"))
+        name[strlen(name) - strlen(".txt")] = '\0';
+    const TemplateName *row = template_name_find(name);
+    if (count > 1 && *steps[count - 2] && !strpbrk(steps[count - 2], "$@."))
+        *language = g_strdup(steps[count - 2]);
+    return row ? row->file : NULL;
+}
+
+bool template_file_allowed(const WorkSite *site, const char *uri, GError **error)
+{
+    g_autofree char *path = g_filename_from_uri(uri, NULL, NULL);
+    char *real = path ? realpath(path, NULL) : NULL, *folder = site->templates ? realpath(site->templates, NULL) : NULL;
+    size_t length = folder ? strlen(folder) : 0;
+    bool inside = real && folder && strncmp(real, folder, length) == 0 && real[length] == '/';
+    free(real);
+    free(folder);
+    return inside || fail(error, FAIL_NEVER, "%s: files are read only below template_directory (%s)", uri,
+                          site->templates ? site->templates : "which is not set");
+}
+
+/* *fault: what is wrong with it, though it may be kept. */
+static bool uri_allowed(const Work *work, const char *uri, const char **fault, GError **error)
+{
+    g_autofree char *language = NULL;
+    *fault = "";
+    if (g_str_has_prefix(uri, TEMPLATE_INSTALLED)) {
+        if (!template_installed(uri, &language))
+            *fault = "it names no template of the installation";
+        return true;
+    }
+    if (g_str_has_prefix(uri, FILE_URI))
+        return template_file_allowed(work_site(work), uri, error);
+    g_autoptr(GUri) parsed = g_uri_parse(uri, G_URI_FLAGS_NONE, NULL);
+    const char *scheme = parsed ? g_uri_get_scheme(parsed) : NULL, *host = parsed ? g_uri_get_host(parsed) : NULL;
+    return (host && *host && (g_strcmp0(scheme, "http") == 0 || g_strcmp0(scheme, "https") == 0)) ||
+           fail(error, FAIL_NEVER, "\"%s\" cannot be fetched; allowed: http://HOST/..., https://HOST/..., "
+                "file:///PATH, " TEMPLATE_INSTALLED "NAME", uri);
+}
+
+bool template_set(Work *work, const TemplateText *text, GError **error)
+{
+    const TemplateName *row = find_name(text->name, error);
+    const char *fault = "";
+    bool from_uri = text->uri && *text->uri;
+    if (!row || !language_allowed(text->language, error))
+        return false;
+    if (*text->place && *text->place != '@' && g_str_has_prefix(row->mailman, "domain:"))
+        return fail(error, FAIL_NEVER, "%s is not a list's to set; set it for the domain or the site", row->mailman);
+    if (from_uri ? !uri_allowed(work, text->uri, &fault, error) : !template_check(row, text->text, error))
+        return false;
+    g_autofree char *language = g_strdelimit(g_strdup(text->language ? text->language : ""), "-", '_');
+    TemplateText kept = *text;
+    kept.name = (char *)row->mailman;
+    kept.language = language;
+    kept.text = from_uri ? NULL : text->text;
+    kept.fault = (char *)fault;
+    kept.fetched_at = 0;
+    work_log(work, *text->place && *text->place != '@' ? text->place : "-", "template=%s language=%s place=%s by=<%s> "
+             "result=set", row->mailman, *language ? language : "any", place_word(text->place),
+             work_actor(work)->address ? work_actor(work)->address : "operator");
+    if (from_uri && !g_str_has_prefix(text->uri, TEMPLATE_INSTALLED))
+        timer_ask(work, "templates");
+    return template_text_put(work_store(work), &kept, error);
+}
+
+bool template_unset(Work *work, const char *place, const char *name, const char *language, GError **error)
+{
+    const TemplateName *row = find_name(name, error);
+    g_autofree char *usual = language ? g_strdelimit(g_strdup(language), "-", '_') : NULL;
+    if (!row || !template_text_remove(work_store(work), place, row->mailman, usual, error))
+        return false;
+    work_log(work, *place && *place != '@' ? place : "-", "template=%s language=%s place=%s by=<%s> result=unset",
+             row->mailman, usual ? usual : "all", place_word(place),
+             work_actor(work)->address ? work_actor(work)->address : "operator");
+    return true;
+}

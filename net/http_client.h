@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Requests to HTTP servers, by libcurl. Each blocks until the answer is there or the time is over; redirections are not
+ * followed.
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct HttpRequest {
+    const char *url;        /* http or https; file where files is set */
+    bool files;
+    const char *header;     /* one header line, "Authorization: Token x"; NULL: none */
+    const char *user, *password; /* for Basic authentication; NULL or "": none */
+    int64_t timeout;        /* us, for all of it */
+    size_t answer_max;      /* octets of the answer's body that are kept */
+    bool (*alive)(void *data); /* called now and then; false gives up (FAIL_LATER). NULL: never */
+    void *data;
+} HttpRequest;
+
+/* The answer. */
+typedef struct HttpAnswer {
+    long status;   /* 0 for a file */
+    GString *body; /* the first answer_max octets of it */
+    bool cut;      /* there were more */
+} HttpAnswer;
+
+void http_answer_clear(HttpAnswer *answer);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(HttpAnswer, http_answer_clear)
+
+/* A form with one field and one file (multipart/form-data, RFC 7578). */
+typedef struct HttpForm {
+    const char *name, *value;     /* the field */
+    const char *file, *file_name; /* of the field that holds the file */
+    const char *octets;           /* the file */
+    size_t length;
+} HttpForm;
+
+/* Both: FAIL_LATER: there is no answer. FAIL_CONFIG: libcurl cannot use the URL. */
+bool http_get(const HttpRequest *request, HttpAnswer *answer, GError **error);
+bool http_post_form(const HttpRequest *request, const HttpForm *form, HttpAnswer *answer, GError **error);
