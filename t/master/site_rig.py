@@ -25,6 +25,7 @@ PYTHON = os.path.realpath(os.environ.get("PYTHON") or sys.executable)
 BUILT_IN = ("lmtp", "in", "pipeline", "virgin", "out", "bounces", "archive", "defragment", "command", "digest", "task",
             "rest")
 PATIENCE = 20.0  # seconds until a thing that must happen is called missing
+TEST_LIMIT = 300  # seconds; a wait without a limit of its own must not keep the whole check
 
 
 def until(condition, what, patience=PATIENCE):
@@ -208,7 +209,12 @@ class Skip(Exception):
     pass
 
 
+def too_long(signum, frame):
+    raise TimeoutError(f"the test took longer than {TEST_LIMIT} s")
+
+
 def run(functions):
+    signal.signal(signal.SIGALRM, too_long)
     tests = [(name[5:], function) for name, function in functions.items() if name.startswith("test_")]
     if len(sys.argv) > 1:
         tests = [test for test in tests if test[0] in sys.argv[1:]]
@@ -216,6 +222,7 @@ def run(functions):
     failed = 0
     for number, (name, function) in enumerate(tests, 1):
         site = Site()
+        signal.alarm(TEST_LIMIT)
         try:
             function(site)
             if site.process and site.process.poll() is None:
@@ -234,5 +241,6 @@ def run(functions):
                 print("# " + line)
             sys.stdout.flush()
         finally:
+            signal.alarm(0)
             site.close()
     sys.exit(1 if failed else 0)
