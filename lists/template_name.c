@@ -64,6 +64,7 @@ const TemplateName template_table[] = {
     {"confirm_set", "list:user:action:set", TOKEN " options", "asks whether somebody wants to change settings"},
     {"address_changed", "list:user:notice:change", PERSON " new_address", "says that an address took another's place"},
     {"leave_rejected", "list:user:notice:refuse-leave", PERSON " reason reasons", "a request to leave was refused"},
+    {"autoresponse", "list:user:notice:autoresponse", "text subject", "an automatic answer of the list"},
     {"commands", "list:user:notice:commands", "answers", "answers commands by mail"},
     {NULL, NULL, NULL, NULL},
 };

@@ -51,6 +51,9 @@ typedef struct List {
     bool digests_enabled, digest_send_periodic, digest_is_default;
     int digest_volume_frequency, digest_period, digest_hour; /* DigestVolume; DigestPeriod; local time */
     int64_t digest_size_threshold, digest_post_threshold;    /* KiB; posts; 0: no limit */
+    int autorespond_owner, autorespond_postings, autorespond_requests; /* Autorespond */
+    char *autoresponse_owner_text, *autoresponse_postings_text, *autoresponse_request_text;
+    int64_t autoresponse_grace_period; /* us */
     int defragment;      /* DefragmentWish */
     int partial_action;  /* PartialAction */
     int fragment_expiry; /* FragmentExpiry */

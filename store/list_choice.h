@@ -21,6 +21,8 @@ typedef enum ReplyGoesTo {
 typedef enum Personalize { PERSONALIZE_NONE, PERSONALIZE_INDIVIDUAL, PERSONALIZE_FULL } Personalize;
 typedef enum ComplaintAction { COMPLAINT_UNSUBSCRIBE, COMPLAINT_DISABLE, COMPLAINT_IGNORE } ComplaintAction;
 typedef enum BounceForward { FORWARD_DISCARD, FORWARD_ADMINISTRATORS, FORWARD_SITE_OWNER } BounceForward;
+/* What an automatic answer means for the mail that it answers. */
+typedef enum Autorespond { AUTORESPOND_NONE, AUTORESPOND_AND_DISCARD, AUTORESPOND_AND_CONTINUE } Autorespond;
 /* default: as the transport says. */
 typedef enum DefragmentWish { DEFRAGMENT_DEFAULT, DEFRAGMENT_OFF, DEFRAGMENT_ON } DefragmentWish;
 /* What joining and leaving need besides an address that is known to be the person's own (lists/workflow.h). */

@@ -16,6 +16,7 @@
 #define ADDRESS "address"
 #define LANGUAGE "language"
 #define POLICIES "open|confirm|moderate|confirm_then_moderate"
+#define AUTORESPOND "none|respond_and_discard|respond_and_continue"
 #define LINE_OCTETS 998 /* RFC 5322, 2.1.1 */
 
 /* What comes behind the text are further fields: .unit = "days", .example = "...". */
@@ -44,6 +45,24 @@ const ListSetting list_settings[] = {
             "Who may read the archive; never: there is none."),
     SETTING(archivers, SETTING_WORDS, "", NULL,
             "Names of the archivers that get the posts; empty: all that are configured.", .example = "local"),
+    SETTING(autorespond_owner, SETTING_CHOICE, "none", AUTORESPOND,
+            "Whether a program answers mail to the owners with autoresponse_owner_text: not at all; it does, and the "
+            "mail is thrown away; it does, and the mail goes on."),
+    SETTING(autorespond_postings, SETTING_CHOICE, "none", AUTORESPOND,
+            "The same for posts, with autoresponse_postings_text. Posts that are rejected or discarded get none."),
+    SETTING(autorespond_requests, SETTING_CHOICE, "none", AUTORESPOND,
+            "The same for mail to the -request address, with autoresponse_request_text."),
+    SETTING(autoresponse_grace_period, SETTING_INTERVAL, "90d", NULL,
+            "Nobody gets the same automatic answer again before so much time has passed; 0: each mail is answered."),
+    SETTING(autoresponse_owner_text, SETTING_TEXT, "", NULL,
+            "The answer to mail to the owners; empty: a sentence of ours.", .placeholders = LIST_PLACEHOLDERS,
+            .example = "We answer within a week. For help, write to $request_address"),
+    SETTING(autoresponse_postings_text, SETTING_TEXT, "", NULL,
+            "The answer to posts; empty: a sentence of ours.", .placeholders = LIST_PLACEHOLDERS,
+            .example = "Your message goes to everybody on $display_name."),
+    SETTING(autoresponse_request_text, SETTING_TEXT, "", NULL,
+            "The answer to mail to the -request address; empty: a sentence of ours.",
+            .placeholders = LIST_PLACEHOLDERS, .example = "To join, write to $join_address"),
     SETTING(bounce_complaint_action, SETTING_CHOICE, "unsubscribe", "unsubscribe|disable|ignore",
             "What happens to members who report a post as spam."),
     SETTING(bounce_info_stale_after, SETTING_INTERVAL, "7d", NULL,

@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/autorespond.h"
 #include "lists/change_address.h"
 #include "lists/confirm.h"
 #include "lists/join.h"
@@ -398,6 +399,22 @@ static bool run_moderation(Order *order, GBytes *octets, bool *done, GError **er
     return !token || moderate_reply(order->work, order->list, token, octets, done, error);
 }
 
+/* The list may answer mail to -request by a program; *done: and want no more done with it. */
+static bool respond(Order *order, const char *sender, bool *done, GError **error)
+{
+    const json_t *meta = entry_meta((Entry *)order->entry);
+    g_autofree char *raw = message_value(order->message, "Subject"), *subject = raw ? header_decode(raw) : NULL;
+    g_autofree char *key = list_runner_effect(order->entry);
+    const AutorespondMail mail = {.to = AUTORESPOND_TO_REQUESTS, .may_answer = true, .sender = sender,
+                                  .message_id = meta_string(meta, KEY_MESSAGE_ID, NULL), .subject = subject,
+                                  .entry = key};
+    *done = false;
+    if (!g_str_equal(meta_string(meta, KEY_TO, TO_REQUEST), TO_REQUEST))
+        return true;
+    *done = autorespond_action(order->list, AUTORESPOND_TO_REQUESTS) == AUTORESPOND_AND_DISCARD;
+    return autorespond(order->work, order->list, &mail, error);
+}
+
 static bool work_order(Order *order, GBytes *octets, GError **error)
 {
     const char *sender = meta_string(entry_meta((Entry *)order->entry), KEY_SENDER, "");
@@ -412,6 +429,8 @@ static bool work_order(Order *order, GBytes *octets, GError **error)
         return true;
     }
     if (!run_moderation(order, octets, &done, error))
+        return false;
+    if (!done && !respond(order, sender, &done, error))
         return false;
     return done || (run_order(order, octets, error) && send_answer(order, error));
 }

@@ -10,6 +10,7 @@
  * process dies after the second step, the entry comes again and finds its number recorded.
  */
 #include "base/fail.h"
+#include "lists/autorespond.h"
 #include "lists/held_notice.h"
 #include "lists/letter.h"
 #include "mail/approved.h"
@@ -177,9 +178,28 @@ static bool hold_post(Runner *runner, ListRunnerPost *own, GError **error)
            held_tell_moderators(letters_of(runner, own), list, held, error);
 }
 
+/* The list may answer such mail by a program, and want no more done with it. */
+static bool respond(Runner *runner, ListRunnerPost *own, GError **error)
+{
+    Post *post = &own->post;
+    AutorespondTo to = g_str_equal(asked_for(own->entry), TO_OWNER) ? AUTORESPOND_TO_OWNER : AUTORESPOND_TO_POSTINGS;
+    Autorespond action = autorespond_action(post->list, to);
+    if (action == AUTORESPOND_NONE || (own->verdict != VERDICT_ACCEPT && own->verdict != VERDICT_HOLD))
+        return true;
+    g_autofree char *raw = message_value(post->message, "Subject"), *subject = raw ? header_decode(raw) : NULL;
+    g_autofree char *key = list_runner_effect(own->entry);
+    const AutorespondMail mail = {.to = to, .may_answer = post_may_answer(post), .sender = post->sender,
+                                  .message_id = post->message_id, .subject = subject, .entry = key};
+    if (action == AUTORESPOND_AND_DISCARD && !own->before) {
+        own->verdict = VERDICT_DISCARD;
+        post_add_reason(post, "The list answers such mail and keeps none.");
+    }
+    return autorespond(letters_of(runner, own), post->list, &mail, error);
+}
+
 static bool settle(Runner *runner, ListRunnerPost *own, GError **error)
 {
-    bool done = own->before || record_message_id(own, error);
+    bool done = (own->before || record_message_id(own, error)) && respond(runner, own, error);
     if (done && own->verdict == VERDICT_ACCEPT)
         done = own->before || accept_post(own, error);
     else if (done && own->verdict == VERDICT_HOLD)

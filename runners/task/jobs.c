@@ -116,10 +116,18 @@ static bool expire_tickets(const JobPlace *place, int64_t *done, GError **error)
     return ticket_expire(place->store, place->now, done, error);
 }
 
+static bool note_grace(const List *list, void *data)
+{
+    int64_t *longest = data;
+    *longest = MAX(*longest, list->autoresponse_grace_period);
+    return true;
+}
+
 static bool expire_answers(const JobPlace *place, int64_t *done, GError **error)
 {
-    /* Longer than any grace period that a list may set. */
-    return autoresponse_expire(place->store, place->now - 3650 * DAY, done, error);
+    int64_t longest = 0;
+    return list_each(place->store, NULL, note_grace, &longest, error) &&
+           autoresponse_expire(place->store, place->now - longest, done, error);
 }
 
 static bool turn_vacations(const JobPlace *place, int64_t *done, GError **error)
