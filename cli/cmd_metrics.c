@@ -16,10 +16,11 @@ static double age_of(int64_t time)
 static bool print_of_store(Site *site, GError **error)
 {
     FragmentCount count;
-    int64_t held, held_since, asked, asked_since;
+    int64_t held, held_since, asked, asked_since, left, left_since, texts;
     Store *store = site_store(site, false, error);
     if (!store || !held_count(store, &held, &held_since, error) ||
         !pending_count(store, clock_now(), &asked, &asked_since, error) ||
+        !outbox_count(store, &left, &left_since, error) || !template_text_count_faults(store, &texts, error) ||
         !fragment_count(store, config_string(site_config(site, NULL), "site", "hostname"), &count, error))
         return false;
     const struct {
@@ -31,6 +32,10 @@ static bool print_of_store(Site *site, GError **error)
         {"moderator_requests", "Requests to join or leave that wait for a moderator.", (double)asked},
         {"moderator_requests_oldest_seconds", "How long the oldest of them has waited; 0: there is none.",
          age_of(asked_since)},
+        {"outbox_entries", "Mail that a change left in the database, and that has not reached its queue.",
+         (double)left},
+        {"outbox_oldest_seconds", "How long the oldest of it has waited; 0: there is none.", age_of(left_since)},
+        {"template_faults", "Texts of letters that could not be fetched, or have a fault.", (double)texts},
         {"fragment_open_sets", "Messages that wait for parts.", (double)count.sets},
         {"fragment_parts", "Their parts that are there.", (double)count.parts},
         {"fragment_octets", "Octets of these.", (double)count.octets},

@@ -16,7 +16,7 @@
 #include "cli/status_text.h"
 
 #define WATCH_PAUSE 2 /* seconds */
-#define JOB_LATE (15 * 60 * CLOCK_SECOND) /* nobody does what the timer should */
+#define LATE (15 * 60 * CLOCK_SECOND) /* nobody does what the timer should */
 
 static gboolean as_json, watching;
 
@@ -34,7 +34,7 @@ static json_t *jobs_of(Store *store, GError **error)
                                               listing_time(job->ended_at), "due_at", listing_time(job->due_at), "done",
                                               (json_int_t)job->done, "runs", (json_int_t)job->runs, "failures",
                                               (json_int_t)job->failures, "fault", listing_text(job->fault), "late",
-                                              now - job->due_at > JOB_LATE));
+                                              now - job->due_at > LATE));
     }
     return jobs;
 }
@@ -54,7 +54,15 @@ static void add_of_store(Site *site, json_t *status)
         held_posts = json_pack("{sI so}", "count", (json_int_t)count, "since", listing_time(oldest));
     if (held_posts && pending_count(store, clock_now(), &count, &oldest, &error))
         requests = json_pack("{sI so}", "count", (json_int_t)count, "since", listing_time(oldest));
-    json_t *jobs = requests ? jobs_of(store, &error) : NULL;
+    json_t *outbox = NULL, *texts = NULL;
+    if (requests && outbox_count(store, &count, &oldest, &error))
+        outbox = json_pack("{sI so sb}", "count", (json_int_t)count, "since", listing_time(oldest), "late",
+                           oldest && clock_now() - oldest > LATE);
+    if (outbox && template_text_count_faults(store, &count, &error))
+        texts = json_integer(count);
+    json_t *jobs = texts ? jobs_of(store, &error) : NULL;
+    json_object_set_new(status, "outbox", outbox ? outbox : json_null());
+    json_object_set_new(status, "template_faults", texts ? texts : json_null());
     json_object_set_new(status, "jobs", jobs ? jobs : json_null());
     json_object_set_new(status, "fragments", fragments ? fragments : json_null());
     json_object_set_new(status, "held", held_posts ? held_posts : json_null());

@@ -258,6 +258,23 @@ static void print_jobs(FILE *out, const json_t *jobs)
     }
 }
 
+/* What the timer should have done. */
+static void print_left(FILE *out, const json_t *status)
+{
+    const json_t *outbox = json_object_get(status, "outbox");
+    json_int_t count = number_of(outbox, "count"), texts = number_of(status, "template_faults");
+    if (json_is_true(json_object_get(outbox, "late"))) {
+        fprintf(out, "  %" JSON_INTEGER_FORMAT " %s in the database, and not in the queue where it belongs", count,
+                count == 1 ? "mail is" : "mails are");
+        print_since(out, count, text_of(outbox, "since"));
+        fputs("      listrunner task run outbox\n", out);
+    }
+    if (texts > 0)
+        fprintf(out, "  %" JSON_INTEGER_FORMAT " %s:\n      listrunner template check\n", texts,
+                texts == 1 ? "text of a letter could not be fetched, or has a fault"
+                           : "texts of letters could not be fetched, or have a fault");
+}
+
 static bool any_job_waits(const json_t *jobs)
 {
     size_t i;
@@ -275,7 +292,8 @@ bool status_waits(const json_t *status)
            json_array_size(json_object_get(status, "troubles")) > 0 || number_of(status, "pending") > 0 ||
            number_of(json_object_get(status, "held"), "count") > 0 ||
            number_of(json_object_get(status, "requests"), "count") > 0 || text_of(status, "store_fault") ||
-           any_job_waits(json_object_get(status, "jobs")) ||
+           any_job_waits(json_object_get(status, "jobs")) || number_of(status, "template_faults") > 0 ||
+           json_is_true(json_object_get(json_object_get(status, "outbox"), "late")) ||
            text_of(status, "troubles_fault") || text_of(status, "fault");
 }
 
@@ -304,6 +322,7 @@ static void print_attention(FILE *out, const json_t *status)
         fputs("      listrunner pending ls\n", out);
     }
     print_jobs(out, json_object_get(status, "jobs"));
+    print_left(out, status);
     const json_t *troubles = json_object_get(status, "troubles");
     json_array_foreach(troubles, i, one)
         if (!was_told(troubles, i))

@@ -57,6 +57,17 @@ static GPtrArray *read_all(Query *query, GError **error)
     return step == STEP_DONE ? g_steal_pointer(&rows) : NULL;
 }
 
+bool outbox_count(Store *store, int64_t *count, int64_t *oldest, GError **error)
+{
+    g_autoptr(Query) query = query_start(
+        store, error, "SELECT count(*), COALESCE(min(made_at), 0) FROM outbox WHERE entry IS NULL", NULL, 0);
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *count = query_integer(query, 0);
+    *oldest = query_integer(query, 1);
+    return true;
+}
+
 bool outbox_find(Store *store, int64_t number, OutboxRow **row, GError **error)
 {
     *row = NULL;

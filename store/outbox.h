@@ -32,6 +32,9 @@ bool outbox_add(Store *store, const char *entry, OutboxRow *row, GError **error)
 GPtrArray *outbox_waiting(Store *store, int64_t limit, GError **error);
 GPtrArray *outbox_of(Store *store, const char *entry, GError **error);
 
+/* How many rows wait, and when the oldest of them was made (0: there is none). */
+bool outbox_count(Store *store, int64_t *count, int64_t *oldest, GError **error);
+
 /* *row is NULL when it is gone. */
 bool outbox_find(Store *store, int64_t number, OutboxRow **row, GError **error);
 

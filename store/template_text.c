@@ -110,6 +110,15 @@ GPtrArray *template_text_stale(Store *store, int64_t before, int64_t retry, GErr
     return read_all(query, error);
 }
 
+bool template_text_count_faults(Store *store, int64_t *count, GError **error)
+{
+    g_autoptr(Query) query = query_start(store, error, "SELECT count(*) FROM template WHERE fault <> ''", NULL, 0);
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    *count = query_integer(query, 0);
+    return true;
+}
+
 bool template_text_fetched(Store *store, const TemplateText *text, GError **error)
 {
     Write write;

@@ -48,5 +48,8 @@ bool template_text_find(Store *store, const char *name, const List *list, const 
 /* Those that are to be fetched: last tried before that time, or with a fault and tried before `retry`; as
  * template_text_all(), the longest untried first. */
 GPtrArray *template_text_stale(Store *store, int64_t before, int64_t retry, GError **error);
+/* How many have a fault. */
+bool template_text_count_faults(Store *store, int64_t *count, GError **error);
+
 /* Keeps text (NULL: the one that was there stays), fetched_at and fault of a row that still has the URI. */
 bool template_text_fetched(Store *store, const TemplateText *text, GError **error);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""Automatic answers of a list: to mail for the owners, to posts, to mail for -request; what becomes of the mail, who gets
-none, and that nobody gets it twice in a grace period."""
+"""Automatic answers of a list: to mail for the owners, to posts, to mail for -request; what becomes of the mail, who
+gets none, and that nobody gets it twice in a grace period."""
 import email
 import email.policy
 
