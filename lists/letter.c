@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/octets.h"
+#include "lists/reason.h"
 #include "lists/template_name.h"
 #include "lists/template_set.h"
 #include "runners/keys.h"
@@ -134,6 +135,21 @@ static char *message_id_for(const Work *work, const List *list, const ListLetter
     return g_strconcat(letter->id ? letter->id : made, "@", list->mail_host, NULL);
 }
 
+/* Copies values, with the reasons among them in the language; kept frees what was made. */
+static void translate_values(const Work *work, const List *list, const char *language, const TemplateValue *values,
+                             TemplateValue copies[VALUES_MAX], GPtrArray *kept)
+{
+    static const char *const names[] = {"reasons", "reason", "items", "why", "outcome", NULL};
+    for (size_t at = 0; values && values[at].name && at < VALUES_MAX - 1; at++) {
+        copies[at] = values[at];
+        if (!values[at].value || !g_strv_contains(names, values[at].name))
+            continue;
+        char *translated = reason_translate(work, list, language, values[at].value);
+        g_ptr_array_add(kept, translated);
+        copies[at].value = translated;
+    }
+}
+
 bool work_letter(Work *work, const List *list, const ListLetter *letter, GError **error)
 {
     g_autoptr(GError) why = NULL;
@@ -153,7 +169,10 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
                  why->message);
         return true;
     }
-    g_autofree char *text = letter_fill(work, list, template, letter->values), *owner = list_address(list, "owner");
+    TemplateValue values[VALUES_MAX] = {0};
+    g_autoptr(GPtrArray) kept = g_ptr_array_new_with_free_func(g_free);
+    translate_values(work, list, language, letter->values, values, kept);
+    g_autofree char *text = letter_fill(work, list, template, values), *owner = list_address(list, "owner");
     g_autofree char *id = message_id_for(work, list, letter);
     const char *sender = letter->envelope_sender ? letter->envelope_sender : "";
     Notice notice = {.from_name = letter->from_name, .from = letter->from ? letter->from : owner, .to = letter->to,

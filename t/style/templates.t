@@ -37,4 +37,14 @@ for language in sorted(os.listdir(TEMPLATES)):
         if not here.startswith("Subject: ") and not name.endswith("_footer.txt"):
             faults.append("%s/%s does not begin with Subject" % (language, name))
     tap.result("templates in %s" % language, faults)
+# Rules say their reasons in English; a letter has those of answers.txt in their place.
+known = {re.sub(r"\$\w+", "%", line) for line in re.findall(r"(?m)^reason_\w+: (.*)$", read("en", "answers.txt"))}
+faults = []
+for name in tree.files(".c", folders=["posting/rules"]) + ["posting/post.c"]:
+    for literal in re.findall(r'post_add_reason\(post,\s*((?:"[^"]*"(?:\s*PRId64)?\s*)+)', tree.text(name)):
+        said = "".join(re.findall(r'"([^"]*)"', literal.replace("PRId64", '"d"')))
+        said = re.sub(r"%(?:zu|u|d|s)", "%", said)
+        if said != "%" and said not in known:
+            faults.append("%s: %s" % (name, said))
+tap.result("the reasons of rules are translated", faults)
 tap.end()
