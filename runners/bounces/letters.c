@@ -2,6 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/bounces/letters.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "lists/letter.h"
 #include "runners/keys.h"
@@ -22,6 +24,13 @@ static const char *date_of(int64_t time, char text[16])
     return text;
 }
 
+/* The words of a Diagnostic-Code (RFC 3464, 2.3.6), without its type: people need not know it. */
+static const char *without_type(const char *text)
+{
+    return g_ascii_strncasecmp(text, "smtp;", strlen("smtp;")) == 0 ? text + strlen("smtp;") + strspn(text + 5, " ")
+                                                                     : text;
+}
+
 /* Fills what all letters have in common, and writes it. attached: with the mail of the entry,
  * or, of a large one, its header; more: a value that only this letter has, or NULL. */
 static bool send_letter(Case *given, const Letter *about, ListLetter *letter, bool attached, const TemplateValue *more,
@@ -29,7 +38,9 @@ static bool send_letter(Case *given, const Letter *about, ListLetter *letter, bo
 {
     const List *list = given->list;
     const Failed *failed = about->failed;
-    g_autofree char *score = points(about->score);
+    /* A score that reached the threshold began anew with the probe. */
+    bool reached = about->acts & SCORE_PROBE;
+    g_autofree char *score = points(reached ? list->bounce_score_threshold * SCORE_POINT : about->score);
     g_autofree char *threshold = g_strdup_printf("%" G_GINT64_FORMAT, list->bounce_score_threshold);
     int64_t rest = MAX(list->bounce_you_are_disabled_warnings - about->warnings, 0);
     g_autofree char *left = g_strdup_printf("%" G_GINT64_FORMAT, rest);
@@ -39,7 +50,7 @@ static bool send_letter(Case *given, const Letter *about, ListLetter *letter, bo
         {"status", failed && *failed->status ? failed->status : "-"},
         {"reason", failed ? failed->reason : "-"},
         {"outcome", failed ? bounce_outcome(failed->class) : "-"},
-        {"text", failed && *failed->text ? failed->text : failed ? failed->reason : ""},
+        {"text", failed && *failed->text ? without_type(failed->text) : failed ? failed->reason : ""},
         {"score", score},
         {"threshold", threshold},
         {"warnings_left", left},
