@@ -10,6 +10,7 @@
 #include "cli/plain.h"
 #include "cli/queue_files.h"
 #include "cli/queue_verbs.h"
+#include "mail/copy.h"
 
 static gboolean json, headers, body;
 
@@ -65,7 +66,8 @@ static json_t *recipients_of(const Entry *entry)
     json_t *array = json_array();
     Recipient recipient;
     for (size_t at = 0; entry_next_recipient(entry, at, &recipient); at = recipient.next) {
-        g_autofree char *address = g_strndup(recipient.address, recipient.length);
+        g_autofree char *address =
+            g_strndup(recipient.address, copy_recipient_read(recipient.address, recipient.length).address_length);
         const char *state = recipient.state == RECIPIENT_DONE      ? "done"
                             : recipient.state == RECIPIENT_BOUNCED ? "bounced"
                                                                    : "todo";

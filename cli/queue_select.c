@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "cli/command.h"
+#include "mail/copy.h"
 #include "runners/keys.h"
 
 char **queue_select_queues, *queue_select_list, *queue_select_sender, *queue_select_recipient, *queue_select_trace;
@@ -171,7 +172,8 @@ static bool recipient_fits(Entry *entry)
     Recipient recipient;
     for (size_t at = 0; entry_next_recipient(entry, at, &recipient); at = recipient.next)
         if (recipient.state == RECIPIENT_TODO &&
-            fits_pattern(queue_select_recipient, recipient.address, recipient.length))
+            fits_pattern(queue_select_recipient, recipient.address,
+                         copy_recipient_read(recipient.address, recipient.length).address_length))
             return true;
     const char *given = meta_string(entry_meta(entry), KEY_RECIPIENT, NULL);
     return entry_recipients_length(entry) == 0 && given && fits_pattern(queue_select_recipient, given, strlen(given));

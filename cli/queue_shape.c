@@ -11,6 +11,7 @@
 #include "cli/queue_select.h"
 #include "cli/queue_verbs.h"
 #include "cli/shape.h"
+#include "mail/copy.h"
 #include "runners/keys.h"
 
 static gboolean json, by_sender, linear;
@@ -52,7 +53,7 @@ static void add_entry(Walk *walk, Entry *entry)
     Recipient recipient;
     for (size_t at = 0; entry_next_recipient(entry, at, &recipient); at = recipient.next)
         if (recipient.state == RECIPIENT_TODO)
-            add(walk, recipient.address, recipient.length, age);
+            add(walk, recipient.address, copy_recipient_read(recipient.address, recipient.length).address_length, age);
 }
 
 static bool visit(const QueueFile *found, const char *file, void *data)

@@ -250,5 +250,15 @@ def test_shape(site):
     site.run("queue", "shape", "nowhere", code=MISSING, says="'nowhere'")
 
 
+def test_copies_of_their_own(site):
+    """Behind the address of a recipient who gets a personal copy stand its sender and a token; they are no address."""
+    name = write_entry(site, "out", recipients=b" anne@example.com\tl-bounces+anne=example.com+x@lists.net\ttoken.1\n")
+    assert [row["domain"] for row in site.run("queue", "shape", "--json").rows()] == ["TOTAL", "example.com"]
+    assert [one["address"] for one in site.run("queue", "cat", "--json", name).rows()[0]["recipients"]] == \
+        ["anne@example.com"]
+    assert len(site.run("queue", "hold", "--recipient", "*@example.com", "--dry-run", "--json").rows()) == 1
+    assert site.run("queue", "hold", "--recipient", "*token.1", "--dry-run", "--json").rows() == []
+
+
 if __name__ == "__main__":
     main(globals())
