@@ -98,7 +98,7 @@ static int run_remove(Site *site, int argc, char **argv, GError **error)
 static const GOptionEntry add_options[] = {
     {"list", 0, 0, G_OPTION_ARG_FILENAME, &list_name, "only for this list, not the whole site", "LIST"},
     {"action", 0, 0, G_OPTION_ARG_STRING, &action, "what happens to the post; default: it is held",
-     "hold|reject|discard|accept|defer|CHAIN"},
+     "hold|reject|discard|accept|defer"},
     {"tag", 0, 0, G_OPTION_ARG_FILENAME, &tag, "a word to find it again by", "TAG"},
     {"at", 0, 0, G_OPTION_ARG_INT64, &position, "where it goes, from 0; default: behind the others", "POSITION"},
     G_OPTION_ENTRY_NULL,

@@ -36,9 +36,9 @@ static bool allowed(const HeaderMatch *match, GError **error)
                         match->header);
     if (!*match->header)
         return fail(error, FAIL_NEVER, "the name of the header field is empty");
-    if (match->target && (!*match->target || match->target[strspn(match->target, G_CSET_a_2_z G_CSET_DIGITS "_-")]))
-        return fail(error, FAIL_NEVER,
-                    "\"%s\" is no action (hold, reject, discard, accept, defer) and no name of a chain",
+    Action action;
+    if (match->target && !action_parse(match->target, &action))
+        return fail(error, FAIL_NEVER, "\"%s\" is no action; allowed are hold, reject, discard, accept and defer",
                     match->target);
     return pattern_valid(match->pattern, error);
 }

@@ -45,6 +45,8 @@ def test_header_match(site):
     site.run("header-match", "add", "--list", LIST, "subject", "viagra", code=NOT_SO)
     site.run("header-match", "add", "Sub ject", "x", code=USAGE, says="Sub ject")
     site.run("header-match", "add", "Subject", "[", code=USAGE, says="regular expression")
+    site.run("header-match", "add", "Subject", "^(", code=USAGE, says="‘^(’ at char 2")
+    site.run("header-match", "add", "--action=burn", "Subject", "x", code=USAGE, says="hold, reject, discard, accept")
     site.run("header-match", "add", "--action=Burn it", "Subject", "x", code=USAGE, says="Burn it")
     site.run("header-match", "remove", "--list", LIST, code=USAGE, says="POSITION")
     site.run("header-match", "remove", "--list", LIST, "7", code=MISSING, says="position 7")
