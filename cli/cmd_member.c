@@ -220,6 +220,9 @@ static int run_set(Site *site, int argc, char **argv, GError **error)
 {
     Role role;
     Store *store;
+    if (!delivery_mode && !delivery_status && !moderation && !acknowledge && !hide && !list_copy && !own_postings &&
+        !language && !vacation)
+        return command_usage(error, "say what to change, such as --delivery-mode=mime_digests");
     g_autoptr(List) list = find(site, argv[0], &role, &store, error);
     if (!list || !store_begin(store, error))
         return TOOL_LATER;

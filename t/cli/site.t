@@ -304,10 +304,11 @@ def test_set_a_member(site):
     row = site.run("member", "ls", LIST, "--json").rows()[0]
     assert row["delivery_mode"] == "regular" and row["moderation_action"] is None
     assert row["delivery_status"] == "by_user", "what is not named stays"
+    site.run("member", "set", LIST, "anne@example.com", code=USAGE, says="what to change")
     site.run("member", "set", LIST, "anne@example.com", "--hide-address=perhaps", code=USAGE, says="'perhaps'")
     site.run("member", "set", LIST, "anne@example.com", "--delivery-status=x", code=USAGE, says="'x'")
     site.run("member", "set", LIST, "anne@example.com", "--moderation=x", code=USAGE, says="'x'")
-    site.run("member", "set", LIST, "bart@example.com", code=MISSING, says="bart@example.com")
+    site.run("member", "set", LIST, "bart@example.com", "--hide-address=no", code=MISSING, says="bart@example.com")
 
 
 def test_control_characters_do_not_reach_the_terminal(site):
