@@ -115,6 +115,11 @@ static int run_discard(Site *site, int argc, char **argv, GError **error)
     return decide_all(site, &(PendingVerdict){REQUEST_DISCARD, "discarded"}, argv, error);
 }
 
+static int run_ban(Site *site, int argc, char **argv, GError **error)
+{
+    return decide_all(site, &(PendingVerdict){REQUEST_BAN, "discarded, and the address banned"}, argv, error);
+}
+
 static int run_defer(Site *site, int argc, char **argv, GError **error)
 {
     return decide_all(site, &(PendingVerdict){REQUEST_DEFER, "deferred"}, argv, error);
@@ -161,12 +166,17 @@ static const Command discard = {
     .run = run_discard,
 };
 
+static const Command ban = {
+    .name = "ban", .arguments = "REQUEST...",
+    .summary = "The same, and the address can neither join nor post any more", .least = 1, .most = -1, .run = run_ban,
+};
+
 static const Command defer = {
     .name = "defer", .arguments = "REQUEST...", .summary = "Let it wait, for as long again", .least = 1, .most = -1,
     .run = run_defer,
 };
 
-static const Command *const verbs[] = {&ls, &show, &accept, &reject, &discard, &defer, NULL};
+static const Command *const verbs[] = {&ls, &show, &accept, &reject, &discard, &ban, &defer, NULL};
 
 const Command cmd_pending = {
     .name = "pending", .arguments = "", .summary = "Show requests to join or leave, and decide about them",

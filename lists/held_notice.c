@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "lists/letter.h"
-#include "lists/token_return.h"
+#include "lists/moderator_letter.h"
 #include "switchboard/meta.h"
 
 /* Of the posts that a letter carries: with fields and text the whole stays below 64 KiB, which each server takes. */
@@ -41,78 +40,22 @@ bool held_tell_poster(Work *work, const List *list, const Held *held, const char
     return work_letter(work, list, &letter, error);
 }
 
-/* ---- a letter to each moderator ---- */
-
-/* What they have in common; the values get mark and days, of each one's own token. */
-typedef struct Told {
-    ListLetter letter;
-    const TemplateValue *values;
-    const char *id;      /* of the letters, before that of the moderator */
-    int64_t first, last; /* the posts that may be decided about; 0: none */
-} Told;
-
-#define OWN_VALUES 16
-
-/* Keeps a ticket for the moderator, and says how an answer brings its token back. */
-static bool make_ticket(Work *work, const List *list, const Told *told, const char *moderator, TokenReturn *back,
-                        GError **error)
-{
-    char token[PENDING_TOKEN_CHARS + 1];
-    const Ticket ticket = {.list_id = list->list_id, .moderator = (char *)moderator, .first = told->first,
-                           .last = told->last, .expires_at = work_now(work) + work_site(work)->moderator_request_life};
-    if (!pending_token_new(token, error) || !ticket_put(work_store(work), &ticket, token, error))
-        return false;
-    token_return_make(work, list, token, back);
-    return true;
-}
-
-static bool tell_one(Work *work, const List *list, const Told *told, const char *moderator, GError **error)
-{
-    g_auto(TokenReturn) back = {0};
-    g_autofree char *bounces = list_address(list, "bounces");
-    g_autofree char *days = number_text(work_site(work)->moderator_request_life / DAY);
-    if (told->last > 0 && !make_ticket(work, list, told, moderator, &back, error))
-        return false;
-    TemplateValue values[OWN_VALUES] = {{"mark", back.mark ? back.mark : ""}, {"days", days}};
-    for (size_t at = 0; told->values[at].name && at + 2 < OWN_VALUES - 1; at++)
-        values[at + 2] = told->values[at];
-    g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, moderator, -1);
-    g_autofree char *id = g_strdup_printf("%s.%.12s", told->id, sum);
-    ListLetter letter = told->letter;
-    letter.values = values;
-    letter.to = moderator;
-    letter.reply_to = back.address;
-    letter.envelope_sender = bounces;
-    letter.id = id;
-    return work_letter(work, list, &letter, error);
-}
-
-static bool tell_all(Work *work, const List *list, const Told *told, GError **error)
-{
-    g_auto(GStrv) moderators = letter_owners(work_store(work), list, work_site(work)->site_owner, error);
-    for (char **moderator = moderators; moderator && *moderator; moderator++)
-        if (!tell_one(work, list, told, *moderator, error))
-            return false;
-    return moderators != NULL;
-}
-
 /* ---- one post ---- */
 
 static bool tell_of_one(Work *work, const List *list, const Held *held, GError **error)
 {
     g_autofree char *subject = brief(held->subject), *sender = brief(held->sender);
     g_autofree char *number = number_text(held->number), *size = number_text(held->size);
-    bool whole = held->size <= ATTACH_MAX;
-    g_autofree char *attached = letter_sentence(work, list, NULL, whole ? "attached_whole" : "attached_start", NULL);
     const TemplateValue values[] = {{"subject", subject}, {"reasons", held->reason}, {"sender", sender},
-                                    {"number", number},   {"size", size},            {"attached", attached}, {0}};
+                                    {"number", number},   {"size", size},            {0}};
     g_autofree char *id = g_strdup_printf("moderate.%" G_GINT64_FORMAT, held->number);
     g_autoptr(json_t) post = held->meta ? meta_parse(held->meta, strlen(held->meta), NULL) : NULL;
-    const Told told = {.letter = {.template = "held_moderators", .attach = NOTICE_MESSAGE, .about = held->message,
-                                  .most = ATTACH_MAX, .date = held->held_at,
-                                  .trace = meta_string(post, META_TRACE, NULL)},
-                       .values = values, .id = id, .first = held->number, .last = held->number};
-    return tell_all(work, list, &told, error);
+    const ModeratorLetter letter = {
+        .letter = {.template = "held_moderators", .attach = NOTICE_MESSAGE, .about = held->message, .most = ATTACH_MAX,
+                   .date = held->held_at, .trace = meta_string(post, META_TRACE, NULL)},
+        .values = values, .id = id, .about = {.first = held->number, .last = held->number},
+        .attached = held->size <= ATTACH_MAX ? "attached_whole" : "attached_start"};
+    return moderator_letter(work, list, &letter, error);
 }
 
 bool held_tell_moderators(Work *work, const List *list, const Held *held, GError **error)
@@ -165,17 +108,6 @@ static int64_t item(const Items *items, unsigned at)
     return g_array_index(items->numbers, int64_t, at);
 }
 
-/* What does not fit into the letter's list is told by its number alone. */
-static void end_items(const Work *work, const List *list, Items *items)
-{
-    if (items->numbers->len == items->shown)
-        return;
-    g_autofree char *more = number_text(items->numbers->len - items->shown);
-    const TemplateValue values[] = {{"number", more}, {0}};
-    g_autofree char *sentence = letter_sentence(work, list, NULL, "and_more", values);
-    g_string_append_printf(items->text, "\n    %s\n", sentence);
-}
-
 /* Their messages, as far as there is room for the start of each. */
 static bool read_messages(Work *work, const Items *items, GPtrArray *messages, GError **error)
 {
@@ -188,25 +120,26 @@ static bool read_messages(Work *work, const Items *items, GPtrArray *messages, G
     return true;
 }
 
-/* A letter about these posts; template and further values are the caller's. */
-static bool tell_of_many(Work *work, const List *list, const char *template, Items *items, const TemplateValue more[2],
-                         GError **error)
+/* A letter about these posts; its template, further values and requests are the caller's. */
+static bool tell_of_many(Work *work, const List *list, Items *items, ModeratorLetter *letter, GError **error)
 {
     g_autoptr(GPtrArray) messages = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
     if (!read_messages(work, items, messages, error))
         return false;
-    end_items(work, list, items);
     unsigned count = items->numbers->len;
-    g_autofree char *counted = number_text(count);
-    const TemplateValue values[] = {{"count", counted}, {"items", g_strchomp(items->text->str)}, more[0], more[1], {0}};
     g_autoptr(GBytes) first = messages->len > 0 ? g_ptr_array_steal_index(messages, 0) : NULL;
-    g_autofree char *id = g_strdup_printf("%s.%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT, template, work_now(work),
-                                          count ? item(items, 0) : 0);
-    const Told told = {.letter = {.template = template, .attach = first ? NOTICE_MESSAGE : NOTICE_ALONE, .about = first,
-                                  .further = messages, .most = count ? ATTACH_MAX / count : 0},
-                       .values = values, .id = id, .first = count ? item(items, 0) : 0,
-                       .last = count ? item(items, count - 1) : 0};
-    return tell_all(work, list, &told, error);
+    g_autofree char *id = g_strdup_printf("%s.%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT, letter->letter.template,
+                                          work_now(work), count ? item(items, 0) : 0);
+    letter->letter.attach = first ? NOTICE_MESSAGE : NOTICE_ALONE;
+    letter->letter.about = first;
+    letter->letter.further = messages;
+    letter->letter.most = count ? ATTACH_MAX / count : 0;
+    letter->id = id;
+    letter->items = g_strchomp(items->text->str);
+    letter->more = count - items->shown;
+    letter->about.first = count ? item(items, 0) : 0;
+    letter->about.last = count ? item(items, count - 1) : 0;
+    return moderator_letter(work, list, letter, error);
 }
 
 bool held_tell_gathered(Work *work, const List *list, int64_t *posts, GError **error)
@@ -231,8 +164,12 @@ bool held_tell_gathered(Work *work, const List *list, int64_t *posts, GError **e
     *posts = items.numbers->len;
     if (!list->admin_immed_notify)
         return true;
-    if (items.numbers->len > 1)
-        return tell_of_many(work, list, "held_many", &items, (const TemplateValue[2]){{0}}, error);
+    if (items.numbers->len > 1) {
+        g_autofree char *count = number_text(items.numbers->len);
+        const TemplateValue values[] = {{"count", count}, {0}};
+        ModeratorLetter letter = {.letter = {.template = "held_many"}, .values = values};
+        return tell_of_many(work, list, &items, &letter, error);
+    }
     g_autoptr(Held) held = held_find(store, item(&items, 0), error);
     return held && tell_of_one(work, list, held, error);
 }
@@ -241,16 +178,20 @@ bool held_tell_gathered(Work *work, const List *list, int64_t *posts, GError **e
 
 typedef struct Requests {
     GString *text;
-    int64_t count;
+    int64_t count, first, last;
 } Requests;
 
 static bool add_request(const Pending *request, void *data)
 {
     Requests *requests = data;
-    if (request->waits_for != PENDING_MODERATOR || ++requests->count > ITEMS_MAX)
+    if (request->waits_for != PENDING_MODERATOR)
+        return true;
+    requests->first = requests->first > 0 ? requests->first : request->number;
+    requests->last = request->number;
+    if (++requests->count > ITEMS_MAX)
         return true;
     g_autofree char *when = clock_rfc5322(request->made_at);
-    g_string_append_printf(requests->text, "%s    %" G_GINT64_FORMAT "  %s  %s\n        %s\n",
+    g_string_append_printf(requests->text, "%s    r%" G_GINT64_FORMAT "  %s  %s\n        %s\n",
                            requests->text->len ? "\n" : "", request->number, pending_kind_text(request->kind),
                            request->address, when);
     return true;
@@ -261,19 +202,21 @@ bool held_remind(Work *work, const List *list, int64_t *waiting, GError **error)
     Store *store = work_store(work);
     g_auto(Items) items = {g_string_new(NULL), g_array_new(FALSE, FALSE, sizeof(int64_t)), 0};
     g_autoptr(GString) text = g_string_new(NULL);
-    Requests requests = {text, 0};
+    Requests requests = {.text = text};
     if (!held_each(store, list->list_id, add_item, &items, error) ||
         !pending_each(store, list->list_id, work_now(work), add_request, &requests, error))
         return false;
     *waiting = items.numbers->len + requests.count;
     if (*waiting == 0)
         return true;
-    g_autofree char *counted = number_text(requests.count);
+    g_autofree char *posts = number_text(items.numbers->len), *asked = number_text(requests.count);
     if (requests.count == 0)
         g_string_append(text, "    -");
     if (items.numbers->len == 0)
         g_string_append(items.text, "    -");
-    return tell_of_many(work, list, "reminder", &items,
-                        (const TemplateValue[2]){{"requests", counted}, {"request_items", g_strchomp(text->str)}},
-                        error);
+    const TemplateValue values[] = {
+        {"count", posts}, {"requests", asked}, {"request_items", g_strchomp(text->str)}, {0}};
+    ModeratorLetter letter = {.letter = {.template = "reminder"}, .values = values,
+                              .about = {.first_request = requests.first, .last_request = requests.last}};
+    return tell_of_many(work, list, &items, &letter, error);
 }

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "lists/letter.h"
+#include "lists/request.h"
 #include "mail/address.h"
 #include "mail/reply.h"
 
@@ -15,13 +16,26 @@
 static const struct {
     const char *word;
     HeldVerdict verdict;
-    const char *done; /* key of the sentence that tells it */
+    RequestVerdict request;
+    const char *done, *request_done; /* keys of the sentences that tell it */
 } words[] = {
-    {"accept", HELD_ACCEPT, "moderated_accept"},    {"approve", HELD_ACCEPT, "moderated_accept"},
-    {"allow", HELD_ALLOW, "moderated_allow"},       {"reject", HELD_REJECT, "moderated_reject"},
-    {"discard", HELD_DISCARD, "moderated_discard"}, {"ban", HELD_BAN, "moderated_ban"},
-    {"defer", HELD_DEFER, "moderated_defer"},
+    {"accept", HELD_ACCEPT, REQUEST_ACCEPT, "moderated_accept", "request_accept"},
+    {"approve", HELD_ACCEPT, REQUEST_ACCEPT, "moderated_accept", "request_accept"},
+    {"allow", HELD_ALLOW, REQUEST_ACCEPT, "moderated_allow", "request_allow"},
+    {"reject", HELD_REJECT, REQUEST_REJECT, "moderated_reject", "request_reject"},
+    {"discard", HELD_DISCARD, REQUEST_DISCARD, "moderated_discard", "request_discard"},
+    {"ban", HELD_BAN, REQUEST_BAN, "moderated_ban", "request_ban"},
+    {"defer", HELD_DEFER, REQUEST_DEFER, "moderated_defer", "request_defer"},
 };
+
+/* The first word of a verdict. */
+static size_t word_of(HeldVerdict verdict)
+{
+    size_t at = 0;
+    while (words[at].verdict != verdict)
+        at++;
+    return at;
+}
 
 /* ---- reading ---- */
 
@@ -29,22 +43,24 @@ static void decision_free(void *data)
 {
     Decision *decision = data;
     g_array_unref(decision->numbers);
+    g_array_unref(decision->requests);
     g_free(decision->reason);
     g_free(decision->line);
     g_free(decision);
 }
 
-/* Takes "12, 13" or "all" from the start of rest. */
+/* Takes "12, r4" or "all" from the start of rest. */
 static const char *take_numbers(Decision *decision, const char *rest)
 {
     for (;;) {
         rest += strspn(rest, " \t,#");
-        size_t digits = strspn(rest, "0123456789");
-        const char *end = rest + digits;
+        bool request = (*rest == 'r' || *rest == 'R') && g_ascii_isdigit(rest[1]);
+        size_t digits = strspn(rest + request, "0123456789");
+        const char *end = rest + request + digits;
         bool ends = !*end || strchr(" \t,;:.!-", *end);
         if (digits > 0 && digits < 18 && ends) {
-            int64_t number = g_ascii_strtoll(rest, NULL, 10);
-            g_array_append_val(decision->numbers, number);
+            int64_t number = g_ascii_strtoll(rest + request, NULL, 10);
+            g_array_append_val(request ? decision->requests : decision->numbers, number);
             rest = end;
         } else if (g_ascii_strncasecmp(rest, "all", 3) == 0 && (!rest[3] || strchr(" \t,;:.!", rest[3]))) {
             decision->all = true;
@@ -65,6 +81,7 @@ static Decision *read_line(const char *line)
         Decision *decision = g_new0(Decision, 1);
         decision->verdict = words[at].verdict;
         decision->numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
+        decision->requests = g_array_new(FALSE, FALSE, sizeof(int64_t));
         const char *rest = take_numbers(decision, line + length);
         rest += strspn(rest, " \t.,;:!-");
         if (decision->verdict == HELD_REJECT && *rest)
@@ -135,11 +152,16 @@ static void say(ModeratorSession *session, const char *key, const TemplateValue 
     g_string_append_printf(session->answers, "    %s\n", sentence);
 }
 
-static bool decide_one(ModeratorSession *session, const Decision *decision, int64_t number, GError **error)
+static void say_gone(ModeratorSession *session, const char *prefix, int64_t number)
+{
+    g_autofree char *text = g_strdup_printf("%s%" G_GINT64_FORMAT, prefix, number);
+    say(session, "moderated_gone", (const TemplateValue[]){{"number", text}, {0}});
+}
+
+static bool decide_post(ModeratorSession *session, const Decision *decision, int64_t number, GError **error)
 {
     bool told;
     g_autoptr(GError) refusal = NULL;
-    g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, number);
     bool own = number >= session->ticket->first && number <= session->ticket->last;
     g_autoptr(Held) held = own ? held_find(work_store(session->work), number, &refusal) : NULL;
     if (refusal && !g_error_matches(refusal, FAIL, FAIL_MISSING)) {
@@ -147,19 +169,42 @@ static bool decide_one(ModeratorSession *session, const Decision *decision, int6
         return false;
     }
     if (!held || strcmp(held->list_id, session->list->list_id) != 0) {
-        say(session, "moderated_gone", (const TemplateValue[]){{"number", text}, {0}});
+        say_gone(session, "", number);
         return true;
     }
+    g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, number);
     g_autofree char *subject = template_brief(held->subject ? held->subject : ""),
                     *sender = template_brief(held->sender ? held->sender : "");
     const TemplateValue values[] = {{"number", text}, {"subject", subject}, {"sender", sender}, {0}};
     if (!held_post_decide(session->work, number, decision->verdict, decision->reason, &told, error))
         return false;
-    for (size_t at = 0; at < G_N_ELEMENTS(words); at++)
-        if (words[at].verdict == decision->verdict) {
-            say(session, words[at].done, values);
-            break;
-        }
+    say(session, words[word_of(decision->verdict)].done, values);
+    return true;
+}
+
+static bool decide_request(ModeratorSession *session, const Decision *decision, int64_t number, GError **error)
+{
+    g_auto(Subscription) made = {0};
+    g_autoptr(GError) refusal = NULL;
+    const Ticket *ticket = session->ticket;
+    size_t word = word_of(decision->verdict);
+    bool own = number >= ticket->first_request && number <= ticket->last_request;
+    g_autoptr(Pending) request =
+        own ? pending_find(work_store(session->work), number, work_now(session->work), &refusal) : NULL;
+    if (refusal && !g_error_matches(refusal, FAIL, FAIL_MISSING)) {
+        g_propagate_error(error, g_steal_pointer(&refusal));
+        return false;
+    }
+    if (!request || request->waits_for != PENDING_MODERATOR ||
+        strcmp(request->list_id, session->list->list_id) != 0) {
+        say_gone(session, "r", number);
+        return true;
+    }
+    const TemplateValue values[] = {{"address", request->address}, {0}};
+    if (decision->verdict != HELD_ALLOW &&
+        !request_decide(session->work, number, words[word].request, decision->reason, &made, error))
+        return false;
+    say(session, words[word].request_done, values);
     return true;
 }
 
@@ -169,26 +214,60 @@ static bool note_number(const Held *held, void *data)
     return true;
 }
 
+typedef struct TicketRequests {
+    const Ticket *ticket;
+    GArray *numbers;
+} TicketRequests;
+
+static bool note_request(const Pending *request, void *data)
+{
+    const TicketRequests *waiting = data;
+    if (request->waits_for == PENDING_MODERATOR && request->number >= waiting->ticket->first_request &&
+        request->number <= waiting->ticket->last_request)
+        g_array_append_val(waiting->numbers, request->number);
+    return true;
+}
+
+/* Fills posts and requests with all that the letter was about and that waits. */
+static bool find_all(ModeratorSession *session, GArray *posts, GArray *requests, GError **error)
+{
+    Store *store = work_store(session->work);
+    const Ticket *ticket = session->ticket;
+    const HeldFilter filter = {.list_id = ticket->list_id, .first = ticket->first, .last = ticket->last};
+    TicketRequests waiting = {ticket, requests};
+    return (ticket->last == 0 || held_select(store, &filter, note_number, posts, error)) &&
+           (ticket->last_request == 0 ||
+            pending_each(store, ticket->list_id, work_now(session->work), note_request, &waiting, error));
+}
+
 static bool decide(ModeratorSession *session, const Decision *decision, GError **error)
 {
     const Ticket *ticket = session->ticket;
-    g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    const HeldFilter filter = {.list_id = ticket->list_id, .first = ticket->first, .last = ticket->last};
-    bool one = ticket->first == ticket->last;
+    g_autoptr(GArray) posts = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    g_autoptr(GArray) requests = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    bool named = decision->numbers->len > 0 || decision->requests->len > 0;
+    bool one_post = ticket->last > 0 && ticket->first == ticket->last && ticket->last_request == 0;
+    bool one_request = ticket->last == 0 && ticket->first_request == ticket->last_request;
     g_string_append_printf(session->answers, "> %s\n", decision->line);
-    if (decision->numbers->len == 0 && !decision->all && !one) {
+    if (!named && !decision->all && !one_post && !one_request) {
         say(session, "moderated_which", NULL);
         return true;
     }
-    if (decision->all && !held_select(work_store(session->work), &filter, note_number, all, error))
+    if (decision->all && !find_all(session, posts, requests, error))
         return false;
-    const GArray *numbers = decision->all ? all : decision->numbers;
-    if (numbers->len == 0 && !decision->all)
-        return decide_one(session, decision, ticket->first, error);
-    for (unsigned at = 0; at < numbers->len; at++)
-        if (!decide_one(session, decision, g_array_index(numbers, int64_t, at), error))
+    if (!decision->all && !named)
+        g_array_append_val(one_post ? posts : requests, *(one_post ? &ticket->first : &ticket->first_request));
+    if (!decision->all) {
+        g_array_append_vals(ticket->last > 0 ? posts : requests, decision->numbers->data, decision->numbers->len);
+        g_array_append_vals(requests, decision->requests->data, decision->requests->len);
+    }
+    for (unsigned at = 0; at < posts->len; at++)
+        if (!decide_post(session, decision, g_array_index(posts, int64_t, at), error))
             return false;
-    if (numbers->len == 0)
+    for (unsigned at = 0; at < requests->len; at++)
+        if (!decide_request(session, decision, g_array_index(requests, int64_t, at), error))
+            return false;
+    if (posts->len + requests->len == 0)
         say(session, "moderated_gone", (const TemplateValue[]){{"number", "-"}, {0}});
     return true;
 }

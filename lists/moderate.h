@@ -2,20 +2,20 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A moderator decides about held posts by answering the letter about them (lists/held_notice.h).
+ * A moderator decides about held posts and requests by answering the letter about them (lists/moderator_letter.h).
  *
  * The Subject, or a line of the answer's own text, is a decision when it is one of these words alone, or with the
  * numbers of posts, or with "all":
  *
- *   accept              it goes to the list ("approve" is the same)
- *   allow               the same, and its sender's posts need no moderator any more
+ *   accept              it goes to the list, or the request is granted ("approve" is the same)
+ *   allow               the same, and its sender's posts need no moderator any more; for posts alone
  *   reject off topic    its sender is told, with what follows the word, and the lines after it, as the reason
- *   discard 12 13       nobody is told
+ *   discard 12 r4       nobody is told; an r before a number is for requests
  *   ban all             the same, and its sender can neither post nor join any more
  *   defer               it waits on
  *
- * A word without number is about the one post of the letter. Prose that begins with such a word is no decision, save
- * behind "reject".
+ * A word without number is about the one thing of the letter, and in a letter about requests alone the r may be left
+ * out. Prose that begins with such a word is no decision, save behind "reject".
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -26,7 +26,7 @@
 typedef struct Decision {
     HeldVerdict verdict;
     bool all;
-    GArray *numbers; /* of int64_t; none: the one post */
+    GArray *numbers, *requests; /* of int64_t: posts, and those with an r; none: the one thing of the letter */
     char *reason;    /* NULL: none */
     char *line;      /* as it was written */
 } Decision;

@@ -3,6 +3,7 @@
 #include "lists/request.h"
 
 #include "base/fail.h"
+#include "lists/ban.h"
 #include "lists/letter.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
@@ -39,7 +40,7 @@ bool request_decide(Work *work, int64_t number, RequestVerdict verdict, const ch
             request->facts |= FACT_APPROVED;
         return subscription_advance(work, list, request, subscription, error);
     }
-    if (request->waits_for == PENDING_PERSON && verdict != REQUEST_DISCARD)
+    if (request->waits_for == PENDING_PERSON && verdict != REQUEST_DISCARD && verdict != REQUEST_BAN)
         return fail(error, FAIL_NEVER,
                     "request %" G_GINT64_FORMAT " waits for %s, who was sent a letter; it can only be discarded",
                     number, request->address);
@@ -55,5 +56,6 @@ bool request_decide(Work *work, int64_t number, RequestVerdict verdict, const ch
     if (verdict == REQUEST_DEFER)
         return defer(work, request, error);
     return pending_remove(store, number, error) &&
-           (verdict == REQUEST_DISCARD || reject(work, list, request, reason, error));
+           (verdict != REQUEST_BAN || ban_address(work, list, request->address, error)) &&
+           (verdict != REQUEST_REJECT || reject(work, list, request, reason, error));
 }

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "lists/letter.h"
+#include "lists/moderator_letter.h"
 #include "lists/subscription_internal.h"
 #include "lists/token_return.h"
 #include "lists/workflow.h"
@@ -102,9 +103,17 @@ static bool ask_moderator(Work *work, const List *list, Pending *request, Subscr
     request->waits_for = PENDING_MODERATOR;
     request->asked_at = work_now(work);
     request->expires_at = work_now(work) + work_site(work)->moderator_request_life;
-    return pending_put(work_store(work), request, NULL, error) &&
-           (!list->admin_immed_notify ||
-            tell_owners(work, list, request, request->kind == PENDING_JOIN ? "request_join" : "request_leave", error));
+    if (!pending_put(work_store(work), request, NULL, error))
+        return false;
+    if (!list->admin_immed_notify)
+        return true;
+    g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, request->number);
+    g_autofree char *id = g_strdup_printf("request.%s.%" G_GINT64_FORMAT, number, work_now(work));
+    const TemplateValue values[] = {{"address", request->address}, {"number", number}, {0}};
+    const ModeratorLetter letter = {
+        .letter = {.template = request->kind == PENDING_JOIN ? "request_join" : "request_leave"}, .values = values,
+        .id = id, .about = {.first_request = request->number, .last_request = request->number}};
+    return moderator_letter(work, list, &letter, error);
 }
 
 bool subscription_end(Work *work, const Pending *request, GError **error)

@@ -22,9 +22,9 @@ const char template_common[] = LIST_PLACEHOLDERS " site_address site_email";
 const TemplateName template_table[] = {
     {"list_created", "domain:admin:notice:new-list", "", "tells the owners that their list was made"},
     {"held_moderators", "list:admin:action:post", HELD " attached mark days", "a post waits for a moderator"},
-    {"request_join", "list:admin:action:subscribe", PERSON " number",
+    {"request_join", "list:admin:action:subscribe", PERSON " number mark days",
      "somebody wants to join and waits for a moderator"},
-    {"request_leave", "list:admin:action:unsubscribe", PERSON " number",
+    {"request_leave", "list:admin:action:unsubscribe", PERSON " number mark days",
      "somebody wants to leave and waits for a moderator"},
     {"bounce_owner_disabled", "list:admin:notice:disable", BOUNCE, "a member gets no more mail because of bounces"},
     {"bounce_owner_score", "list:admin:notice:increment", BOUNCE, "a member's mail came back"},

@@ -213,8 +213,8 @@ char **pending_lists(Store *store, int64_t now, GError **error)
     g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT list_id FROM list WHERE key IN (SELECT list FROM pending "
-                                        "WHERE waits_for = $1 AND expires_at > $2) ORDER BY list_id",
-                                        INTEGER(PENDING_MODERATOR), INTEGER(now));
+                                        "WHERE waits_for = 1 AND expires_at > $1) ORDER BY list_id", /* 1: PENDING_MODERATOR */
+                                        INTEGER(now));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW)
         g_ptr_array_add(lists, g_strdup(query_text(query, 0)));

@@ -20,10 +20,10 @@ static bool put(Store *store, const Ticket *ticket, const char *token, GError **
     g_autofree char *hash = pending_token_hash(token);
     return list_key(store, ticket->list_id, &list, error) &&
            query_run(store, error, NULL,
-                     "INSERT INTO ticket (token, list, moderator, first, last, expires_at) "
-                     "VALUES ($1, $2, $3, $4, $5, $6)",
+                     "INSERT INTO ticket (token, list, moderator, first, last, expires_at, first_request, last_request) "
+                     "VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
                      TEXT(hash), INTEGER(list), TEXT(ticket->moderator), INTEGER(ticket->first), INTEGER(ticket->last),
-                     INTEGER(ticket->expires_at));
+                     INTEGER(ticket->expires_at), INTEGER(ticket->first_request), INTEGER(ticket->last_request));
 }
 
 bool ticket_put(Store *store, const Ticket *ticket, const char *token, GError **error)
@@ -37,8 +37,8 @@ Ticket *ticket_find(Store *store, const char *token, int64_t now, GError **error
     g_autofree char *hash = pending_token_hash(token);
     g_autoptr(Query) query =
         query_open(store, error,
-                   "SELECT list.list_id, ticket.moderator, ticket.first, ticket.last, ticket.expires_at FROM ticket "
-                   "JOIN list ON list.key = ticket.list WHERE ticket.token = $1 AND ticket.expires_at > $2",
+                   "SELECT list.list_id, ticket.moderator, ticket.first, ticket.last, ticket.expires_at, "
+                   "ticket.first_request, ticket.last_request FROM ticket JOIN list ON list.key = ticket.list WHERE ticket.token = $1 AND ticket.expires_at > $2",
                    TEXT(hash), INTEGER(now));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_DONE)
@@ -51,6 +51,8 @@ Ticket *ticket_find(Store *store, const char *token, int64_t now, GError **error
     ticket->first = query_integer(query, 2);
     ticket->last = query_integer(query, 3);
     ticket->expires_at = query_integer(query, 4);
+    ticket->first_request = query_integer(query, 5);
+    ticket->last_request = query_integer(query, 6);
     return ticket;
 }
 
@@ -60,8 +62,10 @@ bool ticket_expire(Store *store, int64_t now, int64_t *removed, GError **error)
     return write_begin(store, &write, error) &&
            write_end(store, &write,
                      query_run(store, error, removed,
-                               "DELETE FROM ticket WHERE expires_at <= $1 OR NOT EXISTS (SELECT 1 FROM held WHERE "
-                               "held.list = ticket.list AND held.number BETWEEN ticket.first AND ticket.last)",
+                               "DELETE FROM ticket WHERE expires_at <= $1 OR (NOT EXISTS (SELECT 1 FROM held WHERE "
+                               "held.list = ticket.list AND held.number BETWEEN ticket.first AND ticket.last) "
+                               "AND NOT EXISTS (SELECT 1 FROM pending WHERE pending.list = ticket.list AND "
+                               "pending.number BETWEEN ticket.first_request AND ticket.last_request))",
                                INTEGER(now)),
                      error);
 }

@@ -2,10 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Tickets: a notice about held posts has a token, and whoever answers the notice with it decides as the moderator whom
- * it was sent to. A ticket is good for the held posts of one list with numbers from first to last, for each of them
- * once, since a post that was decided about is held no more. Tokens have the form of store/pending.h; only their
- * SHA-256 is kept.
+ * Tickets: a notice about held posts or requests has a token, and whoever answers the notice with it decides as the
+ * moderator whom it was sent to. A ticket is good for the held posts of one list with numbers from first to last, and
+ * for its requests from first_request to last_request, for each of them once, since what was decided about waits no
+ * more. Tokens have the form of store/pending.h; only their SHA-256 is kept.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -15,7 +15,8 @@
 
 typedef struct Ticket {
     char *list_id, *moderator; /* address */
-    int64_t first, last;       /* numbers of held posts */
+    int64_t first, last;       /* numbers of held posts; 0: none */
+    int64_t first_request, last_request; /* of requests; 0: none */
     int64_t expires_at;
 } Ticket;
 
@@ -28,5 +29,5 @@ bool ticket_put(Store *store, const Ticket *ticket, const char *token, GError **
 /* FAIL_MISSING: there is none with this token, or it has expired by now. */
 Ticket *ticket_find(Store *store, const char *token, int64_t now, GError **error);
 
-/* Removes those that have expired, or whose posts are all decided about. removed may be NULL. */
+/* Removes those that have expired, or of which all is decided about. removed may be NULL. */
 bool ticket_expire(Store *store, int64_t now, int64_t *removed, GError **error);

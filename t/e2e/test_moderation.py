@@ -106,6 +106,33 @@ def test_answer_from_three_kinds_of_client(moderated, client):
         assert sorted(found) == [OLGA] and "discarded" in answered
 
 
+@pytest.mark.parametrize("client", ["thunderbird", "outlook", "gmail"])
+def test_request_decided_from_three_kinds_of_client(moderated, client):
+    """The same answers to the letter about somebody who wants to join: accepted, rejected with a reason, dropped."""
+    cli = moderated.instance.cli
+    cli("list", "set", LIST, "subscription_policy=moderate", "send_welcome_message=yes")
+    moderated.answer(f"test-join@{HOST}", subject="", sender=SUE)
+    asked = moderated.mail()[SUE][0]
+    moderated.answer(asked["From"].addresses[0].addr_spec, sender=SUE)
+    found = moderated.mail()
+    assert sorted(found) == sorted([OLGA, MARK, SUE]) and SUE in found[OLGA][0]["Subject"]
+    to, other = reply_to(found[OLGA][0]), reply_to(found[MARK][0])
+    assert to != other and f"pending accept {cli('pending', 'ls', '--names').strip()}" in body(found[OLGA][0])
+    octets = (SAMPLES / f"decision-{client}.eml").read_bytes().replace(b"@TO@", to.encode()).replace(b"\n", b"\r\n")
+    moderated.answer(to, octets=octets)
+    found = moderated.mail()
+    assert cli("pending", "ls", "--names") == ""
+    members = cli("member", "ls", LIST, "--names").split()
+    if client == "thunderbird":
+        assert SUE in members and "was accepted" in body(found[OLGA][0]) and "Welcome" in found[SUE][0]["Subject"]
+    elif client == "outlook":
+        assert SUE not in members and "gehört nicht hierher" in body(found[SUE][0])
+    else:
+        assert SUE not in members and sorted(found) == [OLGA] and "was dropped" in body(found[OLGA][0])
+    moderated.answer(other, "accept", sender=MARK)  # somebody has decided already
+    assert sorted(moderated.mail()) == [MARK] and cli("member", "ls", LIST, "--names").split() == members
+
+
 def test_a_token_works_once_and_for_its_post_alone(moderated):
     moderated.post(subject="one")
     first = reply_to(moderated.notices()[OLGA][0])

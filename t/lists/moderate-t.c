@@ -3,6 +3,8 @@
 #include "lists/moderate.h"
 
 #include "lists/held_notice.h"
+#include "lists/join.h"
+#include "lists/workflow.h"
 #include "t/lists/fixture.h"
 #include "t/text.h"
 
@@ -23,6 +25,8 @@ static char *read_all(const char *subject, const char *text)
         g_string_append(all, verdicts[decision->verdict]);
         for (unsigned place = 0; place < decision->numbers->len; place++)
             g_string_append_printf(all, " %d", (int)g_array_index(decision->numbers, int64_t, place));
+        for (unsigned place = 0; place < decision->requests->len; place++)
+            g_string_append_printf(all, " r%d", (int)g_array_index(decision->requests, int64_t, place));
         g_string_append(all, decision->all ? " all" : "");
         g_string_append_printf(all, "%s%s;", decision->reason ? "=" : "", decision->reason ? decision->reason : "");
     }
@@ -38,6 +42,8 @@ static void test_read(void)
                 "reject=off topic\nread the rules;");
     assert_text(read_all("x", "reject 12 too long\r\n\r\nallow 13\r\nban all\r\n"),
                 "reject 12=too long\n;allow 13;ban all;");
+    assert_text(read_all("x", "accept r4, 5 R6\r\nreject r7 why\r\naccept r\r\n"),
+                "accept 5 r4 r6;reject r7=why\naccept r;");
     assert_text(read_all("x", "REJECT\r\n"), "reject;");
     assert_text(read_all("x", "Accept my apologies\r\nallowance\r\n  - accept   it goes to the list\r\n"), "");
     assert_text(read_all("x", "accept 99999999999999999999\r\n"), "");
@@ -193,6 +199,103 @@ static void test_reminder(World *world, const void *data)
     g_autofree char *token = token_in(letters);
 }
 
+/* ---- requests ---- */
+
+/* A request of an address that waits for a moderator; its number, and the letters about it. */
+static int64_t ask(World *world, const char *address, char **letters)
+{
+    GError *error = NULL;
+    g_auto(Subscription) made = {0};
+    Pending like = {.kind = PENDING_JOIN, .list_id = (char *)LIST, .address = (char *)address}, *found;
+    g_autoptr(Work) work = world_work(world);
+    world_set(world, "subscription_policy", "moderate");
+    assert_ok(join_ask(work, world->list, &(Joiner){.address = address, .facts = FACT_VERIFIED}, &made, &error), error);
+    g_assert_cmpint(made.result, ==, SUBSCRIPTION_ASKED_MODERATOR);
+    *letters = world_letters(world, work);
+    assert_ok(pending_find_like(world->store, &like, clock_now(), &found, &error), error);
+    g_autoptr(Pending) request = found;
+    return request->number;
+}
+
+static bool waits(World *world, int64_t number)
+{
+    g_autoptr(Pending) request = pending_find(world->store, number, clock_now(), NULL);
+    return request != NULL;
+}
+
+static bool is_member(World *world, const char *address)
+{
+    g_autoptr(Member) member = member_find(world->store, LIST, ROLE_MEMBER, address, NULL);
+    return member != NULL;
+}
+
+static void test_requests(World *world, const void *data)
+{
+    static const struct {
+        const char *answer, *told, *written_to;
+        bool waits, joins;
+    } cases[] = {
+        {"accept\r\n", "was accepted", NULL, false, true},
+        {"Accept #", "was accepted", NULL, false, true}, /* the r may be left out */
+        {"reject not you\r\nnor today", "was rejected", "    not you\r\n", false, false},
+        {"discard r#\r\n", "was dropped", NULL, false, false},
+        {"ban\r\n", "was banned", NULL, false, false},
+        {"defer\r\n", "waits on", NULL, true, false},
+        {"allow\r\n", "is for posts", NULL, true, false},
+        {"accept 999\r\n", "does not wait for you", NULL, true, false},
+        {"whatever\r\n", "no decision", NULL, true, false},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        bool known;
+        g_autofree char *letters = NULL, *address = g_strdup_printf("p%zu@example.org", at);
+        int64_t number = ask(world, address, &letters);
+        g_autofree char *token = token_in(letters), *own = g_strdup_printf("%d", (int)number);
+        g_autoptr(GString) text = g_string_new(cases[at].answer);
+        g_assert_nonnull(strstr(letters, "To: " OLGA));
+        g_string_replace(text, "#", own, 1);
+        g_autofree char *done = answer(world, token, text->str, &known);
+        g_assert_true(known);
+        g_assert_nonnull(strstr(done, cases[at].told));
+        g_assert_cmpint(waits(world, number), ==, cases[at].waits);
+        g_assert_cmpint(is_member(world, address), ==, cases[at].joins);
+        g_autofree char *to = g_strdup_printf("virgin <%s>", address);
+        if (cases[at].written_to)
+            g_assert_nonnull(strstr(strstr(done, to), cases[at].written_to));
+        else
+            g_assert_true(cases[at].joins || !strstr(done, to));
+        if (cases[at].waits)
+            continue;
+        g_autofree char *again = answer(world, token, "accept\r\n", &known);
+        g_assert_nonnull(strstr(again, "does not wait for you"));
+        g_assert_cmpint(is_member(world, address), ==, cases[at].joins);
+    }
+}
+
+/* In the reminder posts and requests have numbers of their own. */
+static void test_posts_and_requests(World *world, const void *data)
+{
+    bool known;
+    GError *error = NULL;
+    int64_t waiting, post = hold(world, "sue@example.org");
+    g_autofree char *first = NULL, *second = NULL;
+    int64_t one = ask(world, "one@example.org", &first), two = ask(world, "two@example.org", &second);
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(held_remind(work, world->list, &waiting, &error), error);
+    g_assert_cmpint(waiting, ==, 3);
+    g_autofree char *letters = world_letters(world, work), *token = token_in(letters);
+    g_autofree char *named = g_strdup_printf("    r%d  join  two@example.org", (int)two);
+    g_assert_nonnull(strstr(letters, named));
+    g_autofree char *which = answer(world, token, "accept\r\n", &known);
+    g_assert_nonnull(strstr(which, "numbers"));
+    g_autofree char *text = g_strdup_printf("accept R%d\r\ndiscard %d\r\n", (int)two, (int)post);
+    g_autofree char *done = answer(world, token, text, &known);
+    g_assert_true(is_member(world, "two@example.org") && !is_held(world, post) && waits(world, one));
+    g_autofree char *all = answer(world, token, "discard all\r\n", &known);
+    g_assert_false(waits(world, one));
+    g_autofree char *none = answer(world, token, "discard all\r\n", &known);
+    g_assert_nonnull(strstr(none, "does not wait for you"));
+}
+
 static void test_expiry(World *world, const void *data)
 {
     GError *error = NULL;
@@ -224,6 +327,8 @@ int main(int argc, char **argv)
     WORLD_TEST("/moderate/former-moderator", test_former_moderator);
     WORLD_TEST("/moderate/gathered", test_gathered);
     WORLD_TEST("/moderate/reminder", test_reminder);
+    WORLD_TEST("/moderate/requests", test_requests);
+    WORLD_TEST("/moderate/posts and requests", test_posts_and_requests);
     WORLD_TEST("/moderate/expiry", test_expiry);
     return g_test_run();
 }

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/moderator_letter.h"
+
+#include "base/clock.h"
+#include "lists/token_return.h"
+
+#define VALUES_MAX 16 /* of one letter */
+#define DAY (24 * 3600 * CLOCK_SECOND)
+
+/* Keeps a ticket for the moderator, and says how an answer brings its token back. */
+static bool make_ticket(Work *work, const List *list, const Ticket *about, const char *moderator, TokenReturn *back,
+                        GError **error)
+{
+    char token[PENDING_TOKEN_CHARS + 1];
+    Ticket ticket = *about;
+    ticket.list_id = list->list_id;
+    ticket.moderator = (char *)moderator;
+    ticket.expires_at = work_now(work) + work_site(work)->moderator_request_life;
+    if (!pending_token_new(token, error) || !ticket_put(work_store(work), &ticket, token, error))
+        return false;
+    token_return_make(work, list, token, back);
+    return true;
+}
+
+/* The items, and how many more there are. g_free() */
+static char *items_text(const Work *work, const List *list, const ModeratorLetter *letter, const char *language)
+{
+    if (letter->more == 0)
+        return g_strdup(letter->items ? letter->items : "");
+    g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, letter->more);
+    const TemplateValue values[] = {{"number", number}, {0}};
+    g_autofree char *sentence = letter_sentence(work, list, language, "and_more", values);
+    return g_strdup_printf("%s\n\n    %s", letter->items, sentence);
+}
+
+static bool write_to(Work *work, const List *list, const ModeratorLetter *letter, const char *moderator, GError **error)
+{
+    g_auto(TokenReturn) back = {0};
+    bool decides = letter->about.last > 0 || letter->about.last_request > 0;
+    if (decides && !make_ticket(work, list, &letter->about, moderator, &back, error))
+        return false;
+    g_autofree char *language = letter_language(work, list, moderator), *bounces = list_address(list, "bounces");
+    g_autofree char *days = g_strdup_printf("%" G_GINT64_FORMAT, work_site(work)->moderator_request_life / DAY);
+    g_autofree char *attached =
+        letter->attached ? letter_sentence(work, list, language, letter->attached, NULL) : g_strdup("");
+    g_autofree char *items = items_text(work, list, letter, language);
+    TemplateValue values[VALUES_MAX + 1] = {
+        {"mark", back.mark ? back.mark : ""}, {"days", days}, {"attached", attached}, {"items", items}};
+    for (size_t at = 0, own = 4; letter->values[at].name && own < VALUES_MAX; at++, own++)
+        values[own] = letter->values[at];
+    g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, moderator, -1);
+    g_autofree char *id = g_strdup_printf("%s.%.12s", letter->id, sum);
+    ListLetter one = letter->letter;
+    one.values = values;
+    one.language = language;
+    one.to = moderator;
+    one.reply_to = back.address;
+    one.envelope_sender = bounces;
+    one.id = id;
+    return work_letter(work, list, &one, error);
+}
+
+bool moderator_letter(Work *work, const List *list, const ModeratorLetter *letter, GError **error)
+{
+    g_auto(GStrv) moderators = letter_owners(work_store(work), list, work_site(work)->site_owner, error);
+    for (char **moderator = moderators; moderator && *moderator; moderator++)
+        if (!write_to(work, list, letter, *moderator, error))
+            return false;
+    return moderators != NULL;
+}
