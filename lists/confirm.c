@@ -5,8 +5,29 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/guessing.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
+
+/* *subscription says why the token is not good; one that nobody ever made is a guess. */
+static bool refuse(Work *work, const List *list, const char *token, Subscription *subscription, GError **error)
+{
+    static const char *const fates[] = {"unknown", "used", "expired", "replaced"};
+    const char *list_id = list ? list->list_id : "-";
+    bool allowed;
+    if (!pending_token_fate(work_store(work), token, work_now(work), &subscription->fate, error))
+        return false;
+    if (subscription->fate == TOKEN_UNKNOWN) {
+        if (!guessing_allows(work, NULL, &allowed, error) || !guessing_note(work, list_id, error))
+            return false;
+        if (!allowed) {
+            subscription->result = SUBSCRIPTION_GUESSING; /* the log has it already */
+            return true;
+        }
+    }
+    work_log(work, list_id, "by=<%s> result=bad-token (%s)", work_by(work), fates[subscription->fate]);
+    return true;
+}
 
 bool confirm_token(Work *work, const List *list, const char *token, Subscription *subscription, GError **error)
 {
@@ -17,8 +38,13 @@ bool confirm_token(Work *work, const List *list, const char *token, Subscription
         g_propagate_error(error, g_steal_pointer(&missing));
         return false;
     }
-    if (!request || (list && strcmp(request->list_id, list->list_id) != 0)) {
-        work_log(work, list ? list->list_id : "-", "by=<%s> result=bad-token", work_by(work));
+    if (!request || (list && strcmp(request->list_id, list->list_id) != 0))
+        return refuse(work, list, token, subscription, error);
+    bool second = request->kind == PENDING_CHANGE_ADDRESS && request->facts & FACT_APPROVED, allowed;
+    if (!guessing_allows(work, second ? request->detail : request->address, &allowed, error))
+        return false;
+    if (!allowed) {
+        subscription->result = SUBSCRIPTION_GUESSING;
         return true;
     }
     g_autoptr(List) own = list_by_id(work_store(work), request->list_id, error);
@@ -27,6 +53,6 @@ bool confirm_token(Work *work, const List *list, const char *token, Subscription
     if (request->kind != PENDING_CHANGE_ADDRESS)
         request->facts |= FACT_VERIFIED | FACT_CONFIRMED;
     else /* the address that goes is asked first, then the one that comes */
-        request->facts |= request->facts & FACT_APPROVED ? FACT_CONFIRMED : FACT_APPROVED;
+        request->facts |= second ? FACT_CONFIRMED : FACT_APPROVED;
     return subscription_advance(work, own, request, subscription, error);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/guessing.h"
 #include "lists/letter.h"
 #include "lists/request.h"
 #include "mail/address.h"
@@ -305,7 +306,10 @@ bool moderate_reply(Work *work, const List *list, const char *token, GBytes *mes
 {
     g_autoptr(GError) missing = NULL;
     g_autoptr(Ticket) ticket = ticket_find(work_store(work), token, work_now(work), &missing);
-    *known = ticket && strcmp(ticket->list_id, list->list_id) == 0;
+    bool allowed = false;
+    if (ticket && !guessing_allows(work, ticket->moderator, &allowed, error))
+        return false;
+    *known = allowed && strcmp(ticket->list_id, list->list_id) == 0;
     if (!ticket && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
         g_propagate_error(error, g_steal_pointer(&missing));
         return false;

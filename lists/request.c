@@ -55,7 +55,7 @@ bool request_decide(Work *work, int64_t number, RequestVerdict verdict, const ch
              work_by(work), subscription_result_text(subscription->result));
     if (verdict == REQUEST_DEFER)
         return defer(work, request, error);
-    return pending_remove(store, number, error) &&
+    return pending_remove(store, number, TOKEN_EXPIRED, error) &&
            (verdict != REQUEST_BAN || ban_address(work, list, request->address, error)) &&
            (verdict != REQUEST_REJECT || reject(work, list, request, reason, error));
 }

@@ -34,6 +34,7 @@ const char *subscription_result_text(SubscriptionResult result)
         [SUBSCRIPTION_BAD_ADDRESS] = "bad-address",
         [SUBSCRIPTION_BANNED] = "banned",
         [SUBSCRIPTION_BAD_TOKEN] = "bad-token",
+        [SUBSCRIPTION_GUESSING] = "ignored (too many unknown tokens)",
         [SUBSCRIPTION_REFUSED] = "refused",
         [SUBSCRIPTION_KEPT] = "kept",
     };
@@ -118,7 +119,7 @@ static bool ask_moderator(Work *work, const List *list, Pending *request, Subscr
 
 bool subscription_end(Work *work, const Pending *request, GError **error)
 {
-    return request->number == 0 || pending_remove(work_store(work), request->number, error);
+    return request->number == 0 || pending_remove(work_store(work), request->number, TOKEN_USED, error);
 }
 
 /* Adds the member as it was asked for. *added: false when there is one already. */

@@ -20,7 +20,8 @@ typedef enum SubscriptionResult {
     SUBSCRIPTION_LIMITED,         /* the address got too many letters today: nothing was done */
     SUBSCRIPTION_BAD_ADDRESS,     /* no address that could be a member */
     SUBSCRIPTION_BANNED,          /* the address may not join: nothing was done */
-    SUBSCRIPTION_BAD_TOKEN,       /* not known, expired, or used before: nothing was done */
+    SUBSCRIPTION_BAD_TOKEN,       /* fate says why: nothing was done */
+    SUBSCRIPTION_GUESSING,        /* the source brought too many unknown tokens (lists/guessing.h): nothing was done */
     SUBSCRIPTION_REFUSED,         /* a moderator said no */
     SUBSCRIPTION_KEPT,            /* a moderator will decide later */
 } SubscriptionResult;
@@ -29,7 +30,8 @@ typedef enum SubscriptionResult {
 typedef struct Subscription {
     SubscriptionResult result;
     PendingKind kind;
-    char *list_id, *address; /* NULL with BAD_TOKEN */
+    TokenFate fate;          /* with BAD_TOKEN */
+    char *list_id, *address; /* NULL with BAD_TOKEN and GUESSING */
 } Subscription;
 
 void subscription_clear(Subscription *subscription);

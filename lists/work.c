@@ -25,7 +25,7 @@ struct Work {
     Store *store;
     WorkSite site;
     Actor actor;
-    char *became; /* the actor's address since work_become() */
+    char *became, *host; /* the actor's address since work_become(), and host since work_set_host() */
     int64_t now;
     GPtrArray *entries; /* of WorkEntry */
     GArray *rows;       /* of int64_t: numbers of the rows that work_keep() left */
@@ -80,6 +80,7 @@ void work_free(Work *work)
     g_ptr_array_unref(work->entries);
     g_array_unref(work->rows);
     g_free(work->became);
+    g_free(work->host);
     g_free(work);
 }
 
@@ -115,6 +116,13 @@ void work_become(Work *work, ActorRole role, const char *address)
     work->became = became;
     work->actor.role = role;
     work->actor.address = became;
+}
+
+void work_set_host(Work *work, const char *host)
+{
+    char *copy = g_strdup(host);
+    g_free(work->host);
+    work->actor.host = work->host = copy;
 }
 
 void work_entry(Work *work, const char *queue, json_t *meta, GPtrArray *pieces, char **recipients)

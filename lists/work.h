@@ -44,6 +44,7 @@ typedef struct Actor {
     ActorRole role;
     const char *address; /* NULL: none is known */
     ActorDoor door;
+    const char *host;    /* an address of the network that a mail came from; NULL: not known */
     const char *from;    /* for the log: the trace of a mail, an address of the network, a user of the system */
 } Actor;
 
@@ -61,6 +62,8 @@ const char *work_by(const Work *work);  /* who asks, for the log: an address, or
 int64_t work_now(const Work *work); /* the same for the whole unit */
 /* From now on this person asks, who has proved the address. */
 void work_become(Work *work, ActorRole role, const char *address);
+
+void work_set_host(Work *work, const char *host); /* Actor.host; copied */
 
 /* Adds an entry. Takes meta, pieces (of GBytes, the message) and recipients (g_strfreev()). */
 void work_entry(Work *work, const char *queue, json_t *meta, GPtrArray *pieces, char **recipients);

@@ -81,6 +81,16 @@ static bool find_number(Store *store, const Pending *pending, int64_t list, cons
     return step == STEP_ROW || (step == STEP_DONE && store_next_number(store, "pending", number, error));
 }
 
+/* Notes what became of the token of a request, whose time was over at `at` or not; 0: it was not. */
+static bool spend_token(Store *store, int64_t number, TokenFate fate, int64_t at, GError **error)
+{
+    return query_run(store, error, NULL,
+                     "INSERT INTO spent_token (token, fate, spent_at) "
+                     "SELECT token, CASE WHEN expires_at <= $3 THEN 2 ELSE $2 END, $4 FROM pending " /* TOKEN_EXPIRED */
+                     "WHERE number = $1 AND token IS NOT NULL ON CONFLICT (token) DO NOTHING",
+                     INTEGER(number), INTEGER(fate), INTEGER(at), INTEGER(clock_now()));
+}
+
 static bool put(Store *store, Pending *pending, const char *token, GError **error)
 {
     int64_t list, number;
@@ -88,6 +98,7 @@ static bool put(Store *store, Pending *pending, const char *token, GError **erro
     g_autofree char *hash = token ? pending_token_hash(token) : NULL;
     if (!folded || !list_key(store, pending->list_id, &list, error) ||
         !find_number(store, pending, list, folded, &number, error) ||
+        !spend_token(store, number, token ? TOKEN_REPLACED : TOKEN_USED, pending->asked_at, error) ||
         !query_run(store, error, NULL,
                    "INSERT INTO pending (number, kind, list, folded, address, display_name, facts, waits_for, token, "
                    "made_at, asked_at, expires_at, delivery_mode, delivery_status, by_person, welcome, detail) "
@@ -181,9 +192,26 @@ bool pending_add_facts(Store *store, int64_t number, unsigned facts, GError **er
                      INTEGER(facts));
 }
 
-bool pending_remove(Store *store, int64_t number, GError **error)
+bool pending_remove(Store *store, int64_t number, TokenFate fate, GError **error)
 {
-    return query_run(store, error, NULL, "DELETE FROM pending WHERE number = $1", INTEGER(number));
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write,
+                     spend_token(store, number, fate, 0, error) &&
+                         query_run(store, error, NULL, "DELETE FROM pending WHERE number = $1", INTEGER(number)),
+                     error);
+}
+
+bool pending_token_fate(Store *store, const char *token, int64_t now, TokenFate *fate, GError **error)
+{
+    g_autofree char *hash = pending_token_hash(token);
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT fate FROM spent_token WHERE token = $1 UNION ALL "
+                                        "SELECT 2 FROM pending WHERE token = $1 AND expires_at <= $2", /* TOKEN_EXPIRED */
+                                        TEXT(hash), INTEGER(now));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *fate = step == STEP_ROW ? (TokenFate)query_integer(query, 0) : TOKEN_UNKNOWN;
+    return step != STEP_FAILED;
 }
 
 bool pending_each(Store *store, const char *list_id, int64_t now, PendingEach *each, void *data, GError **error)
@@ -239,5 +267,15 @@ bool pending_count(Store *store, int64_t now, int64_t *count, int64_t *oldest, G
 
 bool pending_expire(Store *store, int64_t now, int64_t *removed, GError **error)
 {
-    return query_run(store, error, removed, "DELETE FROM pending WHERE expires_at <= $1", INTEGER(now));
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write,
+                     query_run(store, error, NULL,
+                               "INSERT INTO spent_token (token, fate, spent_at) SELECT token, $2, $1 FROM pending "
+                               "WHERE expires_at <= $1 AND token IS NOT NULL ON CONFLICT (token) DO NOTHING",
+                               INTEGER(now), INTEGER(TOKEN_EXPIRED)) &&
+                         query_run(store, error, NULL, "DELETE FROM spent_token WHERE spent_at < $1",
+                                   INTEGER(now - TOKEN_FATE_KEPT)) &&
+                         query_run(store, error, removed, "DELETE FROM pending WHERE expires_at <= $1", INTEGER(now)),
+                     error);
 }

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "store/store_type.h"
 
 typedef enum PendingKind { PENDING_JOIN, PENDING_LEAVE, PENDING_CHANGE_ADDRESS, PENDING_SET } PendingKind;
@@ -22,6 +23,15 @@ typedef enum PendingWelcome { WELCOME_AS_LIST, WELCOME_YES, WELCOME_NO } Pending
 typedef enum PendingWaitsFor { PENDING_PERSON, PENDING_MODERATOR } PendingWaitsFor;
 const char *pending_kind_text(PendingKind kind);
 const char *pending_waits_for_text(PendingWaitsFor waits_for);
+
+/* Why a token is not good, so that who brings it can be told; kept for TOKEN_FATE_KEPT. */
+typedef enum TokenFate {
+    TOKEN_UNKNOWN,
+    TOKEN_USED,
+    TOKEN_EXPIRED,  /* too old, or the request was withdrawn */
+    TOKEN_REPLACED, /* by that of a newer letter */
+} TokenFate;
+#define TOKEN_FATE_KEPT (60 * 86400 * CLOCK_SECOND)
 
 typedef struct Pending {
     int64_t number; /* for people; never used twice */
@@ -58,9 +68,13 @@ Pending *pending_find_token(Store *store, const char *token, int64_t now, GError
  * error. */
 bool pending_find_like(Store *store, const Pending *like, int64_t now, Pending **pending, GError **error);
 
+/* What became of a token that pending_find_token() does not find. */
+bool pending_token_fate(Store *store, const char *token, int64_t now, TokenFate *fate, GError **error);
+
 /* Adds to what is known about the request. */
 bool pending_add_facts(Store *store, int64_t number, unsigned facts, GError **error);
-bool pending_remove(Store *store, int64_t number, GError **error);
+/* fate is that of its token, if it has one. */
+bool pending_remove(Store *store, int64_t number, TokenFate fate, GError **error);
 
 /* Calls each for every request in order of its number, of one list or (list_id NULL) of all; each returns false to
  * stop, and must not write to the store. */

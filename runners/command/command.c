@@ -80,8 +80,6 @@ static Telling telling_for_options(const Subscription *made)
         return (Telling){"set_asked", false, true};
     case SUBSCRIPTION_NO_CHANGE:
         return (Telling){"set_no_member", true, true};
-    case SUBSCRIPTION_BAD_TOKEN:
-        return (Telling){"bad_token", true, true};
     default:
         return (Telling){"set_asked", false, false};
     }
@@ -106,6 +104,8 @@ static Telling telling_for_change(const Subscription *made)
 /* What a letter says already, or said within the day, is worth no answer: nobody is flooded by asking in his name. */
 static Telling telling_for(const Order *order, const Subscription *made)
 {
+    static const char *const fates[] = {[TOKEN_UNKNOWN] = "bad_token", [TOKEN_USED] = "token_used",
+                                        [TOKEN_EXPIRED] = "token_expired", [TOKEN_REPLACED] = "token_replaced"};
     bool join = made->kind == PENDING_JOIN;
     bool letter = join ? order->list->send_welcome_message : order->list->send_goodbye_message;
     if (made->kind == PENDING_SET)
@@ -128,7 +128,7 @@ static Telling telling_for(const Order *order, const Subscription *made)
     case SUBSCRIPTION_BANNED:
         return (Telling){"join_banned", true, true};
     case SUBSCRIPTION_BAD_TOKEN:
-        return (Telling){"bad_token", true, true};
+        return (Telling){fates[made->fate], true, true};
     default:
         return (Telling){join ? "join_asked" : "leave_asked", false, false};
     }
@@ -365,6 +365,21 @@ static bool is_automatic_reply(const Message *message)
            (type && g_ascii_strncasecmp(type, "multipart/report", strlen("multipart/report")) == 0);
 }
 
+/* The address of the network that handed the mail to the MTA before us, as its Received field says; NULL: it is not
+ * known, or it is this host. g_free() */
+static char *client_host(const Message *message)
+{
+    g_autofree char *received = message_value(message, "Received");
+    const char *by = received ? strstr(received, " by ") : NULL;
+    const char *open = by ? g_strrstr_len(received, by - received, "[") : NULL;
+    if (!open)
+        return NULL;
+    open += g_ascii_strncasecmp(open + 1, "IPv6:", 5) == 0 ? 6 : 1;
+    g_autofree char *host = g_strndup(open, strcspn(open, "]"));
+    bool own = g_str_has_prefix(host, "127.") || g_str_equal(host, "::1");
+    return !own && g_hostname_is_ip_address(host) ? g_steal_pointer(&host) : NULL;
+}
+
 /* A mail to a signed address list-leave+...: *done when it was one. */
 static bool run_signed_leave(Order *order, bool *done, GError **error)
 {
@@ -439,6 +454,8 @@ static bool handle_new(Runner *runner, Entry *entry, const List *list, Work *wor
 {
     g_autoptr(GBytes) octets = entry_message(entry);
     g_autoptr(Message) message = message_new(octets);
+    g_autofree char *host = client_host(message);
+    work_set_host(work, host);
     Order order = {.work = work, .list = list, .entry = entry, .message = message, .answers = g_string_new(NULL)};
     bool done = work_order(&order, octets, error) && list_runner_record_effect(runner, entry, 0, error) &&
                 work_keep(work, key, error);

@@ -10,6 +10,7 @@
 #include "lists/held_notice.h"
 #include "lists/held_post.h"
 #include "lists/mta_maps.h"
+#include "store/guess.h"
 
 #define MINUTE (60 * CLOCK_SECOND)
 #define HOUR (60 * MINUTE)
@@ -108,7 +109,7 @@ static bool send_digests(const JobPlace *place, int64_t *done, GError **error)
 
 static bool expire_requests(const JobPlace *place, int64_t *done, GError **error)
 {
-    return pending_expire(place->store, place->now, done, error);
+    return pending_expire(place->store, place->now, done, error) && guess_expire(place->store, place->now, error);
 }
 
 static bool expire_tickets(const JobPlace *place, int64_t *done, GError **error)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
+#include "lists/guessing.h"
 #include "lists/join.h"
 #include "lists/leave.h"
 #include "lists/request.h"
@@ -316,11 +317,54 @@ static void test_long_name(World *world, const void *data)
     g_assert_nonnull(strstr(letters, "announcements-of-all-the-departments-request@example.com"));
 }
 
+/* A guesser is not heard, save with what was sent to his own address; nobody else is hindered. */
+static void test_guessing(World *world, const void *data)
+{
+    g_autofree char *asked = NULL, *own = NULL, *refused = NULL, *done = NULL, *welcome = NULL;
+    g_assert_cmpint(join(world, ANNE, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_autofree char *token = world_token(asked);
+    world->actor.address = "mallory@example.net";
+    g_assert_cmpint(join(world, "mallory@example.net", &own), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_autofree char *own_token = world_token(own);
+    for (unsigned at = 0; at < GUESSES_OF_ADDRESS + 5; at++) {
+        g_autofree char *guess = g_strdup_printf("%026u", at), *none = NULL;
+        for (char *digit = guess; *digit; digit++)
+            *digit = (char)('a' + *digit - '0');
+        SubscriptionResult result = world_confirm(world, guess, &none);
+        g_assert_cmpint(result, ==, at < GUESSES_OF_ADDRESS ? SUBSCRIPTION_BAD_TOKEN : SUBSCRIPTION_GUESSING);
+    }
+    g_assert_cmpint(world_confirm(world, token, &refused), ==, SUBSCRIPTION_GUESSING);
+    g_assert_false(is_member(world, ANNE));
+    g_assert_cmpint(world_confirm(world, own_token, &welcome), ==, SUBSCRIPTION_DONE);
+    world->actor.address = ANNE;
+    g_assert_cmpint(world_confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
+}
+
+/* One host with many addresses, too. */
+static void test_guessing_host(World *world, const void *data)
+{
+    g_autofree char *asked = NULL, *refused = NULL, *done = NULL;
+    g_assert_cmpint(join(world, ANNE, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_autofree char *token = world_token(asked);
+    world->actor.host = "192.0.2.7";
+    for (unsigned at = 0; at < GUESSES_OF_HOST; at++) {
+        g_autofree char *from = g_strdup_printf("m%u@example.net", at), *none = NULL;
+        world->actor.address = from;
+        g_assert_cmpint(world_confirm(world, "aaaaaaaaaaaaaaaaaaaaaaaaaa", &none), ==, SUBSCRIPTION_BAD_TOKEN);
+    }
+    world->actor.address = "new@example.net";
+    g_assert_cmpint(world_confirm(world, token, &refused), ==, SUBSCRIPTION_GUESSING);
+    world->actor.host = "192.0.2.8";
+    g_assert_cmpint(world_confirm(world, token, &done), ==, SUBSCRIPTION_DONE);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/subscription/workflow", test_workflow);
     WORLD_TEST("/subscription/join and confirm", test_join_and_confirm);
+    WORLD_TEST("/subscription/guessing", test_guessing);
+    WORLD_TEST("/subscription/guessing from one host", test_guessing_host);
     WORLD_TEST("/subscription/asking a thousand times", test_asking_a_thousand_times);
     WORLD_TEST("/subscription/asking on the next day", test_asking_on_the_next_day);
     WORLD_TEST("/subscription/expired token", test_expired_token);

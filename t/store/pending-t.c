@@ -41,7 +41,7 @@ static void test_one_for_each(Fixture *fixture, const void *data)
     g_assert_cmpint(found->facts, ==, 5);
     g_assert_null(pending_find_token(fixture->store, "one", 50, &error));
     assert_failed(FAIL_MISSING, error);
-    assert_ok(pending_remove(fixture->store, first, &error), error);
+    assert_ok(pending_remove(fixture->store, first, TOKEN_USED, &error), error);
     g_assert_cmpint(put(fixture, PENDING_JOIN, "anne@example.org", NULL, 100), >, first + 1); /* never used twice */
 }
 
@@ -61,6 +61,38 @@ static void test_expiry(Fixture *fixture, const void *data)
     g_assert_cmpint(removed, ==, 0);
     assert_ok(pending_expire(fixture->store, 100, &removed, &error), error);
     g_assert_cmpint(removed, ==, 1);
+}
+
+static void assert_fate(Fixture *fixture, const char *token, TokenFate expected)
+{
+    TokenFate fate;
+    GError *error = NULL;
+    assert_ok(pending_token_fate(fixture->store, token, 50, &fate, &error), error);
+    g_assert_cmpint(fate, ==, expected);
+}
+
+/* Who brings a token too late is told why. */
+static void test_fates(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    put(fixture, PENDING_JOIN, "anne@example.org", "first", 100);
+    int64_t number = put(fixture, PENDING_JOIN, "anne@example.org", "second", 100);
+    put(fixture, PENDING_LEAVE, "anne@example.org", "old", 40);
+    int64_t other = put(fixture, PENDING_JOIN, "bob@example.org", "withdrawn", 100);
+    assert_fate(fixture, "FIRST", TOKEN_REPLACED);
+    assert_fate(fixture, "never", TOKEN_UNKNOWN);
+    assert_fate(fixture, "old", TOKEN_EXPIRED);
+    assert_ok(pending_remove(fixture->store, number, TOKEN_USED, &error), error);
+    assert_ok(pending_remove(fixture->store, other, TOKEN_EXPIRED, &error), error);
+    assert_fate(fixture, "second", TOKEN_USED);
+    assert_fate(fixture, "withdrawn", TOKEN_EXPIRED);
+    assert_ok(pending_expire(fixture->store, 50, NULL, &error), error);
+    assert_fate(fixture, "old", TOKEN_EXPIRED);
+    put(fixture, PENDING_SET, "anne@example.org", "confirmed", 100);
+    put(fixture, PENDING_SET, "anne@example.org", NULL, 100); /* a moderator is asked next */
+    assert_fate(fixture, "confirmed", TOKEN_USED);
+    assert_ok(pending_expire(fixture->store, clock_now() + TOKEN_FATE_KEPT + CLOCK_SECOND, NULL, &error), error);
+    assert_fate(fixture, "second", TOKEN_UNKNOWN);
 }
 
 /* Those that a person has to confirm are not a moderator's matter. */
@@ -114,6 +146,7 @@ int main(int argc, char **argv)
     g_test_add_func("/pending/tokens", test_tokens);
     TEST_WITH_LIST("/pending/one for each", test_one_for_each);
     TEST_WITH_LIST("/pending/expiry", test_expiry);
+    TEST_WITH_LIST("/pending/fates of tokens", test_fates);
     TEST_WITH_LIST("/pending/count", test_count);
     TEST_WITH_LIST("/pending/the token is not kept", test_token_is_not_kept);
     TEST_WITH_LIST("/pending/goes with the list", test_goes_with_the_list);

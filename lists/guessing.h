@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Who brings unknown tokens again and again guesses. After GUESSES_OF_ADDRESS unknown ones within an hour from one
+ * address, or GUESSES_OF_HOST from one host, a mail's token counts only when it comes from the address that it was sent
+ * to: so nobody finds another's, and nobody can lock another out by writing in his name.
+ */
+#include "lists/work.h"
+
+#define GUESSES_OF_ADDRESS 20
+#define GUESSES_OF_HOST 200
+
+/* Counts an unknown token that was brought by mail. What reaches a limit is told in the log, once an hour. */
+bool guessing_note(Work *work, const char *list_id, GError **error);
+
+/* May who asks bring a token that was sent to address (NULL: to nobody)? */
+bool guessing_allows(Work *work, const char *address, bool *allowed, GError **error);
