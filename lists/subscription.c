@@ -142,6 +142,23 @@ static bool add_member(Work *work, const List *list, const Pending *request, boo
     return false;
 }
 
+/* May a person who did not confirm this now be written to about it? Once a day for each list and kind of letter, since
+ * anybody may have asked in that name, again and again. */
+static bool may_write(Work *work, const List *list, const Pending *request, const char *kind, bool *may,
+                      GError **error)
+{
+    *may = true;
+    if ((request->facts & FACT_CONFIRMED) || work_actor(work)->role != ACTOR_ADDRESS)
+        return true;
+    g_autofree char *entry = g_strdup_printf("%s.%" G_GINT64_FORMAT, kind, work_now(work));
+    const Autoresponse once = {list->list_id, kind, request->address, entry, work_now(work), SUBSCRIPTION_ASK_AGAIN};
+    if (!autoresponse_record(work_store(work), &once, may, error))
+        return false;
+    if (!*may)
+        work_log(work, list->list_id, "to=<%s> result=no-letter (it got a %s within a day)", request->address, kind);
+    return true;
+}
+
 static bool do_join(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
 {
     bool added;
@@ -157,6 +174,8 @@ static bool do_join(Work *work, const List *list, Pending *request, Subscription
     ListLetter welcome = {.template = "welcome", .values = values, .to = request->address};
     bool welcomed = request->welcome == WELCOME_YES ||
                     (request->welcome == WELCOME_AS_LIST && list->send_welcome_message);
+    if (welcomed && !may_write(work, list, request, welcome.template, &welcomed, error))
+        return false;
     return subscription_end(work, request, error) && (!welcomed || work_letter(work, list, &welcome, error)) &&
            (!list->admin_notify_mchanges || tell_owners(work, list, request, "member_joined", error));
 }
@@ -174,8 +193,11 @@ static bool do_leave(Work *work, const List *list, Pending *request, Subscriptio
     }
     const TemplateValue values[] = {{"address", request->address}, {0}};
     ListLetter goodbye = {.template = "goodbye", .values = values, .to = request->address};
+    bool said = list->send_goodbye_message;
+    if (said && !may_write(work, list, request, goodbye.template, &said, error))
+        return false;
     return subscription_end(work, request, error) &&
-           (!list->send_goodbye_message || work_letter(work, list, &goodbye, error)) &&
+           (!said || work_letter(work, list, &goodbye, error)) &&
            (!list->admin_notify_mchanges || tell_owners(work, list, request, "member_left", error));
 }
 

@@ -205,9 +205,9 @@ bool pending_remove(Store *store, int64_t number, TokenFate fate, GError **error
 bool pending_token_fate(Store *store, const char *token, int64_t now, TokenFate *fate, GError **error)
 {
     g_autofree char *hash = pending_token_hash(token);
-    g_autoptr(Query) query = query_open(store, error,
+    g_autoptr(Query) query = query_open(store, error, /* 2: TOKEN_EXPIRED */
                                         "SELECT fate FROM spent_token WHERE token = $1 UNION ALL "
-                                        "SELECT 2 FROM pending WHERE token = $1 AND expires_at <= $2", /* TOKEN_EXPIRED */
+                                        "SELECT 2 FROM pending WHERE token = $1 AND expires_at <= $2",
                                         TEXT(hash), INTEGER(now));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     *fate = step == STEP_ROW ? (TokenFate)query_integer(query, 0) : TOKEN_UNKNOWN;
@@ -239,9 +239,9 @@ bool pending_each(Store *store, const char *list_id, int64_t now, PendingEach *e
 char **pending_lists(Store *store, int64_t now, GError **error)
 {
     g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(g_free);
-    g_autoptr(Query) query = query_open(store, error,
+    g_autoptr(Query) query = query_open(store, error, /* 1: PENDING_MODERATOR */
                                         "SELECT list_id FROM list WHERE key IN (SELECT list FROM pending "
-                                        "WHERE waits_for = 1 AND expires_at > $1) ORDER BY list_id", /* 1: PENDING_MODERATOR */
+                                        "WHERE waits_for = 1 AND expires_at > $1) ORDER BY list_id",
                                         INTEGER(now));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW)

@@ -20,8 +20,8 @@ static bool put(Store *store, const Ticket *ticket, const char *token, GError **
     g_autofree char *hash = pending_token_hash(token);
     return list_key(store, ticket->list_id, &list, error) &&
            query_run(store, error, NULL,
-                     "INSERT INTO ticket (token, list, moderator, first, last, expires_at, first_request, last_request) "
-                     "VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                     "INSERT INTO ticket (token, list, moderator, first, last, expires_at, first_request, "
+                     "last_request) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
                      TEXT(hash), INTEGER(list), TEXT(ticket->moderator), INTEGER(ticket->first), INTEGER(ticket->last),
                      INTEGER(ticket->expires_at), INTEGER(ticket->first_request), INTEGER(ticket->last_request));
 }
@@ -38,7 +38,8 @@ Ticket *ticket_find(Store *store, const char *token, int64_t now, GError **error
     g_autoptr(Query) query =
         query_open(store, error,
                    "SELECT list.list_id, ticket.moderator, ticket.first, ticket.last, ticket.expires_at, "
-                   "ticket.first_request, ticket.last_request FROM ticket JOIN list ON list.key = ticket.list WHERE ticket.token = $1 AND ticket.expires_at > $2",
+                   "ticket.first_request, ticket.last_request FROM ticket JOIN list ON list.key = ticket.list "
+                   "WHERE ticket.token = $1 AND ticket.expires_at > $2",
                    TEXT(hash), INTEGER(now));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_DONE)

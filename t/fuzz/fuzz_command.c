@@ -43,7 +43,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(read.commands->len <= COMMAND_LINES_MAX + 1 && read.ignored->len <= COMMAND_LINES_MAX);
     for (unsigned at = 0; at < read.commands->len; at++)
         check(read.commands->pdata[at]);
-    for (unsigned at = 0; at < read.ignored->len; at++)
-        require(g_utf8_validate(read.ignored->pdata[at], -1, NULL) && g_utf8_strlen(read.ignored->pdata[at], -1) <= 200);
+    for (unsigned at = 0; at < read.ignored->len; at++) {
+        const char *line = read.ignored->pdata[at];
+        require(g_utf8_validate(line, -1, NULL) && g_utf8_strlen(line, -1) <= 200);
+    }
     return 0;
 }

@@ -47,6 +47,11 @@ static const struct {
     SEED("\x0a\x48\xff" "220 hi\r\n250-peer\r\n250 PIPELINING\r\n250\r\n250\r\n354\r\n250 1\r\n250\r\n250\r\n550\r\n"
          "354\r\n250 2\r\n"),
     SEED("\x12\x34\x81\x80\0\1\0\1\0\0\0\0\1a\4test\0\0\x0f\0\1\xc0\x0c\0\x0f\0\1\0\0\2\x58\0\6\0\x0a\1m\xc0\x0c"),
+    SEED("Subject: Re: join digest=mime\r\n\r\nset digest plain ack=on language de\r\n> leave\r\nset vacation "
+         "2026-12-20..2027-01-06\r\nchange a@b.example\r\naccept 12, r4\r\nreject: why\r\nbecause\r\nend\r\n"),
+    SEED("Approve: one\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\n\r\nApproved: se=20cret\r\n\r\n"
+         "Hi\r\n--b\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n"
+         "<p>Approved:=20<b>one</b></p>\r\n--b--\r\n"),
     SEED("\"a\"@b, \"\"@c, a.\"b\".c@d, j\xc3\xb6@\xc3\xa4.de, a@[b]c, <<a@b>>, (\\"),
 };
 

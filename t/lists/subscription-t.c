@@ -317,6 +317,27 @@ static void test_long_name(World *world, const void *data)
     g_assert_nonnull(strstr(letters, "announcements-of-all-the-departments-request@example.com"));
 }
 
+/* On an open list anybody can take a known address on and off it; its owner is not flooded by that. */
+static void test_on_and_off(World *world, const void *data)
+{
+    world_set(world, "subscription_policy", "open");
+    world_set(world, "unsubscription_policy", "open");
+    world_set(world, "send_welcome_message", "yes");
+    world_set(world, "admin_notify_mchanges", "no");
+    g_autofree char *letters = NULL;
+    g_assert_cmpint(join(world, ANNE, &letters), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_autofree char *token = world_token(letters), *welcome = NULL;
+    g_assert_cmpint(world_confirm(world, token, &welcome), ==, SUBSCRIPTION_DONE);
+    g_autoptr(GString) all = g_string_new(NULL);
+    for (unsigned at = 0; at < 50; at++) {
+        g_autofree char *off = NULL, *on = NULL;
+        g_assert_cmpint(leave(world, ANNE, &off), ==, SUBSCRIPTION_DONE);
+        g_assert_cmpint(join(world, ANNE, &on), ==, SUBSCRIPTION_DONE);
+        g_string_append_printf(all, "%s%s", off, on);
+    }
+    g_assert_cmpuint(count(all->str, "virgin <" ANNE ">"), ==, 2); /* one of each */
+}
+
 /* A guesser is not heard, save with what was sent to his own address; nobody else is hindered. */
 static void test_guessing(World *world, const void *data)
 {
@@ -363,6 +384,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/subscription/workflow", test_workflow);
     WORLD_TEST("/subscription/join and confirm", test_join_and_confirm);
+    WORLD_TEST("/subscription/on and off", test_on_and_off);
     WORLD_TEST("/subscription/guessing", test_guessing);
     WORLD_TEST("/subscription/guessing from one host", test_guessing_host);
     WORLD_TEST("/subscription/asking a thousand times", test_asking_a_thousand_times);
