@@ -54,6 +54,7 @@ const TemplateName template_table[] = {
     {"welcome", "list:user:notice:welcome", PERSON, "welcomes a new member"},
     /* Mailman has none of these; they are named in its way. */
     {"held_many", "list:admin:action:posts", "count items mark days", "several posts wait for a moderator"},
+    {"archived_posts", "list:user:notice:archived-posts", "first last count", "brings posts that somebody asked for"},
     {"held_forward", "list:admin:notice:forward", HELD, "brings a held post to somebody"},
     {"bounce_owner_complaint", "list:admin:notice:complaint", BOUNCE, "a member reported a post as spam"},
     {"bounce_unreachable", "domain:admin:notice:unreachable", BOUNCE, "owners of a list cannot be reached"},

@@ -20,8 +20,6 @@
 #define BACKOFF_MAX (3600 * CLOCK_SECOND)
 
 /* A file's name has 255 octets, and archivers append to it. What is longer keeps its beginning. */
-#define FILE_NAME_MAX (255 - sizeof(".mbox.intent") + 1)
-#define FILE_NAME_KEPT 190
 
 /* The mail's key when its entry was born again for one archiver. */
 #define KEY_ARCHIVE_KEY "archive_key"
@@ -57,28 +55,6 @@ typedef struct Archive {
     int64_t started_at, failed_at;
     int64_t latest; /* arrival of what was in hand: the clock may have been set back since */
 } Archive;
-
-char *archiver_file_name(const char *list)
-{
-    GString *name = g_string_new(NULL);
-    for (const char *at = list; *at != '\0'; at++) {
-        bool plain = g_ascii_isalnum(*at) || strchr("-_+=@~", *at) != NULL || (*at == '.' && at != list) ||
-                     (*at & 0x80) != 0;
-        if (plain)
-            g_string_append_c(name, *at);
-        else
-            g_string_append_printf(name, "%%%02X", (unsigned char)*at);
-    }
-    if (name->len > FILE_NAME_MAX) {
-        size_t kept = FILE_NAME_KEPT;
-        while ((name->str[kept] & 0xc0) == 0x80) /* in the midst of a character */
-            kept--;
-        g_autofree char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA1, list, -1);
-        g_string_truncate(name, kept);
-        g_string_append_printf(name, "%%sha1-%s", sum);
-    }
-    return g_string_free(name, FALSE);
-}
 
 const char *archiver_setting(Runner *runner, const char *section, const char *key, GError **error)
 {

@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runners/archive_name.h"
 #include "runners/runner.h"
 
 typedef struct ArchiveMail {
@@ -57,8 +58,5 @@ extern const ArchiverType archiver_mhonarc;
 extern const ArchiverType archiver_hyperkitty;
 extern const ArchiverType archiver_mail_archive;
 
-/* A list's name as part of a path: '/' and what could hide or climb is
- * written as %XX, and the end of one that is too long for a file's name as its SHA-1. g_free(). */
-char *archiver_file_name(const char *list);
 /* The setting, or FAIL_CONFIG that names what is missing. */
 const char *archiver_setting(Runner *runner, const char *section, const char *key, GError **error);

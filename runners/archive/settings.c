@@ -55,7 +55,7 @@ static const ConfigKey archiver_keys[] = {
 static const ConfigTable tables[] = {
     {"archive", .about = "What the runner archive grants its archivers.", .keys = archive_keys},
     {"archiver.*", .about = "One section an archive; none is built in.", .keys = archiver_keys,
-     .readers = "archive in pipeline rest"},
+     .readers = "archive command in pipeline rest"},
     {.section = NULL},
 };
 

@@ -25,6 +25,7 @@
 #include "mail/answer.h"
 #include "mail/header.h"
 #include "mail/reply.h"
+#include "runners/command/archive_get.h"
 #include "runners/command/inform.h"
 #include "runners/command/parse.h"
 #include "runners/keys.h"
@@ -48,6 +49,7 @@ typedef struct Order {
     const List *list;
     const Entry *entry;
     const Message *message;
+    const Config *config;
     char *who, *name;   /* of From, else the envelope's sender; what it asks for is asked for this address */
     char *language;     /* of the answer */
     GString *answers;   /* what the answer says */
@@ -253,8 +255,20 @@ static bool inform(Order *order, const MailCommand *command, Informing *informin
 {
     order->worth_telling = true;
     g_string_append_printf(order->answers, "> %s\n", command->line);
-    const InformAsked asked = {order->work, order->list, order->who, order->language};
+    const InformAsked asked = {order->work, order->list, order->who, order->language, command->filter};
     if (!informing(&asked, order->answers, error))
+        return false;
+    g_string_append_c(order->answers, '\n');
+    return true;
+}
+
+/* Posts of the archive go into a letter of their own. */
+static bool get(Order *order, const MailCommand *command, GError **error)
+{
+    const InformAsked asked = {order->work, order->list, order->who, order->language, {-1, -1}};
+    order->worth_telling = true;
+    g_string_append_printf(order->answers, "> %s\n", command->line);
+    if (!archive_get(&asked, order->config, command->argument, order->answers, error))
         return false;
     g_string_append_c(order->answers, '\n');
     return true;
@@ -279,6 +293,8 @@ static bool run_command(Order *order, const MailCommand *command, GError **error
         return inform(order, command, inform_list, error);
     case COMMAND_LISTS:
         return inform(order, command, inform_lists, error);
+    case COMMAND_GET:
+        return get(order, command, error);
     case COMMAND_HELP:
         order->worth_telling = true;
         say(order, command->line, "help", order->who);
@@ -456,7 +472,8 @@ static bool handle_new(Runner *runner, Entry *entry, const List *list, Work *wor
     g_autoptr(Message) message = message_new(octets);
     g_autofree char *host = client_host(message);
     work_set_host(work, host);
-    Order order = {.work = work, .list = list, .entry = entry, .message = message, .answers = g_string_new(NULL)};
+    Order order = {.work = work, .list = list, .entry = entry, .message = message,
+                   .config = runner_config(runner), .answers = g_string_new(NULL)};
     bool done = work_order(&order, octets, error) && list_runner_record_effect(runner, entry, 0, error) &&
                 work_keep(work, key, error);
     g_free(order.who);

@@ -16,54 +16,84 @@ static void say(const InformAsked *asked, const char *key, int64_t count, GStrin
 
 /* ---- who ---- */
 
+bool inform_has_role(const InformAsked *asked, unsigned roles, bool *has, GError **error)
+{
+    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
+    criteria.list_id = asked->list->list_id;
+    criteria.address = asked->who;
+    criteria.roles = roles;
+    g_autoptr(GPtrArray) found = member_page(work_store(asked->work), &criteria, NULL, 1, NULL, error);
+    *has = found && found->len > 0;
+    return found != NULL;
+}
+
 static bool may_see(const InformAsked *asked, bool *allowed, GError **error)
 {
-    const List *list = asked->list;
+    RosterVisibility visibility = asked->list->member_roster_visibility;
+    unsigned roles = 1u << ROLE_OWNER | 1u << ROLE_MODERATOR | (visibility == ROSTER_MEMBERS ? 1u << ROLE_MEMBER : 0);
+    *allowed = visibility == ROSTER_PUBLIC;
+    return *allowed || inform_has_role(asked, roles, allowed, error);
+}
+
+static bool is_wanted(const WhoFilter *filter, const Member *member)
+{
+    bool enabled = member->effective.delivery_status == DELIVERY_ENABLED;
+    bool digest = member->effective.delivery_mode != MODE_REGULAR;
+    return (filter->delivery < 0 || filter->delivery == enabled) && (filter->digest < 0 || filter->digest == digest);
+}
+
+/* How many were shown, and not. */
+typedef struct Roster {
+    unsigned shown;
+    int64_t hidden;
+} Roster;
+
+/* Shows at most INFORM_LINES_MAX; *after is where the rest begins, NULL: there is none. */
+static bool show_members(const InformAsked *asked, Roster *roster, char **after, GString *answer, GError **error)
+{
+    bool all = asked->list->member_roster_visibility == ROSTER_MODERATORS; /* they see all */
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
-    criteria.list_id = list->list_id;
-    criteria.address = asked->who;
-    criteria.roles = 1u << ROLE_OWNER | 1u << ROLE_MODERATOR;
-    if (list->member_roster_visibility == ROSTER_MEMBERS)
-        criteria.roles |= 1u << ROLE_MEMBER;
-    *allowed = list->member_roster_visibility == ROSTER_PUBLIC;
-    if (*allowed)
-        return true;
-    g_autoptr(GPtrArray) found = member_page(work_store(asked->work), &criteria, NULL, 1, NULL, error);
-    *allowed = found && found->len > 0;
-    return found != NULL;
+    criteria.list_id = asked->list->list_id;
+    criteria.roles = 1u << ROLE_MEMBER;
+    do {
+        g_autofree char *from = g_steal_pointer(after);
+        g_autoptr(GPtrArray) page =
+            member_page(work_store(asked->work), &criteria, from, INFORM_LINES_MAX - roster->shown, after, error);
+        for (unsigned at = 0; page && at < page->len; at++) {
+            const Member *member = page->pdata[at];
+            bool shown = all || !member->effective.hide_address;
+            if (!is_wanted(&asked->filter, member))
+                continue;
+            roster->hidden += !shown;
+            roster->shown += shown;
+            if (shown)
+                g_string_append_printf(answer, "    %s%s%s\n", member->address, *member->display_name ? "  " : "",
+                                       member->display_name);
+        }
+        if (!page)
+            return false;
+    } while (*after && roster->shown + roster->hidden < INFORM_LINES_MAX);
+    return true;
 }
 
 bool inform_who(const InformAsked *asked, GString *answer, GError **error)
 {
-    const List *list = asked->list;
     bool allowed;
-    int64_t all, hidden = 0;
-    MemberCriteria criteria = MEMBER_CRITERIA_ALL;
-    criteria.list_id = list->list_id;
-    criteria.roles = 1u << ROLE_MEMBER;
+    Roster roster = {0};
+    g_autofree char *after = NULL;
     if (!may_see(asked, &allowed, error))
         return false;
     if (!allowed) {
         say(asked, "who_refused", 0, answer);
         return true;
     }
-    bool moderators = list->member_roster_visibility == ROSTER_MODERATORS; /* they see all */
-    g_autoptr(GPtrArray) page = member_page(work_store(asked->work), &criteria, NULL, INFORM_LINES_MAX, NULL, error);
-    if (!page || !member_matching(work_store(asked->work), &criteria, &all, error))
-        return false;
     say(asked, "who_members", 0, answer);
-    for (unsigned at = 0; at < page->len; at++) {
-        const Member *member = page->pdata[at];
-        bool shown = moderators || !member->effective.hide_address;
-        hidden += !shown;
-        if (shown)
-            g_string_append_printf(answer, "    %s%s%s\n", member->address, *member->display_name ? "  " : "",
-                                   member->display_name);
-    }
-    if (hidden > 0)
-        say(asked, "who_hidden", hidden, answer);
-    if (all > page->len)
-        say(asked, "who_more", all - page->len, answer);
+    if (!show_members(asked, &roster, &after, answer, error))
+        return false;
+    if (roster.hidden > 0)
+        say(asked, "who_hidden", roster.hidden, answer);
+    if (after)
+        say(asked, "who_rest", roster.shown + roster.hidden, answer);
     return true;
 }
 

@@ -9,16 +9,21 @@
 #include <stdbool.h>
 
 #include "lists/work.h"
+#include "runners/command/parse.h"
 
 /* Who asks about which list, and the language of the answer. */
 typedef struct InformAsked {
     Work *work;
     const List *list;
     const char *who, *language;
+    WhoFilter filter; /* for inform_who() */
 } InformAsked;
 
 /* Appends indented lines. False only when the store failed. */
 typedef bool Informing(const InformAsked *asked, GString *answer, GError **error);
+
+/* Has the address that asks one of these roles (1u << ROLE_..., joined by |) on the list? */
+bool inform_has_role(const InformAsked *asked, unsigned roles, bool *has, GError **error);
 
 /* As member_roster_visibility says. At most INFORM_LINES_MAX, and how many more there are. */
 Informing inform_who;

@@ -65,13 +65,53 @@ static bool read_plain(MailCommand *command, const char *word, char **rest)
     static const struct {
         const char *word;
         CommandWord command;
-    } plain[] = {{"help", COMMAND_HELP}, {"who", COMMAND_WHO}, {"info", COMMAND_INFO}, {"lists", COMMAND_LISTS}};
+    } plain[] = {{"help", COMMAND_HELP}, {"info", COMMAND_INFO}, {"lists", COMMAND_LISTS}};
     for (size_t at = 0; at < G_N_ELEMENTS(plain); at++)
         if (g_str_equal(word, plain[at].word)) {
             command->word = plain[at].command;
             return !rest[0];
         }
     return false;
+}
+
+bool post_range_read(const char *text, int64_t *first, int64_t *last)
+{
+    size_t digits = strspn(text, "0123456789");
+    const char *rest = text + digits;
+    *first = g_ascii_strtoll(text, NULL, 10);
+    *last = *first;
+    if (digits == 0 || digits > 15 || *first == 0)
+        return false;
+    if (!*rest)
+        return true;
+    if (strncmp(rest, "..", 2) != 0 || strspn(rest + 2, "0123456789") != strlen(rest + 2) || strlen(rest + 2) > 15)
+        return false;
+    *last = g_ascii_strtoll(rest + 2, NULL, 10);
+    return !rest[2] || *last >= *first;
+}
+
+/* who: delivery=enabled|disabled, mode=digest|regular, each at most once. */
+static bool read_filter(MailCommand *command, char **words)
+{
+    static const struct {
+        const char *word;
+        bool digest;
+        int value;
+    } known[] = {{"delivery=enabled", false, 1}, {"delivery=disabled", false, 0},
+                 {"mode=digest", true, 1}, {"mode=regular", true, 0}};
+    command->filter = (WhoFilter){-1, -1};
+    for (; *words; words++) {
+        size_t at = 0;
+        while (at < G_N_ELEMENTS(known) && g_ascii_strcasecmp(known[at].word, *words) != 0)
+            at++;
+        if (at == G_N_ELEMENTS(known))
+            return false;
+        int *field = known[at].digest ? &command->filter.digest : &command->filter.delivery;
+        if (*field >= 0)
+            return false;
+        *field = known[at].value;
+    }
+    return true;
 }
 
 /* Does the line say a command? NULL: no. */
@@ -110,6 +150,15 @@ static MailCommand *read_command(const char *line)
         bool named = rest[0] && g_ascii_strncasecmp(rest[0], "address=", 8) == 0;
         good = rest[0] && !rest[1] && mailbox_valid(rest[0] + (named ? 8 : 0));
         command->argument = good ? g_strdup(rest[0] + (named ? 8 : 0)) : NULL;
+    } else if (g_str_equal(word, "who")) {
+        command->word = COMMAND_WHO;
+        good = read_filter(command, rest);
+        command->argument = good && rest[0] ? g_strjoinv(" ", rest) : NULL;
+    } else if (g_str_equal(word, "get")) {
+        int64_t first, last;
+        command->word = COMMAND_GET;
+        good = rest[0] && !rest[1] && post_range_read(rest[0], &first, &last);
+        command->argument = good ? g_strdup(rest[0]) : NULL;
     } else if (g_str_equal(word, "echo")) {
         command->word = COMMAND_ECHO;
         command->argument = g_strjoinv(" ", rest);

@@ -24,13 +24,21 @@ typedef enum CommandWord {
     COMMAND_WHO,
     COMMAND_INFO,
     COMMAND_LISTS,
+    COMMAND_GET,
 } CommandWord;
+
+/* Whom "who" is to show: -1 all; delivery: 1 those who get mail, 0 the others; digest: 1 those who get digests, 0 the
+ * others. */
+typedef struct WhoFilter {
+    int delivery, digest;
+} WhoFilter;
 
 typedef struct MailCommand {
     CommandWord word;
     char *line;     /* as it was written, in valid UTF-8 */
-    char *argument; /* address=, the token, the options, the new address, or what to echo; NULL: none */
+    char *argument; /* address=, the token, the options, the new address, what to echo or to get; NULL: none */
     char *digest;   /* digest=, a word of delivery_mode_of_word(); NULL: not said */
+    WhoFilter filter; /* of who */
 } MailCommand;
 
 typedef struct MailCommands {
@@ -44,6 +52,9 @@ typedef struct MailCommands {
 /* How mail is to come, by the word behind "digest=" or "list-join+": no, plain, mime, digest, summary. False: there is
  * no such word. */
 bool delivery_mode_of_word(const char *word, DeliveryMode *mode);
+
+/* Numbers of posts: "N", "N..", "N..M"; *last is 0 for "N..". False: it is none of these. */
+bool post_range_read(const char *text, int64_t *first, int64_t *last);
 
 /* message is the whole mail. */
 void mail_commands_read(MailCommands *read, GBytes *message);

@@ -46,6 +46,11 @@ class People:
             assert letter["Auto-Submitted"] in ("auto-generated", "auto-replied")
         return [letter for address, letter in found if address == to] if to else found
 
+    def letters_of_posts(self):
+        """Waits for the posts, and takes their copies away."""
+        self.instance.wait_idle()
+        self.sink.purge()
+
     def letter(self, to):
         """The one letter that came, and went there."""
         found = self.letters()
@@ -266,6 +271,59 @@ def test_what_a_list_tells(people):
     assert BOB in answer and f"    {ANNE}" not in answer and "do not show their address: 1" in answer
     people.write("mallory@example.com", "test-request", "who")
     assert "not shown" in body(people.letter("mallory@example.com"))
+
+
+def test_get_posts_of_the_archive(people):
+    """Members of a private list, anybody of a public one; so many and so large posts as one letter holds."""
+    address, cli = f"test@{HOST}", people.instance.cli
+    cli("list", "set", address, "archive_policy=private", "subject_prefix=")
+    cli("member", "add", address, ANNE)
+    people.write(ANNE, "test-request", "get 1..2")
+    assert "1 to 0" in body(people.letter(ANNE))
+    for number in range(1, 54):
+        people.write(BOB, "test", f"post {number}", f"text of {number}\n>From here\nFrom there")
+        if number < 5:
+            people.letters_of_posts()  # so that these are archived in this order
+    people.letters_of_posts()
+    people.write(BOB, "test-request", "get 1")
+    assert "for members" in body(people.letter(BOB))
+
+    def posts(command):
+        people.write(ANNE, "test-request", command)
+        found = {"archive" in letter["Subject"]: letter for letter in people.letters(ANNE)}
+        attached = [part.get_content() for part in found[True].walk() if part.get_content_type() == "message/rfc822"] \
+            if True in found else []
+        return body(found[False]), attached
+
+    answer, found = posts("get 2..4")
+    assert "> get 2..4" in answer and [post["Subject"] for post in found] == ["post 2", "post 3", "post 4"]
+    assert found[0].get_content().splitlines()[:3] == ["text of 2", ">From here", "From there"]
+    answer, found = posts("get 1..")
+    assert len(found) == 50 and "get 51.." in answer
+    assert len(posts("get 53")[1]) == 1 and "1 to 53" in posts("get 54")[0]
+    people.write(BOB, "test", "large", "x" * 70 + "\n" + "y" * 70 + "\n" + ("z" * 900 + "\n") * 1200)
+    people.letters_of_posts()
+    assert "too large" in posts("get 54")[0] and len(posts("get 53..54")[1]) == 1
+    cli("list", "set", address, "archive_policy=never")
+    people.write(BOB, "test-request", "get 1")
+    assert "No archive" in body(people.letter(BOB))
+
+
+def test_who_as_asked_for(people):
+    address = f"test@{HOST}"
+    people.instance.cli("list", "set", address, "member_roster_visibility=public")
+    people.instance.cli("member", "add", address, ANNE, BOB, "carl@example.org")
+    for who in (ANNE, BOB, "carl@example.org"):
+        people.instance.cli("member", "set", address, who, "--hide-address", "no")
+    people.instance.cli("member", "set", address, ANNE, "--delivery-mode", "mime_digests")
+    people.instance.cli("member", "set", address, BOB, "--delivery-status", "by_user")
+
+    def shown(command):
+        people.write(ANNE, "test-request", command)
+        return set(re.findall(r"^    (\S+@\S+)", body(people.letter(ANNE)), re.M))
+    assert shown("who") == {ANNE, BOB, "carl@example.org"}
+    assert shown("who mode=digest") == {ANNE} and shown("who delivery=disabled") == {BOB}
+    assert shown("who mode=regular delivery=enabled") == {"carl@example.org"}
 
 
 def test_one_click_token(instances, sink):
