@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""The REST interface beside answers of Mailman's, recorded request by request (t/data/rest-exchanges.txt)."""
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from support import clients
+from support.rest import Rest
+
+RECORDED = Path(__file__).parent.parent / "data" / "rest-exchanges.txt"
+LONG = re.compile(r"[0-9a-f]{32,40}")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?")
+TYPES = {"form": "application/x-www-form-urlencoded", "json": "application/json", "text": "text/plain"}
+
+
+@dataclass
+class Exchange:
+    line: int
+    verb: str
+    path: str
+    kind: str = None
+    body: str = ""
+    status: int = 0
+    answer: str = ""
+
+
+def recorded():
+    found = []
+    for number, line in enumerate(RECORDED.read_text().splitlines(), 1):
+        if not line or line.startswith("#"):
+            continue
+        word, _, rest = line.strip().partition(" ")
+        if not line.startswith(" "):
+            found.append(Exchange(number, word, rest))
+        elif word.isdigit():
+            found[-1].status, found[-1].answer = int(word), rest
+        else:
+            found[-1].kind, found[-1].body = word, rest
+    return found
+
+
+class Comparison:
+    """Holds answers of ours against the recorded ones. Ids differ: which of ours stands for which is learnt on the way. A user and
+    a member may have the same one in the recording."""
+
+    def __init__(self, base):
+        self.base, self.ours = base, {}
+
+    def translate(self, text):
+        """A request as we know its ids. A subscriber is a user."""
+        pieces = re.split(r"(members/|users/|requests/|subscriber=)", text)
+        kinds = {"members/": "member", "requests/": "token"}
+        for at in range(2, len(pieces), 2):
+            kind = kinds.get(pieces[at - 1], "user")
+            pieces[at] = re.sub(r"^[0-9a-f]{32,40}", lambda found: self.ours.get((kind, found[0]), found[0]), pieces[at])
+        return "".join(pieces)
+
+    def differences(self, theirs, ours, where=""):
+        if isinstance(theirs, dict) and isinstance(ours, dict):
+            return [what for key, value in theirs.items() for what in (
+                self.differences(value, ours[key], f"{where}.{key}") if key in ours else [f"{where}.{key} is missing"])]
+        if isinstance(theirs, list) and isinstance(ours, list) and len(theirs) == len(ours):
+            return [what for at, pair in enumerate(zip(theirs, ours)) for what in self.differences(*pair, f"{where}[{at}]")]
+        if isinstance(theirs, str) and isinstance(ours, str) and self.alike(theirs, ours.replace(self.base, ""), where):
+            return []
+        return [] if theirs == ours and type(theirs) is type(ours) else [f"{where}: {theirs!r}, ours {ours!r}"]
+
+    def alike(self, theirs, ours, where):
+        if TIME.fullmatch(theirs):
+            return TIME.fullmatch(ours)
+        known, new = LONG.search(theirs), LONG.search(ours)
+        if not known or not new or theirs.replace(known[0], "") != ours.replace(new[0], ""):
+            return theirs == ours
+        field = where.rpartition(".")[2] + theirs
+        kind = "token" if "token" in field else "member" if "member" in field else "user"
+        return self.ours.setdefault((kind, known[0]), new[0]) == new[0]
+
+
+def ask(api, exchange, comparison):
+    body = comparison.translate(exchange.body)
+    return api.raw(exchange.verb, comparison.translate(exchange.path), body.encode() or None,
+                   {"Content-Type": TYPES[exchange.kind]} if exchange.kind else {})
+
+
+def judge(exchange, answer, comparison):
+    if answer.status != exchange.status:
+        return [f"status {exchange.status}, ours {answer.status} {answer.text[:200]}"]
+    kind, _, value = exchange.answer.partition(" ")
+    if kind == "location":
+        return comparison.differences(value, answer.headers.get("Location"))
+    if kind == "allow":
+        ours = set(answer.headers.get("Allow", "").split(", ")) - {"HEAD", "OPTIONS"}
+        return [] if set(value.split(", ")) == ours else [f"allowed {value}, ours {answer.headers.get('Allow')}"]
+    if not exchange.answer or exchange.answer == "...":
+        return []
+    return comparison.differences(json.loads(exchange.answer), answer.json)
+
+
+@pytest.fixture
+def site(tmp_path):
+    site = clients.EmptySite(tmp_path)
+    yield site
+    site.close()
+
+
+def test_recorded_exchanges(site):
+    api, comparison = Rest(site.instance), Comparison(site.url)
+    faults = []
+    for exchange in recorded():
+        found = judge(exchange, ask(api, exchange, comparison), comparison)
+        faults += [f"line {exchange.line}: {exchange.verb} {exchange.path} {exchange.body}: {what}" for what in found]
+    assert not faults, f"{len(faults)} differences\n" + "\n".join(faults)
