@@ -247,8 +247,7 @@ static GPtrArray *read_page(Store *store, const MemberCriteria *criteria, Place 
 
 /* ---- passing over ---- */
 
-/* Without other criteria than list and roles, and by role, whole lists and roles are passed over by their totals, and
- * the rest by the keys alone. */
+/* No criteria but list and roles. */
 static bool is_plain(const MemberCriteria *criteria)
 {
     return !criteria->address && !criteria->subscriber && !criteria->user_id && criteria->moderation_action < 0 &&
@@ -262,13 +261,20 @@ typedef struct Skip {
     Place after;  /* where they end */
 } Skip;
 
-/* The list and role have enough members. */
-static bool skip_range(Skip *skip, int64_t list, const char *list_id, Role role, GError **error)
+/* Passes over members of a list and role that has total of them, which are enough. Counts from the nearer end, so that a
+ * last page costs no more than a first one. */
+static bool skip_range(Skip *skip, int64_t list, const char *list_id, Role role, int64_t total, GError **error)
 {
-    g_autoptr(Query) query = query_open(skip->store, error,
-                                        "SELECT folded, by_person FROM member WHERE list = $1 AND role = $2 "
-                                        "ORDER BY folded, by_person LIMIT 1 OFFSET $3",
-                                        INTEGER(list), INTEGER(role), INTEGER(skip->left - 1));
+    bool from_end = skip->left > total / 2;
+    g_autoptr(Query) query =
+        from_end ? query_open(skip->store, error,
+                              "SELECT folded, by_person FROM member WHERE list = $1 AND role = $2 "
+                              "ORDER BY folded DESC, by_person DESC LIMIT 1 OFFSET $3",
+                              INTEGER(list), INTEGER(role), INTEGER(total - skip->left))
+                 : query_open(skip->store, error,
+                              "SELECT folded, by_person FROM member WHERE list = $1 AND role = $2 "
+                              "ORDER BY folded, by_person LIMIT 1 OFFSET $3",
+                              INTEGER(list), INTEGER(role), INTEGER(skip->left - 1));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     skip->left = 0;
     if (step != STEP_FAILED)
@@ -286,7 +292,7 @@ static bool skip_list(Skip *skip, int64_t list, const char *list_id, GError **er
         if (!member_count(skip->store, list_id, by_rank[rank], &total, error))
             return false;
         if (total >= skip->left)
-            return skip_range(skip, list, list_id, by_rank[rank], error);
+            return skip_range(skip, list, list_id, by_rank[rank], total, error);
         skip->left -= total;
     }
     return true;
@@ -327,11 +333,18 @@ static bool skip_slowly(Skip *skip, GError **error)
     return true;
 }
 
-/* Begins behind criteria->skip members. */
+/* With one role both orders are the same. */
+static bool is_by_role(const MemberCriteria *criteria)
+{
+    return !criteria->by_address || (criteria->roles != 0 && (criteria->roles & (criteria->roles - 1)) == 0);
+}
+
+/* Begins behind criteria->skip members. Whole lists and roles are passed over by their totals, and the rest by the keys
+ * alone, where the criteria allow it. */
 static bool skip_members(Store *store, const MemberCriteria *criteria, Place *after, GError **error)
 {
     Skip skip = {.store = store, .criteria = criteria, .left = criteria->skip};
-    bool done = is_plain(criteria) && !criteria->by_address ? skip_plain(&skip, error) : skip_slowly(&skip, error);
+    bool done = is_plain(criteria) && is_by_role(criteria) ? skip_plain(&skip, error) : skip_slowly(&skip, error);
     if (done && skip.left > 0) { /* there are not so many */
         place_clear(&skip.after);
         skip.after = (Place){g_strdup(LAST_KEY), g_strdup(LAST_KEY), ROLE_NONMEMBER, true};
