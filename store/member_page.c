@@ -261,8 +261,8 @@ typedef struct Skip {
     Place after;  /* where they end */
 } Skip;
 
-/* Passes over members of a list and role that has total of them, which are enough. Counts from the nearer end, so that a
- * last page costs no more than a first one. */
+/* Passes over members of a list and role that has total of them, which are enough. Counts from the nearer end, so that
+ * a last page costs no more than a first one. */
 static bool skip_range(Skip *skip, int64_t list, const char *list_id, Role role, int64_t total, GError **error)
 {
     bool from_end = skip->left > total / 2;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""Mailman's own clients against our REST interface: the manual of mailmanclient example by example, its tests, and those
-of Postorius, all as Debian ships them."""
+"""Mailman's own clients against our REST interface: the manual of mailmanclient example by example, its tests, and
+those of Postorius, all as Debian ships them."""
 import doctest
 import gzip
 from pathlib import Path
@@ -25,14 +25,16 @@ def site(tmp_path):
 def test_manual_of_mailmanclient(site):
     testing = pytest.importorskip("mailmanclient.testing.documentation")
     text = gzip.decompress(PACKED.read_bytes()).decode() if PACKED.exists() else MANUAL.read_text()
-    examples = doctest.DocTestParser().get_doctest(site.localised(text), {"dump": testing.dump}, "using.rst", "using.rst", 0)
+    examples = doctest.DocTestParser().get_doctest(site.localised(text), {"dump": testing.dump}, MANUAL.name, None, 0)
     said = []
-    done = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS).run(examples, out=said.append)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    done = runner.run(examples, out=said.append)
     assert done.attempted > 300 and done.failed == 0, "".join(said)
 
 
 def test_mailmanclient(site, tmp_path):
-    passed, failed = clients.run_suite(site, tmp_path / "suite", (clients.PACKAGES / "mailmanclient/tests").glob("test_*.py"))
+    suite = (clients.PACKAGES / "mailmanclient/tests").glob("test_*.py")
+    passed, failed = clients.run_suite(site, tmp_path / "suite", suite)
     assert not failed and passed > 30
 
 
@@ -40,5 +42,5 @@ def test_postorius(site, tmp_path):
     clients.write_django(tmp_path)
     passed, failed = clients.run_suite(
         site, tmp_path / "suite", (clients.PACKAGES / "postorius/tests/mailman_api_tests").glob("test_*.py"),
-        ["--nomigrations", "--ds=site_settings", f"--rootdir={tmp_path}", "-o", f"pythonpath={tmp_path}"], scope="class")
+        ["--nomigrations", "--ds=site_settings", f"--rootdir={tmp_path}", "-o", f"pythonpath={tmp_path}"], "class")
     assert not failed and passed > 250

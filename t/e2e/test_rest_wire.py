@@ -46,8 +46,8 @@ def recorded():
 
 
 class Comparison:
-    """Holds answers of ours against the recorded ones. Ids differ: which of ours stands for which is learnt on the way. A user and
-    a member may have the same one in the recording."""
+    """Holds answers of ours against the recorded ones. Ids differ: which of ours stands for which is learnt on the way.
+    A user and a member may have the same one in the recording."""
 
     def __init__(self, base):
         self.base, self.ours = base, {}
@@ -62,15 +62,16 @@ class Comparison:
 
     @staticmethod
     def kind(where):
-        return next((kind for kind in ("queue", "request", "token", "member", "file") if kind in where), "user").replace(
-            "request", "token").replace("file", "queue")
+        words = {"queue": "file", "file": "file", "request": "token", "token": "token", "member": "member"}
+        return next((kind for word, kind in words.items() if word in where), "user")
 
     def differences(self, theirs, ours, where=""):
         if isinstance(theirs, dict) and isinstance(ours, dict):
             return [what for key, value in theirs.items() for what in (
                 self.differences(value, ours[key], f"{where}.{key}") if key in ours else [f"{where}.{key} is missing"])]
         if isinstance(theirs, list) and isinstance(ours, list) and len(theirs) == len(ours):
-            return [what for at, pair in enumerate(zip(theirs, ours)) for what in self.differences(*pair, f"{where}[{at}]")]
+            return [what for at, pair in enumerate(zip(theirs, ours))
+                    for what in self.differences(*pair, f"{where}[{at}]")]
         if isinstance(theirs, str) and isinstance(ours, str) and self.alike(theirs, ours.replace(self.base, ""), where):
             return []
         return [] if theirs == ours and type(theirs) is type(ours) else [f"{where}: {theirs!r}, ours {ours!r}"]

@@ -60,17 +60,17 @@ MAILMAN_REST_API_URL = os.environ["REST_URL"]
 MAILMAN_REST_API_USER, MAILMAN_REST_API_PASS = "{user}", "{password}"
 MAILMAN_ARCHIVER_KEY, MAILMAN_ARCHIVER_FROM = "key", ("127.0.0.1",)
 POSTORIUS_TEMPLATE_BASE_URL = os.environ.get("WEB_URL", "http://localhost:8000")
-INSTALLED_APPS = ["postorius", "django_mailman3", "django_gravatar", "allauth", "allauth.account", "allauth.socialaccount",
-                  *(f"django.contrib.{{name}}" for name in ("admin", "auth", "contenttypes", "sessions", "sites", "messages",
-                                                            "staticfiles"))]
+INSTALLED_APPS = ["postorius", "django_mailman3", "django_gravatar", "allauth", "allauth.account",
+                  "allauth.socialaccount", *(f"django.contrib.{{name}}" for name in (
+                      "admin", "auth", "contenttypes", "sessions", "sites", "messages", "staticfiles"))]
 MIDDLEWARE = ["django.contrib.sessions.middleware.SessionMiddleware", "django.middleware.common.CommonMiddleware",
               "django.middleware.csrf.CsrfViewMiddleware", "django.middleware.locale.LocaleMiddleware",
               "django.contrib.auth.middleware.AuthenticationMiddleware",
               "django.contrib.messages.middleware.MessageMiddleware", "django_mailman3.middleware.TimezoneMiddleware",
               "postorius.middleware.PostoriusMiddleware"]
 ROOT_URLCONF = "site_urls"
-CONTEXT = [*(f"django.template.context_processors.{{name}}" for name in ("debug", "i18n", "media", "static", "tz", "csrf",
-                                                                         "request")),
+CONTEXT = [*(f"django.template.context_processors.{{name}}" for name in (
+               "debug", "i18n", "media", "static", "tz", "csrf", "request")),
            "django.contrib.auth.context_processors.auth", "django.contrib.messages.context_processors.messages",
            "django_mailman3.context_processors.common", "postorius.context_processors.postorius"]
 TEMPLATES = [{{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True,

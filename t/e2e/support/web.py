@@ -59,8 +59,8 @@ class Browser:
         from selenium import webdriver
         from selenium.webdriver.chrome.service import Service
         options = webdriver.ChromeOptions()
-        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1280,2000",
-                     f"--user-data-dir={directory / 'browser'}"):
+        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                     "--window-size=1280,2000", f"--user-data-dir={directory / 'browser'}"):
             options.add_argument(word)
         self.site = site
         self.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
