@@ -2,11 +2,12 @@
 # Copyright (c) 2026 The Listrunner authors
 """A site with a real master and fake children, for the tests of t/master.
 
-run(globals()) runs every test_NAME of a script, each in a Site of its own,
-and prints TAP; names on the command line choose."""
+run(globals()) runs every test_NAME of a script, each in a Site of its own and
+some beside each other, and prints TAP; names on the command line choose."""
 
 import contextlib
 import json
+import multiprocessing
 import os
 import shutil
 import signal
@@ -24,6 +25,7 @@ TOOL = os.path.join(BUILD, "listrunner")
 PYTHON = os.path.realpath(os.environ.get("PYTHON") or sys.executable)
 BUILT_IN = ("lmtp", "in", "pipeline", "virgin", "out", "bounces", "archive", "defragment", "command", "digest", "task",
             "rest")
+AT_ONCE = 3  # tests
 PATIENCE = 20.0  # seconds until a thing that must happen is called missing
 TEST_LIMIT = 300  # seconds; a wait without a limit of its own must not keep the whole check
 
@@ -213,34 +215,46 @@ def too_long(signum, frame):
     raise TimeoutError(f"the test took longer than {TEST_LIMIT} s")
 
 
-def run(functions):
+TESTS = []  # (name, function), set before the processes that run them are forked
+
+
+def run_one(index):
+    """The words before the number, those behind the name, and the lines of the report."""
+    site = Site()
     signal.signal(signal.SIGALRM, too_long)
-    tests = [(name[5:], function) for name, function in functions.items() if name.startswith("test_")]
+    signal.alarm(TEST_LIMIT)
+    try:
+        TESTS[index][1](site)
+        if site.process and site.process.poll() is None:
+            assert site.stop() == 0, "exit code at the end"
+        if os.path.exists(site.path("log")):
+            for words in ("Sanitizer", "runtime error", "panic:", "cannot be; nothing changes"):
+                assert not site.said(words), site.text()
+        return "ok", "", []
+    except Skip as reason:
+        return "ok", f" # SKIP {reason}", []
+    except Exception:
+        log = site.text() if os.path.exists(site.path("log")) else ""
+        return "not ok", "", (traceback.format_exc() + log).splitlines()
+    finally:
+        signal.alarm(0)
+        site.close()
+
+
+def run(functions):
+    """AT_ONCE tests run at a time, because they wait for processes more than they compute."""
+    TESTS[:] = [(name[5:], function) for name, function in functions.items() if name.startswith("test_")]
     if len(sys.argv) > 1:
-        tests = [test for test in tests if test[0] in sys.argv[1:]]
-    print(f"1..{len(tests)}", flush=True)
+        TESTS[:] = [test for test in TESTS if test[0] in sys.argv[1:]]
+    print(f"1..{len(TESTS)}", flush=True)
     failed = 0
-    for number, (name, function) in enumerate(tests, 1):
-        site = Site()
-        signal.alarm(TEST_LIMIT)
-        try:
-            function(site)
-            if site.process and site.process.poll() is None:
-                assert site.stop() == 0, "exit code at the end"
-            if os.path.exists(site.path("log")):
-                for words in ("Sanitizer", "runtime error", "panic:", "cannot be; nothing changes"):
-                    assert not site.said(words), site.text()
-            print(f"ok {number} - {name}", flush=True)
-        except Skip as reason:
-            print(f"ok {number} - {name} # SKIP {reason}", flush=True)
-        except Exception:
-            failed += 1
-            print(f"not ok {number} - {name}")
-            log = site.text() if os.path.exists(site.path("log")) else ""
-            for line in (traceback.format_exc() + log).splitlines():
+    with multiprocessing.get_context("fork").Pool(AT_ONCE) as pool:
+        for index, (word, more, lines) in enumerate(pool.imap(run_one, range(len(TESTS)))):
+            failed += word != "ok"
+            print(f"{word} {index + 1} - {TESTS[index][0]}{more}")
+            for line in lines:
                 print("# " + line)
             sys.stdout.flush()
-        finally:
-            signal.alarm(0)
-            site.close()
+        pool.close()
+        pool.join()
     sys.exit(1 if failed else 0)

@@ -159,10 +159,12 @@ def test_the_log_is_opened_anew(site):
     os.mkdir(site.path("logs"))
     site.start(wait=False, LISTRUNNER_LOG_FILE=site.path("logs/l.log"))
     until(lambda: os.path.exists(site.path("logs/l.log")) and "running, pid" in write_log(site), "running master")
+    until(lambda: site.all_ready("in", 1), "a child that hears signals")
     os.rename(site.path("logs/l.log"), site.path("logs/l.log.1"))
     site.process.send_signal(signal.SIGHUP)
     until(lambda: os.path.exists(site.path("logs/l.log")) and "read again" in write_log(site), "new log")
     assert links(site.process.pid) == {site.path("logs/l.log")}
+    until(lambda: len(site.journal(event="hup")) == 1, "the child to be told of the first")
     os.rename(site.path("logs/l.log"), site.path("logs/l.log.2"))
     with open(site.path("l.conf"), "a") as file:
         file.write("[runner.in]\nnonsense = 1\n")
