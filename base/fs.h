@@ -2,19 +2,15 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Durable file calls: the only place in the tree that creates, writes,
- * renames, unlinks or syncs files that must survive a power cut. Whoever
- * wants to record, replay or fail these calls has one file to look at
- * (fs_set_hook).
+ * Create, write, rename, unlink and sync files that must survive a power cut. No other file of the tree does, so that
+ * tests can record these calls or make them fail (fs_set_hook).
  *
- * Rules: directories are named by open descriptors, entries by plain names;
- * every rename stays inside one directory; the result of every sync is
- * checked, and a failed sync is never repeated as if it had not happened: the
- * caller gives up the files concerned and starts over with new ones, or writes
- * the octets once more before the next sync.
+ * Directories are given as open descriptors and files by their plain names. Every rename stays inside one directory.
+ * The result of every sync is checked. A failed sync is never repeated as if it had not happened: the caller gives up
+ * the files concerned and starts over with new ones, or writes their bytes once more before the next sync.
  *
- * All functions retry EINTR and short writes, set error with FAIL_LATER (the
- * system's fault) unless said otherwise, and name the file in it.
+ * All functions retry after EINTR and short writes. An error is FAIL_LATER (the system's fault) unless stated
+ * otherwise, and names the file.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -23,18 +19,17 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-/* Opens a directory for the calls below; -1 on failure (FAIL_MISSING when
- * there is none). With create, makes it first where it is missing (mode 0750), and
- * syncs the parent in any case. fs_open_dir_unsynced makes it, too; it is durable with a later sync of the parent. */
+/* Open a directory for the calls below. With create, first make it if it is missing (mode 0750), and sync the parent
+ * either way. fs_open_dir_unsynced() also makes it; it becomes durable with a later sync of the parent. Return the
+ * descriptor, or -1; FAIL_MISSING when there is no such directory. */
 int fs_open_dir(int parent_fd, const char *path, bool create, GError **error);
 int fs_open_dir_unsynced(int parent_fd, const char *path, GError **error);
 
-/* Creates name for reading and writing, mode 0640. Fails with FAIL_EXISTS when
- * it exists. */
+/* Create a file for reading and writing, mode 0640. Return the descriptor, or -1; FAIL_EXISTS when there is one. */
 int fs_create(int dir_fd, const char *name, GError **error);
 
-/* Opens an existing regular file, never through a symbolic link, never a
- * device or FIFO (those fail with FAIL_NEVER); FAIL_MISSING when it is gone. */
+/* Open an existing regular file. Return the descriptor, or -1: FAIL_NEVER for a symbolic link, device or FIFO,
+ * FAIL_MISSING when there is no such file. */
 int fs_open(int dir_fd, const char *name, bool writable, GError **error);
 
 bool fs_write(int fd, const void *data, size_t length, GError **error);
@@ -42,14 +37,12 @@ bool fs_writev(int fd, struct iovec *pieces, int count, GError **error); /* cons
 bool fs_pwrite(int fd, const void *data, size_t length, off_t offset, GError **error);
 bool fs_truncate(int fd, off_t length, GError **error);
 
-/* Renames within one directory. fs_rename_new fails with FAIL_EXISTS when the
- * new name is taken and changes nothing then; fs_rename replaces. Both fail
- * with FAIL_MISSING when the old name is gone, with FAIL_NEVER when the file is in the
- * way itself (immutable). */
+/* Rename within one directory. When the new name is taken, fs_rename() replaces that file, and fs_rename_new() fails
+ * with FAIL_EXISTS and changes nothing. FAIL_MISSING: the old name is gone. FAIL_NEVER: the file is immutable. */
 bool fs_rename(int dir_fd, const char *from, const char *to, GError **error);
 bool fs_rename_new(int dir_fd, const char *from, const char *to, GError **error);
 
-/* FAIL_MISSING when there is none, FAIL_NEVER for a directory and what is immutable. */
+/* Unlink a file. FAIL_MISSING when there is none, FAIL_NEVER when it is a directory or immutable. */
 bool fs_unlink(int dir_fd, const char *name, GError **error);
 
 bool fs_sync_file(int fd, GError **error); /* data and size */
@@ -62,40 +55,38 @@ typedef struct FsSync {
     int result; /* out: 0, or the errno of this member's sync */
 } FsSync;
 
-/* Syncs a group, in no particular order and concurrently, so that the file
- * system can put them into one commit. True when every one succeeded; else
- * each member's result tells and error holds the first. */
+/* Sync a group concurrently and in any order, so that the file system can put them into one commit. Returns true when
+ * all succeeded. Else each member's result says how it went, and error is that of the first that failed. */
 bool fs_sync_group(FsSync *group, size_t count, GError **error);
 
-/* The same in two steps, for a caller that has something else to do meanwhile. The group and its descriptors are
- * borrowed until the end, which must come once; *took is then the time, us, from the begin until the last member was
- * synced. */
+/* Do the same in two steps, for a caller that has other work meanwhile. fs_sync_end() must be called once; until then
+ * the group and its descriptors are borrowed. *took is the time in microseconds from the begin until the last member
+ * was synced. */
 typedef struct FsSyncing FsSyncing;
 FsSyncing *fs_sync_begin(FsSync *group, size_t count);
 bool fs_sync_end(FsSyncing *syncing, int64_t *took, GError **error);
 
-/* One syncfs() for the file system of fd, where fs_use_syncfs(true) was
- * said: fs_sync_group then costs one call, for a group on one file system. Only where the spool has one of its own. */
+/* From now on make fs_sync_group() call syncfs() once in place of one fsync() for each member. Sensible only where the
+ * spool has a file system of its own; all members of a group must be on it. */
 void fs_use_syncfs(bool use);
 
-/* Closes a file that has no name any more. The file system frees its blocks then, and waits for the journal to do so: a
- * thread takes that upon itself, unless too many wait for it already. */
+/* Close a file that has no name any more. The file system frees its blocks then and may wait for its journal, so a
+ * thread does it, unless too many files wait for that thread already. */
 void fs_close_gone(int fd);
 
-/* fs_unlink() of a file that nobody needs any more, closed as by fs_close_gone() if this was its last name. */
+/* Unlink a file as fs_unlink() does, and free its blocks as fs_close_gone() does if that was its last name. */
 bool fs_unlink_gone(int dir_fd, const char *name, GError **error);
 
-/* How many files to hold open at a time: as many as wanted, but no more than one part-th of what the system allows this
- * process. At least one. */
+/* Return how many files to hold open at a time: as many as wanted, but at most 1/part of what the system allows this
+ * process, and at least one. */
 size_t fs_files_allowed(size_t wanted, unsigned part);
 
-/* So many files will be open at a time: the system makes its table of them as large at once. To be said before there
- * are threads: a table that grows while it is shared costs the process ten milliseconds and more at each doubling, in
- * whatever call was about to open something. */
+/* Announce that count files will be open at a time, so that the system sizes its table of descriptors at once. Call it
+ * before there are threads: growing a shared table takes ten milliseconds and more at each doubling. */
 void fs_expect_files(size_t count);
 
-/* Octets that an unprivileged process may still write there; free inodes
- * fewer than 100 count as no space. */
+/* Set *octets to the bytes that an unprivileged process may still write on the file system of fd; 0 when fewer than 100
+ * inodes are free. */
 bool fs_free_space(int fd, uint64_t *octets, GError **error);
 
 /* The calls a hook sees, in order, before they are carried out. */
@@ -114,8 +105,8 @@ typedef struct FsEvent {
     off_t offset;     /* pwrite; truncate: the new length */
 } FsEvent;
 
-/* For tests: called before each call that changes or syncs something; a non-zero return
- * is an errno, and the call fails with it instead of being made. NULL
- * removes it. Group syncs run one by one, in order, while a hook is set. */
+/* For tests: set a function that is called before each call that changes or syncs something. When it returns an errno
+ * other than 0, the call is not made and fails with that. NULL removes it. While a hook is set, the members of a group
+ * are synced one by one, in order. */
 typedef int FsHook(const FsEvent *event, void *data);
 void fs_set_hook(FsHook *hook, void *data);

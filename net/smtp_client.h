@@ -2,29 +2,25 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The client's side of one SMTP or LMTP connection, driven by a libevent loop. The
- * owner connects it, is told when it is ready, gives it one transaction at a
- * time, and is told what became of each recipient.
+ * Send mail over one SMTP or LMTP connection, driven by a libevent loop. The owner makes the client, is told when it is
+ * ready, gives it one transaction at a time, and is told the result for each recipient.
  *
  *   smtp_client_new() -> ready -> smtp_client_send() -> result (for each
  *   recipient, exactly once) -> done -> ready -> ... -> closed
  *
- * After `ready` the connection waits until the owner sends, quits or frees it. Nothing is
- * reported from inside smtp_client_new(), _send() or _quit(); everything
- * comes later, from the loop.
+ * After `ready` the connection waits until the owner sends, quits or frees it. All callbacks come from the loop, never
+ * from inside smtp_client_new(), _send() or _quit(). From `ready` the owner may call smtp_client_send(), and from any
+ * callback smtp_client_quit(). The client frees itself after `closed` has returned. smtp_client_free() ends it earlier
+ * and calls nothing; it must not be called from a callback.
  *
- * The client frees itself after `closed` has returned; smtp_client_free() is
- * for letting go earlier, silently, and not from inside a callback. In a
- * callback the owner may call smtp_client_send() (from ready) and smtp_client_quit().
+ * A message or recipient that the server has announced it cannot take (SIZE, 8BITMIME, SMTPUTF8) is refused here
+ * without asking the server. The domain of an address whose local part is ASCII is sent in A-labels, which need no
+ * SMTPUTF8.
  *
- * A message or recipient that the server has announced it cannot take (SIZE, 8BITMIME, SMTPUTF8) is
- * refused here, without troubling it. Where the local part of an address is ASCII, its
- * domain is sent in A-labels and needs no SMTPUTF8.
- *
- * PIPELINING is used where the server announces it: MAIL, all RCPT and DATA go out in
- * one piece while replies are read as they come; with CHUNKING so does a small message, and
- * more than one transaction where the owner wants it (smtp_client_send_behind()). A server that
- * does not bear that may be lost in it, and answers 500, 502 or 503 to what stood behind: that mail was not judged.
+ * Where the server announces PIPELINING, MAIL, all RCPT and DATA are sent together, and replies are read as they come.
+ * With CHUNKING a small message is sent with them, and so are further transactions if the owner wants that
+ * (smtp_client_send_behind()). A server that fails to handle this may answer 500, 502 or 503 to the later commands; the
+ * result says then that the mail was not judged.
  */
 #include <event2/event.h>
 #include <glib.h>
@@ -99,7 +95,7 @@ typedef enum SmtpVerdict {
     SMTP_NEVER, /* 5xx for this recipient or message */
 } SmtpVerdict;
 
-/* What a server turned out not to bear although it seemed to: to be done without from now on (SmtpSettings). */
+/* What a server cannot do although it announced it; the owner should do without it from now on (SmtpSettings). */
 typedef enum SmtpFallback {
     SMTP_FALLBACK_NONE,
     SMTP_FALLBACK_CHUNKING,   /* it refused BDAT */
@@ -123,30 +119,29 @@ typedef struct SmtpResult {
 
 typedef struct SmtpHandler {
     void (*ready)(SmtpClient *client, void *data);
-    /* Recipient number index of the transaction has its fate. The result lives until the
-     * callback returns. */
+    /* Called once for each recipient, by its index in the transaction. The result lives until the callback returns. */
     void (*result)(SmtpClient *client, size_t index, const SmtpResult *result, void *data);
     /* Every recipient of the transaction has been reported; what it borrowed is free. */
     void (*done)(SmtpClient *client, void *data);
-    /* The end. why->verdict is SMTP_SENT for an orderly one (quit, idle time over), else what
+    /* The connection has ended. why->verdict is SMTP_SENT for an orderly end (QUIT, idle time over); else why says what
      * went wrong. */
     void (*closed)(SmtpClient *client, const SmtpResult *why, void *data);
 } SmtpHandler;
 
-/* Connects to address. The handler, settings and data are borrowed. */
+/* Connect to address. The handler, settings and data are borrowed. */
 SmtpClient *smtp_client_new(struct event_base *base, const struct sockaddr *address, socklen_t length,
                             const SmtpSettings *settings, const SmtpHandler *handler, void *data);
 
-/* The same on a connected stream socket, which becomes the client's. */
+/* Do the same on a connected stream socket, which becomes the client's. */
 SmtpClient *smtp_client_adopt(struct event_base *base, int fd, const SmtpSettings *settings,
                               const SmtpHandler *handler, void *data);
 void smtp_client_free(SmtpClient *client);
 
 const char *smtp_client_peer(const SmtpClient *client); /* "relay.example.com[192.0.2.1]:25" */
 unsigned smtp_client_transactions(const SmtpClient *client); /* begun so far */
-/* In a transaction, not ready yet, or leaving because it rested too long: it takes no transaction now. */
+/* Return true when it takes no transaction now: it is in one, is not ready yet, or is leaving after being idle. */
 bool smtp_client_busy(const SmtpClient *client);
-/* It has said QUIT. */
+/* Return true when it has sent QUIT. */
 bool smtp_client_leaving(const SmtpClient *client);
 /* "TLSv1.3 with cipher TLS_AES_256_GCM_SHA384 (256 bits), verified"; NULL when in clear text. */
 const char *smtp_client_tls(const SmtpClient *client);
@@ -184,16 +179,16 @@ typedef struct SmtpTransaction {
     const char *(*orcpt)(void *data, size_t index, size_t *length);
 } SmtpTransaction;
 
-/* Begins a transaction on a ready connection; the struct is copied, its strings are borrowed until done(). */
+/* Begin a transaction on a ready connection. The struct is copied; its strings are borrowed until done(). */
 void smtp_client_send(SmtpClient *client, const SmtpTransaction *transaction);
 
-/* Sends one more in the same flight, behind that which has just been given to smtp_client_send() (or to this), before
- * any answer; what becomes of it is told after that. False, and nothing done, where this cannot be: the server lacks
- * PIPELINING or CHUNKING, one of the messages is not small, or needs a word of ours first, or is for more than one
- * recipient in LMTP. */
+/* Send one more transaction at once, behind the one that has just been given to smtp_client_send() or to this function,
+ * without waiting for an answer. Its results are told after those of the one before. Returns false and does nothing
+ * when the server lacks PIPELINING or CHUNKING, when one of the messages is large or must be changed first, or when an
+ * LMTP transaction has more than one recipient. */
 bool smtp_client_send_behind(SmtpClient *client, const SmtpTransaction *transaction);
-/* Whether one like the last one could be sent so: to be asked before one is made. */
+/* Return true when smtp_client_send_behind() would take a transaction like the last one. */
 bool smtp_client_takes_behind(const SmtpClient *client);
 
-/* QUIT when the transaction in progress, if any, is over; then closed. */
+/* Send QUIT when the transaction in progress, if any, has ended; `closed` follows. */
 void smtp_client_quit(SmtpClient *client);

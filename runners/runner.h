@@ -2,16 +2,14 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The skeleton of a queue runner: a program whose main is
+ * Run a queue runner: a program whose main is
  *
  *   int main(int argc, char **argv) { return runner_main(&spec, argc, argv); }
  *
- * The skeleton reads the configuration, opens the spool, recovers its slice,
- * says ready to the master, and then claims batches of entries, hands each to
- * handle(), commits the outcomes (hop.h), beats, and sleeps until inotify or
- * a due time wakes it. It knows no mail and no database. Installed with the switchboard's
- * headers, so that a runner can be written outside this tree; see
- * listrunner-runner(7).
+ * The skeleton reads the configuration, opens the spool, recovers its slice and tells the master that it is ready. Then
+ * it claims batches of entries, passes each entry to handle(), commits the outcomes (hop.h), reports to the master, and
+ * sleeps until inotify or a due time wakes it. It knows no mail and no database. It is installed with the switchboard's
+ * headers, so that a runner can be written outside this tree; see listrunner-runner(7).
  *
  * All callbacks run in one thread. When handle() fails with FAIL_LATER or FAIL_RACE, the entry is put back, due again
  * after a back-off that doubles with each try (1 s to 5 min). Any other code moves it to shunt with the error's text,
@@ -29,32 +27,30 @@
 
 typedef struct Runner Runner;
 
-/* A runner with begin_batch() holds something that others wait for, such as a database, while it handles a batch. A
- * batch is claimed until its messages hold this many octets, and ends (what is left goes back as it was) once it
- * has been handled for so long: never before its first entry. */
+/* A runner with begin_batch() keeps others waiting while it handles a batch, for a database for instance. Its batches
+ * are therefore bounded: no more entries are claimed once their messages have this many bytes, and once a batch has
+ * been handled for this many microseconds, at least one entry of it, the rest goes back as it was. */
 #define RUNNER_BATCH_OCTETS ((size_t)16 << 20)
 #define RUNNER_BATCH_US INT64_C(1000000)
 
 typedef struct RunnerSpec {
     const char *name;  /* for the log and the usage text */
     const char *queue; /* NULL: [runner.NAME] queue, or the runner's name */
-    bool durable_claim; /* its work is felt outside: sync the claim first */
+    bool durable_claim; /* sync the claim before handle(), because its work is felt outside */
     bool (*start)(Runner *runner, GError **error);
-    /* Before the first and after the last handle() of a batch: a place for
-     * one database transaction. When end_batch fails all entries of
-     * the batch are put back; both may be NULL. */
+    /* Called before the first and after the last handle() of a batch, for one transaction of a database. When
+     * end_batch() fails, all entries of the batch are put back. Both may be NULL. */
     bool (*begin_batch)(Runner *runner, GError **error);
     bool (*handle)(Runner *runner, Entry *entry, Outcome *outcome, GError **error);
     bool (*end_batch)(Runner *runner, GError **error);
-    /* After end_batch, for each entry whose handle() succeeded and that neither waits nor was taken: finishes the
-     * outcome with what only that transaction could tell (a number, say). Fails as handle() does, for this entry alone.
-     * May be NULL. end_batch may give the outcome of an entry an error, too; finish() is not called for it then. */
+    /* Called after end_batch() for each entry whose handle() succeeded and that neither waits nor was taken, to
+     * complete the outcome with what the transaction has produced, such as a number. It fails as handle() does, for
+     * this entry alone. It is not called for an entry to whose outcome end_batch() gave an error. May be NULL. */
     bool (*finish)(Runner *runner, Entry *entry, Outcome *outcome, GError **error);
-    /* After each batch: outside effects that may only follow its commit. Called after a batch that failed, too; an
-     * outcome of handle() that has an error now was not committed, and its entry comes again. */
+    /* Called after each batch, for effects outside that may only follow its commit; also after a batch that failed. An
+     * outcome that has an error now was not committed, and its entry comes again. */
     void (*committed)(Runner *runner);
-    /* Nothing is ready: returns microseconds until it wants to be called
-     * again, or -1. */
+    /* Called when nothing is ready. Returns the microseconds until it wants to be called again, or -1. */
     int64_t (*idle)(Runner *runner);
     void (*stop)(Runner *runner);
 } RunnerSpec;
@@ -66,18 +62,18 @@ Slice runner_slice(const Runner *runner);
 const Config *runner_config(const Runner *runner);
 Spool *runner_spool(Runner *runner);
 
-/* For handle(), instead of drafts: nothing becomes of the entry yet. When the batch is committed (and the file of
- * runner_sync_along() is on the disk) it is put back into its queue, due at that time. */
+/* For handle(), in place of adding drafts: let the entry wait. When the batch is committed, and the file of
+ * runner_sync_along() is on the disk, it is put back into its queue, due at that time. */
 void runner_wait(Runner *runner, Outcome *outcome, int64_t due);
 
-/* For handle(): the entry of this queue and slice with that hash, to be read: one of the batch in hand, or one that
- * is claimed now though it may not be due yet; due is where its name is expected. Borrowed until the next call.
- * *entry is NULL when there is none. */
+/* For handle(): find the entry of this queue and slice with that hash, so that it can be read. It may be of the batch
+ * in hand; else it is claimed now, due or not. due is the time that its name is expected to have. *entry is borrowed
+ * until the next call, and NULL when there is none. */
 bool runner_find(Runner *runner, const uint8_t hash[HASH_SIZE], int64_t due, Entry **entry, GError **error);
 
-/* Then, for each entry found: taken by outcome, whose children contain what it held (outcome_take()), or put back, due
- * at that time or, with 0, as it was. One of the batch in hand is not handled (any more) when it was taken. When the
- * outcome is not committed, what it took waits again as before. */
+/* Call one of these for each entry found. runner_take() lets the outcome take it, because the children contain what it
+ * held (outcome_take()); an entry of the batch in hand is not handled then. When the outcome is not committed, what it
+ * took waits as before. runner_leave() puts it back, due at that time or, with 0, as it was. */
 void runner_take(Runner *runner, Outcome *outcome, const uint8_t hash[HASH_SIZE]);
 bool runner_leave(Runner *runner, const uint8_t hash[HASH_SIZE], int64_t due, GError **error);
 
@@ -85,12 +81,12 @@ bool runner_leave(Runner *runner, const uint8_t hash[HASH_SIZE], int64_t due, GE
 void runner_set_data(Runner *runner, void *data);
 void *runner_data(const Runner *runner);
 
-/* Another file to sync with each batch's children, before the commit: the
- * log of a database whose commits do not wait for the disk. Borrowed. Called from start(). */
+/* Sync another file with each batch's children, before the commit: the log of a database whose commits do not wait for
+ * the disk. fd is borrowed. Call it from start(). */
 void runner_sync_along(Runner *runner, int fd);
 
-/* For a handler that works long on one entry: tells the master that it
- * moves, so that it is not taken for stalled. Cheap; call it often. */
+/* Tell the master that a handler which works long on one entry makes progress, so that it is not taken for stalled.
+ * Cheap; call it often. */
 void runner_progress(Runner *runner);
 
 /* True once SIGTERM was received: a long handler may give up with FAIL_LATER. */

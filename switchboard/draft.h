@@ -2,12 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A draft is an entry to be: what a handler wants written into a queue. It
- * holds references until it is written and knows nothing of syncing; the hop
- * (hop.h) and the intake (intake.h) do that.
- *
- * The draft consumes meta (a reference) and holds references to the pieces
- * of the message, so a body is never copied in memory.
+ * Describe an entry that is to be written into a queue. A draft takes over one reference to its metadata and holds
+ * references to the pieces of its message, so a body is never copied in memory. It does not sync: the hop (hop.h) and
+ * the intake (intake.h) do.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -20,50 +17,47 @@
 
 typedef struct Draft Draft;
 
-/* Gives the next recipient's address, borrowed until the next call, without
- * line feeds; NULL at the end, or with *error set. */
+/* Return the next recipient's address, which has no line feeds and is borrowed until the next call; NULL at the end,
+ * and with *error set when it fails. */
 typedef const char *DraftRecipients(void *data, GError **error);
 
-/* An entry for queue. The arrival time, list, trace and ordinal are read from
- * meta; a missing arrival is set to clock_unique(), a missing trace to the start of the hash. */
+/* Make a draft for queue. The arrival time, list, trace and ordinal are read from meta; a missing arrival is set to
+ * clock_unique(), a missing trace to the start of the hash. */
 Draft *draft_new(const char *queue, json_t *meta);
 void draft_free(Draft *draft);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Draft, draft_free)
 
-/* Appends octets to the message: a new reference is taken. Not after draft_name(). */
+/* Append bytes to the message, by a new reference. Not allowed after draft_name(). */
 void draft_add_message(Draft *draft, GBytes *octets);
 
-/* The message of the other, for good: both have it, and it is hashed once. */
+/* Give the draft the message of another one. The message is hashed once for both, and neither may change any more. */
 void draft_share_message(Draft *draft, const Draft *other);
 
-/* A copy of entry for queue: metadata, message and the recipients that are
- * still to do. The entry must outlive the draft. */
+/* Copy an entry for queue: its metadata, its message, and its recipients that are still to do. The entry must outlive
+ * the draft. */
 Draft *draft_from_entry(const char *queue, Entry *entry);
 
-/* When it is due; the default is the arrival time, or now when the clock was
- * set back since. */
+/* Set the due time. The default is the arrival time, or now when the clock was set back since. */
 void draft_set_due(Draft *draft, int64_t due);
 
-/* Where the recipients come from: read once, while the draft is written. Takes the place of where they came from
- * before. */
+/* Set the source of the recipients, in place of any source before. It is read once, while the draft is written. */
 void draft_set_recipients(Draft *draft, DraftRecipients *next, void *data, GDestroyNotify destroy);
 
-/* These addresses (consumed as by g_strfreev()). */
+/* Set these addresses as the recipients; the array is consumed. */
 void draft_set_addresses(Draft *draft, char **addresses);
-/* Those of entry that are still to do; it must outlive the draft. */
+/* Set the entry's recipients that are still to do; the entry must outlive the draft. */
 void draft_copy_recipients(Draft *draft, const Entry *entry);
 
 const char *draft_queue(const Draft *draft);
 json_t *draft_meta(Draft *draft); /* borrowed */
 size_t draft_message_length(const Draft *draft);
 
-/* The name it will have. Computed once, when first asked for; the hash covers message, list,
- * arrival, ordinal, shard key. A taken name is settled by draft_bump(), a microsecond later. */
+/* Return the name that the entry will have. It is computed at the first call; its hash covers message, list, arrival,
+ * ordinal and shard key. When the name is taken, draft_bump() moves it on by a microsecond. */
 const EntryName *draft_name(Draft *draft);
 void draft_bump(Draft *draft);
 
-/* Writes the whole file into queue's directory as file (which must not exist)
- * and returns its descriptor, unsynced; -1 on failure, with the file removed.
- * FAIL_NEVER for metadata or an address that no entry can hold. Recipients
- * are read from their source, so a draft that has any is written only once. */
+/* Write the whole entry into queue's directory under the name file, which must be free, and return its descriptor,
+ * unsynced. Returns -1 on failure, with the file removed; FAIL_NEVER when the metadata or an address cannot be stored
+ * in an entry. Recipients are read from their source, so a draft that has any can be written once only. */
 int draft_write(Draft *draft, Queue *queue, const char *file, GError **error);

@@ -2,19 +2,17 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The hop: claimed entries become new entries, exactly once (INTERNALS.md,
- * transitions T5 to T8). One Hop object serves one process; it commits a
- * batch at a time so that the batch shares its syncs, and it owes the last
- * batch's clean-up until the next commit or hop_settle().
+ * Turn claimed entries into new entries, exactly once (INTERNALS.md, transitions T5 to T8). A process has one Hop. It
+ * commits a batch at a time, so that the batch shares its syncs:
  *
  *   1  write every child as .tmp, tagged with its parent
- *   2  sync the children and their directories (and those still owed)
- *   3  the commit. A few parents: LISTRUNNER is written into the head of each, and
- *      their files are synced, which needs no journal. More: they are renamed
- *      .bak -> .done, and their directory is synced.
+ *   2  sync the children and their directories, and the directories that are still owed from step 4
+ *   3  commit: for one or two parents write LISTRUNNER into the head of each and sync their files, which needs no
+ *      journal; for more rename them from .bak to .done and sync their directory
  *   4  publish: rename the children to .msg
- *   5  later, when the next batch's step 2 has synced what step 4 did, and after its step 4, for which others
- *      wait: the parents are unlinked
+ *   5  unlink the parents, after the next batch's step 2 has synced the renames of step 4, and after its step 4
+ *
+ * Step 5 is owed until the next commit or hop_settle().
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -25,16 +23,16 @@
 typedef struct Hop Hop;
 
 Hop *hop_new(Spool *spool);
-Hop *hop_new_operator(Spool *spool); /* its parents are claimed by operate.h */
-void hop_free(Hop *hop); /* does not settle */
+Hop *hop_new_operator(Spool *spool); /* for parents that operate.h has claimed */
+void hop_free(Hop *hop); /* what is owed stays owed; call hop_settle_all() before */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Hop, hop_free)
 
-/* One parent and what becomes of it. Without drafts the parent just ends. */
+/* One parent and its children. Without drafts the parent ends and nothing follows it. */
 typedef struct Outcome {
     Entry *parent;     /* owned */
     GPtrArray *drafts; /* of Draft, owned */
     GArray *taken;     /* of EntryName: outcome_take(); NULL: none */
-    GError *error;     /* out: why this parent was not committed; it is still claimed */
+    GError *error;     /* out: why this parent was not committed; it stays claimed */
 } Outcome;
 
 /* Consumes parent. */
@@ -42,38 +40,34 @@ Outcome *outcome_new(Entry *parent);
 void outcome_free(Outcome *outcome);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Outcome, outcome_free)
 
-/* Adds a child; consumes draft. It gets the parent's trace, and as ordinal the parent's
- * ordinal and its own place unless one is set, so that copies of one message differ. */
+/* Add a child; draft is consumed. The child gets the parent's trace. Unless it has an ordinal, it gets one made of the
+ * parent's ordinal and its own place, so that copies of one message have different hashes. */
 void outcome_add(Outcome *outcome, Draft *draft);
 
-/* A further parent: an entry of the parent's queue, claimed too, that is spent because the children
- * contain what it held. It goes when the parent goes (T8), so never before the commit is durable. A crash
- * in between leaves it claimed, and recovery puts it back (R4): whoever takes entries must know a spent one when it
- * comes again. Only for an outcome with children. When the outcome is not committed, it stays claimed. */
+/* Add a further parent: a claimed entry of the parent's queue whose contents are in the children, so that it is spent.
+ * It is unlinked with the parent (T8), after the commit is durable. After a crash in between, recovery puts it back
+ * (R4); the caller must recognise a spent entry that comes again. The outcome must have children. When the outcome is
+ * not committed, the entry stays claimed. */
 void outcome_take(Outcome *outcome, const EntryName *name);
 
-/* Commits a batch of outcomes whose parents are all of one queue. On true
- * each outcome either is committed (error NULL) or kept its parent claimed and
- * lost its children (error set: FAIL_LATER for want of space and the like,
- * FAIL_NEVER for a draft that cannot be written). On false with error set
- * the state of the commit is not known (a sync of the parents' directory
- * failed, or a child could not be taken back): the process must end, recovery
- * decides. */
+/* Commit a batch of outcomes; all parents are of one queue. When it returns true, each outcome is either committed
+ * (its error is NULL), or its children are removed and its parent stays claimed (its error is set: FAIL_LATER when the
+ * system has no space or fails, FAIL_NEVER when a draft cannot be written at all). When it returns false, nobody knows
+ * what is on the disk, because a sync of the parents failed or a child could not be removed: end the process, and
+ * recovery decides. */
 bool hop_commit(Hop *hop, Outcome **batch, size_t count, GError **error);
 
-/* Another file (a database's log) to sync with each batch's children, before
- * the commit; what was written to it before hop_commit() is durable when the
- * parents are decided. Borrowed; -1: none. A failed sync of it counts as an unknown commit. */
+/* Sync another file, such as a database's log, together with each batch's children. What was written to it before
+ * hop_commit() is then durable when the parents are decided. fd is borrowed; -1 means none. When its sync fails,
+ * hop_commit() returns false. */
 void hop_sync_along(Hop *hop, int fd);
 
-/* Pays what is owed: syncs the target directories of the last batch, unlinks
- * its parents. Called when there is nothing else to do. Of entries that were
- * taken, some may be left, so that others need not wait for a set of many:
- * again while hop_owes() says so, or hop_settle_all(). */
+/* Do what is owed: sync the target directories of the last batch and unlink its parents. Call it when there is nothing
+ * else to do. hop_settle() unlinks taken entries in portions, so that other work need not wait for a large set: call it
+ * again while hop_owes() is true. hop_settle_all() does all of it at once. Both return false when the system failed. */
 bool hop_settle(Hop *hop, GError **error);
 bool hop_settle_all(Hop *hop, GError **error);
 bool hop_owes(const Hop *hop);
 
-/* How many taken entries are unlinked in one go, or one part in so many of those owed, if that is more. Their parent
- * goes after them. */
+/* The size of such a portion: this many entries, or 1/HOP_PORTION of those that are owed, whichever is more. */
 #define HOP_PORTION 64

@@ -2,11 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Intake: bringing entries into the switchboard from outside, where no
- * parent entry stands behind them (INTERNALS.md, transitions T1 and T2). The
- * group is written under temporary names, its files and their directories are synced together;
- * it is on disk then. It is renamed to .msg, and may be acknowledged. The rename is not
- * synced: should a power cut undo it, or the system refuse it (the log tells), the queue's runner makes it again (R8).
+ * Store entries that come from outside and have no parent (INTERNALS.md, transitions T1 and T2). A group is written
+ * under temporary names, and its files and their directories are synced together. From then on it is on the disk and
+ * may be acknowledged. Then it is renamed to .msg. The rename is not synced: if a power cut undoes it, or the system
+ * refuses it (which is logged), the queue's runner repeats it (R8).
  */
 #include "switchboard/draft.h"
 #include "switchboard/spool.h"
@@ -17,14 +16,12 @@ typedef struct Intake {
     GError *error; /* out: NULL when it is durable, else why not (owned by the caller) */
 } Intake;
 
-/* Stores the whole group sharing its syncs. Members fail one by one where
- * that can be told apart (a full disk), all of a queue where it cannot (a
- * directory sync). True when all succeeded. May be called from any one
- * thread at a time that owns the spool. A name that is already taken is
- * settled by a microsecond.
+/* Store the whole group, sharing its syncs. Returns true when all members were stored; else the error of each member
+ * that failed is set. A full disk fails single members; the failed sync of a directory fails all members of that queue.
+ * Only one thread at a time may use the spool. A name that is taken is avoided by adding a microsecond.
  *
- * With `once`, for a draft that is the same, hash and all, whenever it is made again: it counts as
- * success when the queue holds its name already, or held that hash, under whatever due time, when this process
- * looked: first of all, and again after a try of which it cannot know what became (spool.h). What was stored,
- * worked on and gone between is not known, and is stored again; who needs more keeps a record of its own. */
+ * once is for drafts that come out the same, hash included, when they are made again. Such a draft counts as stored
+ * when the queue holds its name, or held its hash under any due time when this process last looked: at its first
+ * question, and again after a try whose result it cannot know (queue_held()). An entry that was stored, worked on and
+ * gone in between is stored again; a caller for whom that is wrong keeps a record of its own. */
 bool intake_store(Spool *spool, Intake *group, size_t count, bool once);

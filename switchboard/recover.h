@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Recovery and sweeping: what a crash left is brought to an end
- * (INTERNALS.md, transitions R1 to R9). Called by inbox_open() before any
- * work; the slice's former owner must be dead.
+ * Bring to an end what a crash left (INTERNALS.md, transitions R1 to R9). inbox_open() calls this before any work. The
+ * slice's former owner must be dead.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -13,41 +12,43 @@
 #include "switchboard/slice.h"
 #include "switchboard/spool.h"
 
-/* Crashes after which an entry is set aside as .psv. Before that it waits, so that others go before it: after the
- * first crash for RECOVER_CRASH_DELAY microseconds, after the second for twice as long. */
+/* An entry that has crashed its runner this often is set aside as .psv. After its first crash it is due again in
+ * RECOVER_CRASH_DELAY microseconds, after the second in twice that time, so that others go before it. */
 #define RECOVER_CRASHES_LIMIT 3
 #define RECOVER_CRASH_DELAY CLOCK_SECOND
 
-/* How often a runner that is idle calls recover_intake(), and the age that it says: intake is not
- * at one file for so long. */
+/* The interval, in microseconds, at which an idle runner calls recover_intake(), and the age that it passes: living
+ * intake finishes a file much sooner. */
 #define RECOVER_INTAKE_INTERVAL (300 * CLOCK_SECOND)
 
 typedef struct RecoverReport {
     unsigned rolled_forward; /* parents in S4 whose children were published */
     unsigned rolled_back;    /* parents in S3 put back to S2 */
-    unsigned completed;      /* in S1, whole: a 250 may have been said */
+    unsigned completed;      /* entries in S1 that were whole, so that a 250 may have been said; now in S2 */
     unsigned preserved;      /* parents in S3 set aside after too many crashes */
-    unsigned left;           /* in S1, whole, and could not be synced: the log tells, and the next time will do */
+    unsigned left;           /* entries in S1 that were whole but could not be synced; tried again the next time */
     unsigned strays;         /* tagged files without a parent, moved to shunt */
-    bool unsettled;          /* it failed, and nobody knows what is on the disk of children and their parents */
+    bool unsettled;          /* it failed, and nobody knows which children and parents are on the disk */
 } RecoverReport;
 
-/* Recovers slice of queue, and first what an operator's command that was killed left
- * anywhere (operate.h). Its own directory is listed; the others only when
- * it holds an entry whose children may be there, or when
- * thorough is said: that finds children whose parent is gone (R6), which nothing waits
- * for, so the skeleton does it later, when it is idle. No entry of the slice
- * may be claimed then. Where its directory holds anything that may have children, every queue's directory is synced,
- * unless thorough is said. When it fails with report->unsettled, no work may begin on an entry of the slice before it
- * succeeded in another process: end this one. Else nothing was changed that anything hangs on. What
- * fails with a stray is logged, and the stray stays. */
+/* Recover a slice of a queue. Before that, settle what a killed command of the operator left anywhere (operate.h).
+ *
+ * Reads the queue's own directory. Reads the other queues' directories when the slice holds an entry that may have
+ * children there, or when thorough is true. A thorough recovery also finds children whose parent is gone (R6); nothing
+ * waits for those, so the skeleton makes it later, while it is idle. No entry of the slice may be claimed meanwhile.
+ *
+ * Unless thorough is true, syncs every queue's directory when the slice holds anything that may have children.
+ *
+ * Returns false when the system failed. If report->unsettled is set then, end the process: no work may begin on this
+ * slice before a recovery has succeeded in another one. If it is not set, nothing was changed that matters. A stray
+ * that cannot be moved is logged and stays; that is no failure. */
 bool recover_slice(Queue *queue, Slice slice, bool thorough, RecoverReport *report, GError **error);
 
-/* Publishes what intake that died left whole and is older than age_us (R8), counted in *completed: also while the
- * runner of the slice, who calls it, is alive, and beside intake that lives. */
+/* Publish whole entries older than age_us microseconds that dead intake left (R8), and count them in *completed. May be
+ * called while the slice's runner works, and beside living intake. */
 bool recover_intake(Queue *queue, Slice slice, int64_t age_us, unsigned *completed, GError **error);
 
-/* Removes untagged .tmp files of queue older than age_us that are no whole entries, counts them in *swept; what is
- * whole it publishes as recover_intake() does. Brings to its end what an operator's command that was killed left
- * anywhere. What is removed is of an intake that died and never said 250. */
+/* Remove untagged .tmp files older than age_us microseconds that are not whole entries, and count them in *swept: their
+ * intake died and never said 250. Publish whole ones as recover_intake() does, and settle what a killed command of the
+ * operator left anywhere. */
 bool recover_sweep(Queue *queue, Slice slice, int64_t age_us, unsigned *swept, GError **error);

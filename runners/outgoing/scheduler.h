@@ -2,22 +2,22 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Who is next on one transport. A job is what one delivery has for it; a peer, what a job has for one destination: a
- * queue of batches. Jobs stand in a list by age, except that one that preempts another stands right before it. Each
- * destination keeps its peers in the order of their jobs, and the destinations that have room stand in the order of
- * their first peers' jobs. So the next batch is that of the oldest job for which any destination has room, and among
- * that job's destinations the one served longest ago; it is found without looking at what cannot go, however much
- * that is.
+ * Decide which batch goes next on one transport. A job holds all batches of one delivery for the transport; a peer
+ * holds those of a job for one destination, in a queue. Jobs stand in a list by age, except that a job that preempts
+ * another stands right before it. Each destination keeps its peers in the order of their jobs, and the destinations
+ * that have room stand in the order of their first peers' jobs. So the next batch is that of the oldest job for which
+ * any destination has room, and among that job's destinations that of the one served longest ago. It is found without
+ * looking at batches that cannot go.
  *
- * Preemption, as the Postfix queue manager does it: each batch of a job earns it one delivery slot; for slot_cost of
- * them a younger, small job may go first, with slot_loan on credit and slot_discount percent off the price asked in
- * advance (it is paid in full afterwards). Jobs of fewer than minimum_slots * slot_cost batches are not preempted.
+ * Preemption works as in the queue manager of Postfix: each batch of a job earns it one delivery slot. For slot_cost
+ * slots a younger, small job may go first. slot_loan slots of these may be borrowed, and slot_discount percent of the
+ * price need not be there in advance, though it is paid in full afterwards. Jobs of fewer than minimum_slots *
+ * slot_cost batches are not preempted.
  *
- * A favoured job (mail of our own: somebody waits for it) goes before all that are not, but no more than
- * SCHEDULER_FAVOUR of them for each batch of the first that is not: so bulk keeps a share, and those beyond it take
- * their turn as any small job does.
+ * A favoured job (mail of our own, for which somebody waits) goes before all other jobs. But after SCHEDULER_FAVOUR
+ * batches of favoured jobs one batch of the first other job goes, so that bulk mail keeps a share.
  *
- * Pure: times are passed in, and what a batch holds is not looked at but for its count.
+ * The scheduler is pure: times are passed in, and it reads nothing of a batch but its count.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -43,13 +43,13 @@ typedef struct Scheduler {
     GHashTable *alive;  /* set of Job: for candidates that were remembered */
     uint64_t turns;
     size_t waiting;     /* batches */
-    void (*was_cut)(Batch *rest); /* told of what was cut off a batch and waits in its place; NULL: nobody is */
+    void (*was_cut)(Batch *rest); /* called with the rest that was cut off a batch and waits in its place; or NULL */
 } Scheduler;
 
 typedef struct Job {
     Scheduler *scheduler;
     void *owner;        /* the delivery */
-    struct Transport *transport; /* not looked at */
+    struct Transport *transport; /* the scheduler does not read it */
     bool favoured;
     size_t overtaken;   /* by favoured ones */
     uint64_t rank;      /* order in the list */
@@ -80,48 +80,48 @@ typedef struct Peer {
 void scheduler_init(Scheduler *scheduler, const SchedulerSettings *settings);
 void scheduler_clear(Scheduler *scheduler);
 
-/* The job's place is by `queued`, and by `favoured`, which is set before; it must have none yet. */
+/* Add a job that is not in the list yet. Its place follows from `queued` and from `favoured`, which the caller sets. */
 void scheduler_add_job(Scheduler *scheduler, Job *job, void *owner, int64_t queued);
-/* Takes it out; no batch of it may wait. */
+/* Remove a job of which no batch waits. */
 void scheduler_retire(Job *job);
 
-/* The batch waits for its destination. new: it counts as one more of the job (else it was out and comes back, to
- * be the next). */
+/* Let a batch wait for its destination. new: it counts as one more of the job; else it was under way and comes back as
+ * the job's next one. */
 void scheduler_add_batch(Job *job, Destination *destination, Batch *batch, bool new, int64_t now);
 
-/* The last batch of the job for the destination that still has room, NULL when there is none: more recipients of
- * the same kind may be added to it. */
+/* Return the job's last batch for the destination if more recipients of the same kind may be added to it; else NULL. */
 Batch *scheduler_open_batch(const Job *job, const Destination *destination);
 
-/* One more for such a batch. */
+/* Add a recipient to such a batch. */
 void scheduler_extend(Batch *batch, Destination *destination, const Recipient *recipient);
 
-/* The destination whose turn it is, NULL when nothing can go. */
+/* Return the destination whose turn it is; NULL when nothing can go. */
 Destination *scheduler_front(const Scheduler *scheduler);
-/* Whether the other one may as well be served before it: what waits there first is of the same job. */
+/* Return true when the other destination may be served before the front one, because its first batch is of the same
+ * job. */
 bool scheduler_equals(const Destination *front, const Destination *other);
 
-/* The next batch to go, NULL when nothing can; one with more recipients than the destination takes at a time is cut.
- * from: the front (or NULL), or one that equals it. The batch counts as busy at its destination, which is another one
- * when the job is overtaken. */
+/* Take the next batch, which counts as busy at *destination from now on; NULL when nothing can go. A batch with more
+ * recipients than the destination takes at a time is cut. from is the front, NULL for the same, or a destination that
+ * equals it. *destination differs from it when another job overtakes. */
 Batch *scheduler_next(Scheduler *scheduler, Destination *from, Destination **destination, int64_t now);
 
-/* What the destination has no room for goes with one that is on its way there: the next of it, NULL when there is
- * nothing, or when it should not get more than one at a time. */
+/* Return the next batch that may be pipelined to the destination over a connection in use, beyond its room; NULL when
+ * nothing waits, or when the destination should get one at a time. */
 Batch *scheduler_behind(Destination *destination, int64_t now);
-/* It does. It does not count as busy. */
+/* Take that batch from the queue. It does not count as busy. */
 void scheduler_take_behind(Scheduler *scheduler, Destination *destination, Batch *batch, int64_t now);
 
-/* Something about the destination has changed: looks whether it has room. */
+/* Look again whether the destination has room. Call it after each change to the destination. */
 void scheduler_look(Scheduler *scheduler, Destination *destination, int64_t now);
 
-/* Looks at those whose time has come; returns when to come again, 0: no time is known. */
+/* Look at the destinations whose time has come. Return when to call again; 0 when no time is known. */
 int64_t scheduler_wake(Scheduler *scheduler, int64_t now);
 
-/* Takes what waits for the destination (of nexthop alone, unless that is NULL) away from it and appends it to taken,
- * by the batches' own links, in its order. */
+/* Move the batches that wait for the destination to taken, in their order and by their own links. nexthop: move only
+ * its batches; NULL: all. */
 void scheduler_take(Scheduler *scheduler, Destination *destination, const struct Nexthop *nexthop, GQueue *taken,
                     int64_t now);
 
-/* Any batch of the job that waits; NULL when none does. */
+/* Take any waiting batch of the job; NULL when none waits. */
 Batch *scheduler_take_of(Job *job, Destination **destination, int64_t now);

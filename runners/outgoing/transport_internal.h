@@ -64,33 +64,34 @@ void transport_clear_security(Transport *transport);
 
 /* session.c */
 
-/* Sends batch over a connection of its next hop, a kept one or a new one. There must be room for one. */
+/* Send the batch over a connection to its next hop, a kept one or a new one. There must be room for a connection. */
 void session_send(Transport *transport, Destination *destination, Batch *batch);
 
-/* The destination of a connection that waits for work and may have more of what is at the front; NULL: none. */
+/* Return the destination of an idle connection that may be served before the front one; NULL when there is none. */
 Destination *session_goes_on(const Transport *transport, const Destination *front);
 void session_free(Session *session);
 void session_quit(Session *session);
-Batch *session_steal_batch(Session *session); /* the next of them; NULL: it has none */
-size_t session_in_flight(const Session *session); /* how many it has */
+Batch *session_steal_batch(Session *session); /* take its next batch away; NULL when it has none */
+size_t session_in_flight(const Session *session); /* batches under way on it */
 
-/* transport.c: the destination of that name, made if it is new. */
+/* transport.c: return the destination of that name; make it if it is new. */
 Destination *transport_destination(Transport *transport, const char *name);
 
 /* transport.c: what sessions tell. */
 
-/* The batch has its fates, or is unstarted. Its flight still counts as busy, and no more with its last batch. True when
- * it goes again: this connection takes no more. */
+/* End one batch of a flight: its recipients have their fates, or it was never started. The flight stops counting as
+ * busy with its last batch. Return true when the batch was queued again; the connection takes no further batch then. */
 bool transport_batch_done(Transport *transport, Destination *destination, Batch *batch, Flight *flight);
-/* No connection came about for batch; why is what the last address said. */
+/* End a batch for which no connection could be made. why is the answer of the last address. */
 void transport_no_connection(Transport *transport, Destination *destination, Batch *batch, const SmtpResult *why);
 
 /* transport_results.c */
 void transport_put_off_refused(Transport *transport, Batch *batch);
 void transport_withdraw(Transport *transport, Batch *batch);
-/* Nothing can go there now: what waits leaves memory. */
+/* Put the batches that wait for the destination off to the queue, because nothing can go there now. */
 void transport_park_all(Transport *transport, Destination *destination);
-/* Its hosts are known: what waited for that may go, or leaves memory because nothing can go there. */
+/* Release the batches that waited for the addresses of the destination's hosts, or put them off to the queue when
+ * nothing can go there. */
 void transport_resolved(Transport *transport, Destination *destination);
 void transport_say_dead(const Transport *transport, const Destination *destination);
 void transport_was_cut(Batch *rest);
