@@ -10,6 +10,8 @@
 #define BASE64_LINE 76
 #define FIRST_MAX 4096      /* octets of a part in which its first line is looked for */
 #define WORDS_MAX (1 << 18) /* octets of a part in which a known password is looked for */
+/* What may stand between the words in HTML. The length of a tag is bounded so that the search stays linear. */
+#define GAP "(\\s|&nbsp;|<[^>]{0,200}>)*"
 
 static const char *const names[] = {"Approved", "Approve", "X-Approved", "X-Approve"};
 
@@ -122,8 +124,8 @@ static bool find_words(const Decoded *decoded, const char *password, size_t *sta
     const char *text = decoded->text->str;
     g_autofree char *quoted = g_regex_escape_string(password, -1), *markup = g_markup_escape_text(password, -1);
     g_autofree char *also = g_regex_escape_string(markup, -1);
-    g_autofree char *pattern = g_strdup_printf("(X-)?Approved?(\\s|&nbsp;|<[^>]*>)*:(\\s|&nbsp;|<[^>]*>)*(%s|%s)",
-                                               *also ? also : quoted, quoted);
+    g_autofree char *pattern = g_strdup_printf("(X-)?Approved?" GAP ":" GAP "(%s|%s)", *also ? also : quoted,
+                                               quoted);
     g_autoptr(GRegex) regex = g_regex_new(pattern, G_REGEX_CASELESS | G_REGEX_RAW, 0, NULL);
     g_autoptr(GMatchInfo) match = NULL;
     int from, to;

@@ -72,6 +72,19 @@ static void test_encodings(void)
     assert_take(text, "secret", expected);
 }
 
+/* Text that is made to look like many beginnings of it is searched in no time: without a bound of the tags, this took
+ * very long. */
+static void test_hostile(void)
+{
+    g_autoptr(GString) text = g_string_new("Approved: secret\r\nContent-Type: text/html\r\n\r\n");
+    while (text->len < (1 << 18))
+        g_string_append(text, "Approve<");
+    int64_t begun = g_get_monotonic_time();
+    g_autofree char *left = NULL, *password = take(text->str, &left);
+    g_assert_cmpstr(password, ==, "secret");
+    g_assert_cmpint(g_get_monotonic_time() - begun, <, 2 * G_USEC_PER_SEC);
+}
+
 /* A mail inside the mail is somebody else's. */
 static void test_inside(void)
 {
@@ -87,6 +100,7 @@ int main(int argc, char **argv)
     g_test_add_func("/approved/first-line", test_first_line);
     g_test_add_func("/approved/alternative", test_alternative);
     g_test_add_func("/approved/encodings", test_encodings);
+    g_test_add_func("/approved/hostile", test_hostile);
     g_test_add_func("/approved/inside", test_inside);
     return g_test_run();
 }
