@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "mail/header.h"
 #include "mail/mime.h"
+#include "mail/mime_tree.h"
 
 #define TEXT_MAX (4 * 1024 * 1024) /* of HTML that is made text */
 
@@ -17,27 +18,6 @@ typedef struct Filter {
     bool changed;
     GError **error;
 } Filter;
-
-static void initialize(void)
-{
-    static gsize done = 0;
-    if (!g_once_init_enter(&done))
-        return;
-    g_mime_init();
-    g_once_init_leave(&done, 1);
-}
-
-static GMimeMessage *parse(GBytes *octets)
-{
-    size_t length;
-    const char *data = g_bytes_get_data(octets, &length);
-    GMimeStream *stream = g_mime_stream_mem_new_with_buffer(data ? data : "", length);
-    GMimeParser *parser = g_mime_parser_new_with_stream(stream);
-    GMimeMessage *message = g_mime_parser_construct_message(parser, NULL);
-    g_object_unref(parser);
-    g_object_unref(stream);
-    return message;
-}
 
 /* ---- what may stay ---- */
 
@@ -107,10 +87,10 @@ static GString *decoded_text(GMimePart *part)
     GByteArray *octets = g_mime_stream_mem_get_byte_array(GMIME_STREAM_MEM(memory));
     const char *charset = g_mime_object_get_content_type_parameter(GMIME_OBJECT(part), "charset");
     gsize written = 0, length = MIN(octets->len, TEXT_MAX);
-    g_autofree char *text = g_convert_with_fallback((const char *)octets->data, (gssize)length, "UTF-8",
-                                                    charset ? charset : "UTF-8", "?", NULL, &written, NULL);
-    g_autofree char *valid = text ? g_utf8_make_valid(text, (gssize)written)
-                                  : g_utf8_make_valid((const char *)octets->data, (gssize)length);
+    const char *raw = octets->data ? (const char *)octets->data : "";
+    g_autofree char *text = g_convert_with_fallback(raw, (gssize)length, "UTF-8", charset ? charset : "UTF-8", "?",
+                                                    NULL, &written, NULL);
+    g_autofree char *valid = text ? g_utf8_make_valid(text, (gssize)written) : g_utf8_make_valid(raw, (gssize)length);
     g_object_unref(memory);
     return g_string_new(valid);
 }
@@ -289,10 +269,9 @@ static bool finish(Filter *filter, Message *message, GMimeObject *kept, ContentR
 bool content_filter(Message *message, const ContentRules *rules, ContentResult *result, GPtrArray *removed,
                     GError **error)
 {
-    initialize();
     *result = CONTENT_KEPT;
     g_autoptr(GBytes) octets = message_octets(message);
-    GMimeMessage *parsed = parse(octets);
+    GMimeMessage *parsed = mime_tree(octets);
     GMimeObject *whole = parsed ? g_mime_message_get_mime_part(parsed) : NULL;
     if (!whole) {
         if (parsed)

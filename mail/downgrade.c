@@ -7,27 +7,7 @@
 #include <string.h>
 
 #include "base/octets.h"
-
-static void initialize(void)
-{
-    static gsize done = 0;
-    if (!g_once_init_enter(&done))
-        return;
-    g_mime_init();
-    g_once_init_leave(&done, 1);
-}
-
-static GMimeMessage *parse(GBytes *octets)
-{
-    size_t length;
-    const char *data = g_bytes_get_data(octets, &length);
-    GMimeStream *stream = g_mime_stream_mem_new_with_buffer(data, length);
-    GMimeParser *parser = g_mime_parser_new_with_stream(stream);
-    GMimeMessage *message = g_mime_parser_construct_message(parser, NULL);
-    g_object_unref(parser);
-    g_object_unref(stream);
-    return message;
-}
+#include "mail/mime_tree.h"
 
 /* Parts of type message have no encoding of their own (RFC 2045, section 6.4): a fragment (message/partial) would be
  * joined with its encoding. Those of RFC 6532 and 6533 (message/global...) may have one. */
@@ -88,8 +68,7 @@ GBytes *downgrade_to_7bit(GBytes *message)
 {
     if (!octets_8bit_bytes(message))
         return g_bytes_ref(message);
-    initialize();
-    GMimeMessage *parsed = parse(message);
+    GMimeMessage *parsed = mime_tree(message);
     if (!parsed)
         return g_bytes_ref(message);
     encode(g_mime_message_get_mime_part(parsed));

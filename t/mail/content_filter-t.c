@@ -110,6 +110,8 @@ static void test_html(void)
     g_assert_nonnull(strstr(left, "Content-Type: text/plain"));
     g_assert_nonnull(strstr(left, "two & three"));
     g_assert_null(strchr(strstr(left, "\r\n\r\n"), '<'));
+    g_free(filtered(MIXED(PART(TEXT) PART("Content-Type: text/html\r\n\r\n")), &(ContentRules){.html_to_text = true},
+                    CONTENT_CHANGED, "")); /* of nothing */
     g_autofree char *loud = filtered(HEADER HTML, &(ContentRules){.html_to_text = true, .convert = shout},
                                      CONTENT_CHANGED, NULL);
     g_assert_nonnull(strstr(loud, "LOUD"));
