@@ -18,11 +18,6 @@ static const char *const kept[] = {"From", "Reply-To", "Archived-At", "Date", "I
                                    "References", "Subject", "To",
                                    "Cc", "Auto-Submitted", "X-Mailman-Version", "X-Topics"};
 
-static const Address *find_author(const GPtrArray *from)
-{
-    return from->len > 0 ? from->pdata[0] : NULL;
-}
-
 /* How the author is called: by the field, else by the list's members, else by the address without its domain. */
 static bool author_name(const Post *post, const Address *author, char **name, GError **error)
 {
@@ -53,11 +48,11 @@ static char *mailbox_text(const char *name, const char *mailbox, size_t column)
 /* The author stays reachable: in Reply-To where the list leaves that alone, else in Cc. */
 static void keep_author(const Post *post, Message *message, const Address *author)
 {
-    const char *const names[] = {post->list->reply_goes_to_list == REPLY_NO_MUNGING ? "Reply-To" : "Cc", NULL};
+    const char *name = post->list->reply_goes_to_list == REPLY_NO_MUNGING ? "Reply-To" : "Cc";
     g_autoptr(GPtrArray) present = address_list_new();
     g_autoptr(GString) value = g_string_new(NULL);
     size_t index = 0;
-    for (const Field *field; (field = message_find(message, names[0], &index)); index++) {
+    for (const Field *field; (field = message_find(message, name, &index)); index++) {
         address_parse(field->text + field->value_offset, field->length - field->value_offset, present);
         g_autofree char *text = field_value_folded(field);
         if (*text)
@@ -69,7 +64,7 @@ static void keep_author(const Post *post, Message *message, const Address *autho
     g_autofree char *shown = header_decode(author->display);
     g_autofree char *own = mailbox_text(g_strstrip(shown), author->mailbox, strlen("Reply-To: "));
     g_string_append(value, own);
-    message_set(message, names[0], value->str);
+    message_set(message, name, value->str);
 }
 
 static bool munge(const Post *post, Message *message, GError **error)
@@ -77,7 +72,7 @@ static bool munge(const Post *post, Message *message, GError **error)
     static const char *const names[] = {"From", NULL};
     const List *list = post->list;
     g_autoptr(GPtrArray) from = post_addresses(post, names);
-    const Address *author = find_author(from);
+    const Address *author = from->len > 0 ? from->pdata[0] : NULL;
     g_autofree char *name = NULL;
     if (!author)
         return true;
