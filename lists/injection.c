@@ -25,7 +25,7 @@ static char *sender_of(const Message *message)
     return g_strdup("");
 }
 
-Draft *injection_draft(const Injection *injection, GBytes *message)
+json_t *injection_meta(const Injection *injection, GBytes *message)
 {
     g_autoptr(Message) parsed = message_new(message);
     g_autofree char *sender = injection->sender ? g_strdup(injection->sender) : sender_of(parsed);
@@ -40,7 +40,12 @@ Draft *injection_draft(const Injection *injection, GBytes *message)
     meta_set_string(meta, KEY_PEER, injection->door);
     meta_set_string(meta, KEY_MESSAGE_ID, id);
     meta_set_bool(meta, KEY_BODY_8BIT, octets_8bit_bytes(message));
-    Draft *draft = draft_new(injection->queue, meta);
+    return meta;
+}
+
+Draft *injection_draft(const Injection *injection, GBytes *message)
+{
+    Draft *draft = draft_new(injection->queue, injection_meta(injection, message));
     draft_add_message(draft, message);
     return draft;
 }

@@ -151,6 +151,8 @@ char *smtp_handshake_problem(const SmtpClient *client); /* g_free() */
 
 /* smtp_tls.c */
 SSL *smtp_tls_session(const SmtpTls *tls);
+/* Whose certificate it has to be: that of a host, or of a numeric address. With verify any other ends the handshake. */
+void smtp_tls_name(SSL *ssl, const char *name, bool verify);
 char *smtp_tls_problem(unsigned long code); /* what OpenSSL means; g_free() */
 
 /* smtp_transaction.c */

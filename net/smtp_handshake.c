@@ -1,38 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include <arpa/inet.h>
 #include <event2/bufferevent_ssl.h>
-#include <openssl/x509v3.h>
 
 #include "base/log.h"
 #include "net/smtp_client_internal.h"
-
-static bool is_address(const char *name)
-{
-    struct in6_addr address;
-    return inet_pton(AF_INET, name, &address) == 1 || inet_pton(AF_INET6, name, &address) == 1;
-}
-
-/* Whose certificate it has to be. Without SMTP_TLS_VERIFY it is looked at all the same, for the log. */
-static void name_server(const SmtpClient *client, SSL *ssl)
-{
-    const SmtpSettings *settings = client->settings;
-    const char *name = settings->tls_name ? settings->tls_name : settings->server;
-    if (is_address(name)) {
-        X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name);
-    } else {
-        SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-        SSL_set1_host(ssl, name);
-        SSL_set_tlsext_host_name(ssl, name);
-    }
-    SSL_set_verify(ssl, settings->tls == SMTP_TLS_VERIFY ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
-}
 
 void smtp_handshake_start(SmtpClient *client)
 {
     smtp_client_phase(client, SMTP_TLS);
     SSL *ssl = smtp_tls_session(client->settings->tls_context);
-    name_server(client, ssl);
+    const SmtpSettings *settings = client->settings;
+    /* Without SMTP_TLS_VERIFY the certificate is looked at all the same, for the log. */
+    smtp_tls_name(ssl, settings->tls_name ? settings->tls_name : settings->server, settings->tls == SMTP_TLS_VERIFY);
     client->ssl = ssl;
     smtp_client_replace(client, bufferevent_openssl_socket_new(client->base, bufferevent_getfd(client->connection), ssl,
                                                                BUFFEREVENT_SSL_CONNECTING, BEV_OPT_CLOSE_ON_FREE));

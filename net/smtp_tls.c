@@ -2,8 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "net/smtp_tls.h"
 
+#include <arpa/inet.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 #include "base/fail.h"
 #include "net/smtp_client_internal.h"
@@ -49,6 +51,24 @@ SSL *smtp_tls_session(const SmtpTls *tls)
     if (!ssl)
         g_error("no TLS session to be had");
     return ssl;
+}
+
+static bool is_address(const char *name)
+{
+    struct in6_addr address;
+    return inet_pton(AF_INET, name, &address) == 1 || inet_pton(AF_INET6, name, &address) == 1;
+}
+
+void smtp_tls_name(SSL *ssl, const char *name, bool verify)
+{
+    if (is_address(name)) {
+        X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name);
+    } else {
+        SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+        SSL_set1_host(ssl, name);
+        SSL_set_tlsext_host_name(ssl, name);
+    }
+    SSL_set_verify(ssl, verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
 }
 
 void smtp_tls_free(SmtpTls *tls)

@@ -24,6 +24,7 @@ const Handler *const handlers[] = {
     &handler_to_archive,
     &handler_to_digest,
     &handler_to_outgoing,
+    &handler_to_usenet,
     NULL,
 };
 

@@ -15,6 +15,7 @@ static const Handler *const posting[] = {
     &handler_to_archive, /* before rfc-2369: only what is archived gets Archived-At */
     &handler_rfc_2369,
     &handler_to_digest,
+    &handler_to_usenet,
     &handler_to_outgoing,
     &handler_acknowledge,
     &handler_dmarc, /* behind to-archive and the others, which keep the true From */

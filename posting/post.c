@@ -52,6 +52,7 @@ void post_clear(Post *post)
     g_clear_pointer(&post->member, g_free);
     g_clear_pointer(&post->message_key, g_free);
     g_clear_pointer(&post->given, g_strfreev);
+    g_clear_pointer(&post->author_subject, g_free);
     g_clear_pointer(&post->skip_sender, g_free);
     g_clear_pointer(&post->copied, g_strfreev);
     g_clear_pointer(&post->topics, g_strfreev);
@@ -155,14 +156,7 @@ Message *post_send_message(const Post *post, PostSend *send)
 {
     if (send->message)
         return send->message;
-    g_autoptr(GBytes) head = message_head(post->message), body = message_body(post->message);
-    g_autoptr(GByteArray) octets = g_byte_array_sized_new((guint)message_length(post->message));
-    size_t length;
-    const guint8 *piece = g_bytes_get_data(head, &length);
-    g_byte_array_append(octets, piece, (guint)length);
-    piece = g_bytes_get_data(body, &length);
-    g_byte_array_append(octets, piece, (guint)length);
-    g_autoptr(GBytes) whole = g_byte_array_free_to_bytes(g_steal_pointer(&octets));
+    g_autoptr(GBytes) whole = message_octets(post->message);
     return send->message = message_new(whole);
 }
 

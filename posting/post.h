@@ -38,6 +38,7 @@ typedef struct PostSite {
     const char *header_match_target; /* where header matches without one of their own send a post */
     bool hold_digest;                /* rule digests */
     bool remove_dkim;                /* handler cleanse-dkim */
+    bool news;                       /* there is a news server, for handler to-usenet */
     const GPtrArray *keys;           /* of DkimKey, for handler dkim-sign; NULL: none */
     const GPtrArray *rule_programs, *handler_programs; /* of External, for rule and handler external; NULL: none */
     char **html_to_text;             /* program and arguments for handler mime-delete; NULL: one of our own */
@@ -58,6 +59,7 @@ typedef enum PostRecipients { POST_TO_NOBODY, POST_TO_MEMBERS, POST_TO_GIVEN, PO
 #define POST_OUT "out"
 #define POST_SHUNT "shunt" /* for a person to look at; the reasons tell why */
 #define POST_DIGEST "digest"
+#define POST_NEWS "nntp"
 
 /* What an issue of a digest is, and who gets it. */
 typedef struct PostDigest {
@@ -111,6 +113,7 @@ typedef struct Post {
     bool moderated; /* a person let it pass */
     const char *password; /* that stood in it to let it pass, and was taken out (mail/approved.h); NULL: none */
     bool ours;      /* we wrote it (virgin) */
+    bool from_news; /* it is an article of the list's news group */
     int64_t post_id; /* its number on the list, 0: none; handed out before the handlers run */
     bool no_requests; /* nobody works mail to -join, -leave and -request: no field names them */
 
@@ -129,6 +132,7 @@ typedef struct Post {
     /* what the handlers left */
     PostEnd end;            /* other than POST_GOES: no further handler runs; the reasons are in reasons */
     GPtrArray *sends;       /* of PostSend: how it leaves */
+    char *author_subject;   /* the value of Subject before subject-prefix changed it; NULL: it did not */
     PostRecipients recipients; /* who gets copies, if one of the sends is for POST_OUT */
     char **given;           /* POST_TO_GIVEN */
     char *skip_sender;      /* POST_TO_MEMBERS: who may not want a copy of what they wrote */

@@ -45,6 +45,12 @@
 #define LEFT_REFUSED "refused"
 #define LEFT_RELEASED "released"
 
+/* Written by nntp into in, with the articles of a news group. */
+#define KEY_FROM_NEWS "from_news" /* string: the group; the post does not go back there */
+
+/* Written into the queue nntp by lists/news.h, in place of a post. */
+#define KEY_NEWS_LOOK "news_look" /* bool: the list's news group is to be looked at now */
+
 /* Written into entries that come from the outbox of the store (lists/work.h). */
 #define KEY_OUTBOX "outbox"         /* bool: the first runner records that it was worked on */
 

@@ -101,6 +101,7 @@ bool list_runner_start(Runner *runner, GError **error)
         .header_match_target = config_string(config, "rules", "header_match_action"),
         .hold_digest = config_bool(config, "rules", "hold_digest"),
         .remove_dkim = config_bool(config, "handlers", "remove_dkim_headers"),
+        .news = config_string(config, "nntp", "host") && queue_is_worked(config, POST_NEWS),
     };
     if (converter)
         g_shell_parse_argv(converter, NULL, &own->post_site.html_to_text, NULL); /* config check told of a fault */
@@ -200,6 +201,7 @@ static bool read_entry(ListRunnerPost *own, ListRunner *shared, GError **error)
     post->left = meta_string(meta, KEY_LEFT, NULL);
     post->left_reason = meta_string(meta, KEY_LEFT_REASON, NULL);
     post->moderated = meta_bool(meta, KEY_MODERATED, false);
+    post->from_news = meta_string(meta, KEY_FROM_NEWS, NULL) != NULL;
     post->member = g_strdup(meta_string(meta, KEY_MEMBER, NULL));
     return true;
 }

@@ -22,6 +22,7 @@
     _(bounces) \
     _(archive) \
     _(digest) \
+    _(nntp) \
     _(defragment) \
     _(command) \
     _(rest) \

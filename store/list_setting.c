@@ -15,6 +15,7 @@
 #define PATTERNS "patterns"
 #define ADDRESS "address"
 #define LANGUAGE "language"
+#define NEWSGROUP "newsgroup"
 #define POLICIES "open|confirm|moderate|confirm_then_moderate"
 #define AUTORESPOND "none|respond_and_discard|respond_and_continue"
 #define LINE_OCTETS 998 /* RFC 5322, 2.1.1 */
@@ -150,11 +151,16 @@ const ListSetting list_settings[] = {
             "Who gets bounces that name no recipient."),
     SETTING(fragment_expiry, SETTING_CHOICE, "hold", "hold|pass",
             "What happens to parts whose message did not become complete: held, or passed on as they are."),
+    SETTING(gateway_to_mail, SETTING_BOOL, "no", NULL,
+            "Put new articles of linked_newsgroup on the list; the first look only notes where the group stands."),
+    SETTING(gateway_to_news, SETTING_BOOL, "no", NULL, "Post to linked_newsgroup what is posted to the list."),
     SETTING(hold_these_nonmembers, SETTING_WORDS, "", PATTERNS,
             "Addresses, or patterns that begin with ^, whose posts are held.", .example = "newcomer@example.org"),
     SETTING(include_rfc2369_headers, SETTING_BOOL, "yes", NULL, "Add List-Help, List-Post and the others of RFC 2369."),
     SETTING(info, SETTING_TEXT, "", NULL, "More about the list, several lines.",
             .example = "For the choir, its friends and neighbours."),
+    SETTING(linked_newsgroup, SETTING_LINE, "", NEWSGROUP,
+            "The news group that belongs to the list; empty: none.", .example = "comp.mail.lists"),
     SETTING(max_days_to_hold, SETTING_INTEGER, "0", NULL,
             "Posts that nobody decided about are discarded when they were held for so long; 0: never.",
             .unit = "days"),
@@ -175,7 +181,10 @@ const ListSetting list_settings[] = {
     SETTING(msg_header, SETTING_TEXT, "", NULL, "Text before every copy of a post; $user_... only with personalize.",
             .placeholders = LIST_POST_PLACEHOLDERS, .example = "A post to $display_name"),
     SETTING(newsgroup_moderation, SETTING_CHOICE, "none", "none|open_moderated|moderated",
-            "Whether the news group of the list is moderated; moderated: all posts are held."),
+            "Whether the news group of the list is moderated: with both words articles are posted as approved by the "
+            "list; moderated: all posts are held, too."),
+    SETTING(nntp_prefix_subject_too, SETTING_BOOL, "yes", NULL,
+            "Post to the news group with subject_prefix, too; else under the author's Subject."),
     SETTING(notices, SETTING_INTEGER, "0", NULL,
             "Parts of a message wait for the others for half of this time; 0: as the site says.", .unit = "days"),
     SETTING(partial_action, SETTING_CHOICE, "hold", "hold|refuse|pass",
@@ -401,6 +410,10 @@ static bool form_allowed(const ListSetting *setting, const char *value, GError *
                     LINE_OCTETS);
     if (*value && g_strcmp0(setting->choices, ADDRESS) == 0 && !mailbox_valid(value))
         return refuse(setting, value, "an address, or nothing", error);
+    if (*value && g_strcmp0(setting->choices, NEWSGROUP) == 0 &&
+        (value[strspn(value, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "+-_.")] || *value == '.' || strstr(value, "..") ||
+         g_str_has_suffix(value, ".")))
+        return refuse(setting, value, "the name of a news group such as comp.mail.lists, or nothing", error);
     if (g_strcmp0(setting->choices, LANGUAGE) == 0 &&
         (!g_ascii_isalnum(*value) || value[strspn(value, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-")]))
         return refuse(setting, value, "a language such as en, de or pt-BR", error);

@@ -30,6 +30,7 @@
 #include "store/held.h"
 #include "store/list.h"
 #include "store/member.h"
+#include "store/news.h"
 #include "store/outbox.h"
 #include "store/password.h"
 #include "store/pending.h"

@@ -141,8 +141,11 @@ static bool process(Post *post, GError **error)
     g_autofree char *raw = field ? field_value_folded(field) : g_strdup("");
     /* "[test] Re: x" is as it must be already, unless the number differs. */
     g_autofree char *value = build(raw, pattern, prefix);
-    if (strcmp(value, raw) != 0)
-        message_set(post->message, "Subject", value);
+    if (strcmp(value, raw) == 0)
+        return true;
+    if (field)
+        post->author_subject = g_strdup(raw);
+    message_set(post->message, "Subject", value);
     return true;
 }
 

@@ -25,7 +25,7 @@ static bool is_alias(const List *list, const char *mailbox)
 static bool check(Post *post, bool *hit, GError **error)
 {
     *hit = false;
-    if (!post->list->require_explicit_destination)
+    if (!post->list->require_explicit_destination || post->from_news)
         return true;
     const GPtrArray *all = post_destinations(post);
     for (unsigned at = 0; at < all->len; at++) {

@@ -135,7 +135,7 @@ typedef struct Refusal {
     "[site], [style.NAME], [spool], [store], [master], [runner.NAME], [lmtp], [pipeline], [external.NAME], " \
     "[dkim.NAME], [rules], " \
     "[handlers], [dns], [out], [transport.NAME], [reply.NAME], [bounces], [archive], [archiver.NAME], [digest], " \
-    "[defragment], [rest], [task], [mta]"
+    "[nntp], [defragment], [rest], [task], [mta]"
 #define RUNNER_KEYS "start, instances, command, queue, listen"
 
 static const Refusal refusals[] = {

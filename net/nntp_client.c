@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "net/nntp_client.h"
+
+#include <errno.h>
+#include <event2/bufferevent_ssl.h>
+#include <event2/event.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "net/nntp_reader.h"
+#include "net/resolve.h"
+#include "net/smtp_client_internal.h"
+
+#define REPLY_MOST 65536 /* octets of a block that is no article */
+
+struct NntpClient {
+    const NntpSettings *settings;
+    char *peer; /* "news.example.com:119" */
+    struct event_base *base;
+    struct event *tick;
+    struct bufferevent *connection; /* NULL before the host's address is known */
+    struct addrinfo *addresses;
+    SSL *ssl;         /* the connection's; NULL: in clear text */
+    bool done;        /* what wait_for() waits for has come */
+    char *lost;       /* why the connection is of no use; NULL: it stands */
+    int64_t progress; /* monotonic */
+    NntpReader reply;
+    NntpState state;
+};
+
+/* ---- the loop ---- */
+
+static void on_tick(evutil_socket_t fd, short what, void *data)
+{
+}
+
+static void on_write(struct bufferevent *connection, void *data)
+{
+    ((NntpClient *)data)->progress = clock_monotonic();
+}
+
+/* Takes as much of the input as belongs to the reply that is awaited. */
+static void on_read(struct bufferevent *connection, void *data)
+{
+    NntpClient *client = data;
+    struct evbuffer *in = bufferevent_get_input(connection);
+    size_t length, used;
+    client->progress = clock_monotonic();
+    while (client->state == NNTP_MORE && (length = evbuffer_get_contiguous_space(in)) > 0) {
+        const char *octets = (const char *)evbuffer_pullup(in, (ev_ssize_t)length);
+        client->state = nntp_reader_feed(&client->reply, octets, length, &used);
+        evbuffer_drain(in, used);
+    }
+    client->done = client->state != NNTP_MORE;
+}
+
+static void on_event(struct bufferevent *connection, short what, void *data)
+{
+    NntpClient *client = data;
+    int number = errno;
+    if (what & BEV_EVENT_CONNECTED) {
+        client->done = true;
+        return;
+    }
+    long verdict = client->ssl ? SSL_get_verify_result(client->ssl) : X509_V_OK;
+    unsigned long problem = client->ssl ? bufferevent_get_openssl_error(connection) : 0;
+    g_free(client->lost);
+    const char *doubt = X509_verify_cert_error_string(verdict);
+    client->lost = verdict != X509_V_OK   ? g_strdup_printf("its certificate: %s", doubt)
+                   : problem              ? smtp_tls_problem(problem)
+                   : what & BEV_EVENT_EOF ? g_strdup("it closed the connection")
+                                          : g_strdup(g_strerror(number));
+}
+
+static void on_resolved(struct addrinfo *addresses, const GError *error, void *data)
+{
+    NntpClient *client = data;
+    client->addresses = addresses;
+    client->done = true;
+    if (error)
+        client->lost = g_strdup(error->message);
+}
+
+/* Runs the loop until what is awaited has come. */
+static bool wait_for(NntpClient *client, GError **error)
+{
+    const NntpSettings *settings = client->settings;
+    const struct timeval second = {.tv_sec = 1};
+    client->progress = clock_monotonic();
+    while (!client->done && !client->lost) {
+        event_add(client->tick, &second);
+        event_base_loop(client->base, EVLOOP_ONCE);
+        if (!client->done && !client->lost && clock_monotonic() - client->progress > settings->timeout)
+            client->lost = g_strdup("it says nothing");
+        if (settings->alive && !settings->alive(settings->data))
+            return fail(error, FAIL_LATER, "news server %s: given up, because the process ends", client->peer);
+    }
+    return !client->lost || fail(error, FAIL_LATER, "news server %s: %s", client->peer, client->lost);
+}
+
+/* ---- commands ---- */
+
+static bool read_reply(NntpClient *client, bool wants_block, size_t most, GError **error)
+{
+    nntp_reader_expect(&client->reply, wants_block, most);
+    client->state = NNTP_MORE;
+    on_read(client->connection, client); /* it may be there already */
+    if (!wait_for(client, error))
+        return false;
+    if (client->state == NNTP_BROKEN)
+        return fail(error, FAIL_LATER, "%s is no news server", client->peer);
+    return true;
+}
+
+static bool say(NntpClient *client, const char *command, bool wants_block, size_t most, GError **error)
+{
+    bufferevent_write(client->connection, command, strlen(command));
+    bufferevent_write(client->connection, "\r\n", 2);
+    return read_reply(client, wants_block, most, error);
+}
+
+/* The server answered something else than it should have. */
+static bool refused(const NntpClient *client, const char *what, GError **error)
+{
+    return fail(error, FAIL_LATER, "news server %s: %s: %u %s", client->peer, what, client->reply.code,
+                client->reply.text->str);
+}
+
+/* ---- the beginning ---- */
+
+static void use(NntpClient *client, struct bufferevent *connection)
+{
+    client->connection = connection;
+    bufferevent_setcb(connection, on_read, on_write, on_event, client);
+    bufferevent_enable(connection, EV_READ | EV_WRITE);
+}
+
+static bool connect_to(NntpClient *client, const struct addrinfo *address, GError **error)
+{
+    g_clear_pointer(&client->lost, g_free);
+    g_clear_pointer(&client->connection, bufferevent_free);
+    client->done = false;
+    use(client, bufferevent_socket_new(client->base, -1, BEV_OPT_CLOSE_ON_FREE));
+    if (bufferevent_socket_connect(client->connection, address->ai_addr, (int)address->ai_addrlen) != 0 &&
+        !client->lost)
+        client->lost = g_strdup(g_strerror(errno));
+    return wait_for(client, error);
+}
+
+/* Tries each address of the host. */
+static bool connect_any(NntpClient *client, GError **error)
+{
+    client->done = false;
+    Resolve *resolve = resolve_start(client->base, client->settings->host, client->settings->port, on_resolved, client);
+    if (!wait_for(client, error)) {
+        if (!client->done)
+            resolve_cancel(resolve);
+        return false;
+    }
+    for (const struct addrinfo *at = client->addresses; at; at = at->ai_next) {
+        g_clear_error(error);
+        if (connect_to(client, at, error))
+            return true;
+    }
+    return false;
+}
+
+/* TLS over the socket of the connection, which has nothing unread. */
+static bool start_tls(NntpClient *client, GError **error)
+{
+    evutil_socket_t fd = bufferevent_getfd(client->connection);
+    if (evbuffer_get_length(bufferevent_get_input(client->connection)) > 0)
+        return fail(error, FAIL_LATER, "news server %s: somebody speaks before TLS stands", client->peer);
+    bufferevent_setfd(client->connection, -1);
+    bufferevent_free(client->connection);
+    client->ssl = smtp_tls_session(client->settings->tls_context);
+    smtp_tls_name(client->ssl, client->settings->host, true);
+    client->done = false;
+    use(client, bufferevent_openssl_socket_new(client->base, fd, client->ssl, BUFFEREVENT_SSL_CONNECTING,
+                                               BEV_OPT_CLOSE_ON_FREE));
+    bufferevent_openssl_set_allow_dirty_shutdown(client->connection, 1);
+    return wait_for(client, error);
+}
+
+static bool authenticate(NntpClient *client, GError **error)
+{
+    const NntpSettings *settings = client->settings;
+    if (!settings->user)
+        return true;
+    g_autofree char *user = g_strdup_printf("AUTHINFO USER %s", settings->user);
+    g_autofree char *password = g_strdup_printf("AUTHINFO PASS %s", settings->password ? settings->password : "");
+    bool said = say(client, user, false, 0, error) &&
+                (client->reply.code != 381 || say(client, password, false, 0, error));
+    explicit_bzero(password, strlen(password));
+    return said && (client->reply.code == 281 || refused(client, "the user name or password", error));
+}
+
+static bool greet(NntpClient *client, GError **error)
+{
+    const NntpSettings *settings = client->settings;
+    if (settings->tls == NNTP_TLS_ONCE && !start_tls(client, error))
+        return false;
+    if (!read_reply(client, false, 0, error))
+        return false;
+    if (client->reply.code != 200 && client->reply.code != 201)
+        return refused(client, "greeting", error);
+    /* A server for other servers hands over to the one for readers; where there is but one this changes nothing, and
+     * whether it is allowed is seen at the first real command. */
+    if (!say(client, "MODE READER", false, 0, error))
+        return false;
+    if (settings->tls == NNTP_TLS_START) {
+        if (!say(client, "STARTTLS", false, 0, error))
+            return false;
+        if (client->reply.code != 382)
+            return refused(client, "STARTTLS", error);
+        if (!start_tls(client, error))
+            return false;
+    }
+    return authenticate(client, error);
+}
+
+NntpClient *nntp_client_open(const NntpSettings *settings, GError **error)
+{
+    g_autoptr(NntpClient) client = g_new0(NntpClient, 1);
+    client->settings = settings;
+    client->peer = g_strdup_printf("%s:%s", settings->host, settings->port);
+    client->base = event_base_new();
+    client->tick = evtimer_new(client->base, on_tick, NULL);
+    client->state = NNTP_DONE;
+    nntp_reader_init(&client->reply);
+    g_autoptr(GError) fault = NULL;
+    if (connect_any(client, &fault) && greet(client, &fault))
+        return g_steal_pointer(&client);
+    g_propagate_error(error, g_steal_pointer(&fault));
+    return NULL;
+}
+
+/* Without an answer; behind TLS, and where much is still to be sent, it is left out. */
+static void say_last_words(const NntpClient *client)
+{
+    static const char words[] = "QUIT\r\n";
+    evutil_socket_t fd = client->connection ? bufferevent_getfd(client->connection) : -1;
+    if (fd >= 0 && !client->lost && !client->ssl &&
+        evbuffer_get_length(bufferevent_get_output(client->connection)) == 0 &&
+        send(fd, words, sizeof words - 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+        return;
+}
+
+void nntp_client_free(NntpClient *client)
+{
+    if (!client)
+        return;
+    say_last_words(client);
+    g_clear_pointer(&client->connection, bufferevent_free);
+    g_clear_pointer(&client->addresses, freeaddrinfo);
+    nntp_reader_clear(&client->reply);
+    event_free(client->tick);
+    event_base_free(client->base);
+    g_free(client->lost);
+    g_free(client->peer);
+    g_free(client);
+}
+
+/* ---- what it is for ---- */
+
+bool nntp_client_group(NntpClient *client, const char *group, int64_t *first, int64_t *last, GError **error)
+{
+    int64_t count;
+    g_autofree char *command = g_strdup_printf("GROUP %s", group);
+    if (!say(client, command, false, 0, error))
+        return false;
+    if (client->reply.code == 411)
+        return fail(error, FAIL_MISSING, "news server %s has no group %s", client->peer, group);
+    if (client->reply.code != 211 || sscanf(client->reply.text->str, "%" SCNd64 " %" SCNd64 " %" SCNd64, &count, first,
+                                            last) != 3 || *first < 0 || *last < 0)
+        return refused(client, command, error);
+    return true;
+}
+
+static GBytes *take_block(const NntpClient *client)
+{
+    return g_bytes_new(client->reply.block->data, client->reply.block->len);
+}
+
+bool nntp_client_article(NntpClient *client, int64_t number, GBytes **article, bool *large, GError **error)
+{
+    g_autofree char *command = g_strdup_printf("ARTICLE %" PRId64, number);
+    *article = NULL;
+    *large = false;
+    if (!say(client, command, true, client->settings->article_most, error))
+        return false;
+    if (client->reply.code == 423 || client->reply.code == 430)
+        return true;
+    if (client->reply.code != 220)
+        return refused(client, command, error);
+    *large = client->reply.cut;
+    *article = *large ? NULL : take_block(client);
+    return true;
+}
+
+bool nntp_client_head(NntpClient *client, const char *message_id, GBytes **head, GError **error)
+{
+    g_autofree char *command = g_strdup_printf("HEAD <%s>", message_id);
+    *head = NULL;
+    if (!say(client, command, true, REPLY_MOST, error))
+        return false;
+    if (client->reply.code == 430)
+        return true;
+    if (client->reply.code != 221)
+        return refused(client, "HEAD", error);
+    *head = take_block(client);
+    return true;
+}
+
+/* Each line that begins with a dot gets one more; "." ends the article. */
+static void send_article(NntpClient *client, GBytes *article)
+{
+    struct evbuffer *out = bufferevent_get_output(client->connection);
+    size_t length;
+    const char *at = g_bytes_get_data(article, &length), *end = at + length;
+    while (at < end) {
+        const char *feed = memchr(at, '\n', (size_t)(end - at)), *next = feed ? feed + 1 : end;
+        if (*at == '.')
+            evbuffer_add(out, ".", 1);
+        evbuffer_add(out, at, (size_t)(next - at));
+        at = next;
+    }
+    evbuffer_add(out, ".\r\n", 3);
+}
+
+/* 441 is all that a server has to say; what it means stands behind, in the words of whoever judged: those of another
+ * server, 435 and 437, or its own. */
+static bool judge(const NntpClient *client, NntpVerdict *verdict, GError **error)
+{
+    const char *text = client->reply.text->str;
+    unsigned inner = (unsigned)g_ascii_strtoull(text, NULL, 10);
+    if (client->reply.code == 240)
+        *verdict = NNTP_POSTED;
+    else if (client->reply.code == 441 && (inner == 435 || strcasestr(text, "duplicate")))
+        *verdict = NNTP_KNOWN;
+    else if (client->reply.code == 441 && inner != 400 && inner != 403 && inner != 436)
+        *verdict = NNTP_REFUSED;
+    else
+        return refused(client, "POST", error);
+    return true;
+}
+
+bool nntp_client_post(NntpClient *client, GBytes *article, NntpVerdict *verdict, char **reply, GError **error)
+{
+    if (!say(client, "POST", false, 0, error))
+        return false;
+    if (client->reply.code != 340)
+        return refused(client, "POST", error);
+    send_article(client, article);
+    if (!read_reply(client, false, 0, error) || !judge(client, verdict, error))
+        return false;
+    *reply = g_strdup_printf("%u %s", client->reply.code, client->reply.text->str);
+    return true;
+}

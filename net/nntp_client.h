@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The client's side of one connection to a news server (RFC 3977; AUTHINFO of RFC 4643; STARTTLS of RFC 4642): reads
+ * the articles of a group, and posts. Each call blocks until the server has answered, for at most the time of the
+ * settings without any progress.
+ *
+ * When a call fails with FAIL_LATER, the connection is of no more use and is to be freed. The codes:
+ *
+ *   FAIL_LATER    the server is not there, says nothing, or will not do it now
+ *   FAIL_MISSING  there is no such group
+ */
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "net/smtp_tls.h"
+
+typedef struct NntpClient NntpClient;
+
+typedef enum NntpTls {
+    NNTP_TLS_NONE,
+    NNTP_TLS_START, /* by STARTTLS, and nothing without it */
+    NNTP_TLS_ONCE,  /* from the first octet (port 563) */
+} NntpTls;
+
+/* All is borrowed as long as the client lives. */
+typedef struct NntpSettings {
+    const char *host, *port;
+    const char *user, *password; /* NULL: none */
+    NntpTls tls;
+    const SmtpTls *tls_context;  /* wanted unless tls is NNTP_TLS_NONE; the server's certificate must be in its name */
+    int64_t timeout;             /* us */
+    size_t article_most;         /* octets of an article that are read */
+    bool (*alive)(void *data);   /* called each second; false gives up. NULL: never */
+    void *data;
+} NntpSettings;
+
+/* Connects, and goes on until the server takes commands. NULL: FAIL_LATER, which names the server. */
+NntpClient *nntp_client_open(const NntpSettings *settings, GError **error);
+/* Says QUIT where that can be, and does not wait. */
+void nntp_client_free(NntpClient *client);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(NntpClient, nntp_client_free)
+
+/* Choose a group: *first and *last are the numbers of its articles, *last < *first when there are none. */
+bool nntp_client_group(NntpClient *client, const char *group, int64_t *first, int64_t *last, GError **error);
+
+/* The article of that number in the chosen group. *article is NULL when there is none (any more), or when it is larger
+ * than article_most (*large). */
+bool nntp_client_article(NntpClient *client, int64_t number, GBytes **article, bool *large, GError **error);
+
+/* The header of the article with that Message-ID (without brackets); *head is NULL when the server has none. */
+bool nntp_client_head(NntpClient *client, const char *message_id, GBytes **head, GError **error);
+
+typedef enum NntpVerdict {
+    NNTP_POSTED,
+    NNTP_KNOWN,   /* it has an article of that Message-ID already */
+    NNTP_REFUSED, /* it will never take this article; *reply says why */
+} NntpVerdict;
+
+/* Post an article, with CRLF line ends. reply: g_free(). */
+bool nntp_client_post(NntpClient *client, GBytes *article, NntpVerdict *verdict, char **reply, GError **error);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/news.h"
+
+#include "store/store_internal.h"
+
+void news_place_free(NewsPlace *place)
+{
+    if (!place)
+        return;
+    g_free(place->list_id);
+    g_free(place->newsgroup);
+    g_free(place->fault);
+    g_free(place);
+}
+
+GPtrArray *news_places(Store *store, GError **error)
+{
+    g_autoptr(GPtrArray) places = g_ptr_array_new_with_free_func((GDestroyNotify)news_place_free);
+    g_autoptr(Query) query = query_start(
+        store, error,
+        "SELECT l.list_id, s.value, COALESCE(n.watermark, -1), COALESCE(n.looked_at, 0), COALESCE(n.fault, '') "
+        "FROM list_setting s JOIN list l ON l.key = s.list "
+        "LEFT JOIN news n ON n.list = s.list AND n.newsgroup = s.value "
+        "WHERE s.name = 'linked_newsgroup' ORDER BY l.list_id",
+        NULL, 0);
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        NewsPlace *place = g_new0(NewsPlace, 1);
+        *place = (NewsPlace){
+            .list_id = g_strdup(query_text(query, 0)),
+            .newsgroup = g_strdup(query_text(query, 1)),
+            .watermark = query_integer(query, 2),
+            .looked_at = query_integer(query, 3),
+            .fault = g_strdup(query_text(query, 4)),
+        };
+        g_ptr_array_add(places, place);
+    }
+    return step == STEP_DONE ? g_steal_pointer(&places) : NULL;
+}
+
+bool news_watermark(Store *store, const char *list_id, const char *newsgroup, int64_t *watermark, GError **error)
+{
+    int64_t list;
+    *watermark = NEWS_NOWHERE;
+    if (!list_key(store, list_id, &list, error))
+        return false;
+    g_autoptr(Query) query = query_open(store, error, "SELECT watermark FROM news WHERE list = $1 AND newsgroup = $2",
+                                        INTEGER(list), TEXT(newsgroup));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_ROW)
+        *watermark = query_integer(query, 0);
+    return step != STEP_FAILED;
+}
+
+static bool set_watermark(Store *store, const char *list_id, const char *newsgroup, int64_t watermark, GError **error)
+{
+    int64_t list;
+    return list_key(store, list_id, &list, error) &&
+           query_run(store, error, NULL,
+                     "INSERT INTO news (list, newsgroup, watermark, looked_at, fault) VALUES ($1, $2, $3, 0, '') "
+                     "ON CONFLICT (list) DO UPDATE SET newsgroup = $2, watermark = $3",
+                     INTEGER(list), TEXT(newsgroup), INTEGER(watermark));
+}
+
+bool news_set_watermark(Store *store, const char *list_id, const char *newsgroup, int64_t watermark, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write, set_watermark(store, list_id, newsgroup, watermark, error), error);
+}
+
+static bool looked(Store *store, const char *list_id, const char *newsgroup, int64_t time, const char *fault,
+                   GError **error)
+{
+    int64_t list;
+    return list_key(store, list_id, &list, error) &&
+           query_run(store, error, NULL,
+                     "INSERT INTO news (list, newsgroup, watermark, looked_at, fault) VALUES ($1, $2, -1, $3, $4) "
+                     "ON CONFLICT (list) DO UPDATE SET looked_at = $3, fault = $4, watermark = CASE WHEN "
+                     "news.newsgroup = $2 THEN news.watermark ELSE -1 END, newsgroup = $2",
+                     INTEGER(list), TEXT(newsgroup), INTEGER(time), TEXT(fault ? fault : ""));
+}
+
+bool news_looked(Store *store, const char *list_id, const char *newsgroup, int64_t time, const char *fault,
+                 GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) &&
+           write_end(store, &write, looked(store, list_id, newsgroup, time, fault, error), error);
+}

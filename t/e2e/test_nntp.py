@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""News groups, with a real INN: posts go there once, articles come from there once, and none goes round."""
+import email
+import json
+import os
+import signal
+import time
+
+import pytest
+
+from support import inn as news
+from support.certificate import Authority
+from support.instance import wait_until, write_secret
+
+pytestmark = pytest.mark.skipif(news.missing() is not None, reason=str(news.missing()))
+
+POST = ("From: Anne <anne@example.net>\r\nTo: {to}\r\nSubject: {subject}\r\nMessage-ID: <{subject}@example.net>\r\n"
+        "{more}\r\n{body}\r\n")
+ARTICLE = ("From: Bart <bart@example.org>\nNewsgroups: {group}\nSubject: {subject}\nMessage-ID: <{subject}@news>\n\n"
+           "hello\n")
+
+
+@pytest.fixture
+def server(tmp_path):
+    tmp_path.chmod(0o755)
+    made = news.Inn(Authority(tmp_path / "authority").certify("localhost"))
+    made.authority = tmp_path / "authority" / "ca.pem"
+    made.authority.chmod(0o644)
+    for path in tmp_path.parents:
+        if str(path).startswith(os.environ.get("TMPDIR", "/tmp")):
+            path.chmod(path.stat().st_mode | 0o055)
+    (tmp_path / "authority").chmod(0o755)
+    yield made.start()
+    made.close()
+
+
+def start(instances, sink, server, **more):
+    instance = instances(sink.port)
+    password = instance.directory / "news.password"
+    write_secret(password, f"{news.PASSWORD}\n")
+    instance.set({"runner.nntp": {"start": "yes"},
+                  "nntp": {"host": "localhost", "port": server.port, "user": news.USER, "password_file": password,
+                           "poll_interval": "1s", "timeout": "5s", **more}})
+    return instance.start()
+
+
+def make_list(instance, name, group, *settings):
+    return instance.create_list(name, members=[f"member@{name}.example"],
+                                settings=[f"linked_newsgroup={group}", "gateway_to_news=yes", "gateway_to_mail=yes",
+                                          "msg_footer=the footer\n", *settings])
+
+
+def send(instance, to, subject, more="", body="text"):
+    instance.lmtp_send(POST.format(to=to, subject=subject, more=more, body=body).encode(), to)
+
+
+def copies(sink, name):
+    """Subjects of what the list's member got."""
+    return [email.message_from_bytes(one.octets)["Subject"] for one in sink.transactions()
+            if f"member@{name}.example" in one.to]
+
+
+def place(instance, address):
+    rows = map(json.loads, instance.cli("news", "ls", "--json").splitlines())
+    return next(row for row in rows if row["list"] == address)
+
+
+def looked(instance, address):
+    """Waits for one look at the group that begins after this call."""
+    before = place(instance, address)["looked_at"]
+    wait_until(lambda: place(instance, address)["looked_at"] not in (None, before), 15, "a look at the group")
+
+
+def test_both_ways(instances, sink, server):
+    server.post(ARTICLE.format(group="local.test", subject="old"))
+    instance = start(instances, sink, server, tls="starttls", tls_ca_file=server.authority)
+    address = make_list(instance, "test", "local.test", "nntp_prefix_subject_too=no")
+    looked(instance, address)
+    assert place(instance, address)["watermark"] == 1
+
+    # Out: mended, from its author, without the list's own text; a line of one dot stays.
+    send(instance, address, "outward", "Control: cancel <x@y>\r\nTo: other@example.org\r\nX-Empty:\r\n", ".\r\n..two")
+    wait_until(lambda: len(server.articles("local.test")) == 2, 15, "the article")
+    article = email.message_from_string(server.articles("local.test")[1])
+    assert article["Message-ID"] == "<outward@example.net>" and article["From"] == "Anne <anne@example.net>"
+    assert article["Subject"] == "outward" and article["Control"] is None and article["Received"] is None
+    assert article["X-Original-To"] == "other@example.org" and article["List-Id"]
+    assert article.get_payload() == ".\n..two"
+
+    # In: what comes anew, once, in order; a crossposted article of a stranger; ours does not come back.
+    for number in range(3):
+        server.post(ARTICLE.format(group="local.test,local.other", subject=f"inward{number}"))
+    wait_until(lambda: len(copies(sink, "test")) >= 4, 20, "the copies")
+    looked(instance, address)
+    looked(instance, address)
+    instance.wait_idle()
+    assert sorted(copies(sink, "test")) == ["[Test] inward0", "[Test] inward1", "[Test] inward2", "[Test] outward"]
+    assert len(server.articles("local.test")) == 5, "nothing went back"
+    assert place(instance, address)["watermark"] == 5 and not instance.set_aside()
+
+    # A list that begins now, or catches up, leaves out what is there.
+    other = make_list(instance, "other", "local.other")
+    looked(instance, other)
+    assert place(instance, other)["watermark"] == 3
+    assert "local.other" in instance.cli("news", "catchup", other)
+    server.post(ARTICLE.format(group="local.other", subject="fresh"))
+    wait_until(lambda: copies(sink, "other") or place(instance, other)["watermark"] == 4, 15, "the look")
+    instance.cli("list", "set", other, "gateway_to_mail=no")
+    assert instance.run("news", "catchup", other).returncode == 1
+
+    # The author posted it to another group himself: here it gets a Message-ID of ours.
+    server.post(ARTICLE.format(group="local.moderated", subject="twice").replace("@news", "@example.net")
+                .replace("\nSubject", "\nApproved: a@b\nSubject"))
+    instance.cli("list", "set", other, "require_explicit_destination=no", "subject_prefix=")
+    send(instance, other, "twice")
+    wait_until(lambda: [one for one in server.articles("local.other") if "Subject: twice" in one], 15, "the article")
+    mine = email.message_from_string(server.articles("local.other")[-1])
+    assert mine["Message-ID"].endswith(".news@lists.example.com>")
+    assert mine["X-Original-Message-ID"] == "<twice@example.net>"
+
+
+def test_moderated(instances, sink, server):
+    instance = start(instances, sink, server)
+    address = make_list(instance, "test", "local.moderated", "newsgroup_moderation=moderated",
+                        "default_nonmember_action=defer")
+    looked(instance, address)
+    send(instance, address, "held")
+    wait_until(lambda: "held" in instance.cli("held", "ls"), 15, "the held post")
+    assert not server.articles("local.moderated")
+    number = json.loads(instance.cli("held", "ls", "--json").splitlines()[0])["number"]
+    instance.cli("held", "accept", number)
+    wait_until(lambda: server.articles("local.moderated"), 15, "the article")
+    article = email.message_from_string(server.articles("local.moderated")[0])
+    assert article["Approved"] == address and article["Subject"] == "[Test] held"
+    # Somebody approved this one already.
+    server.post(ARTICLE.format(group="local.moderated", subject="inward").replace("\n\n", "\nApproved: a@b\n\n", 1))
+    wait_until(lambda: "[Test] inward" in copies(sink, "test"), 15, "the copy")
+    # A group that the server does not know, and one that does not take it.
+    instance.cli("list", "set", address, "linked_newsgroup=local.none", "newsgroup_moderation=none")
+    send(instance, address, "refused")
+    wait_until(lambda: instance.files("shunt")["shunt"], 15, "the refused post")
+    assert "local.none" in instance.cli("shunt", "ls")
+    wait_until(lambda: "no group local.none" in instance.run("status").stdout, 15, "the status")
+    assert "no group" in place(instance, address)["fault"]
+
+
+def test_server_down(instances, sink, server):
+    instance = start(instances, sink, server)
+    address = make_list(instance, "test", "local.test")
+    looked(instance, address)
+    server.stop()
+    send(instance, address, "waiting")
+    wait_until(lambda: "news server" in instance.run("status").stdout, 15, "the status")
+    assert instance.run("status").returncode not in (0, 1)
+    wait_until(lambda: copies(sink, "test") == ["[Test] waiting"], 15, "the copy, which does not wait")
+    server.start()
+    instance.cli("queue", "edit-due", "--queue", "nntp", "now")
+    wait_until(lambda: len(server.articles("local.test")) == 1, 30, "the article")
+    wait_until(lambda: "news server" not in instance.run("status").stdout, 15, "the status")
+
+
+def test_killed(instances, sink, server):
+    """kill -9 again and again: each article comes once, each post goes once."""
+    instance = start(instances, sink, server)
+    address = make_list(instance, "test", "local.test")
+    looked(instance, address)
+    inward, outward = [f"in{number}" for number in range(25)], [f"out{number}" for number in range(25)]
+    for number in range(25):
+        server.post(ARTICLE.format(group="local.test", subject=inward[number]))
+        send(instance, address, outward[number])
+        if number % 6 == 5:
+            for pid in instance.pids("nntp"):
+                os.kill(pid, signal.SIGKILL)
+            time.sleep(0.2)
+    instance.run("queue", "edit-due", "--queue", "nntp", "now")
+    wait_until(lambda: len(server.articles("local.test")) >= 50, 60, "the articles")
+    wait_until(lambda: len(copies(sink, "test")) >= 50, 60, lambda: f"the copies: {copies(sink, 'test')}")
+    looked(instance, address)
+    instance.wait_idle()
+    subjects = [email.message_from_string(one)["Subject"] for one in server.articles("local.test")]
+    assert sorted(subjects) == sorted(inward + [f"[Test] {one}" for one in outward])
+    assert sorted(copies(sink, "test")) == sorted(f"[Test] {one}" for one in inward + outward)

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "net/nntp_client.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+
+/* A server that follows a script in a thread of its own: "< line" is what the client must say, "> line" is said to it;
+ * at the end it hangs up. */
+typedef struct Server {
+    int fd;
+    const char *const *script;
+    GThread *thread;
+    char port[8];
+    NntpSettings settings;
+} Server;
+
+static gpointer serve(gpointer data)
+{
+    const Server *server = data;
+    int fd = accept(server->fd, NULL, NULL);
+    FILE *in = fdopen(fd, "r+");
+    char line[1000];
+    for (const char *const *at = server->script; *at; at++) {
+        if (**at == '>') {
+            g_assert_cmpint(dprintf(fd, "%s\r\n", *at + 2), >, 0);
+            continue;
+        }
+        g_assert_nonnull(fgets(line, sizeof line, in));
+        line[strcspn(line, "\r\n")] = '\0';
+        g_assert_cmpstr(line, ==, *at + 2);
+    }
+    fclose(in);
+    return NULL;
+}
+
+static void server_start(Server *server, const char *const *script)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t length = sizeof address;
+    *server = (Server){.fd = socket(AF_INET, SOCK_STREAM, 0), .script = script};
+    g_assert_cmpint(bind(server->fd, (struct sockaddr *)&address, length), ==, 0);
+    g_assert_cmpint(listen(server->fd, 5), ==, 0);
+    g_assert_cmpint(getsockname(server->fd, (struct sockaddr *)&address, &length), ==, 0);
+    g_snprintf(server->port, sizeof server->port, "%u", ntohs(address.sin_port));
+    server->settings = (NntpSettings){.host = "127.0.0.1", .port = server->port, .user = "anne", .password = "secret",
+                                      .timeout = 5000000, .article_most = 100};
+    server->thread = g_thread_new("server", serve, server);
+}
+
+static void server_stop(Server *server)
+{
+    g_thread_join(server->thread);
+    close(server->fd);
+}
+
+#define HELLO \
+    "> 200 hi", "< MODE READER", "> 200 ok", "< AUTHINFO USER anne", "> 381 more", "< AUTHINFO PASS secret", "> 281 ok"
+
+static void test_read(void)
+{
+    static const char *const script[] = {
+        HELLO, "< GROUP local.test", "> 211 2 3 7 local.test", "< ARTICLE 3", "> 423 gone", "< ARTICLE 4",
+        "> 220 4 <a@b>", "> Subject: x", "> ", "> ..", "> .", "< ARTICLE 5", "> 220 5 <a@b>",
+        "> X: 01234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890",
+        "> .", "< HEAD <a@b>", "> 221 0 <a@b>", "> Newsgroups: local.test", "> .", "< GROUP none", "> 411 no", NULL};
+    Server server;
+    server_start(&server, script);
+    GError *error = NULL;
+    NntpClient *client = nntp_client_open(&server.settings, &error);
+    g_assert_no_error(error);
+    int64_t first, last;
+    GBytes *article;
+    bool large;
+    g_assert_true(nntp_client_group(client, "local.test", &first, &last, &error));
+    g_assert_cmpint(first, ==, 3);
+    g_assert_cmpint(last, ==, 7);
+    g_assert_true(nntp_client_article(client, 3, &article, &large, &error));
+    g_assert_null(article);
+    g_assert_true(nntp_client_article(client, 4, &article, &large, &error));
+    g_assert_cmpmem(g_bytes_get_data(article, NULL), g_bytes_get_size(article), "Subject: x\r\n\r\n.\r\n", 17);
+    g_bytes_unref(article);
+    g_assert_true(nntp_client_article(client, 5, &article, &large, &error));
+    g_assert_true(!article && large);
+    g_assert_true(nntp_client_head(client, "a@b", &article, &error));
+    g_assert_nonnull(article);
+    g_bytes_unref(article);
+    g_assert_false(nntp_client_group(client, "none", &first, &last, &error));
+    g_assert_error(error, FAIL, FAIL_MISSING);
+    g_clear_error(&error);
+    g_thread_join(server.thread);
+    g_assert_false(nntp_client_group(client, "none", &first, &last, &error)); /* it has hung up */
+    g_assert_error(error, FAIL, FAIL_LATER);
+    g_clear_error(&error);
+    nntp_client_free(client);
+    close(server.fd);
+}
+
+#define POST "< POST", "> 340 go", "< Subject: x", "< ", "< ..", "< ..x", "< ."
+
+static void test_post(void)
+{
+    static const char *const script[] = {
+        HELLO, POST, "> 240 ok", POST, "> 441 435 Duplicate", POST, "> 441 437 no such group", POST,
+        "> 441 436 try later", NULL};
+    static const NntpVerdict verdicts[] = {NNTP_POSTED, NNTP_KNOWN, NNTP_REFUSED};
+    Server server;
+    server_start(&server, script);
+    GError *error = NULL;
+    NntpClient *client = nntp_client_open(&server.settings, &error);
+    g_assert_no_error(error);
+    g_autoptr(GBytes) article = g_bytes_new_static("Subject: x\r\n\r\n.\r\n.x\r\n", 21);
+    NntpVerdict verdict;
+    for (size_t at = 0; at < G_N_ELEMENTS(verdicts); at++) {
+        g_autofree char *reply = NULL;
+        g_assert_true(nntp_client_post(client, article, &verdict, &reply, &error));
+        g_assert_cmpint(verdict, ==, verdicts[at]);
+        g_assert_nonnull(strchr(reply, ' '));
+    }
+    char *reply = NULL;
+    g_assert_false(nntp_client_post(client, article, &verdict, &reply, &error));
+    g_assert_error(error, FAIL, FAIL_LATER);
+    g_clear_error(&error);
+    nntp_client_free(client);
+    server_stop(&server);
+}
+
+/* None of these is a reason to lose a post: FAIL_LATER, with the server's words or what became of it. */
+static void test_unable(void)
+{
+    static const char *const cases[][8] = {
+        {"> 400 not now", NULL},
+        {"> SSH-2.0-x", NULL},
+        {NULL},
+        {"> 200 hi", "< MODE READER", "> 200 ok", "< AUTHINFO USER anne", "> 381 more", "< AUTHINFO PASS secret",
+         "> 481 wrong", NULL},
+    };
+    static const char *const words[] = {"400 not now", "is no news server", "closed the connection", "481 wrong"};
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        Server server;
+        server_start(&server, cases[at]);
+        GError *error = NULL;
+        g_assert_null(nntp_client_open(&server.settings, &error));
+        g_assert_error(error, FAIL, FAIL_LATER);
+        g_assert_nonnull(strstr(error->message, words[at]));
+        g_assert_nonnull(strstr(error->message, "127.0.0.1:"));
+        g_clear_error(&error);
+        server_stop(&server);
+    }
+    const NntpSettings nobody = {.host = "127.0.0.1", .port = "1", .timeout = 5000000};
+    GError *error = NULL;
+    g_assert_null(nntp_client_open(&nobody, &error));
+    g_assert_error(error, FAIL, FAIL_LATER);
+    g_clear_error(&error);
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/net/nntp client/reads", test_read);
+    g_test_add_func("/net/nntp client/posts", test_post);
+    g_test_add_func("/net/nntp client/servers that are none", test_unable);
+    return g_test_run();
+}
