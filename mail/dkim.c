@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "mail/message.h"
+#include "mail/dmarc.h"
 
 #define RSA_BITS_MIN 1024
 
@@ -151,4 +151,67 @@ char *dkim_key_sign(const DkimKey *key, const GPtrArray *pieces, GError **error)
     if (dkim)
         dkim_free(dkim);
     return result;
+}
+
+/* ---- verifying ---- */
+
+/* What the library's callbacks need to know of one check. */
+typedef struct Check {
+    const char *domain;
+    const Names *names;
+    NamesAnswer worst; /* of what the DNS said */
+} Check;
+
+/* Signatures of others are not looked at. */
+static DKIM_CBSTAT leave_out_others(DKIM *dkim, DKIM_SIGINFO **signatures, int count)
+{
+    const Check *check = dkim_get_user_context(dkim);
+    for (int at = 0; at < count; at++) {
+        const char *signer = (const char *)dkim_sig_getdomain(signatures[at]);
+        if (!signer || !dmarc_aligned(signer, check->domain, false))
+            dkim_sig_ignore(signatures[at]);
+    }
+    return DKIM_CBSTAT_CONTINUE;
+}
+
+static DKIM_CBSTAT find_key(DKIM *dkim, DKIM_SIGINFO *signature, unsigned char *text, size_t size)
+{
+    Check *check = dkim_get_user_context(dkim);
+    const char *const *texts = NULL;
+    g_autofree char *name = g_strdup_printf("%s._domainkey.%s", (const char *)dkim_sig_getselector(signature),
+                                            (const char *)dkim_sig_getdomain(signature));
+    NamesAnswer answer = check->names->text(check->names->data, name, &texts);
+    if (answer == NAMES_FOUND && g_strlcpy((char *)text, texts[0], size) < size)
+        return DKIM_CBSTAT_CONTINUE;
+    if (answer == NAMES_PENDING || answer == NAMES_TROUBLE) {
+        check->worst = MAX(check->worst, answer);
+        return DKIM_CBSTAT_TRYAGAIN;
+    }
+    return DKIM_CBSTAT_NOTFOUND;
+}
+
+static DKIM_LIB *verifier(void)
+{
+    static DKIM_LIB *library;
+    unsigned flags = DKIM_LIBFLAGS_FIXCRLF;
+    if (!library && (library = dkim_init(NULL, NULL))) {
+        dkim_options(library, DKIM_OP_SETOPT, DKIM_OPTS_FLAGS, &flags, sizeof flags);
+        dkim_set_prescreen(library, leave_out_others);
+        dkim_set_key_lookup(library, find_key);
+    }
+    return library;
+}
+
+NamesAnswer dkim_holds(const Message *message, const char *domain, const Names *names)
+{
+    Check check = {domain, names, NAMES_NONE};
+    DKIM_STAT status;
+    DKIM *dkim = verifier() ? dkim_verify(verifier(), (const u_char *)"listrunner", NULL, &status) : NULL;
+    if (!dkim)
+        return NAMES_TROUBLE;
+    dkim_set_user_context(dkim, &check);
+    DKIM_SIGINFO *signature = feed(dkim, message) == DKIM_STAT_OK ? dkim_getsignature(dkim) : NULL;
+    bool holds = signature && DKIM_SIG_CHECK(signature);
+    dkim_free(dkim);
+    return holds ? NAMES_FOUND : check.worst;
 }

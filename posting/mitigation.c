@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/pattern.h"
 #include "mail/address.h"
+#include "mail/dkim.h"
 #include "mail/dmarc.h"
 
 /* A list that waits for the DNS does so for a day; then the post goes as if there were a policy. */
@@ -54,11 +55,33 @@ static NamesAnswer find(const Post *post, Mitigation *mitigation)
     return answer;
 }
 
+/* The same less posts whose author's signature may hold to the end: its key is known then to mitigation_unneeded(). */
+static NamesAnswer find_with_key(const Post *post, Mitigation *mitigation)
+{
+    NamesAnswer answer = find(post, mitigation);
+    if (answer == NAMES_PENDING || *mitigation == MITIGATION_NONE || *mitigation != gentle(*mitigation) ||
+        !post->list->dmarc_keep_signed || !post->names)
+        return answer;
+    g_autofree char *author = author_of(post), *domain = NULL;
+    bool waits = author && address_split(author, NULL, &domain) &&
+                 dkim_holds(post->message, domain, post->names) == NAMES_PENDING;
+    return waits ? NAMES_PENDING : answer;
+}
+
+bool mitigation_unneeded(const Post *post, const Message *copy)
+{
+    const List *list = post->list;
+    bool framed = (list->msg_header && *list->msg_header) || (list->msg_footer && *list->msg_footer);
+    g_autofree char *author = author_of(post), *domain = NULL;
+    return list->dmarc_keep_signed && post->names && !framed && list->personalize != PERSONALIZE_FULL && author &&
+           address_split(author, NULL, &domain) && dkim_holds(copy, domain, post->names) == NAMES_FOUND;
+}
+
 NamesAnswer mitigation_find(Post *post, Mitigation *mitigation)
 {
     if (!post->mitigation_known) {
         Mitigation found;
-        post->mitigation_answer = find(post, &found);
+        post->mitigation_answer = find_with_key(post, &found);
         post->mitigation = (int)found;
         post->mitigation_known = post->mitigation_answer != NAMES_PENDING;
     }

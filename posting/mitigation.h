@@ -21,5 +21,9 @@ typedef enum Mitigation {
  * the DNS gave no answer; *mitigation is what the list wants then (dmarc_without_answer), which is never to refuse. */
 NamesAnswer mitigation_find(Post *post, Mitigation *mitigation);
 
+/* May the copies, which leave as copy but for what handler decorate adds, keep their From because the signature of its
+ * domain holds (dmarc_keep_signed)? After mitigation_find(). */
+bool mitigation_unneeded(const Post *post, const Message *copy);
+
 /* Does the list want to wait for the DNS rather than go on without an answer? */
 bool mitigation_waits(const Post *post);

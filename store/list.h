@@ -79,7 +79,7 @@ typedef struct List {
     char **dmarc_addresses;
     int dmarc_mitigate_action; /* in the order of posting's Mitigation */
     int dmarc_without_answer;  /* DmarcWithoutAnswer */
-    bool dmarc_mitigate_unconditionally;
+    bool dmarc_mitigate_unconditionally, dmarc_keep_signed;
     bool bounce_notify_owner_on_bounce_increment, bounce_notify_owner_on_disable, bounce_notify_owner_on_removal;
     int bounce_complaint_action;         /* ComplaintAction */
     int forward_unrecognized_bounces_to; /* BounceForward */

@@ -121,6 +121,9 @@ const ListSetting list_settings[] = {
     SETTING(dmarc_addresses, SETTING_WORDS, "", PATTERNS,
             "Addresses, or patterns that begin with ^, of authors to whom dmarc_mitigate_action always applies.",
             .example = "^.*@bank\\.example$"),
+    SETTING(dmarc_keep_signed, SETTING_BOOL, "no", NULL,
+            "With munge_from and wrap_message: leave posts as they are whose author's domain signed them (DKIM), where "
+            "the signature still holds in the copies; subject_prefix, msg_header and msg_footer break most."),
     SETTING(dmarc_mitigate_action, SETTING_CHOICE, "no_mitigation",
             "no_mitigation|munge_from|wrap_message|reject|discard",
             "What happens to posts from a domain whose DMARC policy is reject or quarantine: the copies come from the "

@@ -2,11 +2,15 @@
 # Copyright (c) 2026 The Listrunner authors
 """DMARC: the policy is asked for in a real DNS, the copies have another From, and a name server that says nothing
 stops no other mail."""
+import base64
 import email
 import email.policy
 import socket
+import subprocess
+import threading
 import time
 
+import dkim
 import pytest
 
 from support.dns import Dns
@@ -98,3 +102,106 @@ def test_wait_for_the_dns(instances, sink, dns):
     instance.cli("queue", "edit-due", "--queue", "in", "now")
     wait_until(lambda: "waiting" in copies(sink), 30, "the copy")
     assert "via Test" in str(copies(sink)["waiting"]["From"])
+
+
+def test_a_signature_that_holds_keeps_the_author(instances, sinks, tmp_path):
+    """dmarc_keep_signed: what the author's domain signed and nobody changed needs no other From; all else does."""
+    key = tmp_path / "key.pem"
+    subprocess.run(["openssl", "genpkey", "-out", key, "-algorithm", "rsa", "-pkeyopt", "rsa_keygen_bits:1024"],
+                   check=True, capture_output=True)
+    public = subprocess.run(["openssl", "pkey", "-in", key, "-pubout", "-outform", "DER"], check=True,
+                            capture_output=True).stdout
+    record = f"v=DKIM1; k=rsa; p={base64.b64encode(public).decode()}"
+    name_server = Dns({"signed.test": '_dmarc IN TXT "v=DMARC1; p=reject"\n'
+                                      f's._domainkey IN TXT "{record[:200]}" "{record[200:]}"\n'}).start()
+    try:
+        sink = sinks()
+        instance = instances(sink.port, settings={"dns": {"servers": name_server.server, "timeout": "2s"}}).start()
+        common = ["dmarc_mitigate_action=munge_from", "default_nonmember_action=defer", "dmarc_keep_signed=yes"]
+        plain = instance.create_list("plain", members=["bart@example.org"], settings=[*common, "subject_prefix="])
+        prefix = instance.create_list("prefix", members=["bart@example.org"], settings=common)
+        footer = instance.create_list("footer", members=["bart@example.org"],
+                                      settings=[*common, "subject_prefix=", "msg_footer=the end\n"])
+        for address, subject in ((plain, "whole"), (prefix, "prefixed"), (footer, "footed"), (plain, "broken")):
+            mail = MAIL.format(domain="signed.test", list=address, subject=subject).encode()
+            signature = dkim.sign(mail, b"s", b"signed.test", key.read_bytes(), include_headers=[b"from", b"subject"])
+            mail = mail.replace(b"body", b"else") if subject == "broken" else mail
+            instance.lmtp_send(signature + mail, address, sender="anne@signed.test")
+        send(instance, plain, "signed.test", "unsigned")
+        instance.wait_idle()
+        found = copies(sink)
+        kept = {subject: "via" not in str(message["From"]) for subject, message in found.items()}
+        assert kept == {"whole": True, "prefixed": False, "footed": False, "broken": False, "unsigned": False}
+        octets = next(one.octets for one in sink.transactions() if b"whole" in one.octets)
+        assert dkim.verify(octets, dnsfunc=lambda name, timeout=5: record.encode())
+    finally:
+        name_server.stop()
+
+
+class Nonsense:
+    """A name server that answers each question as it is told to: with octets made from the question."""
+
+    def __init__(self, make):
+        self.make, self.asked = make, 0
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", 0))
+        self.server = f"127.0.0.1:{self.socket.getsockname()[1]}"
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                question, peer = self.socket.recvfrom(4096)
+                self.asked += 1
+                answer = self.make(question)
+                if answer:
+                    self.socket.sendto(answer, peer)
+            except OSError:
+                return
+
+
+def answer(question, records=b"", count=0, code=0):
+    end = question.index(b"\0", 12) + 5  # behind the name, its type and class
+    return question[:2] + bytes((0x81, 0x80 | code)) + b"\0\1\0" + bytes((count,)) + b"\0\0\0\0" + question[12:end] + \
+        records
+
+
+def txt(text):
+    return b"\xc0\x0c\0\x10\0\1\0\0\0\x3c\0" + bytes((len(text) + 1, len(text))) + text
+
+
+def late(question):
+    time.sleep(0.6)
+    return answer(question, txt(b"v=DMARC1; p=reject"), 1)
+
+
+@pytest.mark.parametrize("make, known", [
+    (lambda question: b"garbage", None),
+    (lambda question: b"\xff\xff" + answer(question)[2:], None),
+    (lambda question: answer(question, txt(b"v=DMARC1; p=reject")[:-5], 1), None),
+    (lambda question: answer(question, b"\xc0\xff" + txt(b"x"), 1), None),
+    (lambda question: answer(question, code=2), None),
+    (lambda question: answer(question, txt(b"\0\xff; v=DMARC1"), 1), False),
+    (lambda question: answer(question, code=3), False),
+    (late, True),
+], ids=["garbage", "wrong id", "cut", "loop", "failure", "no record", "no name", "late"])
+def test_nonsense(instances, sink, make, known):
+    """What such an answer leaves unknown is as dmarc_without_answer says; nothing is lost, and nothing goes twice."""
+    server = Nonsense(make)
+    instance = instances(sink.port, settings={"dns": {"servers": server.server, "timeout": "1s"}}).start()
+    for action in ("mitigate", "pass", "wait"):
+        address = instance.create_list(action, members=["bart@example.org"], settings=[
+            "dmarc_mitigate_action=munge_from", "default_nonmember_action=defer", f"dmarc_without_answer={action}"])
+        send(instance, address, "example.net", action)
+    expected = {"mitigate": known is not False, "pass": bool(known), "wait": bool(known)}
+    if known is None:
+        del expected["wait"]
+    wait_until(lambda: len(copies(sink)) >= len(expected), 20, "the copies")
+    if known is None:
+        wait_until(lambda: "result=waits" in instance.log_text(), 20, "the post that waits")
+        assert instance.files("in")["in"]
+    else:
+        instance.wait_idle()
+    assert {subject: "via" in str(message["From"]) for subject, message in copies(sink).items()} == expected
+    assert len(sink.transactions()) == len(expected) and server.asked and not instance.set_aside()
+    server.socket.close()
