@@ -34,7 +34,9 @@ static const Handler *const digest[] = {
 };
 const Pipeline pipeline_digest = {.name = "digest", .handlers = digest};
 
-static const Handler *const virgin[] = {&handler_cook_headers, &handler_rfc_2369, &handler_to_outgoing, NULL};
+static const Handler *const virgin[] = {
+    &handler_cook_headers, &handler_rfc_2369, &handler_to_outgoing, &handler_dkim_sign, NULL,
+};
 const Pipeline pipeline_virgin = {.name = "virgin", .handlers = virgin};
 
 /* To the owners as it is, in place of the list. */

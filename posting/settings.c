@@ -43,7 +43,7 @@ static const ConfigKey dns_keys[] = {
 
 static const ConfigKey dkim_keys[] = {
     {"domain", STRING(NULL),
-     .about = "The domain that signs: copies of posts of lists of this domain, and of those below it.",
+     .about = "The domain that signs: posts, digests and letters of lists of this domain, and of those below it.",
      .example = "lists.example.com"},
     {"selector", STRING(CONFIG_NAME),
      .about = "The name of the key in the DNS: its public half stands at SELECTOR._domainkey.DOMAIN.",
@@ -75,8 +75,8 @@ static const ConfigKey external_keys[] = {
 static const ConfigTable tables[] = {
     {"external.*", .about = "A program of the site that looks at posts, for example for viruses.",
      .keys = external_keys, .readers = "in pipeline"},
-    {"dkim.*", .about = "A key that signs copies of posts (DKIM, RFC 6376).", .keys = dkim_keys,
-     .readers = "in pipeline"},
+    {"dkim.*", .about = "A key that signs what lists send (DKIM, RFC 6376).", .keys = dkim_keys,
+     .readers = "in pipeline virgin"},
     {"rules", .about = "How the runner in judges posts.", .keys = rule_keys, .readers = "in"},
     {"handlers", .about = "How posts are changed on the way to the members.", .keys = handler_keys,
      .readers = "in pipeline"},

@@ -10,12 +10,14 @@
 #include "runners/keys.h"
 #include "runners/list_runner.h"
 
-static bool add_out(Entry *entry, const Message *message, Outcome *outcome, GError **error)
+/* pieces: of GBytes, in place of the message; NULL: the message itself. */
+static bool add_out(Entry *entry, const Message *message, const GPtrArray *pieces, Outcome *outcome, GError **error)
 {
     if (entry_recipients_length(entry) == 0)
         return fail(error, FAIL_NEVER, "it has no recipients");
     bool urgent = meta_string(entry_meta(entry), KEY_PRIORITY, NULL) != NULL;
-    Draft *draft = list_runner_draft(urgent ? NOTICE_QUEUE : "out", entry, message);
+    const char *queue = urgent ? NOTICE_QUEUE : "out";
+    Draft *draft = pieces ? list_runner_draft_pieces(queue, entry, pieces) : list_runner_draft(queue, entry, message);
     draft_copy_recipients(draft, entry);
     outcome_add(outcome, draft);
     list_runner_log(entry, "message-id=%s result=done", meta_string(entry_meta(entry), KEY_MESSAGE_ID, "-"));
@@ -29,13 +31,16 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     if (!*entry_list(entry)) {
         g_autoptr(GBytes) octets = entry_message(entry);
         g_autoptr(Message) message = message_new(octets);
-        return add_out(entry, message, outcome, error);
+        return add_out(entry, message, NULL, outcome, error);
     }
     g_autoptr(ListRunnerPost) own = list_runner_post_new(runner, entry, outcome, error);
     if (!own)
         return false;
     own->post.ours = true;
-    return pipeline_run(&pipeline_virgin, &own->post, error) && add_out(entry, own->message, outcome, error);
+    if (!pipeline_run(&pipeline_virgin, &own->post, error))
+        return false;
+    const PostSend *send = post_send_find(&own->post, POST_OUT);
+    return add_out(entry, own->message, send ? send->pieces : NULL, outcome, error);
 }
 
 static const RunnerSpec spec = {

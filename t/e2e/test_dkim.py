@@ -57,3 +57,23 @@ def test_copies_are_signed(instances, sink):
         assert old in octets and not verified(octets.replace(old, new)), old
     assert not verified(b"From: eve@example.com\r\n" + octets)
     assert "none.pem" in instance.log_text()
+
+
+def test_letters_and_digests_are_signed(instances, sink):
+    instance = instances(sink.port)
+    key, record = make_key(instance, "new", ["-algorithm", "ed25519"])
+    instance.set({"dkim.new": {"domain": "lists.example.com", "key_file": key}})
+    instance.start()
+    address = instance.create_list("test", members=["bart@example.org"], settings=["default_nonmember_action=accept"])
+    instance.cli("member", "add", address, "cris@example.org")
+    instance.cli("member", "set", "--delivery-mode=mime_digests", address, "cris@example.org")
+    asking = b"From: eve@example.org\r\nTo: x\r\nSubject: help\r\nMessage-ID: <2@example.org>\r\n\r\nhelp\r\n"
+    instance.lmtp_send(asking, "test-request@lists.example.com", sender="eve@example.org")
+    instance.lmtp_send(POST, address)
+    instance.wait_idle()
+    instance.cli("digest", "send", address)
+    instance.wait_idle()
+    found = {one.to[0]: one.octets for one in sink.transactions()}
+    assert set(found) == {"bart@example.org", "cris@example.org", "eve@example.org"}
+    for recipient, octets in found.items():
+        assert dkim.verify(octets, dnsfunc=lambda name, timeout=5: record), recipient
