@@ -73,9 +73,8 @@ typedef struct List {
     bool topics_enabled;
     char *bounce_matching_headers; /* lines "FIELD: PATTERN" */
     int newsgroup_moderation;      /* NewsgroupModeration */
-    char *linked_newsgroup;
     bool gateway_to_news, gateway_to_mail, nntp_prefix_subject_too;
-    char *dmarc_moderation_notice, *dmarc_wrapped_message_text;
+    char *dmarc_moderation_notice, *dmarc_wrapped_message_text, *linked_newsgroup;
     char **dmarc_addresses;
     int dmarc_mitigate_action; /* in the order of posting's Mitigation */
     int dmarc_without_answer;  /* DmarcWithoutAnswer */

@@ -35,7 +35,8 @@ static void test_orders(void)
     g_autofree char *text = made("From: a@example.org\nControl: cancel <2@x>\nSupersedes: <2@x>\nNewsgroups: alt.all\n"
                                  "Approved: me\nPath: a!b\nXref: a\nReturn-Path: <a@b>\nDate: d\nSubject: s\n"
                                  "Message-ID: <1@x>\n\nbody", &rules, false, &id);
-    g_assert_cmpstr(text, ==, FRONT "Message-ID: <1@x>\r\nFrom: a@example.org\r\nDate: d\r\nSubject: s\r\n\r\nbody\r\n");
+    g_assert_cmpstr(text, ==, FRONT "Message-ID: <1@x>\r\nFrom: a@example.org\r\nDate: d\r\nSubject: s\r\n\r\n"
+                                    "body\r\n");
     ArticleRules moderated = rules;
     moderated.approved = "test@example.com";
     g_free(id);
