@@ -9,7 +9,7 @@ static const ConfigKey keys[] = {
     {"host", STRING(NULL),
      .about = "The news server; unset: there is none, and posts go to no news group.",
      .example = "news.example.com", .readers = "*"},
-    {"port", INTEGER("119", 1, 65535, NULL),
+    {"port", INTEGER("119", 1, 65535, "TCP port"),
      .about = "Its port; 563 with tls = tls."},
     {"user", STRING(NULL),
      .about = "The name that the server knows us by (AUTHINFO); unset: it asks for none.",
