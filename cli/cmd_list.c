@@ -12,16 +12,17 @@
 
 static char *style;
 static char **owners;
-static gboolean keep_domains, json, names;
+static gboolean keep_domains, notify, json, names;
 
 static int run_create(Site *site, int argc, char **argv, GError **error)
 {
     WorkPlace place;
     const NewList new = {.address = argv[0], .style = style, .owners = (const char *const *)owners,
-                         .make_domain = !keep_domains};
+                         .make_domain = !keep_domains, .notify = notify};
     g_autoptr(Work) work = work_place_begin(&place, site, error);
-    Spool *spool = work && place.site.keeps_maps ? site_spool(site, error) : NULL;
-    if (!work || (place.site.keeps_maps && !spool))
+    bool leaves_mail = work && (place.site.keeps_maps || notify);
+    Spool *spool = leaves_mail ? site_spool(site, error) : NULL;
+    if (!work || (leaves_mail && !spool))
         return TOOL_LATER;
     g_autoptr(List) list = list_make(work, &new, error);
     if (!list || !work_commit(work, spool, error))
@@ -78,6 +79,7 @@ static const GOptionEntry create_options[] = {
     {"style", 0, 0, G_OPTION_ARG_STRING, &style,
      "discussion (the default), announce, private, or one of the site's own", "STYLE"},
     {"owner", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &owners, "an owner; may be given more than once", "ADDRESS"},
+    {"notify", 'n', 0, G_OPTION_ARG_NONE, &notify, "write to the owners about their new list", NULL},
     {"no-domain", 0, 0, G_OPTION_ARG_NONE, &keep_domains, "fail when the domain is not known, instead of creating it",
      NULL},
     G_OPTION_ENTRY_NULL,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/letter.h"
 #include "lists/list_name.h"
 #include "lists/mta_maps.h"
 #include "lists/style.h"
@@ -36,6 +37,17 @@ static bool add_owners(Store *store, const List *list, const char *const *owners
     return true;
 }
 
+static bool tell_owners(Work *work, const List *list, const char *const *owners, GError **error)
+{
+    const char *from = work_site(work)->site_owner;
+    for (; owners && *owners; owners++) {
+        ListLetter letter = {.template = "list_created", .to = *owners, .from = from, .personal = true};
+        if (!work_letter(work, list, &letter, error))
+            return false;
+    }
+    return true;
+}
+
 List *list_make(Work *work, const NewList *new, GError **error)
 {
     Store *store = work_store(work);
@@ -46,7 +58,7 @@ List *list_make(Work *work, const NewList *new, GError **error)
     if (!made || !style_apply(work, made->list_id, new->style, error) || !add_owners(store, made, new->owners, error))
         return NULL;
     g_autoptr(List) list = list_by_id(store, made->list_id, error);
-    if (!list)
+    if (!list || (new->notify && !tell_owners(work, list, new->owners, error)))
         return NULL;
     mta_maps_ask(work);
     work_log(work, list->list_id, "result=list-created style=%s", new->style ? new->style : "discussion");

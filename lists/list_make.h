@@ -13,6 +13,7 @@ typedef struct NewList {
     const char *style;         /* lists/style.h; NULL: discussion */
     const char *const *owners; /* addresses; NULL: none */
     bool make_domain;          /* when it is not known */
+    bool notify;               /* the owners get a letter about it */
 } NewList;
 
 /* Makes the list. FAIL_NEVER: the address cannot be a list's, is one of another list's own (lists/list_name.h), an

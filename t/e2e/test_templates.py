@@ -101,6 +101,20 @@ def test_list_before_domain_before_site_before_file(site):
     site.refused(66, "nobody has set", "template", "unset", "--list", LIST, "held_poster")
 
 
+def test_a_reason_is_in_the_language_of_the_person(site):
+    assert "The sender is a moderated member" in site.told().get_content()
+    french = site.told(who=BERTRAND).get_content()
+    assert "Les messages de ce membre de la liste sont soumis à modération." in french and "The sender" not in french
+
+
+def test_owners_are_told_of_their_new_list(site):
+    site.cli("list", "create", f"new@{HOST}", "--owner", "olga@example.com", "--notify")
+    letter, = site.mail()["olga@example.com"]
+    assert letter["Subject"] == f"Your list new@{HOST}" and f"new-join@{HOST}" in letter.get_content()
+    site.cli("list", "create", f"newer@{HOST}", "--owner", "olga@example.com")
+    assert site.mail() == {}
+
+
 def test_a_text_that_cannot_be_right_is_refused_at_once(site):
     site.refused(64, "$adress is not filled in; there are: $address,", "template", "set", "welcome",
                  input="Hello $adress\n")
