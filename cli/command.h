@@ -43,7 +43,7 @@ extern const Command cmd_digest, cmd_fragments, cmd_mta, cmd_news;
 
 extern const Command cmd_address, cmd_pending, cmd_task, cmd_template, cmd_unsubscribe, cmd_user;
 
-extern const Command cmd_ban, cmd_header_match;
+extern const Command cmd_ban, cmd_header_match, cmd_token;
 
 extern const Command cmd_bounce, cmd_config, cmd_domain, cmd_held, cmd_inject, cmd_list, cmd_member, cmd_queue;
 

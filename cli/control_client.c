@@ -10,12 +10,12 @@
 #include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/auto.h"
 #include "base/config.h"
 #include "base/control.h"
+#include "base/control_ask.h"
 #include "base/fail.h"
 #include "cli/exit.h"
 
@@ -23,7 +23,6 @@
 #define ANSWER_SECONDS 15
 
 struct ControlClient {
-    FILE *stream; /* read here; written on its descriptor */
     int fd;
     int pidfd; /* of the master; -1 when it cannot be had */
     int pid;
@@ -86,26 +85,11 @@ static char *runtime_directory(Site *site, GError **error)
 static ControlClient *open_socket(Site *site, const char *name, GError **error)
 {
     g_autofree char *directory = runtime_directory(site, error);
-    if (!directory)
+    int fd = directory ? control_connect(directory, name, ANSWER_SECONDS, error) : -1;
+    if (fd < 0)
         return NULL;
-    g_autofree char *path = g_build_filename(directory, name, NULL);
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (g_strlcpy(address.sun_path, path, sizeof address.sun_path) >= sizeof address.sun_path) {
-        fail(error, FAIL_CONFIG, "[master] runtime_directory: %s is too long for a socket", directory);
-        return NULL;
-    }
-    auto_fd fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
-        if (errno == ENOENT || errno == ECONNREFUSED)
-            fail(error, FAIL_MISSING, "listrunner is not running (nobody answers on %s)", path);
-        else
-            fail_errno(error, FAIL_LATER, "connect to %s", path);
-        return NULL;
-    }
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = ANSWER_SECONDS}, sizeof(struct timeval));
     ControlClient *client = g_new0(ControlClient, 1);
-    *client = (ControlClient){.stream = fdopen(fd, "r"), .fd = fd, .pidfd = -1};
-    auto_fd_steal(&fd);
+    *client = (ControlClient){.fd = fd, .pidfd = -1};
     return client;
 }
 
@@ -125,50 +109,14 @@ ControlClient *control_client_open_runner(Site *site, const char *runner, unsign
 
 void control_client_free(ControlClient *client)
 {
-    fclose(client->stream);
+    close(client->fd);
     auto_fd_close(&client->pidfd);
     g_free(client);
 }
 
-static bool send_text(int fd, const char *text, GError **error)
-{
-    for (size_t left = strlen(text); left > 0;) {
-        ssize_t sent = send(fd, text, left, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent < 0)
-            return fail_errno(error, FAIL_LATER, "talk to the master");
-        text += sent;
-        left -= (size_t)sent;
-    }
-    return true;
-}
-
 json_t *control_client_ask(ControlClient *client, json_t *request, GError **error)
 {
-    char *text = json_dumps(request, JSON_COMPACT);
-    g_autofree char *line = g_strconcat(text, "\n", NULL);
-    free(text);
-    json_decref(request);
-    if (!send_text(client->fd, line, error))
-        return NULL;
-    char *answer = NULL;
-    size_t size = 0;
-    errno = 0;
-    ssize_t length = getline(&answer, &size, client->stream);
-    bool silent = length < 0 && errno == EAGAIN;
-    json_t *reply = length > 0 ? json_loadb(answer, (size_t)length, 0, NULL) : NULL;
-    free(answer);
-    if (json_is_true(json_object_get(reply, "ok")))
-        return reply;
-    const char *words = json_string_value(json_object_get(reply, "error"));
-    if (silent)
-        fail(error, FAIL_LATER, "the process that listens does not answer within %d s", ANSWER_SECONDS);
-    else
-        fail(error, reply && !json_is_true(json_object_get(reply, "forbidden")) ? FAIL_NEVER : FAIL_LATER, "%s",
-             words ? words : "the master hung up without a sensible answer");
-    json_decref(reply);
-    return NULL;
+    return control_exchange(client->fd, request, error);
 }
 
 int control_client_pid(const ControlClient *client)
@@ -184,7 +132,7 @@ void control_client_patient(ControlClient *client)
 void control_client_wait_end(ControlClient *client)
 {
     control_client_patient(client);
-    while (getc(client->stream) != EOF)
+    for (char byte; recv(client->fd, &byte, 1, 0) > 0;)
         continue;
     /* It hangs up a moment before it is gone; who starts another wants it gone. */
     struct pollfd process = {client->pidfd, POLLIN, 0};

@@ -5,6 +5,7 @@
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/http.h>
+#include <event2/http_struct.h>
 #include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 #include <netinet/in.h>
@@ -240,6 +241,25 @@ static void on_look(evutil_socket_t fd, short what, void *data)
 }
 
 /* ---- requests ---- */
+
+/* evhttp answers what it refuses itself with a page of HTML. A function of a program takes the place of a library's of
+ * the same name, so it calls this one, and all errors are JSON. */
+void evhttp_send_error(struct evhttp_request *request, int status, const char *reason)
+{
+    const char *title = *http_reason(status) ? http_reason(status) : reason ? reason : "Error";
+    struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+    struct evbuffer *body = evbuffer_new();
+    if (request->major == 0) { /* its first line was none */
+        request->major = 1;
+        request->minor = 1;
+    }
+    evbuffer_add_printf(body, "{\"title\": \"%d %s\"}", status, title);
+    evhttp_clear_headers(headers);
+    evhttp_add_header(headers, "Content-Type", "application/json");
+    evhttp_add_header(headers, "Connection", "close");
+    evhttp_send_reply(request, status, title, body);
+    evbuffer_free(body);
+}
 
 static const char *verb_of(struct evhttp_request *request)
 {

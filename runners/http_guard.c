@@ -192,6 +192,26 @@ static char *credentials_of(const char *authorization)
     return NULL;
 }
 
+bool http_guard_full(HttpGuard *guard, const char *peer)
+{
+    return too_many(guard, peer, 0);
+}
+
+void http_guard_failed(HttpGuard *guard, const char *peer, const char *who)
+{
+    if (!too_many(guard, peer, 1))
+        log_warn("peer=%s user=%s result=wrong-password", peer, who);
+}
+
+char *http_guard_token(const char *authorization, const char *prefix)
+{
+    if (authorization && g_ascii_strncasecmp(authorization, "Bearer ", 7) == 0)
+        return g_strdup(authorization + 7);
+    g_autofree char *credentials = credentials_of(authorization);
+    const char *password = credentials ? strchr(credentials, ':') + 1 : NULL;
+    return password && g_str_has_prefix(password, prefix) ? g_strdup(password) : NULL;
+}
+
 GuardVerdict http_guard_judge(HttpGuard *guard, const char *authorization, const char *peer, const char **user)
 {
     g_autofree char *credentials = credentials_of(authorization);
@@ -208,8 +228,7 @@ GuardVerdict http_guard_judge(HttpGuard *guard, const char *authorization, const
         char *colon = strchr(credentials, ':');
         *colon = 0;
         if (!password_right(guard, credentials, colon + 1)) {
-            if (!too_many(guard, peer, 1))
-                log_warn("peer=%s user=%s result=wrong-password", peer, credentials);
+            http_guard_failed(guard, peer, credentials);
             return GUARD_UNKNOWN;
         }
         known = g_strdup(credentials);

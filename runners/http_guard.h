@@ -24,5 +24,13 @@ typedef enum GuardVerdict {
 HttpGuard *http_guard_new(const char *path, int64_t attempts_per_minute, GError **error);
 void http_guard_free(HttpGuard *guard);
 
+/* The same for other credentials than those of the file: are there too many wrong ones from the peer, and one more was
+ * wrong. */
+bool http_guard_full(HttpGuard *guard, const char *peer);
+void http_guard_failed(HttpGuard *guard, const char *peer, const char *who);
+/* The token of an Authorization field (may be NULL): of "Bearer", or a password of "Basic" that begins with prefix.
+ * NULL: it has none. g_free() */
+char *http_guard_token(const char *authorization, const char *prefix);
+
 /* Judge the Authorization field of a request (NULL: it has none). user (borrowed, may be NULL) is set with GUARD_IN. */
 GuardVerdict http_guard_judge(HttpGuard *guard, const char *authorization, const char *peer, const char **user);

@@ -7,7 +7,7 @@
 
 #define COLUMNS \
     "held.number, list.list_id, held.message_id, held.subject, held.sender, held.reason, held.meta, held.held_at, " \
-    "held.told, length(held.message)"
+    "held.told, length(held.message), held.list_number"
 #define FROM " FROM held JOIN list ON list.key = held.list "
 
 void held_free(Held *held)
@@ -24,22 +24,31 @@ void held_free(Held *held)
     g_free(held);
 }
 
+static bool next_numbers(Store *store, int64_t list, Held *held, GError **error)
+{
+    if (!store_next_number(store, "held", &held->number, error))
+        return false;
+    g_autoptr(Query) query = query_open(
+        store, error, "UPDATE list SET held_last = held_last + 1 WHERE key = $1 RETURNING held_last", INTEGER(list));
+    if (!query || query_step(query, error) != STEP_ROW)
+        return false;
+    held->list_number = query_integer(query, 0);
+    return true;
+}
+
 static bool insert(Store *store, Held *held, GError **error)
 {
-    int64_t key, number;
-    if (!list_key(store, held->list_id, &key, error) || !store_next_number(store, "held", &number, error))
+    int64_t key;
+    if (!list_key(store, held->list_id, &key, error) || !next_numbers(store, key, held, error))
         return false;
     size_t length = 0;
     const void *octets = held->message ? g_bytes_get_data(held->message, &length) : NULL;
-    if (!query_run(store, error, NULL,
-                   "INSERT INTO held (number, list, message_id, subject, sender, reason, meta, held_at, message, "
-                   "told) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-                   INTEGER(number), INTEGER(key), TEXT(held->message_id), TEXT(held->subject), TEXT(held->sender),
-                   TEXT(held->reason), TEXT(held->meta), INTEGER(held->held_at),
-                   BLOB(octets, length), INTEGER(held->told)))
-        return false;
-    held->number = number;
-    return true;
+    return query_run(store, error, NULL,
+                     "INSERT INTO held (number, list, message_id, subject, sender, reason, meta, held_at, message, "
+                     "told, list_number) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+                     INTEGER(held->number), INTEGER(key), TEXT(held->message_id), TEXT(held->subject),
+                     TEXT(held->sender), TEXT(held->reason), TEXT(held->meta), INTEGER(held->held_at),
+                     BLOB(octets, length), INTEGER(held->told), INTEGER(held->list_number));
 }
 
 bool held_add(Store *store, Held *held, GError **error)
@@ -61,21 +70,41 @@ static Held *read_row(Query *query)
     held->held_at = query_integer(query, 7);
     held->told = (HeldTold)query_integer(query, 8);
     held->size = query_integer(query, 9);
+    held->list_number = query_integer(query, 10);
     return held;
 }
 
-Held *held_find(Store *store, int64_t number, GError **error)
+/* With COLUMNS and the message; frees the query. */
+static Held *read_only_row(Query *query, int64_t number, GError **error)
 {
-    g_autoptr(Query) query = query_open(
-        store, error, "SELECT " COLUMNS ", held.message" FROM "WHERE held.number = $1", INTEGER(number));
+    g_autoptr(Query) own = query;
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_DONE)
         fail(error, FAIL_MISSING, "there is no held post %" G_GINT64_FORMAT, number);
     if (step != STEP_ROW)
         return NULL;
     Held *held = read_row(query);
-    held->message = query_blob(query, 10);
+    held->message = query_blob(query, 11);
     return held;
+}
+
+Held *held_find(Store *store, int64_t number, GError **error)
+{
+    return read_only_row(query_open(store, error, "SELECT " COLUMNS ", held.message" FROM "WHERE held.number = $1",
+                                    INTEGER(number)),
+                         number, error);
+}
+
+Held *held_find_in_list(Store *store, const char *list_id, int64_t list_number, GError **error)
+{
+    int64_t list;
+    if (!list_key(store, list_id, &list, error))
+        return NULL;
+    return read_only_row(query_open(store, error,
+                                    "SELECT " COLUMNS ", held.message" FROM
+                                    "WHERE held.list = $1 AND held.list_number = $2",
+                                    INTEGER(list), INTEGER(list_number)),
+                         list_number, error);
 }
 
 static bool remove_row(Store *store, int64_t number, GError **error)
@@ -190,12 +219,12 @@ GPtrArray *held_page(Store *store, const char *list_id, int64_t skip, unsigned l
     g_autoptr(GPtrArray) page = g_ptr_array_new_with_free_func((GDestroyNotify)held_free);
     g_autoptr(Query) query = query_open(
         store, error,
-        "SELECT " COLUMNS ", held.message" FROM "WHERE held.list = $1 ORDER BY held.number LIMIT $2 OFFSET $3",
+        "SELECT " COLUMNS ", held.message" FROM "WHERE held.list = $1 ORDER BY held.list_number LIMIT $2 OFFSET $3",
         INTEGER(key), INTEGER(limit), INTEGER(skip));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         Held *held = read_row(query);
-        held->message = query_blob(query, 10);
+        held->message = query_blob(query, 11);
         g_ptr_array_add(page, held);
     }
     return step == STEP_DONE ? g_steal_pointer(&page) : NULL;

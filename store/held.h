@@ -20,7 +20,8 @@ typedef enum HeldTold {
 } HeldTold;
 
 typedef struct Held {
-    int64_t number; /* for people: the request id, unique in the store */
+    int64_t number;      /* for people: unique in the store */
+    int64_t list_number; /* for REST: counted in its list from 1 on, and not used twice there */
     char *list_id, *message_id, *subject, *sender, *reason;
     char *meta;       /* the entry's metadata, JSON */
     int64_t held_at;
@@ -32,9 +33,10 @@ typedef struct Held {
 void held_free(Held *held);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Held, held_free)
 
-/* number is set on return. */
+/* Both numbers are set on return. */
 bool held_add(Store *store, Held *held, GError **error);
 Held *held_find(Store *store, int64_t number, GError **error);
+Held *held_find_in_list(Store *store, const char *list_id, int64_t list_number, GError **error);
 bool held_remove(Store *store, int64_t number, GError **error);
 /* How many are held on all lists, and since when the oldest (0: none). */
 bool held_count(Store *store, int64_t *count, int64_t *oldest, GError **error);

@@ -160,12 +160,27 @@ static bool accept_post(ListRunnerPost *own, GError **error)
     return true;
 }
 
+/* A stranger whose post is held is a nonmember of the list from then on, as with Mailman, so that moderators can say
+ * what becomes of the next one. */
+static bool know_stranger(Post *post, GError **error)
+{
+    g_autoptr(GError) refusal = NULL;
+    const GPtrArray *senders = post_senders(post);
+    if (!g_ptr_array_find_with_equal_func(post->hits, "nonmember-moderation", g_str_equal, NULL) || senders->len == 0 ||
+        member_add(post->store, post->list->list_id, ROLE_NONMEMBER, senders->pdata[0], NULL, NULL, &refusal) ||
+        g_error_matches(refusal, FAIL, FAIL_EXISTS) || g_error_matches(refusal, FAIL, FAIL_NEVER))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&refusal));
+    return false;
+}
+
 static bool hold_post(Runner *runner, ListRunnerPost *own, GError **error)
 {
     Held *found;
     const List *list = own->post.list;
     bool poster = false;
-    if (!own->before && !store_held(own->entry, &own->post, &own->number, error))
+    if (!own->before &&
+        (!store_held(own->entry, &own->post, &own->number, error) || !know_stranger(&own->post, error)))
         return false;
     if (!find_held(&own->post, own->number, &found, error))
         return false;

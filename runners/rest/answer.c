@@ -158,6 +158,12 @@ void answer_created(Call *call, const char *format, ...)
     http_answer(call->http, 201, JSON, "", 0);
 }
 
+void answer_text(Call *call, const char *type, const char *text)
+{
+    call->answered = true;
+    http_answer(call->http, 200, type, text, strlen(text));
+}
+
 void answer_empty(Call *call, int status)
 {
     call->answered = true;

@@ -49,8 +49,8 @@ static json_t *held_json(const Call *call, const Held *held)
     return json_pack("{so so so so so sI so so so}", "hold_date", json_time(held->held_at), "message_id",
                      json_words(id), "msg", octets_json(held->message), "original_subject",
                      json_words(held->subject ? held->subject : ""), "reason",
-                     json_words(reason_of(held)), "request_id", (json_int_t)held->number, "self_link",
-                     json_link(call, "lists/%s/held/%" G_GINT64_FORMAT, list, held->number), "sender",
+                     json_words(reason_of(held)), "request_id", (json_int_t)held->list_number, "self_link",
+                     json_link(call, "lists/%s/held/%" G_GINT64_FORMAT, list, held->list_number), "sender",
                      json_words(held->sender ? held->sender : ""), "subject", json_words(subject));
 }
 
@@ -97,15 +97,14 @@ static Held *find(Call *call, Store *store)
     if (!list)
         return NULL;
     Held *held = g_ascii_string_to_signed(call->args[1], 10, 1, G_MAXINT64, &number, NULL)
-                     ? held_find(store, number, &error)
+                     ? held_find_in_list(store, list->list_id, number, &error)
                      : NULL;
-    if (held && strcmp(held->list_id, list->list_id) == 0)
+    if (held)
         return held;
     if (error)
         rest_fail(call, error);
     else
         answer_refusal(call, 404, "No post %s is held on this list", call->args[1]);
-    held_free(held);
     return NULL;
 }
 

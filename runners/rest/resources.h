@@ -22,6 +22,11 @@ extern const RestRoute rest_archivers[];
 extern const RestRoute rest_digests[];
 extern const RestRoute rest_queues[];
 extern const RestRoute rest_others[];
+extern const RestRoute rest_operations[];
+extern const RestRoute rest_openapi[];
+
+/* operations.c: /metrics, which stands outside of the versions */
+void get_metrics(Call *call);
 
 /* lists.c */
 json_t *list_json(Call *call, Store *store, const List *list, GError **error);

@@ -7,8 +7,10 @@
 
 #include "base/fail.h"
 #include "base/log.h"
+#include "lists/token.h"
 #include "lists/work.h"
 #include "runners/http_guard.h"
+#include "runners/rest/resources.h"
 
 #define SECTION "rest"
 
@@ -153,8 +155,10 @@ static void dispatch(Call *call, const char *path)
     known = g_uri_unescape_string(trimmed, NULL);
     call->path = known && g_utf8_validate(known, -1, NULL) ? g_steal_pointer(&known) : g_strdup(trimmed);
     const RestRoute *route = rest_route(call, strcmp(verb, "HEAD") == 0 ? "GET" : verb, trimmed, &allow);
-    if (route && form_read(call)) {
+    if (route && form_read(call) && token_allows(call, route)) {
         route->function(call);
+    } else if (call->answered) {
+        return;
     } else if (!allow) {
         answer_refusal(call, 404, "There is nothing at this path");
     } else if (strcmp(verb, "OPTIONS") == 0) {
@@ -165,10 +169,29 @@ static void dispatch(Call *call, const char *path)
     }
 }
 
+static GuardVerdict judge_token(const Door *door, Call *call, const char *text)
+{
+    g_autoptr(GError) error = NULL;
+    const char *peer = http_peer(call->http);
+    if (http_guard_full(door->guard, peer))
+        return GUARD_TOO_MANY;
+    Store *store = rest_store(call);
+    call->token = store ? token_check(store, text, g_get_real_time(), &error) : NULL;
+    if (call->token)
+        return GUARD_IN;
+    if (error && !g_error_matches(error, FAIL, FAIL_MISSING))
+        rest_fail(call, g_steal_pointer(&error));
+    else if (error)
+        http_guard_failed(door->guard, peer, error->message);
+    return GUARD_UNKNOWN;
+}
+
 static bool let_in(const Door *door, Call *call)
 {
-    switch (http_guard_judge(door->guard, http_header(call->http, "Authorization"), http_peer(call->http),
-                             &call->user)) {
+    const char *credentials = http_header(call->http, "Authorization");
+    g_autofree char *token = http_guard_token(credentials, TOKEN_PREFIX);
+    switch (token ? judge_token(door, call, token)
+                  : http_guard_judge(door->guard, credentials, http_peer(call->http), &call->user)) {
     case GUARD_IN:
         return true;
     case GUARD_TOO_MANY:
@@ -176,6 +199,8 @@ static bool let_in(const Door *door, Call *call)
         answer_refusal(call, 429, "Too many wrong passwords came from this address; try again in a minute");
         return false;
     default:
+        if (call->answered)
+            return false;
         http_set_header(call->http, "WWW-Authenticate", "Basic realm=\"mailman3-rest\",charset=\"utf-8\"");
         answer_refusal(call, 401, "User is not authorized for the REST API");
         return false;
@@ -189,10 +214,12 @@ static void handle(Http *http, HttpCall *message)
     Call call = {.rest = &door->rest, .http = message};
     bool versioned = take_version(&call, &path);
     call.root = root_for(&call);
+    leave_lost_store(&door->rest);
     if (let_in(door, &call)) {
-        leave_lost_store(&door->rest);
         if (versioned)
             dispatch(&call, path);
+        else if (strcmp(path, "/metrics") == 0)
+            get_metrics(&call);
         else
             answer_refusal(&call, 404, "There is nothing at this path; paths begin with /3.1/ or /3.0/");
         if (!call.answered) {
@@ -200,6 +227,7 @@ static void handle(Http *http, HttpCall *message)
             answer_refusal(&call, 500, "The server made no answer");
         }
     }
+    token_free(call.token);
     form_clear(&call.form);
     for (unsigned i = 0; i < REST_ARGS; i++)
         g_free(call.args[i]);

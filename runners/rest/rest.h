@@ -15,6 +15,7 @@
 #include "lists/work.h"
 #include "runners/http.h"
 #include "store/store.h"
+#include "store/token.h"
 #include "switchboard/meta.h"
 #include "switchboard/spool.h"
 
@@ -37,7 +38,8 @@ typedef struct Form {
 typedef struct Call {
     Rest *rest;
     HttpCall *http;
-    const char *user;      /* who it is by, of the password file */
+    const char *user;      /* who it is by, of the password file; NULL: of a token */
+    Token *token;          /* NULL: who gave a password may do everything */
     bool old;              /* version 3.0, in which ids are decimal numbers */
     char *root;            /* "http://localhost:8001/3.1/" */
     char *path;            /* below root, decoded as a whole for messages */
@@ -70,6 +72,11 @@ void rest_finish(Call *call, Work *work, bool done, GError **error);
 List *rest_list(Call *call, unsigned index);
 /* The answer to a failure that is no fault of ours: what exists not, is wrong, or is there already. */
 void rest_fail(Call *call, GError *error); /* takes error */
+
+/* ---- scope.c ---- */
+
+/* May the call's token do this? False: 403 was answered. */
+bool token_allows(Call *call, const RestRoute *route);
 
 /* ---- form.c ---- */
 
@@ -116,6 +123,8 @@ void answer_json(Call *call, int status, json_t *object);
 /* 201 with the Location of a path below root, or with a whole one. */
 void answer_created(Call *call, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void answer_empty(Call *call, int status);
+/* 200 with a text of this media type. */
+void answer_text(Call *call, const char *type, const char *text);
 /* The error of this status: title, and a description that says what is wrong. */
 void answer_refusal(Call *call, int status, const char *format, ...) G_GNUC_PRINTF(3, 4);
 /* A collection: entries (taken; an array of objects, which get their http_etag), their number without paging, and where

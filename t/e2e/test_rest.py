@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """The REST interface: who may use it, what it refuses, and each resource once."""
+import json
+import re
 import socket
 import time
 
+import jsonschema
 import pytest
 
 from support import rest
@@ -38,6 +41,13 @@ def ant(api):
     assert api.call("POST", "domains", mail_host="example.com").status == 201
     assert api.call("POST", "lists", fqdn_listname="ant@example.com").status == 201
     return "lists/ant.example.com"
+
+
+def wait_for(condition, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 # ---- the door ----
@@ -378,10 +388,7 @@ def test_a_post_is_held_and_decided(site, api, ant):
     for action in ("discard", "reject", "accept"):
         made = api.call("POST", "queues/in", list_id="ant.example.com", text=text.replace("rest-1", f"rest-{action}"))
         assert made.status == 201 and made.location.startswith("queues/in/")
-        deadline = time.monotonic() + 20
-        while api.call("GET", f"{ant}/held/count").json["count"] == 0:
-            assert time.monotonic() < deadline, "nothing is held"
-            time.sleep(0.05)
+        wait_for(lambda: api.call("GET", f"{ant}/held/count").json["count"] == 1)
         held, = api.call("GET", f"{ant}/held").json["entries"]
         assert held["subject"] == "hello" and held["sender"] == "stranger@example.net"
         one = f"{ant}/held/{held['request_id']}"
@@ -391,6 +398,24 @@ def test_a_post_is_held_and_decided(site, api, ant):
         assert api.call("POST", one, action=action, comment="because").status == 204
         assert api.call("POST", one, action=action).status == 404, "decided once"
     assert api.call("GET", f"{ant}/held/count").json["count"] == 0
+    nonmembers = [entry["email"] for entry in api.call("GET", f"{ant}/roster/nonmember").json["entries"]]
+    assert nonmembers == ["stranger@example.net"], "known from the first held post on, once"
+
+
+def test_held_posts_are_counted_in_each_list(api, ant):
+    assert api.call("POST", "lists", fqdn_listname="bee@example.com").status == 201
+    text = "From: stranger@example.net\nTo: bee@example.com\nSubject: hello\nMessage-ID: <bee-1@x>\n\nText.\n"
+    assert api.call("POST", "queues/in", list_id="bee.example.com", text=text).status == 201
+    bee = "lists/bee.example.com/held"
+    wait_for(lambda: api.call("GET", f"{bee}/count").json["count"] == 1)
+    assert api.call("GET", f"{bee}/1").json["request_id"] == 1
+    number = api.call("GET", "listrunner/held").json["entries"][0]["number"]
+    assert number > 1, "people know it by another, which no list has twice"
+    assert api.call("POST", "listrunner/held", {"action": "discard", "number": [number, number + 7]}).status == 404
+    assert api.call("GET", f"{bee}/count").json["count"] == 1, "all or none"
+    assert api.call("POST", "listrunner/held", action="discard", number=str(number)).status == 204
+    assert api.call("GET", f"{bee}/1").status == 404
+    assert api.call("DELETE", "lists/bee.example.com").status == 204
 
 
 def test_queues(api, ant):
@@ -441,6 +466,148 @@ def test_what_is_only_there_to_be_asked(api):
     assert api.call("GET", "system/configuration/webservice").json["admin_pass"] == ""
     assert api.call("GET", "plugins").json["total_size"] == 0
     assert len(api.call("GET", "system/chains").json["chains"]) == 9
+
+
+# ---- Listrunner's own ----
+
+def bearer(site, *options):
+    """Who uses a token that was made with these options."""
+    api = Rest(site)
+    token = site.cli("token", "create", *options).strip()
+    api.headers = {"Authorization": f"Bearer {token}"}
+    return api
+
+
+def test_tokens(site, api, ant):
+    assert bearer(site).call("GET", "users").status == 200
+    reads = bearer(site, "--read-only", "--name", "reads")
+    assert reads.call("GET", "lists").status == 200 and reads.call("HEAD", "lists").status == 200
+    assert reads.call("PATCH", f"{ant}/config", description="x").status == 403
+    api.call("POST", "domains", mail_host="other.example")
+    api.call("POST", "lists", fqdn_listname="cat@other.example")
+    own = bearer(site, "--list", "ant@example.com")
+    for verb, path, parameters, status in [
+            ("GET", ant, {}, 200), ("PATCH", f"{ant}/config", {"description": "by token"}, 204),
+            ("GET", "lists/ant@example.com/roster/member", {}, 200), ("GET", "system/versions", {}, 200),
+            ("GET", "members/find?list_id=ant.example.com", {}, 200), ("GET", "members/find?role=member", {}, 403),
+            ("GET", "lists/cat.other.example", {}, 403), ("GET", "lists/nope.example.com", {}, 403),
+            ("GET", "lists", {}, 403), ("GET", "users", {}, 403), ("GET", "domains/example.com", {}, 403),
+            ("GET", "system/configuration", {}, 403), ("GET", "listrunner/queues", {}, 403), ("GET", "queues", {}, 403),
+            ("POST", "members", {"list_id": "cat.other.example", "subscriber": "x@example.com"}, 403),
+            ("POST", "lists", {"fqdn_listname": "new@example.com"}, 403)]:
+        assert own.call(verb, path, **parameters).status == status, (verb, path)
+    domain = bearer(site, "--domain", "other.example", "--verbs", "get,post")
+    assert domain.call("GET", "lists/cat@other.example/config").status == 200
+    assert domain.call("POST", "lists", fqdn_listname="dog@other.example").status == 201
+    assert domain.call("DELETE", "lists/dog@other.example").status == 403
+    assert domain.call("GET", ant).status == 403
+    password = Rest(site, "anybody", own.headers["Authorization"].split()[1])
+    assert password.call("GET", ant).status == 200, "as a password, for clients that know no tokens"
+    shown = site.cli("token", "ls")
+    assert "reads" in shown and "ant.example.com" in shown
+    secret = own.headers["Authorization"].split("_")[-1]
+    assert secret not in shown and secret not in site.cli("token", "ls", "--json")
+    ident = own.headers["Authorization"].split("_")[1]
+    site.cli("token", "revoke", ident)
+    assert own.call("GET", ant).status == 401 and site.run("token", "revoke", ident).returncode == 66
+    short = bearer(site, "--expires", "1s")
+    wait_for(lambda: short.call("GET", "lists").status == 401, 5)
+    for wrong in (("--verbs", "steal"), ("--expires", "soon"), ("--metrics", "--read-only")):
+        assert site.run("token", "create", *wrong).returncode == 64
+    assert site.run("token", "create", "--list", "nope@example.com").returncode == 66
+
+
+def test_metrics(site, api):
+    metrics = bearer(site, "--metrics")
+    answer = metrics.raw("GET", "/metrics")
+    assert answer.status == 200 and answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+    assert "listrunner_held_posts" in answer.text and 'runner="rest"' in answer.text
+    assert metrics.call("GET", "lists").status == 403 and api.raw("GET", "/metrics").status == 200
+    assert bearer(site, "--domain", "example.com").raw("GET", "/metrics").status == 403
+
+
+def test_operations(site, api, ant):
+    status = api.call("GET", "listrunner/status").json
+    assert "rest" in [group["runner"] for group in status["runners"]] and "config" not in status
+    depths = {entry["name"]: entry["entries"] for entry in api.call("GET", "listrunner/queues").json["entries"]}
+    assert {"in", "out"} <= set(depths)
+    suspended = api.call("POST", "listrunner/destinations/relay", action="suspend")
+    assert suspended.status == 200, suspended
+    states = {entry["name"]: entry["state"] for entry in api.call("GET", "listrunner/destinations").json["entries"]}
+    assert states["relay"] == "suspended"
+    assert api.call("POST", "listrunner/destinations/relay", action="resume").status == 200
+    assert api.call("POST", "listrunner/destinations/relay", action="rate").status == 400
+    assert api.call("POST", "queues/shunt", list_id="ant.example.com", text="Subject: x\n\ny\n").status == 201
+    entry, = api.call("GET", "listrunner/shunt").json["entries"]
+    assert entry["list_id"] == "ant.example.com"
+    assert api.call("POST", "listrunner/shunt", action="delete").status == 400
+    done = api.call("POST", "listrunner/shunt", action="delete", entry=entry["entry"]).json
+    assert (done["done"], done["left"]) == (1, 0)
+    assert api.call("GET", "listrunner/shunt").json["total_size"] == 0
+    assert api.call("GET", "listrunner/bounces?list_id=ant.example.com").json["total_size"] == 0
+
+
+# What OpenAPI 3.1 asks of the parts that we use; Debian has no validator of the whole.
+TEXT = {"type": "string", "minLength": 1}
+CONTENT = {"type": "object", "minProperties": 1, "additionalProperties": {
+    "type": "object", "required": ["schema"], "additionalProperties": False,
+    "properties": {"schema": {"type": "object"}}}}
+OPERATION = {
+    "type": "object", "required": ["operationId", "responses", "parameters"], "additionalProperties": False,
+    "properties": {
+        "operationId": TEXT, "summary": TEXT, "tags": {"type": "array", "items": TEXT},
+        "parameters": {"type": "array", "items": {
+            "type": "object", "required": ["name", "in", "required", "schema"], "additionalProperties": False,
+            "properties": {"name": TEXT, "in": {"const": "path"}, "required": {"const": True},
+                           "schema": {"type": "object"}}}},
+        "requestBody": {"type": "object", "required": ["content"], "additionalProperties": False,
+                        "properties": {"content": CONTENT, "required": {"type": "boolean"}}},
+        "responses": {"type": "object", "minProperties": 1, "additionalProperties": False, "patternProperties": {
+            "^([1-5](XX|[0-9][0-9])|default)$": {
+                "type": "object", "required": ["description"], "additionalProperties": False,
+                "properties": {"description": TEXT, "content": CONTENT}}}}}}
+OPENAPI = {
+    "type": "object", "required": ["openapi", "info", "paths"], "additionalProperties": False,
+    "properties": {
+        "openapi": {"pattern": r"^3\.1\.\d+$"},
+        "info": {"type": "object", "required": ["title", "version"], "additionalProperties": False,
+                 "properties": {"title": TEXT, "version": TEXT, "description": TEXT}},
+        "servers": {"type": "array", "items": {"type": "object", "required": ["url"]}},
+        "security": {"type": "array", "items": {"type": "object", "additionalProperties": {"type": "array"}}},
+        "components": {"type": "object", "additionalProperties": False, "properties": {
+            "schemas": {"type": "object"}, "securitySchemes": {"type": "object", "additionalProperties": {
+                "type": "object", "required": ["type", "scheme"]}}}},
+        "paths": {"type": "object", "additionalProperties": False, "patternProperties": {"^/": {
+            "type": "object", "additionalProperties": False, "patternProperties": {
+                "^(get|put|post|delete|patch)$": OPERATION}}}}}}
+
+
+def test_description(api):
+    """The description of the interface is an OpenAPI document, and says what is there."""
+    document = api.call("GET", "listrunner/openapi").json
+    assert document["openapi"] == "3.1.0"
+    operations = [(path, verb) for path, item in document["paths"].items() for verb in item]
+    assert len(operations) > 150 and ("/lists/{list}/held/{id}", "post") in operations
+    names = [item[verb]["operationId"] for item in document["paths"].values() for verb in item]
+    assert len(set(names)) == len(names)
+    for path, verb in operations:
+        operation = document["paths"][path][verb]
+        in_path = [parameter["name"] for parameter in operation["parameters"]]
+        assert in_path == re.findall(r"{([a-z_]+)\*?}", path)
+    jsonschema.Draft202012Validator(OPENAPI).validate(document)
+    for reference in re.findall(r'"\$ref": "#/components/schemas/(\w+)"', json.dumps(document)):
+        assert reference in document["components"]["schemas"]
+
+
+def test_own_errors_of_the_http_library_are_json(api):
+    for text in (b"NONSENSE\r\n\r\n", b"BREW /3.1/lists HTTP/1.1\r\nHost: x\r\n\r\n"):
+        with socket.create_connection(api.place, timeout=5) as client:
+            client.sendall(text)
+            client.shutdown(socket.SHUT_WR)
+            answer = b"".join(iter(lambda: client.recv(65536), b""))
+        assert b"<HTML" not in answer.upper() and (b"" == answer or b'{"title": "' in answer), answer
+    big = api.raw("POST", "/3.1/domains", b"a" * 200000, {"Content-Type": "application/json"})
+    assert big.status == 413 and big.json["title"] == "413 Payload Too Large"
 
 
 def test_guessing_is_slowed_down(site, api):

@@ -54,7 +54,7 @@ HOMES = {
     r"ini\.h": ["base/config_read.c"],
     r"sqlite3\.h": ["store/store_sqlite.c"],
     r"libpq.*": ["store/store_pgsql.c"],
-    r"jansson\.h": ["mail/", "switchboard/", "lists/", "runners/", "cli/", "master/"],
+    r"jansson\.h": ["base/control_ask", "mail/", "switchboard/", "lists/", "runners/", "cli/", "master/"],
     r"event2/.*": ["net/", "master/", "runners/"],
     r"openssl/(ssl|err)\.h": ["net/"],
     r"ares.*": ["net/"],

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* /listrunner and /metrics: what the processes do, what waits, and the operator's orders about it. Not Mailman's. */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/contract.h"
+#include "base/control.h"
+#include "base/control_ask.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "lists/figures.h"
+#include "lists/held_post.h"
+#include "runners/rest/resources.h"
+#include "store/bounce.h"
+#include "switchboard/fault.h"
+#include "switchboard/operate.h"
+
+#define ANSWER_SECONDS 6 /* the master waits 5 for others */
+#define SHUNT "shunt"
+#define BULK_MAX 1000 /* decisions in one call */
+
+/* ---- asking processes ---- */
+
+/* The reply of the process behind a control socket; NULL: *error is set. Takes request. */
+static json_t *ask(const Call *call, const char *socket, json_t *request, GError **error)
+{
+    const char *directory = config_string(call->rest->config, "master", "runtime_directory");
+    int fd = control_connect(directory, socket, ANSWER_SECONDS, error);
+    if (fd < 0) {
+        json_decref(request);
+        return NULL;
+    }
+    json_t *reply = control_exchange(fd, request, error);
+    close(fd);
+    return reply;
+}
+
+static json_t *ask_master(const Call *call, const char *verb, GError **error)
+{
+    return ask(call, CONTROL_SOCKET, json_pack("{ss}", "verb", verb), error);
+}
+
+void get_metrics(Call *call)
+{
+    g_autoptr(GError) error = NULL;
+    const Token *token = call->token;
+    if (token && !token->metrics && (*token->lists || *token->domains)) {
+        answer_refusal(call, 403, "The token %s is for other lists or domains than this", token->id);
+        return;
+    }
+    Store *store = rest_store(call);
+    if (!store)
+        return;
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_autoptr(json_t) reply = ask_master(call, "metrics", &error);
+    const char *figures = json_string_value(json_object_get(reply, "metrics"));
+    if (!figures || !figures_of_store(store, call->rest->site.hostname, g_string_append(text, figures), &error)) {
+        rest_fail(call, error ? g_steal_pointer(&error) : NULL);
+        return;
+    }
+    answer_text(call, "text/plain; version=0.0.4; charset=utf-8", text->str);
+}
+
+static void get_status(Call *call)
+{
+    GError *error = NULL;
+    int64_t held, held_since, asked, asked_since;
+    Store *store = form_expect(call, "", "") ? rest_store(call) : NULL;
+    json_t *status = store ? ask_master(call, "status", &error) : NULL;
+    if (!store)
+        return;
+    if (!status || !held_count(store, &held, &held_since, &error) ||
+        !pending_count(store, clock_now(), &asked, &asked_since, &error)) {
+        json_decref(status);
+        rest_fail(call, error);
+        return;
+    }
+    json_object_del(status, "ok");
+    json_object_del(status, "config"); /* a path */
+    json_object_set_new(status, "held", json_pack("{sI so}", "count", (json_int_t)held, "since",
+                                                  held ? json_time(held_since) : json_null()));
+    json_object_set_new(status, "requests", json_pack("{sI so}", "count", (json_int_t)asked, "since",
+                                                      asked ? json_time(asked_since) : json_null()));
+    answer_json(call, 200, status);
+}
+
+/* ---- queues ---- */
+
+typedef struct Depth {
+    int64_t entries, oldest; /* oldest: due time of the first */
+} Depth;
+
+static void count_file(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    Depth *depth = data;
+    if (g_str_has_suffix(rest, ".tmp"))
+        return;
+    depth->entries++;
+    if (depth->oldest == 0 || name->due < depth->oldest)
+        depth->oldest = name->due;
+}
+
+static void get_queues(Call *call)
+{
+    GError *error = NULL;
+    Spool *spool = call->rest->spool;
+    if (!form_expect(call, "", ""))
+        return;
+    g_auto(GStrv) names = spool_queue_names(spool, &error);
+    json_t *entries = json_array();
+    int64_t now = clock_now();
+    for (char **name = names; name && *name && !error; name++) {
+        Depth depth = {0};
+        Queue *queue = spool_queue(spool, *name, &error);
+        if (queue && queue_visit(queue, count_file, &depth, &error))
+            json_array_append_new(entries, json_pack("{ss sI so sf}", "name", *name, "entries",
+                                                     (json_int_t)depth.entries, "oldest",
+                                                     depth.entries ? json_time(depth.oldest) : json_null(), "age",
+                                                     depth.entries ? (double)MAX(now - depth.oldest, 0) / CLOCK_SECOND
+                                                                   : 0.0));
+    }
+    int64_t total = (int64_t)json_array_size(entries);
+    if (!error) {
+        answer_collection(call, entries, total, 0);
+        return;
+    }
+    json_decref(entries);
+    rest_fail(call, error);
+}
+
+/* ---- destinations ---- */
+
+/* What all instances of out say to the request, which is taken; NULL: it was answered. */
+static json_t *ask_out(Call *call, json_t *request)
+{
+    GError *error = NULL;
+    size_t index;
+    json_t *group, *destination, *all = json_array();
+    json_int_t instances = 0;
+    g_autoptr(json_t) own = request, status = ask_master(call, "status", &error);
+    json_array_foreach(json_object_get(status, "runners"), index, group)
+        if (g_strcmp0(json_string_value(json_object_get(group, "runner")), "out") == 0)
+            instances = json_integer_value(json_object_get(group, "instances"));
+    for (json_int_t at = 0; !error && at < instances; at++) {
+        g_autofree char *socket = g_strdup_printf("out-%d.sock", (int)at);
+        g_autoptr(json_t) reply = ask(call, socket, json_incref(own), &error);
+        json_array_foreach(json_object_get(reply, "destinations"), index, destination) {
+            json_object_set_new(destination, "instance", json_integer(at));
+            json_array_append(all, destination);
+        }
+    }
+    if (!error)
+        return all;
+    json_decref(all);
+    rest_fail(call, error);
+    return NULL;
+}
+
+static void get_destinations(Call *call)
+{
+    Paging paging;
+    if (!form_expect(call, "", "count page") || !form_paging(call, &paging))
+        return;
+    g_autoptr(json_t) all = ask_out(call, json_pack("{ss}", "verb", "destinations"));
+    if (!all)
+        return;
+    json_t *page = json_array();
+    for (int64_t at = paging.start; at < (int64_t)json_array_size(all) && at - paging.start < paging.count; at++)
+        json_array_append(page, json_array_get(all, (size_t)at));
+    answer_collection(call, page, (int64_t)json_array_size(all), paging.start);
+}
+
+static void post_destination(Call *call)
+{
+    int action = 0;
+    const char *rate = form_text(call, "rate");
+    static const char *const verbs[] = {"suspend", "resume", "rate"};
+    if (!form_expect(call, "action", "rate") || !form_choice(call, "action", "suspend, resume, rate", &action))
+        return;
+    if ((action == 2) != (rate != NULL)) {
+        form_refuse(call, "rate", "it goes with the action rate, and with no other");
+        return;
+    }
+    json_t *request = json_pack("{ss ss}", "verb", verbs[action], "name", call->args[0]);
+    if (rate)
+        json_object_set_new(request, "rate", json_words(rate));
+    json_t *all = ask_out(call, request);
+    if (all)
+        answer_collection(call, all, (int64_t)json_array_size(all), 0);
+}
+
+/* ---- what was set aside ---- */
+
+static void note_ready(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
+{
+    if (g_strcmp0(rest, ".msg") == 0 || g_strcmp0(rest, ".psv") == 0)
+        g_ptr_array_add(data, g_strdup(file));
+}
+
+static int by_text(gconstpointer one, gconstpointer other)
+{
+    return strcmp(*(const char *const *)one, *(const char *const *)other);
+}
+
+/* The files of the queue shunt that wait for somebody, in order; NULL: error is set. */
+static GPtrArray *shunted(Call *call, Queue **queue, GError **error)
+{
+    g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
+    *queue = spool_queue(call->rest->spool, SHUNT, error);
+    if (!*queue || !queue_visit(*queue, note_ready, files, error))
+        return NULL;
+    g_ptr_array_sort(files, by_text);
+    return g_steal_pointer(&files);
+}
+
+static json_t *shunted_json(Queue *queue, const char *file)
+{
+    g_autoptr(GError) why = NULL;
+    g_autoptr(Entry) entry = entry_open_read(queue, file, &why);
+    json_t *object = json_pack("{so}", "entry", json_sprintf("%.*s", NAME_LENGTH, file));
+    const json_t *fault = entry ? json_object_get(entry_meta(entry), META_FAULT) : NULL;
+    json_object_set_new(object, "reason", json_words(entry ? meta_string(fault, "reason", "") : "It is damaged"));
+    if (!entry)
+        return object;
+    json_object_set_new(object, "from", json_words(meta_string(fault, "queue", "")));
+    json_object_set_new(object, "set_aside", json_time(meta_integer(fault, "time", 0)));
+    json_object_set_new(object, "times", json_integer(meta_integer(fault, "times", 1)));
+    json_object_set_new(object, "list_id", json_words(entry_list(entry)));
+    json_object_set_new(object, "trace", json_words(entry_trace(entry)));
+    json_object_set_new(object, "size", json_integer((json_int_t)entry_message_length(entry)));
+    return object;
+}
+
+static void get_shunt(Call *call)
+{
+    Paging paging;
+    Queue *queue;
+    GError *error = NULL;
+    if (!form_expect(call, "", "count page") || !form_paging(call, &paging))
+        return;
+    g_autoptr(GPtrArray) files = shunted(call, &queue, &error);
+    if (!files) {
+        rest_fail(call, error);
+        return;
+    }
+    json_t *entries = json_array();
+    for (int64_t at = paging.start; at < files->len && at - paging.start < paging.count; at++)
+        json_array_append_new(entries, shunted_json(queue, files->pdata[at]));
+    answer_collection(call, entries, files->len, paging.start);
+}
+
+static void on_moved(void *data, void *token, const GError *error)
+{
+    if (!error)
+        ++*(json_int_t *)data;
+}
+
+/* Puts one entry back to where it was. */
+static bool retry_one(Operate *operate, Queue *queue, const char *file, const EntryName *name, GError **error)
+{
+    g_autoptr(Entry) entry = operate_claim(operate, queue, name, g_str_has_suffix(file, ".psv"), error);
+    Draft *draft = entry ? operate_draft_retry(entry, NULL, error) : NULL;
+    if (entry && !draft) {
+        operate_put_back(operate, g_steal_pointer(&entry), NULL);
+        return false;
+    }
+    if (entry && !operate_move(operate, g_steal_pointer(&entry), draft, NULL, error))
+        log_fatal(CHILD_EXIT_LATER, "an entry of shunt was to be put back by REST: %s", (*error)->message);
+    return draft != NULL;
+}
+
+static bool delete_one(Operate *operate, Queue *queue, const char *file, EntryName *name, json_int_t *done,
+                       GError **error)
+{
+    bool gone = g_str_has_suffix(file, ".psv") ? operate_delete_preserved(operate, queue, name, error)
+                                               : operate_delete(operate, queue, name, error);
+    *done += gone;
+    return gone;
+}
+
+static bool is_wanted(char *const *wanted, const char *file)
+{
+    g_autofree char *name = g_strndup(file, NAME_LENGTH);
+    return g_strv_contains((const char *const *)wanted, name);
+}
+
+static void post_shunt(Call *call)
+{
+    Queue *queue;
+    GError *error = NULL;
+    int action = 0;
+    bool all = false;
+    json_int_t done = 0, left = 0;
+    if (!form_expect(call, "action", "entry all") || !form_choice(call, "action", "retry, delete", &action) ||
+        !form_bool(call, "all", &all))
+        return;
+    g_auto(GStrv) wanted = form_words(call, "entry");
+    if (all == (*wanted != NULL)) {
+        answer_refusal(call, 400, "Name entries, or say all=yes");
+        return;
+    }
+    g_autoptr(GPtrArray) files = shunted(call, &queue, &error);
+    g_autoptr(Operate) operate = files ? operate_open(call->rest->spool, false, on_moved, &done, &error) : NULL;
+    if (!operate) {
+        rest_fail(call, error);
+        return;
+    }
+    for (guint at = 0; at < files->len; at++) {
+        EntryName name;
+        g_autoptr(GError) refused = NULL;
+        const char *file = files->pdata[at];
+        if ((!all && !is_wanted(wanted, file)) || !name_parse(file, &name, NULL))
+            continue;
+        left += action == 0 ? !retry_one(operate, queue, file, &name, &refused)
+                            : !delete_one(operate, queue, file, &name, &done, &refused);
+    }
+    if (!operate_end(operate, &error))
+        log_fatal(CHILD_EXIT_LATER, "entries of shunt were to be put back or deleted by REST: %s", error->message);
+    answer_json(call, 200, json_pack("{sI sI}", "done", done, "left", left));
+}
+
+/* ---- held posts of all lists ---- */
+
+static bool add_held(const Held *held, void *data)
+{
+    json_array_append_new(data, json_pack("{sI so sI so so so so sI}", "number", (json_int_t)held->number, "list_id",
+                                          json_words(held->list_id), "request_id", (json_int_t)held->list_number,
+                                          "sender", json_words(held->sender ? held->sender : ""), "subject",
+                                          json_words(held->subject ? held->subject : ""), "reason",
+                                          json_words(held->reason ? held->reason : ""), "hold_date",
+                                          json_time(held->held_at), "size", (json_int_t)held->size));
+    return json_array_size(data) < BULK_MAX;
+}
+
+static void get_held(Call *call)
+{
+    GError *error = NULL;
+    HeldFilter filter = {.list_id = form_text(call, "list_id"), .sender = form_text(call, "sender")};
+    Store *store = form_expect(call, "", "list_id sender") ? rest_store(call) : NULL;
+    if (!store)
+        return;
+    json_t *entries = json_array();
+    if (held_select(store, &filter, add_held, entries, &error)) {
+        answer_collection(call, entries, (int64_t)json_array_size(entries), 0);
+        return;
+    }
+    json_decref(entries);
+    rest_fail(call, error);
+}
+
+/* All of them, or none. */
+static void post_held(Call *call)
+{
+    static const HeldVerdict verdicts[] = {HELD_ACCEPT, HELD_ALLOW, HELD_REJECT, HELD_DISCARD, HELD_BAN};
+    GError *error = NULL;
+    int action = 0;
+    if (!form_expect(call, "action number", "comment") ||
+        !form_choice(call, "action", "accept, allow, reject, discard, ban", &action))
+        return;
+    g_auto(GStrv) numbers = form_words(call, "number");
+    if (g_strv_length(numbers) > BULK_MAX) {
+        form_refuse(call, "number", "at most %d in one call", BULK_MAX);
+        return;
+    }
+    g_autoptr(Work) work = rest_begin(call);
+    bool done = work != NULL;
+    for (char **text = numbers; done && *text; text++) {
+        int64_t number;
+        bool told;
+        if (!g_ascii_string_to_signed(*text, 10, 1, G_MAXINT64, &number, NULL))
+            done = form_refuse(call, "number", "\"%s\" is no number of a held post", *text);
+        else
+            done = held_post_decide(work, number, verdicts[action],
+                                    form_is_empty(call, "comment") ? NULL : form_text(call, "comment"), &told, &error);
+    }
+    if (work)
+        rest_finish(call, work, done, &error);
+}
+
+/* ---- bounces ---- */
+
+static bool add_day(const BounceDay *day, void *data)
+{
+    json_array_append_new(data, json_pack("{so so so sI sf ss ss ss ss}", "list_id", json_words(day->list_id), "email",
+                                          json_words(day->address), "last_bounce", json_time(day->last_at), "bounces",
+                                          (json_int_t)day->bounces, "weight", (double)day->weight / 100, "class",
+                                          day->class, "status", day->status, "reason", day->reason, "source",
+                                          day->source));
+    return json_array_size(data) < BULK_MAX;
+}
+
+static void get_bounces(Call *call)
+{
+    GError *error = NULL;
+    BounceFilter filter = {.list_id = form_text(call, "list_id"), .address = form_text(call, "email"),
+                           .domain = form_text(call, "domain")};
+    Store *store = form_expect(call, "", "list_id email domain") ? rest_store(call) : NULL;
+    if (!store)
+        return;
+    json_t *entries = json_array();
+    if (bounce_day_each(store, &filter, add_day, entries, &error)) {
+        answer_collection(call, entries, (int64_t)json_array_size(entries), 0);
+        return;
+    }
+    json_decref(entries);
+    rest_fail(call, error);
+}
+
+const RestRoute rest_operations[] = {
+    {"GET", "listrunner/status", get_status, "The master, its runners, and what waits for a person"},
+    {"GET", "listrunner/queues", get_queues, "Queues, with how many entries they hold and how old the oldest is"},
+    {"GET", "listrunner/destinations", get_destinations, "Destinations of outgoing mail, most waiting first"},
+    {"POST", "listrunner/destinations/{name}", post_destination, "Suspend or resume a destination, or set its rate"},
+    {"GET", "listrunner/shunt", get_shunt, "Entries that were set aside, and why"},
+    {"POST", "listrunner/shunt", post_shunt, "Put entries back to where they were, or delete them"},
+    {"GET", "listrunner/held", get_held, "Held posts of all lists, the first thousand"},
+    {"POST", "listrunner/held", post_held, "Decide about held posts, all or none"},
+    {"GET", "listrunner/bounces", get_bounces, "Days on which mail to members bounced, the first thousand"},
+    {NULL, NULL, NULL, NULL},
+};

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "store/token.h"
+
+#include "base/fail.h"
+#include "store/store_internal.h"
+
+#define COLUMNS "id, digest, name, verbs, lists, domains, metrics, made_at, expires_at, used_at"
+
+void token_free(Token *token)
+{
+    if (!token)
+        return;
+    g_free(token->digest);
+    g_free(token->name);
+    g_free(token->verbs);
+    g_free(token->lists);
+    g_free(token->domains);
+    g_free(token);
+}
+
+static Token *read_row(Query *query)
+{
+    Token *token = g_new0(Token, 1);
+    g_strlcpy(token->id, query_text(query, 0), sizeof token->id);
+    token->digest = g_strdup(query_text(query, 1));
+    token->name = g_strdup(query_text(query, 2));
+    token->verbs = g_strdup(query_text(query, 3));
+    token->lists = g_strdup(query_text(query, 4));
+    token->domains = g_strdup(query_text(query, 5));
+    token->metrics = query_integer(query, 6) != 0;
+    token->made_at = query_integer(query, 7);
+    token->expires_at = query_integer(query, 8);
+    token->used_at = query_integer(query, 9);
+    return token;
+}
+
+static bool insert(Store *store, const Token *token, GError **error)
+{
+    int64_t added = 0;
+    return query_run(store, error, &added,
+                     "INSERT INTO token (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
+                     "ON CONFLICT (id) DO NOTHING",
+                     TEXT(token->id), TEXT(token->digest), TEXT(token->name), TEXT(token->verbs), TEXT(token->lists),
+                     TEXT(token->domains), INTEGER(token->metrics), INTEGER(token->made_at),
+                     INTEGER(token->expires_at), INTEGER(token->used_at)) &&
+           (added > 0 || fail(error, FAIL_EXISTS, "there is a token %s already", token->id));
+}
+
+bool token_add(Store *store, const Token *token, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) && write_end(store, &write, insert(store, token, error), error);
+}
+
+Token *token_find(Store *store, const char *id, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error, "SELECT " COLUMNS " FROM token WHERE id = $1", TEXT(id));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_DONE)
+        fail(error, FAIL_MISSING, "there is no token %s", id);
+    return step == STEP_ROW ? read_row(query) : NULL;
+}
+
+static bool was_there(const char *id, int64_t changed, GError **error)
+{
+    return changed > 0 || fail(error, FAIL_MISSING, "there is no token %s", id);
+}
+
+bool token_remove(Store *store, const char *id, GError **error)
+{
+    int64_t changed = 0;
+    Write write;
+    if (!write_begin(store, &write, error))
+        return false;
+    bool done = query_run(store, error, &changed, "DELETE FROM token WHERE id = $1", TEXT(id));
+    return write_end(store, &write, done && was_there(id, changed, error), error);
+}
+
+bool token_set_used(Store *store, const char *id, int64_t now, GError **error)
+{
+    int64_t changed = 0;
+    Write write;
+    if (!write_begin(store, &write, error))
+        return false;
+    bool done = query_run(store, error, &changed, "UPDATE token SET used_at = $2 WHERE id = $1", TEXT(id),
+                          INTEGER(now));
+    return write_end(store, &write, done && was_there(id, changed, error), error);
+}
+
+GPtrArray *token_all(Store *store, GError **error)
+{
+    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func((GDestroyNotify)token_free);
+    g_autoptr(Query) query =
+        query_start(store, error, "SELECT " COLUMNS " FROM token ORDER BY made_at, id", NULL, 0);
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW)
+        g_ptr_array_add(all, read_row(query));
+    return step == STEP_DONE ? g_steal_pointer(&all) : NULL;
+}
