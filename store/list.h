@@ -39,6 +39,7 @@ typedef struct List {
     char *transport;  /* name of [transport.NAME]; empty: the default one */
     int default_member_action, default_nonmember_action; /* Action */
     int archive_policy;                                  /* ArchivePolicy */
+    int archive_rendering_mode;                          /* for HyperKitty: text, markdown */
     int member_roster_visibility;                        /* RosterVisibility */
     int reply_goes_to_list;                              /* ReplyGoesTo */
     int personalize;                                     /* Personalize */

@@ -44,6 +44,8 @@ const ListSetting list_settings[] = {
     SETTING(anonymous_list, SETTING_BOOL, "no", NULL, "Hide who wrote a post."),
     SETTING(archive_policy, SETTING_CHOICE, "public", "never|private|public",
             "Who may read the archive; never: there is none."),
+    SETTING(archive_rendering_mode, SETTING_CHOICE, "text", "text|markdown",
+            "How HyperKitty shows the text of posts; it asks for this over REST."),
     SETTING(archivers, SETTING_WORDS, "", NULL,
             "Names of the archivers that get the posts; empty: all that are configured.", .example = "local"),
     SETTING(autorespond_owner, SETTING_CHOICE, "none", AUTORESPOND,

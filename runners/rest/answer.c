@@ -134,6 +134,11 @@ void answer_json(Call *call, int status, json_t *object)
 
 void answer_collection(Call *call, json_t *entries, int64_t total, int64_t start)
 {
+    answer_collection_at(call, NULL, entries, total, start);
+}
+
+void answer_collection_at(Call *call, const char *path, json_t *entries, int64_t total, int64_t start)
+{
     size_t index;
     json_t *entry, *object = json_object();
     json_array_foreach(entries, index, entry)
@@ -141,6 +146,8 @@ void answer_collection(Call *call, json_t *entries, int64_t total, int64_t start
     if (json_array_size(entries) > 0)
         json_object_set(object, "entries", entries);
     json_decref(entries);
+    if (path)
+        json_object_set_new(object, "self_link", json_link(call, "%s", path));
     json_object_set_new(object, "start", json_integer(start));
     json_object_set_new(object, "total_size", json_integer(total));
     answer_json(call, 200, object);
@@ -170,17 +177,33 @@ void answer_empty(Call *call, int status)
     http_answer(call->http, status, NULL, NULL, 0);
 }
 
+/* title NULL: the status and its name. */
+static void refuse(Call *call, int status, const char *title, char *description)
+{
+    g_autoptr(json_t) object = json_object();
+    if (strlen(description) > DESCRIPTION_MAX)
+        description[DESCRIPTION_MAX] = 0;
+    json_object_set_new(object, "title", title ? json_string(title)
+                                               : json_sprintf("%d %s", status, http_reason(status)));
+    if (*description)
+        json_object_set_new(object, "description", json_words(description));
+    send(call, status, object);
+}
+
 void answer_refusal(Call *call, int status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     g_autofree char *description = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    g_autoptr(json_t) object = json_object();
-    if (strlen(description) > DESCRIPTION_MAX)
-        description[DESCRIPTION_MAX] = 0;
-    json_object_set_new(object, "title", json_sprintf("%d %s", status, http_reason(status)));
-    if (*description)
-        json_object_set_new(object, "description", json_words(description));
-    send(call, status, object);
+    refuse(call, status, NULL, description);
+}
+
+void answer_titled(Call *call, const char *title, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *description = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    refuse(call, 400, title, description);
 }

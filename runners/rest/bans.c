@@ -39,7 +39,7 @@ static const char *list_id_of(const Scope *scope)
 
 static json_t *ban_json(const Call *call, const Scope *scope, const char *email)
 {
-    g_autofree char *name = g_uri_escape_string(email, "@", true);
+    g_autofree char *name = g_uri_escape_string(email, NULL, false);
     json_t *object =
         json_pack("{so so}", "email", json_words(email), "self_link", json_link(call, "%s/%s", scope->base, name));
     if (scope->list)
@@ -92,7 +92,7 @@ static void post(Call *call)
     g_autoptr(Work) work = rest_begin(call);
     if (!work)
         return;
-    g_autofree char *name = g_uri_escape_string(email, "@", true);
+    g_autofree char *name = g_uri_escape_string(email, NULL, false);
     if (ban_impose(work, scope.list, email, &error)) {
         if (rest_commit(call, work))
             answer_created(call, "%s/%s", scope.base, name);

@@ -108,7 +108,7 @@ static bool read_json(Call *call, Form *form, const char *body, size_t length)
     const char *name;
     json_t *value;
     if (!object || !json_is_object(object)) {
-        answer_refusal(call, 400, "The body is no JSON object: %s", object ? "it is of another type" : where.text);
+        answer_titled(call, "Invalid JSON", "The body is no JSON object: %s", object ? "it is of another type" : where.text);
         return false;
     }
     json_object_foreach(object, name, value)
@@ -256,6 +256,15 @@ bool form_choice(Call *call, const char *name, const char *choices, int *value)
     return form_refuse(call, name, "Accepted Values are: %s", choices);
 }
 
+static bool read_place(Call *call, const char *name, int64_t least, int64_t *value)
+{
+    if (g_ascii_string_to_signed(form_text(call, name), 10, least, G_MAXINT64, value, NULL))
+        return true;
+    answer_titled(call, "Invalid parameter", "The \"%s\" parameter is invalid: it is a whole number from %d on", name,
+                  (int)least);
+    return false;
+}
+
 bool form_paging(Call *call, Paging *paging)
 {
     int64_t count = 0, page = 1;
@@ -266,10 +275,8 @@ bool form_paging(Call *call, Paging *paging)
         answer_refusal(call, 400, "count and page belong together: one of them is missing");
         return false;
     }
-    if (!form_integer(call, "count", &count) || !form_integer(call, "page", &page))
+    if (!read_place(call, "count", 0, &count) || !read_place(call, "page", 1, &page))
         return false;
-    if (page < 1)
-        return form_refuse(call, "page", "pages are counted from 1");
     paging->paged = true;
     paging->count = (unsigned)MIN(count, (int64_t)COUNT_MAX);
     if (__builtin_mul_overflow(count, page - 1, &paging->start))

@@ -75,7 +75,7 @@ static void get_all(Call *call)
                 json_array_append_new(entries, queue);
         }
     if (!error) {
-        answer_collection(call, entries, G_N_ELEMENTS(queues) - 1, paging.start);
+        answer_collection_at(call, "queues", entries, G_N_ELEMENTS(queues) - 1, paging.start);
         return;
     }
     json_decref(entries);

@@ -153,6 +153,14 @@ static void dispatch(Call *call, const char *path)
     g_autofree char *allow = NULL, *known = NULL;
     g_autofree char *trimmed = g_str_has_suffix(path, "/") ? g_strndup(path, strlen(path) - 1) : g_strdup(path);
     known = g_uri_unescape_string(trimmed, NULL);
+    if (*trimmed == 0) { /* /3.1 itself */
+        http_set_header(call->http, "Allow", "OPTIONS");
+        if (strcmp(verb, "OPTIONS") == 0)
+            answer_empty(call, 200);
+        else
+            answer_refusal(call, 405, "There is nothing here but what lies below it");
+        return;
+    }
     call->path = known && g_utf8_validate(known, -1, NULL) ? g_steal_pointer(&known) : g_strdup(trimmed);
     const RestRoute *route = rest_route(call, strcmp(verb, "HEAD") == 0 ? "GET" : verb, trimmed, &allow);
     if (route && form_read(call) && token_allows(call, route)) {

@@ -127,9 +127,13 @@ void answer_empty(Call *call, int status);
 void answer_text(Call *call, const char *type, const char *text);
 /* The error of this status: title, and a description that says what is wrong. */
 void answer_refusal(Call *call, int status, const char *format, ...) G_GNUC_PRINTF(3, 4);
+/* 400 with a title of its own. */
+void answer_titled(Call *call, const char *title, const char *format, ...) G_GNUC_PRINTF(3, 4);
 /* A collection: entries (taken; an array of objects, which get their http_etag), their number without paging, and where
  * they begin. */
 void answer_collection(Call *call, json_t *entries, int64_t total, int64_t start);
+/* The same with a self_link of this path. */
+void answer_collection_at(Call *call, const char *path, json_t *entries, int64_t total, int64_t start);
 
 /* Give the object its http_etag. */
 void object_etag(json_t *object);

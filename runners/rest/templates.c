@@ -98,7 +98,7 @@ static void get_all(Call *call)
         if (*text->uri && total++ >= paging.start && json_array_size(entries) < paging.count)
             json_array_append_new(entries, text_json(call, &scope, text));
     }
-    answer_collection(call, entries, total, paging.start);
+    answer_collection_at(call, scope.base, entries, total, paging.start);
 }
 
 static void get_one(Call *call)

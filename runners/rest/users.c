@@ -269,8 +269,8 @@ static void post_preferred(Call *call)
 {
     if (!form_expect(call, "email", "") || !run(call, prefer))
         return;
-    g_autofree char *who = segment(call->args[0]);
-    answer_created(call, "users/%s/preferred_address", who);
+    g_autofree char *lower = g_utf8_strdown(form_text(call, "email"), -1), *name = segment(lower);
+    answer_created(call, "addresses/%s", name);
 }
 
 static bool prefer_none(Call *call, Work *work, const User *user, GError **error)
@@ -288,7 +288,6 @@ const RestRoute rest_users[] = {
     {"GET", "users", get_all, NULL},
     {"POST", "users", post, NULL},
     {"GET", "users/find", find_all, NULL},
-    {"POST", "users/find", find_all, NULL},
     {"GET", "users/{user}", get_one, NULL},
     {"PATCH", "users/{user}", patch, NULL},
     {"PUT", "users/{user}", put, NULL},
