@@ -108,7 +108,8 @@ static bool read_json(Call *call, Form *form, const char *body, size_t length)
     const char *name;
     json_t *value;
     if (!object || !json_is_object(object)) {
-        answer_titled(call, "Invalid JSON", "The body is no JSON object: %s", object ? "it is of another type" : where.text);
+        answer_titled(call, "Invalid JSON", "The body is no JSON object: %s",
+                      object ? "it is of another type" : where.text);
         return false;
     }
     json_object_foreach(object, name, value)
