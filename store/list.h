@@ -38,8 +38,7 @@ typedef struct List {
     char *moderator_password; /* hash (store/password.h); "": none */
     char *transport;  /* name of [transport.NAME]; empty: the default one */
     int default_member_action, default_nonmember_action; /* Action */
-    int archive_policy;                                  /* ArchivePolicy */
-    int archive_rendering_mode;                          /* for HyperKitty: text, markdown */
+    int archive_policy, archive_rendering_mode;          /* ArchivePolicy; text or markdown, for HyperKitty */
     int member_roster_visibility;                        /* RosterVisibility */
     int reply_goes_to_list;                              /* ReplyGoesTo */
     int personalize;                                     /* Personalize */
