@@ -104,8 +104,7 @@ static void test_header_match_decides(Bench *bench, gconstpointer data)
         const char *target;
         Verdict verdict;
     } cases[] = {{NULL, VERDICT_HOLD}, {"hold", VERDICT_HOLD}, {"reject", VERDICT_REJECT},
-                 {"discard", VERDICT_DISCARD}, {"accept", VERDICT_ACCEPT}, {"defer", VERDICT_DISCARD},
-                 {"gone", VERDICT_HOLD}};
+                 {"discard", VERDICT_DISCARD}, {"accept", VERDICT_ACCEPT}, {"defer", VERDICT_DISCARD}};
     bench->list->default_nonmember_action = ACTION_DISCARD;
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
         g_autoptr(GError) error = NULL;

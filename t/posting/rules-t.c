@@ -73,14 +73,14 @@ static void test_header_match(Bench *bench, gconstpointer data)
     g_assert_cmpstr(target_of(bench, "X-Spam: yes\r\n"), ==, NULL);
     add_match(bench, false, "X-Spam", "^yes", "discard");
     add_match(bench, false, "X-Spam", "maybe", NULL);
-    add_match(bench, false, "Subject", "gr\303\274n", "own-chain");
+    add_match(bench, false, "Subject", "gr\303\274n", "reject");
     add_match(bench, false, "X-Broken", "(a+)+$", "discard");
     bench_clear_post(bench);
     g_assert_cmpstr(target_of(bench, "X-Spam: no, yes\r\n"), ==, NULL);
     g_assert_cmpstr(target_of(bench, "X-Spam: YES, sure\r\n"), ==, "discard");
     g_assert_cmpstr(target_of(bench, "x-spam: no\r\nX-SPAM:\r\n yes\r\n"), ==, "discard");
     g_assert_cmpstr(target_of(bench, "X-Spam: perhaps, maybe\r\n"), ==, "hold");
-    g_assert_cmpstr(target_of(bench, "Subject: =?iso-8859-1?q?GR=DCN?=\r\n"), ==, "own-chain");
+    g_assert_cmpstr(target_of(bench, "Subject: =?iso-8859-1?q?GR=DCN?=\r\n"), ==, "reject");
     g_assert_cmpstr(target_of(bench, "X-Broken: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\r\n"), ==, NULL);
     /* The site's rows come first, and "defer" ends the search. */
     add_match(bench, true, "X-Spam", "sure", "hold");
