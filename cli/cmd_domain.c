@@ -6,6 +6,8 @@
 #include "base/fail.h"
 #include "cli/command.h"
 #include "cli/listing.h"
+#include "cli/work_site.h"
+#include "lists/mta_maps.h"
 
 static char *description;
 static gboolean json, names;
@@ -33,6 +35,25 @@ static int run_remove(Site *site, int argc, char **argv, GError **error)
         refusal->code = FAIL_RACE; /* well asked, but it has lists: 1, not 64 */
     g_propagate_error(error, g_steal_pointer(&refusal));
     return TOOL_LATER;
+}
+
+static int run_alias(Site *site, int argc, char **argv, GError **error)
+{
+    const char *alias = argc > 1 ? argv[1] : NULL;
+    WorkPlace place;
+    if (!work_place_open(&place, site, error))
+        return TOOL_LATER;
+    g_autoptr(Work) work = work_new(place.store, &place.site, &place.actor);
+    if (!work_begin(work, error) || !domain_set_alias(place.store, argv[0], alias, error))
+        return TOOL_LATER;
+    mta_maps_ask(work);
+    if (!work_commit(work, place.spool, error))
+        return TOOL_LATER;
+    if (alias)
+        printf("mail to %s reaches the lists of %s\n", alias, argv[0]);
+    else
+        printf("%s has no alias now\n", argv[0]);
+    return TOOL_OK;
 }
 
 static int run_ls(Site *site, int argc, char **argv, GError **error)
@@ -80,12 +101,18 @@ static const Command remove_domain = {
     .run = run_remove,
 };
 
+static const Command alias_verb = {
+    .name = "alias", .arguments = "DOMAIN [ALIAS]", .least = 1, .most = 2, .run = run_alias,
+    .summary = "Let mail to another domain reach the lists of this one",
+    .details = "Without ALIAS the alias that it has is taken away.",
+};
+
 static const Command ls = {
     .name = "ls", .arguments = "", .summary = "Show the domains", .options = ls_options, .run = run_ls,
 };
 
-static const Command *const verbs[] = {&create, &remove_domain, &ls, NULL};
+static const Command *const verbs[] = {&create, &alias_verb, &remove_domain, &ls, NULL};
 
 const Command cmd_domain = {
-    .name = "domain", .arguments = "", .summary = "Create, remove or show mail domains", .verbs = verbs,
+    .name = "domain", .arguments = "", .summary = "Create, alias, remove or show mail domains", .verbs = verbs,
 };

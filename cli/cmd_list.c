@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/listing.h"
+#include "cli/list_change_verbs.h"
 #include "cli/list_remove.h"
 #include "cli/list_settings.h"
 #include "cli/work_site.h"
@@ -100,9 +101,9 @@ static const Command ls = {
     .name = "ls", .arguments = "[DOMAIN]", .summary = "Show the lists", .most = 1, .options = ls_options, .run = run_ls,
 };
 
-static const Command *const verbs[] = {&create, &list_remove_verb, &ls, &list_show,
-                                       &list_get_verb, &list_set_verb,    &list_reset_verb, NULL};
+static const Command *const verbs[] = {&create, &list_rename_verb, &list_copy_verb, &list_remove_verb, &ls, &list_show,
+                                       &list_get_verb, &list_set_verb, &list_reset_verb, NULL};
 
 const Command cmd_list = {
-    .name = "list", .arguments = "", .summary = "Create, remove, show or set up lists", .verbs = verbs,
+    .name = "list", .arguments = "", .summary = "Create, rename, copy, remove, show or set up lists", .verbs = verbs,
 };

@@ -13,9 +13,3 @@
 
 /* The runner looks at the parts of this set again. */
 bool fragment_wake(Spool *spool, const FragmentSet *set, GError **error);
-
-/* For a list that is about to be removed: the entries that are to be stored when it is (of Draft, owned), as many as
- * each slice needs to learn of it; *sets and *parts: what waits for it on this host. */
-GPtrArray *fragment_wake_prepare(Store *store, const char *list_id, const char *host, int64_t *sets, int64_t *parts,
-                                 GError **error);
-bool fragment_wake_store(Spool *spool, const GPtrArray *drafts, GError **error);

@@ -8,27 +8,48 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/fragment_wake.h"
+#include "cli/plain.h"
 #include "cli/progress.h"
+#include "cli/work_site.h"
+#include "lists/archive_place.h"
+#include "lists/list_change.h"
+#include "lists/list_make.h"
 
-/* From so many members on the database has become large by them. */
-#define MANY 10000
+/* More members go some at a time before the list itself, so that others can write meanwhile. */
+#define MANY 100000
 
-static gboolean yes;
+static gboolean yes, archive;
+
+static void add_count(GString *text, int64_t count, const char *one, const char *many)
+{
+    if (count > 0)
+        g_string_append_printf(text, "%s%" PRId64 " %s", text->len ? ", " : "", count, count == 1 ? one : many);
+}
+
+/* "2 members, 1 held post, the archive /var/lib/..."; empty: nothing that anybody would miss. g_free() */
+static char *lost_text(const ListContents *contents, char *const *places)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    add_count(text, contents->members, "member", "members");
+    add_count(text, contents->held, "held post", "held posts");
+    add_count(text, contents->requests, "request", "requests");
+    add_count(text, contents->digest_posts, "post that waits for the digest", "posts that wait for the digest");
+    for (; archive && *places; places++)
+        g_string_append_printf(text, "%sthe archive %s", text->len ? ", " : "", *places);
+    return g_string_free(g_steal_pointer(&text), FALSE);
+}
 
 /* What is lost with the list stays lost, so somebody has to say that it is meant. */
-static bool is_meant(const List *list, int64_t members, int *code, GError **error)
+static bool is_meant(const List *list, const char *lost, int *code, GError **error)
 {
     char answer[16] = "";
-    if (yes || members == 0)
+    if (yes || !*lost)
         return true;
     if (!isatty(STDIN_FILENO)) {
-        *code = command_usage(error, "%s has %" G_GINT64_FORMAT " member%s, who would be gone for good; say --yes",
-                              list->posting_address, members, members == 1 ? "" : "s");
+        *code = command_usage(error, "%s has %s, which would be gone for good; say --yes", list->posting_address, lost);
         return false;
     }
-    fprintf(stderr, "Remove %s with its %" G_GINT64_FORMAT " member%s and its held posts for good? [y/N] ",
-            list->posting_address, members, members == 1 ? "" : "s");
+    fprintf(stderr, "Remove %s with %s for good? [y/N] ", list->posting_address, lost);
     fflush(stderr);
     if (fgets(answer, sizeof answer, stdin) && (g_ascii_strcasecmp(g_strstrip(answer), "y") == 0 ||
                                                 g_ascii_strcasecmp(answer, "yes") == 0))
@@ -38,76 +59,97 @@ static bool is_meant(const List *list, int64_t members, int *code, GError **erro
     return false;
 }
 
-static bool remove_all(Store *store, const List *list, int64_t members, GError **error)
+static bool remove_many(Store *store, const List *list, int64_t members, GError **error)
 {
     Progress progress = {.what = "members removed", .total = (uint64_t)members};
-    int64_t done = 0, removed;
-    bool sound;
-    while ((sound = list_remove_members(store, list->list_id, &removed, error)) && removed > 0) {
+    int64_t done = 0, removed = members > MANY;
+    bool sound = true;
+    while (sound && removed > 0) {
+        sound = list_remove_members(store, list->list_id, &removed, error);
         done += removed;
         progress_show(&progress, (uint64_t)done, (uint64_t)done);
     }
     progress_end(&progress);
-    return sound && list_remove(store, list->list_id, error);
+    return sound;
 }
 
-/* Parts of messages that wait for it: the runner that has them is told when the list is gone. */
-typedef struct Waiting {
-    GPtrArray *drafts;
-    int64_t sets, parts;
-} Waiting;
-
-static bool find_waiting(Site *site, Store *store, const List *list, Waiting *waiting, GError **error)
+static bool remove_archives(const char *name, char *const *places, GError **error)
 {
+    if (!*places)
+        printf("list %s has no archive of its own on this host\n", name);
+    for (; *places; places++) {
+        if (!archive_place_remove(*places, error))
+            return false;
+        printf("archive %s removed\n", *places);
+    }
+    return true;
+}
+
+static bool drop(WorkPlace *place, const List *list, GError **error)
+{
+    g_autoptr(Work) work = work_new(place->store, &place->site, &place->actor);
+    return work_begin(work, error) && list_drop(work, list->list_id, error) && work_commit(work, place->spool, error);
+}
+
+/* The list is gone, but an archive of that List-Id may have been left by a command that was cut short. */
+static int remove_left(Site *site, const char *name, GError *missing, GError **error)
+{
+    g_autofree char *list_id = g_strdelimit(g_ascii_strdown(name, -1), "@", '.');
     const Config *config = site_config(site, error);
-    waiting->drafts = config ? fragment_wake_prepare(store, list->list_id, config_string(config, "site", "hostname"),
-                                                     &waiting->sets, &waiting->parts, error)
-                             : NULL;
-    return waiting->drafts != NULL;
-}
-
-static bool tell_of_waiting(Site *site, const Waiting *waiting, GError **error)
-{
-    if (waiting->sets == 0)
-        return true;
-    printf("%" PRId64 " part%s of %" PRId64 " incomplete message%s for it go to shunt\n", waiting->parts,
-           waiting->parts == 1 ? "" : "s", waiting->sets, waiting->sets == 1 ? "" : "s");
-    Spool *spool = site_spool(site, error);
-    return spool && fragment_wake_store(spool, waiting->drafts, error);
+    g_auto(GStrv) places = config && archive ? archive_places(config, list_id) : NULL;
+    if (!places || !*places || !yes) {
+        g_propagate_error(error, missing);
+        return TOOL_LATER;
+    }
+    g_error_free(missing);
+    return remove_archives(name, places, error) ? TOOL_OK : TOOL_LATER;
 }
 
 static int run_remove(Site *site, int argc, char **argv, GError **error)
 {
-    int64_t members = 0;
     int code = TOOL_LATER;
-    Store *store = site_store(site, false, error);
-    g_autoptr(List) list = store ? list_find(store, argv[0], error) : NULL;
-    Waiting waiting = {0};
-    if (!list || !member_count(store, list->list_id, ROLE_MEMBER, &members, error) ||
-        !is_meant(list, members, &code, error) || !find_waiting(site, store, list, &waiting, error))
+    WorkPlace place;
+    ListContents contents;
+    GError *missing = NULL;
+    if (!work_place_open(&place, site, error))
+        return TOOL_LATER;
+    g_autoptr(List) list = list_find(place.store, argv[0], &missing);
+    if (!list)
+        return remove_left(site, argv[0], missing, error);
+    g_auto(GStrv) places = archive_places(site_config(site, error), list->list_id);
+    if (!list_contents(place.store, list, place.site.hostname, &contents, error))
+        return TOOL_LATER;
+    g_autofree char *lost = lost_text(&contents, places);
+    if (!is_meant(list, lost, &code, error))
         return code;
-    g_autoptr(GPtrArray) drafts = waiting.drafts;
-    if (!remove_all(store, list, members, error))
+    if (!remove_many(place.store, list, contents.members, error) || !drop(&place, list, error))
         return TOOL_LATER;
-    printf("list %s removed\n", list->posting_address);
-    if (!tell_of_waiting(site, &waiting, error))
+    printf("list %s removed%s%s\n", list->posting_address, *lost ? ", with " : "", lost);
+    if (contents.sets > 0)
+        printf("%" PRId64 " part%s of %" PRId64 " incomplete message%s for it go to shunt\n", contents.parts,
+               contents.parts == 1 ? "" : "s", contents.sets, contents.sets == 1 ? "" : "s");
+    if (archive && !remove_archives(list->posting_address, places, error))
         return TOOL_LATER;
-    if (members >= MANY)
+    for (char **kept = places; !archive && *kept; kept++)
+        printf("its archive %s stays; list remove --archive --yes %s removes it\n", *kept, list->posting_address);
+    if (contents.members >= MANY / 10)
         puts("The file of the database stays as large as it is, and what is written next takes the room; "
              "\"listrunner store compact\" makes it smaller.");
     return TOOL_OK;
 }
 
 static const GOptionEntry options[] = {
-    {"yes", 'y', 0, G_OPTION_ARG_NONE, &yes, "do not ask, though the list has members", NULL},
+    {"yes", 'y', 0, G_OPTION_ARG_NONE, &yes, "do not ask, though the list has members or posts", NULL},
+    {"archive", 0, 0, G_OPTION_ARG_NONE, &archive, "remove its archives on this host, too", NULL},
     G_OPTION_ENTRY_NULL,
 };
 
 const Command list_remove_verb = {
     .name = "remove",
     .arguments = "LIST",
-    .summary = "Remove a list with its members and held posts",
-    .details = "A list with members is removed when you answer yes; without a terminal --yes must say so.",
+    .summary = "Remove a list with its members, held posts and requests",
+    .details = "What would be lost is shown, and goes when you answer yes; without a terminal --yes must say so.\n"
+               "Archives stay unless --archive is given.",
     .least = 1,
     .most = 1,
     .options = options,

@@ -18,10 +18,15 @@ static bool ensure_domain(Store *store, const char *address, GError **error)
     if (!at || at == address || !at[1])
         return fail(error, FAIL_NEVER, "'%s' is no list address; NAME@DOMAIN is wanted", address);
     g_autoptr(GError) refusal = NULL;
-    if (domain_create(store, at + 1, NULL, &refusal) || g_error_matches(refusal, FAIL, FAIL_EXISTS))
+    if (domain_create(store, at + 1, NULL, &refusal))
         return true;
-    g_propagate_error(error, g_steal_pointer(&refusal));
-    return false;
+    if (!g_error_matches(refusal, FAIL, FAIL_EXISTS)) {
+        g_propagate_error(error, g_steal_pointer(&refusal));
+        return false;
+    }
+    g_autoptr(Domain) domain = domain_find(store, at + 1, NULL);
+    return domain || fail(error, FAIL_NEVER, "%s is the alias of another domain (listrunner domain ls); lists are made "
+                          "in that one, and mail to the alias reaches them", at + 1);
 }
 
 static bool add_owners(Store *store, const List *list, const char *const *owners, GError **error)

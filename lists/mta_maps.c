@@ -26,7 +26,7 @@ typedef struct AddressMaps {
     MtaFormat format;
     const char *site_owner, *transport;
     bool takes_requests; /* somebody works the queue command */
-    GHashTable *aliases; /* domain -> its alias domain */
+    GHashTable *aliases; /* each domain -> its alias domain, "" where it has none */
     GString *recipients, *domains, *aliased, *transports;
 } AddressMaps;
 
@@ -35,17 +35,39 @@ static void add_line(const AddressMaps *maps, GString *to, const char *key, cons
     g_string_append_printf(to, maps->format == MTA_EXIM ? "%s: %s\n" : "%s %s\n", key, value);
 }
 
+static void add_recipient(const AddressMaps *maps, const char *local, const char *host, const char *list_id)
+{
+    const char *alias = g_hash_table_lookup(maps->aliases, host);
+    g_autofree char *address = g_strconcat(local, "@", host, NULL);
+    add_line(maps, maps->recipients, address, list_id);
+    if (alias && *alias) {
+        g_autofree char *other = g_strconcat(local, "@", alias, NULL);
+        add_line(maps, maps->recipients, other, list_id);
+    }
+}
+
+/* A list that was renamed is reached by the address that its List-Id was made of, too. */
+static void add_first_address(const AddressMaps *maps, const List *list, const char *suffix)
+{
+    for (const char *dot = strchr(list->list_id, '.'); dot; dot = strchr(dot + 1, '.')) {
+        if (!g_hash_table_contains(maps->aliases, dot + 1))
+            continue;
+        g_autofree char *name = g_strndup(list->list_id, (size_t)(dot - list->list_id));
+        g_autofree char *local = g_strconcat(name, suffix ? "-" : "", suffix ? suffix : "", NULL);
+        if (strlen(local) <= LIST_LOCAL_MAX)
+            add_recipient(maps, local, dot + 1, list->list_id);
+        return;
+    }
+}
+
 /* suffix is NULL for the list itself. */
 static void add_address(const AddressMaps *maps, const List *list, const char *suffix)
 {
     g_autofree char *local = list_local(list, suffix, LIST_LOCAL_MAX);
-    const char *alias = g_hash_table_lookup(maps->aliases, list->mail_host);
-    g_autofree char *address = g_strconcat(local, "@", list->mail_host, NULL);
-    add_line(maps, maps->recipients, address, list->list_id);
-    if (alias) {
-        g_autofree char *other = g_strconcat(local, "@", alias, NULL);
-        add_line(maps, maps->recipients, other, list->list_id);
-    }
+    g_autofree char *made_of = g_strconcat(list->list_name, ".", list->mail_host, NULL);
+    add_recipient(maps, local, list->mail_host, list->list_id);
+    if (strcmp(made_of, list->list_id) != 0)
+        add_first_address(maps, list, suffix);
 }
 
 static bool is_request(const char *suffix)
@@ -87,10 +109,10 @@ static bool add_all(AddressMaps *maps, Store *store, GError **error)
     for (guint at = 0; at < domains->len; at++) {
         const Domain *domain = domains->pdata[at];
         add_domain(maps, domain->mail_host);
-        if (!domain->alias_domain)
-            continue;
-        add_domain(maps, domain->alias_domain);
-        g_hash_table_insert(maps->aliases, g_strdup(domain->mail_host), g_strdup(domain->alias_domain));
+        if (domain->alias_domain)
+            add_domain(maps, domain->alias_domain);
+        g_hash_table_insert(maps->aliases, g_strdup(domain->mail_host),
+                            g_strdup(domain->alias_domain ? domain->alias_domain : ""));
     }
     return list_each(store, NULL, add_list, maps, error);
 }

@@ -106,6 +106,19 @@ List *list_find(Store *store, const char *text, GError **error)
     return strchr(text, '@') ? list_by_address(store, text, error) : list_by_id(store, text, error);
 }
 
+/* A list that was renamed keeps its List-Id: *list_id, where that is made of this name and domain. */
+static bool find_renamed(Store *store, const char *name, const char *host, char **list_id, GError **error)
+{
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT list_id FROM list WHERE list_id = $1 || '.' || (SELECT mail_host FROM "
+                                        "domain WHERE mail_host = COALESCE((SELECT mail_host FROM domain WHERE "
+                                        "alias_domain = $2), $2)) AND list_id <> list_name || '.' || mail_host",
+                                        TEXT(name), TEXT(host));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *list_id = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
+    return step != STEP_FAILED;
+}
+
 bool list_exists(Store *store, const char *local, const char *domain, bool *exists, char **list_id, GError **error)
 {
     *exists = false;
@@ -120,7 +133,8 @@ bool list_exists(Store *store, const char *local, const char *domain, bool *exis
                                         TEXT(name), TEXT(host));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     g_autofree char *found = step == STEP_ROW ? g_strdup(query_text(query, 0)) : NULL;
-    if (step == STEP_FAILED || (!found && !list_short_find(store, name, host, &found, error)))
+    if (step == STEP_FAILED || (!found && !list_short_find(store, name, host, &found, error)) ||
+        (!found && !find_renamed(store, name, host, &found, error)))
         return false;
     *exists = found != NULL;
     if (list_id)
@@ -262,20 +276,53 @@ static bool name_allowed(const char *name, GError **error)
                       name);
 }
 
+/* "talk@example.com" as name and host, in lower case, when a list may have it. */
+static bool split_address(const char *posting_address, char **name, char **host, GError **error)
+{
+    g_autofree char *folded = email_folded_checked(posting_address, error);
+    char *blank = folded ? strchr(folded, ' ') : NULL;
+    if (!blank || !name_allowed(blank + 1, error))
+        return false;
+    *name = g_strdup(blank + 1);
+    *host = g_strndup(folded, (gsize)(blank - folded));
+    return true;
+}
+
 List *list_create(Store *store, const char *posting_address, GError **error)
 {
-    g_autofree char *key = email_folded_checked(posting_address, error);
-    char *name = key ? strchr(key, ' ') : NULL;
-    if (name)
-        *name++ = 0;
     Write write;
-    if (!name || !name_allowed(name, error) || !write_begin(store, &write, error))
+    g_autofree char *name = NULL, *host = NULL;
+    if (!split_address(posting_address, &name, &host, error) || !write_begin(store, &write, error) ||
+        !write_end(store, &write, insert_list(store, name, host, error), error))
         return NULL;
-    bool ok = insert_list(store, name, key, error);
-    if (!write_end(store, &write, ok, error))
-        return NULL;
-    g_autofree char *list_id = g_strconcat(name, ".", key, NULL);
+    g_autofree char *list_id = g_strconcat(name, ".", host, NULL);
     return list_by_id(store, list_id, error);
+}
+
+static bool rename_list(Store *store, const char *list_id, const char *name, const char *host, GError **error)
+{
+    int64_t key;
+    if (!list_key(store, list_id, &key, error) || !domain_known(store, host, error))
+        return false;
+    {
+        g_autoptr(Query) query =
+            query_open(store, error, "SELECT 1 FROM list WHERE mail_host = $1 AND list_name = $2 AND key <> $3",
+                       TEXT(host), TEXT(name), INTEGER(key));
+        Step step = query ? query_step(query, error) : STEP_FAILED;
+        if (step != STEP_DONE)
+            return step == STEP_ROW && fail(error, FAIL_EXISTS, "there is a list %s@%s already", name, host);
+    }
+    store_changed(store);
+    return query_run(store, error, NULL, "UPDATE list SET list_name = $2, mail_host = $3 WHERE key = $1", INTEGER(key),
+                     TEXT(name), TEXT(host));
+}
+
+bool list_rename(Store *store, const char *list_id, const char *posting_address, GError **error)
+{
+    Write write;
+    g_autofree char *name = NULL, *host = NULL;
+    return split_address(posting_address, &name, &host, error) && write_begin(store, &write, error) &&
+           write_end(store, &write, rename_list(store, list_id, name, host, error), error);
 }
 
 static bool delete_list(Store *store, const char *list_id, GError **error)
@@ -367,6 +414,24 @@ bool list_set(Store *store, const char *list_id, const char *name, const char *v
 bool list_reset(Store *store, const char *list_id, const char *name, GError **error)
 {
     return list_set(store, list_id, name, NULL, error);
+}
+
+static bool copy_settings(Store *store, const char *from, const char *to, GError **error)
+{
+    int64_t source, target;
+    store_changed(store);
+    return list_key(store, from, &source, error) && list_key(store, to, &target, error) &&
+           query_run(store, error, NULL, "DELETE FROM list_setting WHERE list = $1", INTEGER(target)) &&
+           query_run(store, error, NULL,
+                     "INSERT INTO list_setting (list, name, value) SELECT $2, name, value FROM list_setting "
+                     "WHERE list = $1",
+                     INTEGER(source), INTEGER(target));
+}
+
+bool list_copy_settings(Store *store, const char *from, const char *to, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) && write_end(store, &write, copy_settings(store, from, to, error), error);
 }
 
 /* ---- posts ---- */

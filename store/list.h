@@ -143,6 +143,11 @@ bool list_reset(Store *store, const char *list_id, const char *name, GError **er
  * the domain is not known; FAIL_NEVER: the name has characters that file names and headers should not have, or over
  * LIST_LOCAL_MAX octets. */
 List *list_create(Store *store, const char *posting_address, GError **error);
+/* Gives the list another posting address; the List-Id stays. FAIL_EXISTS: another list has it; FAIL_MISSING: there is
+ * no such list, or the domain is not known; FAIL_NEVER: as list_create(). */
+bool list_rename(Store *store, const char *list_id, const char *posting_address, GError **error);
+/* Gives a list the settings that another one has, in place of its own. */
+bool list_copy_settings(Store *store, const char *from, const char *to, GError **error);
 /* Outside a transaction the members of a large list go first, some at a time: interrupted, the list is there with
  * the others. */
 bool list_remove(Store *store, const char *list_id, GError **error);
@@ -152,7 +157,7 @@ bool list_remove_members(Store *store, const char *list_id, int64_t *removed, GE
 
 /* FAIL_MISSING when there is none. The first takes a posting address (any
  * case), the second a List-Id, the third either, for people. Aliased domains
- * are followed. */
+ * are followed, and a list that was renamed is found by the address that its List-Id was made of, too. */
 List *list_by_address(Store *store, const char *posting_address, GError **error);
 List *list_by_id(Store *store, const char *list_id, GError **error);
 List *list_find(Store *store, const char *text, GError **error);
@@ -165,8 +170,8 @@ char *list_local(const List *list, const char *suffix, size_t room);
 /* The whole address: list_local() of LIST_LOCAL_MAX and the domain; g_free(). */
 char *list_address(const List *list, const char *suffix);
 
-/* Is there such a list, by its name or its short name? For RCPT: one or two indexed look-ups, nothing loaded. list_id
- * (g_free(), may be NULL) is set when there is. */
+/* Is there such a list, by its name, its short name, or the address that the List-Id of a renamed one was made of? For
+ * RCPT: up to three indexed look-ups, nothing loaded. list_id (g_free(), may be NULL) is set when there is. */
 bool list_exists(Store *store, const char *local, const char *domain, bool *exists, char **list_id, GError **error);
 
 /* The names of the domain's lists that begin so, in order; g_strfreev(). */

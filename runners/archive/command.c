@@ -8,6 +8,7 @@
  * Exit code 0: stored. 75: try again later. Any other, a signal or the
  * time-out: later for the time-out, shunt for the rest.
  */
+#include "lists/archive_place.h"
 #include "runners/archive/archiver.h"
 
 #include "base/contract.h"
@@ -72,7 +73,7 @@ static bool alive(void *data)
  * over one that it has by its Message-ID. */
 static char **mhonarc_words(const CommandArchiver *self, const char *list, GError **error)
 {
-    g_autofree char *name = archiver_file_name(list), *directory = g_build_filename(self->path, name, NULL);
+    g_autofree char *name = archive_file_name(list), *directory = g_build_filename(self->path, name, NULL);
     g_autofree char *database = g_build_filename(directory, "mhonarc.db", NULL);
     if (g_mkdir_with_parents(directory, 0755) != 0) {
         fail_errno(error, FAIL_LATER, "make %s", directory);

@@ -11,6 +11,7 @@
  * the key's name is in `path`/.in-hand from before the mail may be seen in new until it
  * does not come again; cur is looked at only for a mail that has one. What a crash leaves there does no harm.
  */
+#include "lists/archive_place.h"
 #include "runners/archive/archiver.h"
 
 #include <dirent.h>
@@ -95,7 +96,7 @@ static Maildir *maildir_of(MaildirArchiver *self, const char *list, GError **err
     Maildir *known = g_hash_table_lookup(self->maildirs, list);
     if (known != NULL)
         return known;
-    g_autofree char *name = archiver_file_name(list);
+    g_autofree char *name = archive_file_name(list);
     auto_fd top = fs_open_dir(self->path_fd, name, true, error);
     auto_fd aside = top >= 0 ? fs_open_dir_unsynced(top, "tmp", error) : -1;
     auto_fd cur = aside >= 0 ? fs_open_dir_unsynced(top, "cur", error) : -1;

@@ -5,6 +5,7 @@
  * line before each mail, an empty line behind it, and one more '>' on each line that
  * is "From " behind any number of '>'. How it is appended to exactly once is told in mbox_file.h.
  */
+#include "lists/archive_place.h"
 #include "runners/archive/archiver.h"
 
 #include <fcntl.h>
@@ -120,7 +121,7 @@ static MboxFile *file_of(MboxArchiver *self, const char *list, GError **error)
 {
     MboxFile *file = g_hash_table_lookup(self->files, list);
     if (file == NULL) {
-        g_autofree char *name = archiver_file_name(list);
+        g_autofree char *name = archive_file_name(list);
         file = mbox_file_open(self->path_fd, name, error);
         if (file != NULL)
             g_hash_table_insert(self->files, g_strdup(list), file);

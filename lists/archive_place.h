@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* Where the archivers of this host (sections [archiver.NAME] with a path) keep what belongs to a list. */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/config.h"
+
+/* A list's name as part of a path: '/' and what could hide or climb is written as %XX, and a name too long for a file
+ * is cut, with a hash in place of its end. g_free() */
+char *archive_file_name(const char *list_id);
+
+/* The directories and files that are there; g_strfreev(). */
+char **archive_places(const Config *config, const char *list_id);
+
+/* Removes one of them, with all that is in it. */
+bool archive_place_remove(const char *place, GError **error);
