@@ -121,7 +121,7 @@ def test_files(instances):
 
     wait_until(lambda: keys("recipients") == wanted and "transport" in (ran.read_text() if ran.exists() else ""), 20,
                lambda: f"the files; there is {keys('recipients')}")
-    wait_until(lambda: keys("domains") == {HOST}, 20, "the domain")
+    wait_until(lambda: keys("domains") == keys("transport") == {HOST}, 20, "the domain")
     assert f"postmaster@{HOST} {OWNER}\n" in (place / "aliases").read_text()
     assert (place / "transport").read_text().endswith(f"{HOST} lmtp:[127.0.0.1]:8024\n")
     assert ran.read_text().splitlines()[-1] == " ".join(
