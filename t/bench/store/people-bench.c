@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * How fast people join, and how listings of many do, by hand: people-bench DIRECTORY [JOINS [LISTED]]. JOINS people
+ * (100000) join a list through the workflow without confirmation, in units of work of their own, and many units in one
+ * transaction as a runner has them. Then LISTED members and requests (1000000) are walked through, each by a process of
+ * its own, so that the memory shown is that of the walk alone. The database is removed afterwards.
+ */
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "lists/join.h"
+#include "lists/workflow.h"
+#include "lists/work.h"
+#include "store/store.h"
+
+#define LIST "big.example.com"
+#define BATCH 100 /* units of work in a transaction */
+#define PART 2000 /* rows a transaction, when the database is filled */
+
+static void check(bool ok, GError *error)
+{
+    if (ok && !error)
+        return;
+    fprintf(stderr, "people-bench: %s\n", error ? error->message : "failed");
+    exit(1);
+}
+
+static void report(const char *what, int64_t count, int64_t since)
+{
+    double seconds = (double)(clock_monotonic() - since) / 1e6;
+    printf("%-44s %10" G_GINT64_FORMAT " in %8.3f s  %10.0f /s\n", what, count, seconds, (double)count / seconds);
+    fflush(stdout);
+}
+
+static void join(Store *store, const List *list, int64_t number, bool commit)
+{
+    GError *error = NULL;
+    const WorkSite site = {.site_owner = "postmaster@example.com", .hostname = "example.com", .delimiter = '+',
+                           .pending_request_life = 86400 * CLOCK_SECOND,
+                           .moderator_request_life = 86400 * CLOCK_SECOND};
+    const Actor actor = {.role = ACTOR_OPERATOR, .door = DOOR_SHELL};
+    g_autoptr(Work) work = work_new(store, &site, &actor);
+    g_auto(Subscription) made = {0};
+    g_autofree char *address = g_strdup_printf("person.%08" G_GINT64_FORMAT "@host%" G_GINT64_FORMAT ".example.org",
+                                               number, number * 7919 % 5000);
+    const Joiner joiner = {.address = address, .facts = FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED};
+    check(!commit || work_begin(work, &error), error);
+    check(join_ask(work, list, &joiner, &made, &error) && made.result == SUBSCRIPTION_DONE, error);
+    check(!commit || work_commit(work, NULL, &error), error);
+}
+
+static void join_all(Store *store, const List *list, int64_t joins)
+{
+    GError *error = NULL;
+    int64_t alone = MAX(joins / 20, 1), since = clock_monotonic();
+    for (int64_t number = 0; number < alone; number++)
+        join(store, list, number, true);
+    report("joined, a transaction each", alone, since);
+    since = clock_monotonic();
+    for (int64_t number = alone; number < joins; number++) {
+        check((number - alone) % BATCH != 0 || store_begin(store, &error), error);
+        join(store, list, number, false);
+        bool last = (number - alone) % BATCH == BATCH - 1 || number == joins - 1;
+        check(!last || store_commit(store, &error), error);
+    }
+    report("joined, a hundred in a transaction", joins - alone, since);
+}
+
+static void fill(Store *store, int64_t from, int64_t listed)
+{
+    GError *error = NULL;
+    for (int64_t number = 0; number < listed; number++) {
+        check(number % PART != 0 || store_begin(store, &error), error);
+        g_autofree char *address = g_strdup_printf("asks.%08" G_GINT64_FORMAT "@provider.example", number);
+        Pending request = {.kind = PENDING_JOIN, .list_id = (char *)LIST, .address = address,
+                           .waits_for = PENDING_MODERATOR, .made_at = clock_now(), .asked_at = clock_now(),
+                           .expires_at = INT64_MAX, .delivery_mode = -1, .delivery_status = -1};
+        check(pending_put(store, &request, NULL, &error), error);
+        check(number < from || member_add(store, LIST, ROLE_MEMBER, address, NULL, NULL, &error), error);
+        bool last = number % PART == PART - 1 || number == listed - 1;
+        check(!last || store_commit(store, &error), error);
+    }
+}
+
+static bool count_member(const Member *member, void *data)
+{
+    (void)member;
+    return ++*(int64_t *)data > 0;
+}
+
+static bool count_request(const Pending *request, void *data)
+{
+    (void)request;
+    return ++*(int64_t *)data > 0;
+}
+
+static void walk(const char *path, bool requests)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child != 0) {
+        int status = 0;
+        check(child > 0 && waitpid(child, &status, 0) == child && status == 0, NULL);
+        return;
+    }
+    GError *error = NULL;
+    struct rusage usage;
+    int64_t count = 0, since = clock_monotonic();
+    g_autoptr(Store) store = store_open("sqlite", path, false, &error);
+    check(store != NULL, error);
+    check(requests ? pending_each(store, LIST, clock_now(), count_request, &count, &error)
+                   : member_each(store, LIST, ROLE_MEMBER, count_member, &count, &error), error);
+    report(requests ? "requests of a list" : "members of a list", count, since);
+    getrusage(RUSAGE_SELF, &usage);
+    printf("%-44s %10.1f MB\n", "  peak memory of that process", (double)usage.ru_maxrss / 1024);
+    fflush(stdout);
+    _exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    GError *error = NULL;
+    int64_t joins = argc > 2 ? g_ascii_strtoll(argv[2], NULL, 10) : 100000;
+    int64_t listed = argc > 3 ? g_ascii_strtoll(argv[3], NULL, 10) : 1000000;
+    if (argc < 2 || joins < 1 || listed < 1) {
+        fprintf(stderr, "usage: people-bench DIRECTORY [JOINS [LISTED]]\n");
+        return 64;
+    }
+    g_autofree char *place = g_build_filename(argv[1], "people-bench-XXXXXX", NULL);
+    check(g_mkdtemp(place) != NULL, NULL);
+    g_autofree char *path = g_build_filename(place, "db", NULL);
+    {
+        g_autoptr(Store) store = store_open("sqlite", path, true, &error);
+        check(store != NULL, error);
+        check(domain_create(store, "example.com", NULL, &error), error);
+        g_autoptr(List) made = list_create(store, "big@example.com", &error);
+        check(made && list_set(store, LIST, "subscription_policy", "open", &error) &&
+              list_set(store, LIST, "send_welcome_message", "no", &error), error);
+        g_autoptr(List) list = list_by_id(store, LIST, &error);
+        check(list != NULL, error);
+        join_all(store, list, joins);
+        fill(store, MIN(joins, listed), listed);
+    }
+    walk(path, false);
+    walk(path, true);
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    for (size_t at = 0; at < G_N_ELEMENTS(ends); at++) {
+        g_autofree char *file = g_strconcat(path, ends[at], NULL);
+        g_unlink(file);
+    }
+    g_rmdir(place);
+    return 0;
+}
