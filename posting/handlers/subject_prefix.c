@@ -9,21 +9,23 @@
 #define NAME "Subject: "
 #define LINE_OCTETS 998 /* RFC 5322, 2.1.1 */
 
-/* Re:, AW:, SV:, VS:, also Re[2]: */
+/* Re:, AW: and what other languages have for it, also Re[2]:, and with a blank before the colon, as in French. */
 static size_t reply_length(const char *text)
 {
-    static const char *const marks[] = {"re", "aw", "sv", "vs"};
-    const char *at = text;
+    static const char *const marks[] = {"re", "aw", "sv", "vs", "antw", "antwort", "res", "odp", "ynt", "\u56de\u590d",
+                                        "\u56de\u8986", "\u7b54\u590d", "\u7b54\u8986"};
     for (size_t mark = 0; mark < G_N_ELEMENTS(marks); mark++) {
-        if (g_ascii_strncasecmp(at, marks[mark], 2) != 0)
+        size_t length = strlen(marks[mark]);
+        if (g_ascii_strncasecmp(text, marks[mark], length) != 0)
             continue;
-        at += 2;
-        if (*at == '[') {
-            size_t digits = strspn(at + 1, "0123456789");
-            if (digits > 0 && at[1 + digits] == ']')
-                at += digits + 2;
-        }
-        return *at == ':' ? (size_t)(at + 1 - text) : 0;
+        const char *at = text + length;
+        size_t digits = *at == '[' ? strspn(at + 1, "0123456789") : 0;
+        if (digits > 0 && at[1 + digits] == ']')
+            at += digits + 2;
+        at += g_str_has_prefix(at, "\u00a0") ? strlen("\u00a0") : strspn(at, " ");
+        size_t colon = *at == ':' ? 1 : g_str_has_prefix(at, "\uff1a") ? strlen("\uff1a") : 0;
+        if (colon > 0)
+            return (size_t)(at + colon - text);
     }
     return 0;
 }
