@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include <string.h>
 
+#include "base/clock.h"
 #include "mail/header.h"
 #include "posting/handler.h"
 
@@ -12,11 +13,11 @@ static const char *const always[] = {
     "X-Confirm-Reading-To", "X-PMRQC", "Archived-At",
 };
 
-/* Fields that tell who wrote it, or from where. */
-static const char *const telling[] = {
-    "From", "Reply-To", "Sender", "Organization", "Received", "Message-ID", "User-Agent", "Autocrypt",
-    "Face", "DKIM-Signature", "DomainKey-Signature", "Authentication-Results", "Received-SPF", "Resent-From",
-    "Resent-Sender", "Resent-Message-ID", "Disposition-Notification-Options",
+/* On an anonymous list nothing else stays, besides Content-: mail programs and the hosts on the way write many fields
+ * that tell who wrote a post, with what, and where, and there will be more of them. The two X- fields are our own. */
+static const char *const anonymous[] = {
+    "Subject", "To", "Cc", "In-Reply-To", "References", "Keywords", "Auto-Submitted", "Precedence", "X-Topics",
+    "X-Content-Filtered-By",
 };
 
 static void remove_all(Message *message, const char *const *names, size_t count)
@@ -25,19 +26,23 @@ static void remove_all(Message *message, const char *const *names, size_t count)
         message_remove(message, names[at]);
 }
 
-static bool is_private(const Field *field, void *data)
+static bool is_telling(const Field *field, void *data)
 {
     (void)data;
-    bool extra = field->name_length > 2 && g_ascii_strncasecmp(field->text, "X-", 2) == 0;
-    bool seal = field->name_length > 4 && g_ascii_strncasecmp(field->text, "ARC-", 4) == 0;
-    return extra || seal || field->name_length == 0;
+    if (field->name_length > 8 && g_ascii_strncasecmp(field->text, "Content-", 8) == 0)
+        return false;
+    for (size_t at = 0; at < G_N_ELEMENTS(anonymous); at++)
+        if (field_is(field, anonymous[at]))
+            return false;
+    return true;
 }
 
-/* The list itself becomes the author. */
+/* The list itself becomes the author. Date is that of arrival, since the author's tells a time zone; MIME-Version may
+ * name the mail program in a comment. */
 static void make_anonymous(Post *post)
 {
-    remove_all(post->message, telling, G_N_ELEMENTS(telling));
-    message_remove_if(post->message, is_private, NULL);
+    bool mime = message_has(post->message, "MIME-Version");
+    message_remove_if(post->message, is_telling, NULL);
     const List *list = post->list;
     const char *shown = list->display_name ? list->display_name : "";
     g_autofree char *name = header_phrase(shown, 6);
@@ -48,6 +53,10 @@ static void make_anonymous(Post *post)
     message_append(post->message, "From", from);
     message_append(post->message, "Reply-To", list->posting_address);
     message_append(post->message, "Message-ID", id);
+    g_autofree char *date = clock_rfc5322(post->arrival > 0 ? post->arrival : post->now);
+    message_append(post->message, "Date", date);
+    if (mime)
+        message_append(post->message, "MIME-Version", "1.0");
 }
 
 static bool process(Post *post, GError **error)
