@@ -101,12 +101,18 @@ static int run_get(Site *site, int argc, char **argv, GError **error)
 /* What the setting names must be in the configuration, of which the store knows nothing. */
 static bool configured(Site *site, const char *setting, const char *value, GError **error)
 {
-    const char *family = strcmp(setting, "transport") == 0   ? "transport"
-                         : strcmp(setting, "archivers") == 0 ? "archiver"
-                                                             : NULL;
+    const char *family = strcmp(setting, "transport") == 0      ? "transport"
+                         : strcmp(setting, "archivers") == 0    ? "archiver"
+                         : g_str_has_suffix(setting, "_chain")    ? "chain"
+                         : g_str_has_suffix(setting, "_pipeline") ? "pipeline"
+                                                                  : NULL;
     const Config *config = family ? site_config(site, error) : NULL;
     if (!config)
         return !family;
+    if (strcmp(value, list_setting_find(setting, NULL)->fallback) == 0) /* a chain or pipeline that is built in */
+        return true;
+    if (!*value && (strcmp(family, "chain") == 0 || strcmp(family, "pipeline") == 0))
+        return fail(error, FAIL_NEVER, "%s: the name of a [%s.NAME] is missing", setting, family);
     g_auto(GStrv) words = g_strsplit_set(value, ",\r\n", -1);
     for (char **word = words; *word; word++) {
         const char *name = g_strstrip(*word);

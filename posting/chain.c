@@ -3,9 +3,10 @@
 #include "posting/chain.h"
 
 #include "base/log.h"
+#include "posting/order.h"
 
 /* The same Message-ID twice is no second post, whatever way it took here. */
-static const Link links_once[] = {{&rule_duplicate, LINK_JUMP, &chain_discard}, {0}};
+static const Link links_once[] = {{&rule_duplicate, NULL, &chain_discard}, {0}};
 static const Link links_none[] = {{0}};
 
 const Chain chain_accept = {.name = "accept", .links = links_once, .verdict = VERDICT_ACCEPT};
@@ -25,44 +26,47 @@ static const Chain *by_action(const Post *post)
     return post->action < G_N_ELEMENTS(targets) ? targets[post->action] : &chain_hold;
 }
 
-const Chain chain_moderation = {.name = "moderation", .links = links_none, .next = by_action};
-
 /* By the name that a rule left in the post. One that is not known was removed from the configuration, or never was in
  * it: a person decides. */
 static const Chain *by_target(const Post *post)
 {
-    const Chain *chain = chain_find(post->target ? post->target : "hold");
+    const Chain *chain = order_chain(post->site ? post->site->orders : NULL, post->target);
     if (!chain)
         log_warn("there is no chain %s; a post of %s is held", post->target, post->list->list_id);
     return chain ? chain : &chain_hold;
 }
 
-static const Chain chain_target = {.name = "target", .links = links_none, .next = by_target};
+static const Chain *as_decided(const Post *post)
+{
+    return post->target ? by_target(post) : by_action(post);
+}
+
+const Chain chain_moderation = {.name = "moderation", .links = links_none, .next = as_decided};
 
 static const Link links_posting[] = {
-    {&rule_no_senders, LINK_JUMP, &chain_discard},
-    {&rule_external, LINK_JUMP, &chain_moderation}, /* a scanner sees what a password lets pass, too */
-    {&rule_approved, LINK_JUMP, &chain_accept},
-    {&rule_dmarc_mitigation, LINK_JUMP, &chain_moderation},
-    {&rule_emergency, LINK_JUMP, &chain_hold},
-    {&rule_loop, LINK_JUMP, &chain_discard},
-    {&rule_banned_address, LINK_JUMP, &chain_discard},
-    {&rule_autoreply, LINK_JUMP, &chain_discard},
-    {&rule_partial, LINK_JUMP, &chain_hold},
-    {&rule_broken_header, LINK_JUMP, &chain_hold},
-    {&rule_member_moderation, LINK_JUMP, &chain_moderation},
-    {&rule_header_match, LINK_JUMP, &chain_target},
-    {&rule_nonmember_moderation, LINK_JUMP, &chain_moderation},
-    {&rule_administrivia, LINK_DEFER, NULL},
-    {&rule_implicit_dest, LINK_DEFER, NULL},
-    {&rule_max_recipients, LINK_DEFER, NULL},
-    {&rule_max_size, LINK_DEFER, NULL},
-    {&rule_news_moderation, LINK_DEFER, NULL},
-    {&rule_no_subject, LINK_DEFER, NULL},
-    {&rule_digests, LINK_DEFER, NULL},
-    {&rule_suspicious_header, LINK_DEFER, NULL},
-    {&rule_any, LINK_JUMP, &chain_hold},
-    {&rule_truth, LINK_JUMP, &chain_accept},
+    {&rule_no_senders, NULL, &chain_discard},
+    {&rule_external, NULL, &chain_moderation}, /* a scanner sees what a password lets pass, too */
+    {&rule_approved, NULL, &chain_accept},
+    {&rule_dmarc_mitigation, NULL, &chain_moderation},
+    {&rule_emergency, NULL, &chain_hold},
+    {&rule_loop, NULL, &chain_discard},
+    {&rule_banned_address, NULL, &chain_discard},
+    {&rule_autoreply, NULL, &chain_discard},
+    {&rule_partial, NULL, &chain_hold},
+    {&rule_broken_header, NULL, &chain_hold},
+    {&rule_member_moderation, NULL, &chain_moderation},
+    {&rule_header_match, NULL, &chain_moderation},
+    {&rule_nonmember_moderation, NULL, &chain_moderation},
+    {&rule_administrivia, NULL, NULL},
+    {&rule_implicit_dest, NULL, NULL},
+    {&rule_max_recipients, NULL, NULL},
+    {&rule_max_size, NULL, NULL},
+    {&rule_news_moderation, NULL, NULL},
+    {&rule_no_subject, NULL, NULL},
+    {&rule_digests, NULL, NULL},
+    {&rule_suspicious_header, NULL, NULL},
+    {&rule_any, NULL, &chain_hold},
+    {&rule_truth, NULL, &chain_accept},
     {0},
 };
 const Chain chain_posting = {.name = "default-posting-chain", .links = links_posting, .verdict = VERDICT_HOLD};
@@ -86,51 +90,43 @@ const char *verdict_text(Verdict verdict)
     return texts[verdict];
 }
 
-/* Deeper than any table of ours: two chains that jump to each other are a bug. */
+/* Deeper than any table that a person writes on purpose. */
 #define JUMPS_MAX 100
 
-static bool run(const Chain *chain, Post *post, unsigned *jumps, Verdict *verdict, GError **error);
-
-/* One link; *chain becomes the chain that was jumped to. */
-static bool follow(const Link *link, Post *post, const Chain **chain, unsigned *jumps, Verdict *verdict, GError **error)
+static bool check(const Link *link, Post *post, bool *hit, GError **error)
 {
-    bool hit = false;
-    if (!link->rule->check(post, &hit, error)) {
-        g_prefix_error(error, "rule %s: ", link->rule->name);
-        return false;
-    }
-    if (!link->rule->silent)
-        g_ptr_array_add(hit ? post->hits : post->misses, (gpointer)link->rule->name);
-    if (!hit)
-        return true;
-    if (link->action == LINK_DETOUR)
-        return run(link->target, post, jumps, verdict, error);
-    if (link->action == LINK_JUMP)
-        *chain = link->target;
-    else
-        post->deferred++;
-    return true;
+    const char *name = link->program ? link->program->name : link->rule->name;
+    *hit = false;
+    bool done = link->program ? external_judge(link->program, post, hit, error) : link->rule->check(post, hit, error);
+    if (!done)
+        g_prefix_error(error, "rule %s: ", name);
+    else if (link->program || !link->rule->silent)
+        g_ptr_array_add(*hit ? post->hits : post->misses, (gpointer)name);
+    return done;
 }
 
 static bool run(const Chain *chain, Post *post, unsigned *jumps, Verdict *verdict, GError **error)
 {
-    while (chain) {
-        if (++*jumps > JUMPS_MAX)
-            log_panic("chain %s never ends", chain->name);
-        const Chain *now = chain;
-        for (const Link *link = now->links; link->rule; link++) {
-            if (!follow(link, post, &chain, jumps, verdict, error))
-                return false;
-            if (*verdict != VERDICT_NONE)
-                return true;
-            if (chain != now)
-                break;
-        }
-        if (chain != now)
-            continue;
-        *verdict = now->verdict;
-        chain = now->next ? now->next(post) : NULL;
+    if (++*jumps > JUMPS_MAX) {
+        post_add_reason(post, "The chains of the site lead to each other without an end.");
+        *verdict = VERDICT_HOLD;
+        return true;
     }
+    for (const Link *link = chain->links; link->rule || link->program; link++) {
+        bool hit;
+        if (!check(link, post, &hit, error))
+            return false;
+        if (hit && !link->target)
+            post->deferred++;
+        if (hit && link->target && !run(link->target, post, jumps, verdict, error))
+            return false;
+        if (*verdict != VERDICT_NONE)
+            return true;
+    }
+    const Chain *next = chain->next ? chain->next(post) : NULL;
+    if (next)
+        return run(next, post, jumps, verdict, error);
+    *verdict = chain->verdict;
     return true;
 }
 
@@ -141,6 +137,6 @@ bool chain_run(const Chain *chain, Post *post, Verdict *verdict, GError **error)
     if (!run(chain, post, &jumps, verdict, error))
         return false;
     if (*verdict == VERDICT_NONE)
-        log_panic("chain %s gave no verdict", chain->name);
+        *verdict = VERDICT_HOLD;
     return true;
 }

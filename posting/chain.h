@@ -2,14 +2,15 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A chain is a table of links, tried in order. A link whose rule hits jumps
- * to another chain, detours through one and comes back, or only notes the hit (defer), which
- * counts where rule "any" asks for it. A chain that runs to its end gives
- * its verdict, or goes on where next() says.
+ * A chain is a table of links, tried in order. A link whose rule hits goes on with another chain, or, without one, only
+ * notes the hit, which counts where rule "any" asks for it. A chain that runs to its end gives its verdict, goes on
+ * where next() says, or, with neither, goes back to the link behind the one that led to it. Chains of the site's own
+ * are in order.h.
  */
 #include <glib.h>
 #include <stdbool.h>
 
+#include "posting/external.h"
 #include "posting/rule.h"
 
 typedef enum Verdict { VERDICT_NONE, VERDICT_ACCEPT, VERDICT_HOLD, VERDICT_REJECT, VERDICT_DISCARD } Verdict;
@@ -17,27 +18,26 @@ const char *verdict_text(Verdict verdict);
 
 typedef struct Chain Chain;
 
-typedef enum LinkAction { LINK_JUMP, LINK_DETOUR, LINK_DEFER } LinkAction;
-
 typedef struct Link {
-    const Rule *rule;
-    LinkAction action;
-    const Chain *target; /* of a jump or detour */
+    const Rule *rule;         /* NULL, and no program: the end of the table */
+    const External *program;  /* in place of a rule */
+    const Chain *target;      /* NULL: a hit is only noted */
 } Link;
 
 struct Chain {
     const char *name;
-    const Link *links; /* ended by one without rule */
-    Verdict verdict;
-    const Chain *(*next)(const Post *post); /* NULL: the verdict stands */
+    const Link *links;
+    Verdict verdict; /* VERDICT_NONE, and no next: back to where it came from */
+    const Chain *(*next)(const Post *post);
 };
 
 /* Where mail to the posting address and to -owner starts. */
 extern const Chain chain_posting, chain_owner;
 extern const Chain chain_accept, chain_hold, chain_reject, chain_discard, chain_moderation;
 
-/* By its name; NULL: there is none. */
+/* A chain that is built in, by its name; NULL: there is none. */
 const Chain *chain_find(const char *name);
 
-/* Runs the post through, until there is a verdict (never VERDICT_NONE). */
+/* Runs the post through, until there is a verdict (never VERDICT_NONE). Where the chains end without one, or lead to
+ * each other without an end, the post is held. */
 bool chain_run(const Chain *chain, Post *post, Verdict *verdict, GError **error);

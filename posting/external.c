@@ -21,21 +21,22 @@ static void external_free(void *data)
 GPtrArray *external_read(const Config *config, const char *section)
 {
     GPtrArray *all = g_ptr_array_new_with_free_func(external_free);
-    const char *const *name = config_list(config, section, "external");
+    const char *const *name = section ? config_list(config, section, "external") : config_family(config, "external");
     for (; name && *name; name++) {
         g_autofree char *own = g_strconcat("external.", *name, NULL);
         const char *command = config_has_section(config, own) ? config_string(config, own, "command") : NULL;
         char **words = NULL;
         if (!command || !g_shell_parse_argv(command, NULL, &words, NULL)) /* config check told of it */
             continue;
+        int64_t timeout = config_duration(config, own, "timeout");
         External *external = g_new0(External, 1);
-        *external = (External){g_strdup(*name), words, config_duration(config, own, "timeout")};
+        *external = (External){g_steal_pointer(&own), words, timeout};
         g_ptr_array_add(all, external);
     }
     return all;
 }
 
-bool external_run(const External *external, const Post *post, int *code, GBytes **output, GError **error)
+static bool run(const External *external, const Post *post, int *code, GBytes **output, GError **error)
 {
     g_auto(GStrv) environment = g_get_environ();
     environment = g_environ_setenv(environment, "LISTRUNNER_LIST", post->list->list_id, TRUE);
@@ -47,16 +48,16 @@ bool external_run(const External *external, const Post *post, int *code, GBytes 
     g_autoptr(GBytes) input = message_octets(post->message);
     g_autoptr(GBytes) written = NULL;
     if (!program_run(&program, input, code, &written, error)) {
-        g_prefix_error(error, "[external.%s] ", external->name);
+        g_prefix_error(error, "[%s] ", external->name);
         return false;
     }
     if (*code != EXTERNAL_PASS && *code != EXTERNAL_HOLD && *code != EXTERNAL_REJECT && *code != EXTERNAL_DISCARD)
-        return fail(error, FAIL_LATER, "[external.%s] %s: exit code %d", external->name, external->words[0], *code);
+        return fail(error, FAIL_LATER, "[%s] %s: exit code %d", external->name, external->words[0], *code);
     *output = g_steal_pointer(&written);
     return true;
 }
 
-char *external_reason(GBytes *output, const char *fallback)
+static char *reason_of(GBytes *output, const char *fallback)
 {
     size_t length;
     const char *text = g_bytes_get_data(output, &length);
@@ -65,4 +66,52 @@ char *external_reason(GBytes *output, const char *fallback)
                                                                                     : MIN(length, 500)));
     g_strstrip(line);
     return g_strdup(*line ? line : fallback);
+}
+
+const External *external_find(const GPtrArray *all, const char *name)
+{
+    for (guint at = 0; at < all->len; at++)
+        if (strcmp(((External *)all->pdata[at])->name, name) == 0)
+            return all->pdata[at];
+    return NULL;
+}
+
+#define OBJECTION "A program of the site objects to the message."
+
+bool external_judge(const External *external, Post *post, bool *hit, GError **error)
+{
+    g_autoptr(GBytes) output = NULL;
+    int code;
+    if (!run(external, post, &code, &output, error))
+        return false;
+    *hit = code != EXTERNAL_PASS;
+    if (!*hit)
+        return true;
+    post->action = code == EXTERNAL_HOLD     ? ACTION_HOLD
+                   : code == EXTERNAL_REJECT ? ACTION_REJECT
+                                             : ACTION_DISCARD;
+    g_autofree char *reason = reason_of(output, OBJECTION);
+    post_add_reason(post, "%s", reason);
+    return true;
+}
+
+/* One that writes nothing leaves the post as it is. To hold is for rules; here the post is kept for the people who run
+ * the site. */
+bool external_change(const External *external, Post *post, GError **error)
+{
+    g_autoptr(GBytes) output = NULL;
+    int code;
+    if (!run(external, post, &code, &output, error))
+        return false;
+    if (code == EXTERNAL_PASS) {
+        if (g_bytes_get_size(output) > 0)
+            message_replace(post->message, output);
+        return true;
+    }
+    post->end = code == EXTERNAL_HOLD     ? POST_PRESERVED
+                : code == EXTERNAL_REJECT ? POST_REJECTED
+                                          : POST_DISCARDED;
+    g_autofree char *reason = reason_of(output, OBJECTION);
+    post_add_reason(post, "%s", reason);
+    return true;
 }

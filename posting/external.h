@@ -18,17 +18,19 @@ enum {
 };
 
 typedef struct External {
-    char *name;
+    char *name;      /* "external.NAME" */
     char **words;
     int64_t timeout; /* us */
 } External;
 
-/* Those that [SECTION] external names, in that order: an array of External, freed with it. */
+/* Those that [SECTION] external names, in that order, or with section NULL all: an array of External, freed with it. */
 GPtrArray *external_read(const Config *config, const char *section);
+/* The one called "external.NAME", borrowed; NULL: there is none. */
+const External *external_find(const GPtrArray *all, const char *name);
 
-/* Runs it on the post. FAIL_LATER: it could not be run, took too long, or answered EXTERNAL_LATER or with a code that
- * has no meaning; so no post passes because a scanner is broken, and none is lost. */
-bool external_run(const External *external, const Post *post, int *code, GBytes **output, GError **error);
-
-/* The first line of output for people; g_free(). fallback when there is none. */
-char *external_reason(GBytes *output, const char *fallback);
+/* Let it judge the post, as a rule: *hit when it objects, and post->action is what it wants. FAIL_LATER: it could not
+ * be run, took too long, or answered EXTERNAL_LATER or with a code that has no meaning; so no post passes because a
+ * scanner is broken, and none is lost. */
+bool external_judge(const External *external, Post *post, bool *hit, GError **error);
+/* Let it change the post, as a handler, or end it; fails likewise. */
+bool external_change(const External *external, Post *post, GError **error);

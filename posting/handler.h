@@ -4,23 +4,22 @@
 /*
  * A handler edits the header of an accepted post or says where it goes. It
  * changes the Post and nothing else. One handler, one file in handlers/, one const struct, one line in
- * handlers[] (handler.c).
+ * words.h.
  */
 #include <glib.h>
 #include <stdbool.h>
 
 #include "posting/post.h"
+#include "posting/words.h"
 
 typedef struct Handler {
     const char *name;
     bool (*process)(Post *post, GError **error);
 } Handler;
 
-extern const Handler handler_acknowledge, handler_avoid_duplicates, handler_cleanse, handler_cleanse_dkim,
-    handler_cook_headers, handler_decorate, handler_digest_recipients, handler_dkim_sign, handler_dmarc,
-    handler_external, handler_member_recipients, handler_mime_delete, handler_owner_recipients, handler_rfc_2369,
-    handler_subject_prefix, handler_tagger, handler_to_archive, handler_to_digest, handler_to_outgoing,
-    handler_to_usenet;
+#define DECLARE_HANDLER(symbol, word) extern const Handler handler_##symbol;
+POSTING_HANDLERS(DECLARE_HANDLER)
+#undef DECLARE_HANDLER
 
 /* All of them, by name, ended by NULL. */
 extern const Handler *const handlers[];

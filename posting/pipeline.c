@@ -61,12 +61,28 @@ static bool end(Post *post, GError **error)
     return true;
 }
 
+static bool process(const Pipeline *pipeline, unsigned at, Post *post, GError **error)
+{
+    const External *program = pipeline->programs ? pipeline->programs[at] : NULL;
+    bool done = program ? external_change(program, post, error) : pipeline->handlers[at]->process(post, error);
+    if (!done)
+        g_prefix_error(error, "handler %s: ", program ? program->name : pipeline->handlers[at]->name);
+    return done;
+}
+
 bool pipeline_run(const Pipeline *pipeline, Post *post, GError **error)
 {
-    for (const Handler *const *handler = pipeline->handlers; *handler && post->end == POST_GOES; handler++)
-        if (!(*handler)->process(post, error)) {
-            g_prefix_error(error, "handler %s: ", (*handler)->name);
+    for (unsigned at = 0; pipeline->handlers[at] && post->end == POST_GOES; at++)
+        if (!process(pipeline, at, post, error))
             return false;
-        }
     return post->end == POST_GOES || end(post, error);
+}
+
+const Pipeline *pipeline_find(const char *name)
+{
+    static const Pipeline *const all[] = {&pipeline_posting, &pipeline_owner, &pipeline_digest, &pipeline_virgin};
+    for (size_t at = 0; at < G_N_ELEMENTS(all); at++)
+        if (g_str_equal(all[at]->name, name))
+            return all[at];
+    return NULL;
 }

@@ -9,14 +9,20 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "posting/external.h"
 #include "posting/handler.h"
 
 typedef struct Pipeline {
     const char *name;
     const Handler *const *handlers; /* ended by NULL */
+    const External *const *programs; /* in the place of each handler_external the program that runs; NULL: those of
+                                        [handlers] external */
 } Pipeline;
 
 extern const Pipeline pipeline_posting, pipeline_owner, pipeline_digest, pipeline_virgin;
+
+/* A pipeline that is built in, by its name; NULL: there is none. */
+const Pipeline *pipeline_find(const char *name);
 
 /* Runs all handlers. One that ends the post (post->end) is the last; then post->sends say what becomes of it. */
 bool pipeline_run(const Pipeline *pipeline, Post *post, GError **error);

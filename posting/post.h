@@ -40,6 +40,7 @@ typedef struct PostSite {
     bool remove_dkim;                /* handler cleanse-dkim */
     bool news;                       /* there is a news server, for handler to-usenet */
     const GPtrArray *keys;           /* of DkimKey, for handler dkim-sign; NULL: none */
+    const struct Orders *orders;     /* order.h: chains and pipelines of the site's own; NULL: none */
     const GPtrArray *rule_programs, *handler_programs; /* of External, for rule and handler external; NULL: none */
     char **html_to_text;             /* program and arguments for handler mime-delete; NULL: one of our own */
     bool (*alive)(void *data);       /* called every second while a program runs (base/program.h); NULL: nothing */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* How posts are judged and changed, beyond what each list says itself. */
+#include <string.h>
+
 #include "base/config_check.h"
 #include "base/config_table.h"
+#include "posting/words.h"
 
 /* clang-format off */
 static const ConfigKey rule_keys[] = {
@@ -72,7 +75,34 @@ static const ConfigKey external_keys[] = {
     {.name = NULL},
 };
 
+static const ConfigKey chain_keys[] = {
+    {"rules", LIST(NULL),
+     .about = "The rules in their order, as listrunner-in(8) names them. RULE:CHAIN goes on with that chain when the "
+      "rule hits. RULE alone does as the built-in chain: member-moderation, nonmember-moderation, header-match, "
+      "dmarc-mitigation and external do what they decide; a hit of another rule is noted, and counts where any stands.",
+     .more = "CHAIN is accept, hold, reject, discard or the NAME of another [chain.NAME]. external.NAME is the program "
+      "of the section of that name. The rules approved, loop and no-senders are not there by themselves: name them.",
+     .example = "no-senders:discard approved:accept loop:discard external.scanner member-moderation "
+      "nonmember-moderation max-size any:hold"},
+    {"otherwise", CHOICE("hold", "accept|hold|reject|discard|back"),
+     .about = "What becomes of a post that no rule has decided about; back: the chain that led here goes on."},
+    {.name = NULL},
+};
+
+static const ConfigKey pipeline_keys[] = {
+    {"handlers", LIST(NULL),
+     .about = "The handlers in their order, as listrunner-pipeline(8) names them, and external.NAME for the program of "
+      "the section of that name.",
+     .example = "external.scanner member-recipients avoid-duplicates cleanse cook-headers subject-prefix to-archive "
+      "rfc-2369 to-digest to-outgoing dmarc decorate dkim-sign"},
+    {.name = NULL},
+};
+
 static const ConfigTable tables[] = {
+    {"chain.*", .about = "Rules in an order of the site's own, for lists that choose it by posting_chain or "
+      "owner_chain.", .keys = chain_keys, .readers = "in pipeline"},
+    {"pipeline.*", .about = "Handlers in an order of the site's own, for lists that choose it by posting_pipeline or "
+      "owner_pipeline.", .keys = pipeline_keys, .readers = "in"},
     {"external.*", .about = "A program of the site that looks at posts, for example for viruses.",
      .keys = external_keys, .readers = "in pipeline"},
     {"dkim.*", .about = "A key that signs what lists send (DKIM, RFC 6376).", .keys = dkim_keys,
@@ -102,10 +132,91 @@ static void check_external(const ConfigCheck *check, const char *section)
     }
 }
 
+/* ---- chains and pipelines ---- */
+
+#define WORD(symbol, word) word,
+static const char *const rule_words[] = {POSTING_RULES(WORD) NULL};
+static const char *const handler_words[] = {POSTING_HANDLERS(WORD) NULL};
+static const char *const chain_words[] = {POSTING_CHAINS, NULL};
+static const char *const pipeline_words[] = {POSTING_PIPELINES, NULL};
+
+/* One of words, or a program with a command. */
+static bool is_known(const ConfigCheck *check, const char *const *words, const char *name)
+{
+    if (!g_str_has_prefix(name, "external."))
+        return g_strv_contains(words, name);
+    return config_usable(check, name, "command") != NULL;
+}
+
+static void check_link(const ConfigCheck *check, const char *section, const char *word)
+{
+    const char *colon = strchr(word, ':');
+    g_autofree char *rule = g_strndup(word, colon ? (size_t)(colon - word) : strlen(word));
+    g_autofree char *target = g_strconcat("chain.", colon ? colon + 1 : "", NULL);
+    if (!is_known(check, rule_words, rule))
+        config_complain(check, section, "rules", "found \"%s\"; there is no rule %s: allowed are those of "
+                        "listrunner-in(8), and external.NAME with a section of that name", word, rule);
+    if (colon && !g_strv_contains(chain_words, colon + 1) && !config_has_section(check->config, target))
+        config_complain(check, section, "rules", "found \"%s\"; there is no chain %s: allowed are accept, hold, "
+                        "reject, discard, and the NAME of a section [chain.NAME]", word, colon + 1);
+}
+
+/* The place of a handler in a pipeline, -1: it is not there. */
+static int place_of(char *const *words, const char *handler)
+{
+    for (int at = 0; words[at]; at++)
+        if (strcmp(words[at], handler) == 0)
+            return at;
+    return -1;
+}
+
+/* The second does nothing, or wrong, unless the first has run. */
+static const char *const needed[][2] = {
+    {"to-outgoing", "dmarc"}, {"to-outgoing", "decorate"}, {"to-outgoing", "dkim-sign"}, {"decorate", "dkim-sign"},
+    {"dmarc", "decorate"}, {"dmarc", "dkim-sign"}, {"to-archive", "rfc-2369"},
+};
+
+static void check_handlers(const ConfigCheck *check, const char *section, char *const *words)
+{
+    for (char *const *word = words; *word; word++)
+        if (!is_known(check, handler_words, *word))
+            config_complain(check, section, "handlers", "found \"%s\"; there is no such handler: allowed are those of "
+                            "listrunner-pipeline(8), and external.NAME with a section of that name", *word);
+    for (size_t at = 0; at < G_N_ELEMENTS(needed); at++) {
+        int first = place_of(words, needed[at][0]), second = place_of(words, needed[at][1]);
+        bool alone = first < 0 && strcmp(needed[at][0], "to-outgoing") == 0;
+        if (second >= 0 && (first > second || alone))
+            config_complain(check, section, "handlers", "%s must stand behind %s", needed[at][1], needed[at][0]);
+    }
+    if (place_of(words, "to-outgoing") >= 0 && place_of(words, "member-recipients") < 0 &&
+        place_of(words, "owner-recipients") < 0)
+        config_complain(check, section, "handlers", "to-outgoing needs member-recipients or owner-recipients");
+}
+
+/* No name is taken twice, and there is something to do. */
+static void check_orders(const ConfigCheck *check, const char *family, const char *key, const char *const *built_in)
+{
+    g_autofree const char **sections = config_family_sections(check->config, family);
+    for (const char **section = sections; *section; section++) {
+        const ConfigValue *value = config_usable(check, *section, key);
+        if (g_strv_contains(built_in, *section + strlen(family) + 1))
+            config_complain(check, *section, key, "this name is that of a %s that is built in; allowed is another",
+                            family);
+        if (config_unset(check, *section, key))
+            config_complain(check, *section, key, "found nothing; allowed are the names of %s", key);
+        if (value && strcmp(family, "pipeline") == 0)
+            check_handlers(check, *section, value->words);
+        for (char **word = value && strcmp(family, "chain") == 0 ? value->words : NULL; word && *word; word++)
+            check_link(check, *section, *word);
+    }
+}
+
 static void check(const ConfigCheck *check)
 {
     check_external(check, "rules");
     check_external(check, "handlers");
+    check_orders(check, "chain", "rules", chain_words);
+    check_orders(check, "pipeline", "handlers", pipeline_words);
     const ConfigValue *command = config_usable(check, "handlers", "html_to_plain_text_command");
     g_autoptr(GError) problem = NULL;
     g_auto(GStrv) words = NULL;

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "posting/external.h"
 #include "posting/keys.h"
+#include "posting/order.h"
 #include "runners/keys.h"
 #include "store/secret.h"
 
@@ -92,7 +93,9 @@ bool list_runner_start(Runner *runner, GError **error)
     own->dkim_keys = keys_read(config);
     own->rule_programs = external_read(config, "rules");
     own->handler_programs = external_read(config, "handlers");
+    own->orders = orders_new(config);
     own->post_site = (PostSite){
+        .orders = own->orders,
         .alive = alive,
         .data = runner,
         .keys = own->dkim_keys,
@@ -122,6 +125,7 @@ void list_runner_stop(Runner *runner)
     g_ptr_array_unref(own->dkim_keys);
     g_ptr_array_unref(own->rule_programs);
     g_ptr_array_unref(own->handler_programs);
+    orders_free(own->orders);
     store_free(own->store);
     g_free(own);
     runner_set_data(runner, NULL);

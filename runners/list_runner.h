@@ -30,6 +30,7 @@ typedef struct ListRunner {
     PostCopies copies;
     PostSite post_site;
     GPtrArray *dkim_keys, *rule_programs, *handler_programs; /* of post_site */
+    struct Orders *orders; /* likewise */
     VerpKeys *keys;        /* list_runner_keys() */
     int64_t keys_until;    /* monotonic */
     GPtrArray *kept;       /* of ListRunnerPost: list_runner_keep(), in order; NULL where it was taken */

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "lists/letter.h"
 #include "mail/header.h"
-#include "posting/pipeline.h"
+#include "posting/order.h"
 #include "posting/transport.h"
 #include "runners/blocks.h"
 #include "runners/keys.h"
@@ -286,7 +286,11 @@ bool post_hop(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError
     bool owner = g_str_equal(to, TO_OWNER);
     if (g_str_equal(to, TO_DIGEST))
         return digest_hop(runner, entry, post, outcome, error);
-    if (!pipeline_run(owner ? &pipeline_owner : &pipeline_posting, post, error))
+    const char *name = owner ? post->list->owner_pipeline : post->list->posting_pipeline;
+    const Pipeline *pipeline = order_pipeline(post->site->orders, name);
+    if (!pipeline) /* who chose it wanted something done to the posts: they do not go without it */
+        return fail(error, FAIL_NEVER, "the configuration has no pipeline %s, which the list has chosen", name);
+    if (!pipeline_run(pipeline, post, error))
         return false;
     /* Queues of the site's own get the post as the archive does. */
     const char *const *queue = config_list(runner_config(runner), "pipeline", "copy_to");

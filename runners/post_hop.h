@@ -12,7 +12,8 @@
 #include "runners/list_runner.h"
 
 /* Runs the handlers and adds the entries to outcome. The post has its number (post_id) by then. Reads the store and
- * writes nothing there. FAIL_NEVER: there is nobody to deliver it to. */
+ * writes nothing there. FAIL_NEVER: there is nobody to deliver it to, or no such
+ * pipeline. */
 bool post_hop(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error);
 
 /* Adds the entries for post->sends alone, where no handler runs. */

@@ -37,6 +37,8 @@ typedef struct List {
     char **archivers; /* names of [archiver.NAME]; empty: all */
     char *moderator_password; /* hash (store/password.h); "": none */
     char *transport;  /* name of [transport.NAME]; empty: the default one */
+    char *posting_chain, *owner_chain;       /* built in, or name of [chain.NAME] */
+    char *posting_pipeline, *owner_pipeline; /* built in, or name of [pipeline.NAME] */
     int default_member_action, default_nonmember_action; /* Action */
     int archive_policy, archive_rendering_mode;          /* ArchivePolicy; text or markdown, for HyperKitty */
     int member_roster_visibility;                        /* RosterVisibility */

@@ -21,4 +21,4 @@ static bool check(Post *post, bool *hit, GError **error)
     return true;
 }
 
-const Rule rule_dmarc_mitigation = {.name = "dmarc-mitigation", .check = check};
+const Rule rule_dmarc_mitigation = {.name = "dmarc-mitigation", .decides = true, .check = check};

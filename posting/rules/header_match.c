@@ -72,4 +72,4 @@ static bool check(Post *post, bool *hit, GError **error)
     return true;
 }
 
-const Rule rule_header_match = {.name = "header-match", .check = check};
+const Rule rule_header_match = {.name = "header-match", .decides = true, .check = check};

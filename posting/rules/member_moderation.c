@@ -30,4 +30,4 @@ static bool check(Post *post, bool *hit, GError **error)
     return true;
 }
 
-const Rule rule_member_moderation = {.name = "member-moderation", .check = check};
+const Rule rule_member_moderation = {.name = "member-moderation", .decides = true, .check = check};

@@ -60,4 +60,4 @@ static bool check(Post *post, bool *hit, GError **error)
     return true;
 }
 
-const Rule rule_nonmember_moderation = {.name = "nonmember-moderation", .check = check};
+const Rule rule_nonmember_moderation = {.name = "nonmember-moderation", .decides = true, .check = check};

@@ -10,12 +10,13 @@
  * process dies after the second step, the entry comes again and finds its number recorded.
  */
 #include "base/fail.h"
+#include "base/log.h"
 #include "lists/autorespond.h"
 #include "lists/held_notice.h"
 #include "lists/letter.h"
 #include "mail/approved.h"
 #include "mail/header.h"
-#include "posting/chain.h"
+#include "posting/order.h"
 #include "runners/keys.h"
 #include "runners/post_hop.h"
 #include "runners/post_names.h"
@@ -80,7 +81,14 @@ static void recall(ListRunnerPost *own)
 static bool decide(ListRunnerPost *own, GError **error)
 {
     Post *post = &own->post;
-    const Chain *chain = g_str_equal(asked_for(own->entry), TO_OWNER) ? &chain_owner : &chain_posting;
+    const char *name = g_str_equal(asked_for(own->entry), TO_OWNER) ? post->list->owner_chain
+                                                                   : post->list->posting_chain;
+    const Chain *chain = order_chain(post->site->orders, name);
+    if (!chain) {
+        log_error("list %s: there is no chain %s; its posts are held", post->list->list_id, name);
+        post_add_reason(post, "The configuration has no chain %s.", name);
+        chain = &chain_hold;
+    }
     bool numbered = own->before && own->number != 0;
     if (numbered)
         recall(own);

@@ -132,10 +132,9 @@ typedef struct Refusal {
     "auth_mechanisms of scram-sha-256 and scram-sha-1 alone, or auth_in_clear = yes"
 #define DURATION_ALLOWED "a time such as 500ms, 30s, 5m, 36h, 5d (a number alone is seconds)"
 #define SECTIONS \
-    "[site], [style.NAME], [spool], [store], [master], [runner.NAME], [lmtp], [pipeline], [external.NAME], " \
-    "[dkim.NAME], [rules], " \
-    "[handlers], [dns], [out], [transport.NAME], [reply.NAME], [bounces], [archive], [archiver.NAME], [digest], " \
-    "[nntp], [defragment], [rest], [task], [mta]"
+    "[site], [style.NAME], [spool], [store], [master], [runner.NAME], [lmtp], [pipeline], [chain.NAME], " \
+    "[pipeline.NAME], [external.NAME], [dkim.NAME], [rules], [handlers], [dns], [out], [transport.NAME], " \
+    "[reply.NAME], [bounces], [archive], [archiver.NAME], [digest], [nntp], [defragment], [rest], [task], [mta]"
 #define RUNNER_KEYS "start, instances, command, queue, listen"
 
 static const Refusal refusals[] = {

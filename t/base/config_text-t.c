@@ -94,6 +94,7 @@ static void test_example_parses(void)
     g_autoptr(GString) named = g_string_new(uncommented);
     g_string_replace(named, ".NAME]", ".count]", 0);
     g_string_replace(named, "external = scanner", "external = count", 0);
+    g_string_replace(named, "external.scanner", "external.count", 0);
     g_string_replace(named, "the system's host name", "lists.example.org", 0);
     g_autoptr(Config) all = accept(named->str);
     const ConfigTable *table;

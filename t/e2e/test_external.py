@@ -65,3 +65,37 @@ def test_wrong_names_are_told(instances, sink):
     instance = instances(sink.port, settings={"rules": {"external": "nobody"}})
     done = instance.run("config", "check", "--offline")
     assert done.returncode != 0 and "nobody" in done.stderr
+
+
+def test_chains_and_pipelines(instances, sink):
+    """A list that chose a chain and a pipeline of the site's own has those rules and handlers alone, in that order."""
+    instance = instances(sink.port)
+    scanner, changer = write(instance, "scan", SCANNER), write(instance, "change", CHANGER)
+    instance.set({"external.scan": {"command": scanner}, "external.change": {"command": changer},
+                  "chain.short": {"rules": "no-senders:discard external.scan no-subject:hold", "otherwise": "accept"},
+                  "pipeline.plain": {"handlers": "member-recipients cleanse external.change to-outgoing"}})
+    instance.start()
+    address = instance.create_list("test", members=["bart@example.org"], settings=[
+        "default_nonmember_action=discard", "posting_chain=short", "posting_pipeline=plain"])
+    for word in ("plain", "reject-me", ""):
+        instance.lmtp_send(f"From: a@example.net\r\nTo: {address}\r\nSubject: {word}\r\nMessage-ID: <{word}1@x>\r\n"
+                           "\r\na secret\r\n".encode(), address, sender="a@example.net")
+    instance.wait_idle()
+    posts = [t for t in sink.transactions() if "bart@example.org" in t.to]
+    assert [field(t.octets, "Subject") for t in posts] == ["plain"] and b"List-Id" not in posts[0].octets
+    assert split(posts[0].octets)[1] == b"a ........\r\n" and not instance.files("archive")["archive"]
+    assert any(b"A virus was found." in t.octets for t in sink.transactions())
+    assert "The message has no subject." in instance.cli("held", "ls", "--json")
+    done = instance.run("list", "set", address, "posting_chain=gone")
+    assert done.returncode != 0 and "[chain.gone]" in done.stderr
+
+
+def test_unknown_words_are_told(instances, sink):
+    instance = instances(sink.port, settings={
+        "chain.one": {"rules": "loop:discard no-such-rule max-size:nowhere external.none", "otherwise": "accept"},
+        "chain.hold": {"rules": "any:hold"},
+        "pipeline.two": {"handlers": "dmarc no-such-handler to-outgoing"}})
+    told = instance.run("config", "check", "--offline").stderr
+    for words in ("there is no rule no-such-rule", "there is no chain nowhere", "there is no rule external.none",
+                  "built in", "no-such-handler", "dmarc must stand behind to-outgoing", "needs member-recipients"):
+        assert words in told, told

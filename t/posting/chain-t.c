@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-#include "posting/chain.h"
+#include "posting/order.h"
 
 #include "t/posting/fixture.h"
 
@@ -119,6 +119,53 @@ static void test_header_match_decides(Bench *bench, gconstpointer data)
     }
 }
 
+/* The verdict of a chain of the site's own, and which rules it tried. */
+static void test_own_chains(Bench *bench, gconstpointer data)
+{
+    static const char text[] = "[external.no]\ncommand = /bin/sh -c 'echo no; exit 11'\n"
+                               "[external.yes]\ncommand = /bin/true\n"
+                               "[chain.open]\nrules = loop:discard\notherwise = accept\n"
+                               "[chain.noted]\nrules = no-subject max-size any:reject\notherwise = accept\n"
+                               "[chain.aside]\nrules = external.yes\notherwise = back\n"
+                               "[chain.there]\nrules = truth:aside external.no truth:accept\n"
+                               "[chain.members]\nrules = member-moderation nonmember-moderation\notherwise = accept\n"
+                               "[chain.end]\nrules = loop:discard\n"
+                               "[chain.a]\nrules = truth:b\n[chain.b]\nrules = truth:a\n";
+    static const struct {
+        const char *chain, *fields;
+        Verdict verdict;
+    } cases[] = {
+        {"open", "Subject: x\r\n", VERDICT_ACCEPT},      {"open", "List-Id: <test.example.com>\r\n", VERDICT_DISCARD},
+        {"noted", "Subject: x\r\n", VERDICT_ACCEPT},     {"noted", "", VERDICT_REJECT},
+        {"there", "", VERDICT_REJECT},                   {"members", "", VERDICT_DISCARD},
+        {"end", "", VERDICT_HOLD},                       {"a", "", VERDICT_HOLD},
+        {"default-posting-chain", "", VERDICT_DISCARD},  {"accept", "", VERDICT_ACCEPT},
+    };
+    g_autoptr(GError) error = NULL;
+    g_autofree char *path = g_build_filename(bench->folder, "listrunner.conf", NULL);
+    g_assert_true(g_file_set_contents(path, text, -1, &error));
+    g_autoptr(Config) config = config_load(path, true, &error);
+    g_assert_no_error(error);
+    Orders *orders = orders_new(config);
+    const PostSite site = {.header_match_target = "hold", .orders = orders};
+    bench->list->default_nonmember_action = ACTION_DISCARD;
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_autofree char *mail = g_strconcat("From: eve@example.net\r\nTo: test@example.com\r\n", cases[at].fields,
+                                            "\r\n", NULL);
+        Post *post = bench_post(bench, mail);
+        post->sender = "eve@example.net";
+        post->site = &site;
+        g_test_message("chain %s", cases[at].chain);
+        assert_verdict(post, order_chain(orders, cases[at].chain), cases[at].verdict);
+    }
+    g_assert_null(order_chain(orders, "nothing"));
+    g_auto(GStrv) names = order_chain_names(config);
+    g_assert_true(g_strv_contains((const char *const *)names, "open"));
+    g_assert_true(g_strv_contains((const char *const *)names, "default-posting-chain"));
+    orders_free(orders);
+    g_remove(path);
+}
+
 static void test_owner(Bench *bench, gconstpointer data)
 {
     Post *post = bench_post(bench, "From: eve@example.net\r\n\r\n");
@@ -145,6 +192,7 @@ int main(int argc, char **argv)
     BENCH_TEST("/chain/rejected may come again", test_rejected_may_come_again);
     BENCH_TEST("/chain/a banned sender is discarded", test_banned_is_discarded);
     BENCH_TEST("/chain/header match decides", test_header_match_decides);
+    BENCH_TEST("/chain/chains of the site", test_own_chains);
     BENCH_TEST("/chain/owner", test_owner);
     g_test_add_func("/chain/table", test_table);
     return g_test_run();

@@ -84,6 +84,27 @@ static void test_anonymous(Bench *bench, gconstpointer data)
     assert_field(post, "Subject", "x");
 }
 
+/* Of all that mail programs write, nothing stays but what the list's readers need. */
+static void test_anonymous_fields(Bench *bench, gconstpointer data)
+{
+    bench->list->anonymous_list = true;
+    Post *post = bench_post(bench,
+                            "From: anne@example.org\r\nDate: Fri, 20 Nov 2026 13:20:00 +0545\r\n"
+                            "Thread-Index: AdXtrace==\r\nThread-Topic: trace\r\nAccept-Language: trace\r\n"
+                            "Feedback-ID: trace\r\nUser-Agent: trace\r\nMessage-ID-Hash: TRACE\r\nList-Id: <trace>\r\n"
+                            "Mime-Version: 1.0 (trace 13.4)\r\nContent-Type: text/plain; charset=utf-8\r\n"
+                            "References: <a@b>\r\nTo: test@example.com\r\nSubject: x\r\n\r\nbody\r\n");
+    process(&handler_cleanse, post);
+    g_autoptr(GBytes) head = message_head(post->message);
+    g_autofree char *text = g_utf8_strdown(g_bytes_get_data(head, NULL), (gssize)g_bytes_get_size(head));
+    g_assert_null(strstr(text, "trace"));
+    g_assert_null(strstr(text, "+0545"));
+    g_assert_true(message_has(post->message, "Date"));
+    assert_field(post, "MIME-Version", "1.0");
+    assert_field(post, "References", "<a@b>");
+    assert_field(post, "Content-Type", "text/plain; charset=utf-8");
+}
+
 static const struct {
     int policy;
     bool strip;
@@ -148,6 +169,10 @@ static const struct {
     {"[Test] ", "Subject: Re: hello\r\n", "Subject: [Test] Re: hello\r\n"},
     {"[Test] ", "Subject: Re: [Test] hello\r\n", "Subject: [Test] Re: hello\r\n"},
     {"[Test] ", "Subject: AW: [Test] Re[2]: RE: hello\r\n", "Subject: [Test] Re: hello\r\n"},
+    {"[Test] ", "Subject: Re : Antw: RES: [Test] hello\r\n", "Subject: [Test] Re: hello\r\n"},
+    {"[Test] ", "Subject: =?utf-8?b?UmXCoDogaGVsbG8=?=\r\n", "Subject: [Test] Re: hello\r\n"},
+    {"[Test] ", "Subject: =?utf-8?b?5Zue5aSN77yaIGhlbGxv?=\r\n", "Subject: [Test] Re: hello\r\n"},
+    {"[Test] ", "Subject: Resolved: hello\r\n", "Subject: [Test] Resolved: hello\r\n"},
     {"[Test] ", "Subject: Reform: hello\r\n", "Subject: [Test] Reform: hello\r\n"},
     {"[Test] ", "Subject: see [Test] here\r\n", "Subject: [Test] see [Test] here\r\n"},
     {"[Test %d] ", "Subject: hello\r\n", "Subject: [Test 42] hello\r\n"},
@@ -500,6 +525,7 @@ int main(int argc, char **argv)
     BENCH_TEST("/handlers/owner-recipients", test_owner_recipients);
     BENCH_TEST("/handlers/cleanse", test_cleanse);
     BENCH_TEST("/handlers/anonymous", test_anonymous);
+    BENCH_TEST("/handlers/anonymous fields", test_anonymous_fields);
     BENCH_TEST("/handlers/reply-to", test_reply_to);
     BENCH_TEST("/handlers/reply-to-folded", test_reply_to_folded);
     BENCH_TEST("/handlers/cook-headers", test_cook_headers);

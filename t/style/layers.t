@@ -71,7 +71,7 @@ SETTINGS = ("settings.c", "site_settings.c")
 
 def allowed_for(name):
     if os.path.basename(name) in SETTINGS:
-        return ["base/"]
+        return ["base/", "posting/words.h"]
     layers = [prefix for prefix in LAYERS if name.startswith(prefix)]
     if layers:
         return LAYERS[max(layers, key=len)]
