@@ -29,16 +29,14 @@ typedef struct List {
     int64_t post_id;  /* number of the next post, from 1 */
 
     /* settings (list_settings[]) */
-    char *display_name, *description, *info, *subject_prefix, *preferred_language;
-    char *reply_to_address;
+    char *display_name, *description, *info, *subject_prefix, *preferred_language, *reply_to_address;
     char *msg_header, *msg_footer; /* templates */
     char **acceptable_aliases;
     char **accept_these_nonmembers, **hold_these_nonmembers, **reject_these_nonmembers, **discard_these_nonmembers;
     char **archivers; /* names of [archiver.NAME]; empty: all */
     char *moderator_password; /* hash (store/password.h); "": none */
     char *transport;  /* name of [transport.NAME]; empty: the default one */
-    char *posting_chain, *owner_chain;       /* built in, or name of [chain.NAME] */
-    char *posting_pipeline, *owner_pipeline; /* built in, or name of [pipeline.NAME] */
+    char *posting_chain, *owner_chain, *posting_pipeline, *owner_pipeline; /* of [chain.NAME], [pipeline.NAME] */
     int default_member_action, default_nonmember_action; /* Action */
     int archive_policy, archive_rendering_mode;          /* ArchivePolicy; text or markdown, for HyperKitty */
     int member_roster_visibility;                        /* RosterVisibility */
