@@ -96,13 +96,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(List, list_free)
     LIST_PLACEHOLDERS " user_address user_email user_delivered_to user_name user_name_or_address"
 
 typedef enum SettingType {
-    SETTING_BOOL,
-    SETTING_INTEGER,
-    SETTING_INTERVAL,
-    SETTING_TEXT,
-    SETTING_LINE,
-    SETTING_WORDS,
-    SETTING_CHOICE,
+    SETTING_BOOL, SETTING_INTEGER, SETTING_INTERVAL, SETTING_TEXT, SETTING_LINE, SETTING_WORDS, SETTING_CHOICE,
     SETTING_PASSWORD, /* only its hash is kept, and nobody gets to see it */
 } SettingType;
 
@@ -155,9 +149,9 @@ bool list_remove(Store *store, const char *list_id, GError **error);
  * 0 when there are so few that they can go with the list. */
 bool list_remove_members(Store *store, const char *list_id, int64_t *removed, GError **error);
 
-/* FAIL_MISSING when there is none. The first takes a posting address (any
- * case), the second a List-Id, the third either, for people. Aliased domains
- * are followed, and a list that was renamed is found by the address that its List-Id was made of, too. */
+/* FAIL_MISSING when there is none. The first takes a posting address (any case), the second a List-Id, the third
+ * either, for people. Aliased domains are followed, and a list that was renamed is found by the address that its
+ * List-Id was made of, too. */
 List *list_by_address(Store *store, const char *posting_address, GError **error);
 List *list_by_id(Store *store, const char *list_id, GError **error);
 List *list_find(Store *store, const char *text, GError **error);
@@ -177,8 +171,8 @@ bool list_exists(Store *store, const char *local, const char *domain, bool *exis
 /* The names of the domain's lists that begin so, in order; g_strfreev(). */
 char **list_names(Store *store, const char *domain, const char *beginning, GError **error);
 
-/* Calls each for every list by domain, then name, domain NULL for all; each
- * returns false to stop, and must not write to the store. */
+/* Calls each for every list by domain, then name, domain NULL for all; each returns false to stop, and must not write
+ * to the store. */
 typedef bool ListEach(const List *list, void *data);
 bool list_each(Store *store, const char *domain, ListEach *each, void *data, GError **error);
 
