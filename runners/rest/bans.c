@@ -37,9 +37,15 @@ static const char *list_id_of(const Scope *scope)
     return scope->list ? scope->list->list_id : NULL;
 }
 
+/* As Mailman writes it: of a pattern all is encoded, in an address the @ stays. g_free() */
+static char *ban_segment(const char *email)
+{
+    return g_uri_escape_string(email, *email == '^' ? NULL : "@", false);
+}
+
 static json_t *ban_json(const Call *call, const Scope *scope, const char *email)
 {
-    g_autofree char *name = g_uri_escape_string(email, NULL, false);
+    g_autofree char *name = ban_segment(email);
     json_t *object =
         json_pack("{so so}", "email", json_words(email), "self_link", json_link(call, "%s/%s", scope->base, name));
     if (scope->list)
@@ -92,7 +98,7 @@ static void post(Call *call)
     g_autoptr(Work) work = rest_begin(call);
     if (!work)
         return;
-    g_autofree char *name = g_uri_escape_string(email, NULL, false);
+    g_autofree char *name = ban_segment(email);
     if (ban_impose(work, scope.list, email, &error)) {
         if (rest_commit(call, work))
             answer_created(call, "%s/%s", scope.base, name);
