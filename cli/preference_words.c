@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "store/language.h"
 
 bool preference_split(const char *text, char **name, const char **value, GError **error)
 {
@@ -64,8 +65,8 @@ bool preference_set(Preferences *preferences, const char *name, const char *valu
     if (strcmp(name, "delivery_status") == 0)
         return set_status(&preferences->delivery_status, value, back, error);
     if (strcmp(name, "preferred_language") == 0) {
-        if (strlen(value) >= PREFERENCE_LANGUAGE_SIZE)
-            return fail(error, FAIL_NEVER, "preferred_language: \"%s\" is no code as de or zh_CN", value);
+        if (!back && !language_check("preferred_language", value, error))
+            return false;
         g_strlcpy(preferences->preferred_language, back ? "" : value, PREFERENCE_LANGUAGE_SIZE);
         return true;
     }

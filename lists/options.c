@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
+#include "store/language.h"
 
 #define DAY (24 * 3600 * CLOCK_SECOND)
 
@@ -70,10 +71,8 @@ static bool read_vacation(MemberOptions *options, const char *value, GError **er
 
 static bool read_language(MemberOptions *options, const char *value, GError **error)
 {
-    size_t length = strlen(value);
-    if (length < 2 || length >= PREFERENCE_LANGUAGE_SIZE ||
-        strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-") != length)
-        return fail(error, FAIL_NEVER, "language: found \"%s\"; allowed: a code as de or zh_CN, or default", value);
+    if (strcmp(value, "default") != 0 && !language_check("language", value, error))
+        return false;
     g_strlcpy(options->wanted.preferred_language, value, PREFERENCE_LANGUAGE_SIZE);
     return true;
 }

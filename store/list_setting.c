@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/mailbox.h"
 #include "base/placeholder.h"
+#include "store/language.h"
 #include "store/list.h"
 #include "store/store_internal.h"
 
@@ -215,7 +216,8 @@ const ListSetting list_settings[] = {
     SETTING(posting_pipeline, SETTING_LINE, "default-posting-pipeline", NULL,
             "The handlers for posts: default-posting-pipeline, or the NAME of a section [pipeline.NAME].",
             .example = "plain"),
-    SETTING(preferred_language, SETTING_LINE, "en", LANGUAGE, "The language of what the list says.", .example = "de"),
+    SETTING(preferred_language, SETTING_LINE, "en", LANGUAGE,
+            "The language of what the list says, one that GNU Mailman knows.", .example = "de"),
     SETTING(process_bounces, SETTING_BOOL, "yes", NULL, "Count bounces against members."),
     SETTING(reject_these_nonmembers, SETTING_WORDS, "", PATTERNS,
             "Addresses, or patterns that begin with ^, whose posts are sent back.",
@@ -431,10 +433,7 @@ static bool form_allowed(const ListSetting *setting, const char *value, GError *
         (value[strspn(value, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "+-_.")] || *value == '.' || strstr(value, "..") ||
          g_str_has_suffix(value, ".")))
         return refuse(setting, value, "the name of a news group such as comp.mail.lists, or nothing", error);
-    if (g_strcmp0(setting->choices, LANGUAGE) == 0 &&
-        (!g_ascii_isalnum(*value) || value[strspn(value, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-")]))
-        return refuse(setting, value, "a language such as en, de or pt-BR", error);
-    return true;
+    return g_strcmp0(setting->choices, LANGUAGE) != 0 || language_check(setting->name, value, error);
 }
 
 static char *canonical_text(const ListSetting *setting, const char *value, GError **error)

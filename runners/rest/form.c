@@ -227,7 +227,12 @@ bool form_bool(Call *call, const char *name, bool *value)
         return true;
     g_autofree char *lower = g_ascii_strdown(text, -1);
     *value = g_strv_contains(yes, lower);
-    return *value || g_strv_contains(no, lower) || form_refuse(call, name, "Invalid boolean value: %s", text);
+    if (*value || g_strv_contains(no, lower))
+        return true;
+    if (strcmp(http_verb(call->http), "GET") != 0)
+        return form_refuse(call, name, "Invalid boolean value: %s", text);
+    answer_titled(call, "Invalid parameter", "The \"%s\" parameter is invalid: %s is no truth value", name, text);
+    return false;
 }
 
 bool form_integer(Call *call, const char *name, int64_t *value)

@@ -9,6 +9,7 @@
 #include "mail/message.h"
 #include "runners/keys.h"
 #include "runners/rest/resources.h"
+#include "store/user.h"
 
 static json_t *octets_json(GBytes *message)
 {
@@ -20,8 +21,8 @@ static json_t *octets_json(GBytes *message)
     return json_string(valid);
 }
 
-/* What Mailman says of a post that this rule holds, for clients may look for it; else the reason as people read it. */
-static const char *reason_of(const Held *held)
+/* What Mailman says of posts that this rule holds, for clients may look for it; NULL: it has no such rule. */
+static const char *reason_of_rule(const char *rule)
 {
     static const struct {
         const char *rule, *reason;
@@ -32,26 +33,64 @@ static const char *reason_of(const Held *held)
         {"administrivia", "Message contains administrivia"},
         {"implicit-dest", "Message has implicit destination"},
     };
-    g_autoptr(json_t) meta = held->meta ? meta_parse(held->meta, strlen(held->meta), NULL) : NULL;
-    const json_t *hits = meta ? json_object_get(meta, KEY_HITS) : NULL;
-    const char *rule = json_string_value(json_array_get(hits, 0));
-    for (size_t i = 0; rule && i < G_N_ELEMENTS(reasons); i++)
+    for (size_t i = 0; i < G_N_ELEMENTS(reasons); i++)
         if (strcmp(reasons[i].rule, rule) == 0)
             return reasons[i].reason;
-    return held->reason ? held->reason : "";
+    return NULL;
 }
 
-static json_t *held_json(const Call *call, const Held *held)
+/* A reason for each rule that matched, or the one that people read if Mailman lacks one of these rules. Never empty. */
+static json_t *reasons_json(const Held *held, const json_t *hits)
 {
-    g_autofree char *list = segment(held->list_id);
+    size_t index;
+    json_t *hit, *reasons = json_array();
+    json_array_foreach(hits, index, hit) {
+        const char *reason = reason_of_rule(json_string_value(hit));
+        if (!reason) {
+            json_array_clear(reasons);
+            break;
+        }
+        json_array_append_new(reasons, json_string(reason));
+    }
+    if (json_array_size(reasons) == 0)
+        json_array_append_new(reasons, json_words(held->reason ? held->reason : ""));
+    return reasons;
+}
+
+/* As the mail has it, encoded. */
+static json_t *subject_json(const Held *held)
+{
+    g_autoptr(Message) message = held->message ? message_new(held->message) : NULL;
+    g_autofree char *subject = message ? message_value(message, "Subject") : NULL;
+    return json_words(subject ? subject : "");
+}
+
+/* What the runner in noted when it held the post. */
+static json_t *rules_json(const json_t *meta, const char *key)
+{
+    json_t *rules = json_object_get(meta, key);
+    return json_is_array(rules) ? json_incref(rules) : json_array();
+}
+
+static json_t *held_json(const Call *call, const List *list, const Held *held)
+{
+    g_autofree char *segment_of_list = segment(held->list_id);
     g_autofree char *id = g_strdup_printf("<%s>", held->message_id ? held->message_id : "");
-    g_autofree char *subject = header_decode(held->subject ? held->subject : "");
-    return json_pack("{so so so so so sI so so so}", "hold_date", json_time(held->held_at), "message_id",
-                     json_words(id), "msg", octets_json(held->message), "original_subject",
-                     json_words(held->subject ? held->subject : ""), "reason",
-                     json_words(reason_of(held)), "request_id", (json_int_t)held->list_number, "self_link",
-                     json_link(call, "lists/%s/held/%" G_GINT64_FORMAT, list, held->list_number), "sender",
-                     json_words(held->sender ? held->sender : ""), "subject", json_words(subject));
+    g_autofree char *subject = header_decode(held->subject ? held->subject : ""), *language = NULL;
+    g_autoptr(json_t) meta = held->meta ? meta_parse(held->meta, strlen(held->meta), NULL) : NULL;
+    json_t *hits = rules_json(meta, KEY_HITS), *reasons = reasons_json(held, hits);
+    const char *from = json_string_value(json_object_get(meta, KEY_SENDER)), *sender = held->sender ? held->sender : "";
+    if (!address_language(call->rest->store, list->list_id, sender, &language, NULL) || !language)
+        language = g_strdup(list->preferred_language);
+    return json_pack("{so so so so so so so so sI so so sI so so so so so}", "envsender", json_words(from ? from : ""),
+                     "hold_date", json_time(held->held_at), "lang", json_words(language), "listid",
+                     json_words(held->list_id), "message_id", json_words(id), "moderation_reasons", reasons,
+                     "moderation_sender", json_words(sender), "msg", octets_json(held->message), "original_size",
+                     (json_int_t)held->size, "original_subject", subject_json(held), "reason",
+                     json_incref(json_array_get(reasons, 0)), "request_id", (json_int_t)held->list_number,
+                     "rule_hits", hits, "rule_misses", rules_json(meta, KEY_MISSES), "self_link",
+                     json_link(call, "lists/%s/held/%" G_GINT64_FORMAT, segment_of_list, held->list_number), "sender",
+                     json_words(sender), "subject", json_words(subject));
 }
 
 static void get_all(Call *call)
@@ -73,7 +112,7 @@ static void get_all(Call *call)
     }
     json_t *entries = json_array();
     for (guint i = 0; i < page->len; i++)
-        json_array_append_new(entries, held_json(call, page->pdata[i]));
+        json_array_append_new(entries, held_json(call, list, page->pdata[i]));
     answer_collection(call, entries, total, paging.start);
 }
 
@@ -112,8 +151,9 @@ static void get_one(Call *call)
 {
     Store *store = rest_store(call);
     g_autoptr(Held) held = store ? find(call, store) : NULL;
-    if (held)
-        answer_json(call, 200, held_json(call, held));
+    g_autoptr(List) list = held ? rest_list(call, 0) : NULL;
+    if (list)
+        answer_json(call, 200, held_json(call, list, held));
 }
 
 static void post(Call *call)

@@ -7,6 +7,7 @@
 #include "lists/people.h"
 #include "lists/person.h"
 #include "runners/rest/resources.h"
+#include "store/language.h"
 
 #define NAMES \
     "acknowledge_posts delivery_mode delivery_status hide_address preferred_language receive_list_copy " \
@@ -26,12 +27,14 @@ static bool read_flag(Call *call, const char *name, int *value)
 
 static bool read_language(Call *call, Preferences *preferences)
 {
+    GError *error = NULL;
     const char *language = form_text(call, "preferred_language");
     if (!language)
         return true;
-    size_t length = strlen(language);
-    if (length >= PREFERENCE_LANGUAGE_SIZE || strspn(language, G_CSET_a_2_z G_CSET_A_2_Z "_-") != length)
-        return form_refuse(call, "preferred_language", "\"%s\" is no language such as en or pt_BR", language);
+    if (*language && !language_check("preferred_language", language, &error)) {
+        rest_fail(call, error);
+        return false;
+    }
     g_strlcpy(preferences->preferred_language, language, PREFERENCE_LANGUAGE_SIZE);
     return true;
 }

@@ -5,6 +5,7 @@
 
 #include "runners/rest/resources.h"
 #include "runners/rest/rest.h"
+#include "store/language.h"
 
 /* Clients tell by the first two words that they can talk to us, and show the rest to people. */
 static void get_versions(Call *call)
@@ -57,8 +58,7 @@ static const char *const sections[] = {"ARC",     "antispam", "bounces",       "
 
 static const Family families[] = {
     {"archiver", "mail_archive master mhonarc prototype"},
-    {"language", "ar ast bg ca cs da de el en es et eu fi fr gl he hr hu ia it ja ko lt nl no pl pt pt_BR ro ru sk sl "
-                 "sr sv tr uk vi zh_CN zh_TW"},
+    {"language", LANGUAGES},
     {"logging", "archiver bounce config database debug error fromusenet http locks mischief plugins root runner smtp "
                 "subscribe task vette"},
     {"paths", "dev fhs here local"},

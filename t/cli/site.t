@@ -252,7 +252,7 @@ def test_lines_are_bounded(site):
     for setting in ("description", "subject_prefix", "display_name"):
         site.run("list", "set", LIST, f"{setting}=" + "x" * 999, code=USAGE, says=f"{setting}: 999 octets")
     site.run("list", "set", LIST, "msg_footer=" + "x" * 5000)
-    for language in ("../../etc", "de/x", "..", "a b"):
+    for language in ("../../etc", "de/x", "..", "a b", "xx"):
         site.run("list", "set", LIST, f"preferred_language={language}", code=USAGE, says="preferred_language")
     for language in ("de", "pt-BR", "zh_Hant"):
         site.run("list", "set", LIST, f"preferred_language={language}")

@@ -111,12 +111,14 @@ def test_people_in_the_shell(instances, sink):
     assert cli("user", "ls", "--server-owners", "--names").split() == [NEW]
     for verb, code, word in ((("user", "set", user, "colour=red"), 64, "colour"),
                              (("user", "set", user, "hide_address=maybe"), 64, "maybe"),
+                             (("user", "set", user, "preferred_language=xx"), 64, "xx"),
                              (("user", "set", user, "preferred_address=x@y.example"), 66, "x@y.example"),
                              (("user", "show", "0123"), 66, "0123"),
                              (("user", "merge", user, ANNE), 64, "same user"),
                              (("address", "change", ANNE, "test-owner@" + HOST), 64, "test-owner"),
                              (("address", "change", "x@y.example", NEW), 66, "x@y.example"),
-                             (("member", "set", address, ANNE, "--vacation", "soon"), 64, "soon")):
+                             (("member", "set", address, ANNE, "--vacation", "soon"), 64, "soon"),
+                             (("member", "set", address, ANNE, "--language", "xx"), 64, "xx")):
         answer = run(*verb)
         assert answer.returncode == code and word in answer.stderr, (verb, answer)
     cli("user", "create", "other@example.net")

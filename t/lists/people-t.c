@@ -224,7 +224,7 @@ static void test_option_words(void)
     static const char *const bad[][2] = {
         {"", "no option"}, {"digest", "digest"}, {"digest sometimes", "sometimes"}, {"colour red", "colour"},
         {"vacation tomorrow", "tomorrow"}, {"vacation 2026-02-30..2026-03-01", "2026-02-30"},
-        {"vacation 2026-03-02..2026-03-01", "2026-03-02"}, {"language !", "!"}};
+        {"vacation 2026-03-02..2026-03-01", "2026-03-02"}, {"language !", "!"}, {"language xx", "xx"}};
     for (size_t at = 0; at < G_N_ELEMENTS(bad); at++) {
         g_assert_false(options_read(&options, bad[at][0], &error));
         g_assert_nonnull(strstr(error->message, bad[at][1]));

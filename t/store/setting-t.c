@@ -90,6 +90,12 @@ static void test_text(Fixture *fixture, const void *data)
     set(fixture, "reply_to_address", "a@example.org", "a@example.org");
     refuse(fixture, "reply_to_address", "a, b", "address");
     set(fixture, "reply_to_address", "", "");
+    set(fixture, "preferred_language", "pt_BR", "pt_BR");
+    set(fixture, "preferred_language", "de-AT", "de-AT");
+    set(fixture, "preferred_language", "zh_Hant", "zh_Hant");
+    static const char *const unknown[] = {"xx", "d", "den", "", "-", "../de", "de/x", "de_0123456789abcde"};
+    for (size_t i = 0; i < G_N_ELEMENTS(unknown); i++)
+        refuse(fixture, "preferred_language", unknown[i], "such as en");
 }
 
 static void test_words(Fixture *fixture, const void *data)
