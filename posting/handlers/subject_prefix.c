@@ -145,7 +145,7 @@ static bool process(Post *post, GError **error)
     g_autofree char *value = build(raw, pattern, prefix);
     if (strcmp(value, raw) == 0)
         return true;
-    if (field)
+    if (field && !post->author_subject) /* a pipeline may name this handler twice */
         post->author_subject = g_strdup(raw);
     message_set(post->message, "Subject", value);
     return true;
