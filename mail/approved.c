@@ -177,6 +177,8 @@ static char *take_from_body(Message *message, const char *known)
     g_autoptr(GBytes) octets = message_octets(message), body = message_body(message);
     size_t length;
     const char *whole = g_bytes_get_data(octets, &length);
+    if (length == 0)
+        return g_strdup(known);
     size_t head = length - g_bytes_get_size(body);
     g_autoptr(GPtrArray) parts = mime_parts(whole, length);
     g_autoptr(GArray) cuts = g_array_new(FALSE, FALSE, sizeof(Cut));
