@@ -66,7 +66,9 @@ def missing():
     """Why there can be no INN here, or None."""
     if os.getuid() != 0:
         return "INN can only be started by root"
-    return None if (PROGRAMS / "innd").exists() else "INN is not installed"
+    if not (PROGRAMS / "innd").exists():
+        return "INN is not installed (apt-get install inn2, on a host whose name has a domain)"
+    return None
 
 
 class Inn:
