@@ -23,7 +23,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runners/archive_name.h"
 #include "runners/runner.h"
 
 typedef struct ArchiveMail {

@@ -8,9 +8,9 @@
 
 #include "base/auto.h"
 #include "base/fail.h"
+#include "lists/archive_place.h"
 #include "lists/letter.h"
 #include "mail/wire.h"
-#include "runners/archive_name.h"
 
 /* Where a post lies in the mbox. */
 typedef struct MboxPlace {
@@ -47,7 +47,7 @@ static char *find_mbox(const List *list, const Config *config)
         if (!used || !path || !config_bool(config, section, "enabled") ||
             !g_str_equal(config_string(config, section, "type"), "mbox"))
             continue;
-        g_autofree char *base = archiver_file_name(list->list_id), *file = g_strconcat(base, ".mbox", NULL);
+        g_autofree char *base = archive_file_name(list->list_id), *file = g_strconcat(base, ".mbox", NULL);
         return g_build_filename(path, file, NULL);
     }
     return NULL;

@@ -28,11 +28,6 @@ struct dirent *readdir(DIR *directory)
 }
 
 /* What the archiver wants of its runner. */
-char *archiver_file_name(const char *list)
-{
-    return g_strdup(list);
-}
-
 const char *archiver_setting(Runner *runner, const char *section, const char *key, GError **error)
 {
     return place;

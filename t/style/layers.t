@@ -28,7 +28,6 @@ LAYERS = {
     "runners/list_runner": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
                             "runners/keys.h",
                             "runners/list_runner"],
-    "runners/archive_name": ["runners/archive_name"],
     "runners/names": ["base/", "mail/names.h", "net/dns.h", "runners/names"],
     "runners/post_names": ["base/", "mail/", "posting/", "runners/runner.h", "runners/keys.h",
                            "runners/list_runner.h", "runners/names.h", "runners/post_names"],
@@ -47,7 +46,7 @@ RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists
           "runners/process.h", "runners/sweep.h",
           "runners/listener.h", "runners/lists.h",
           "runners/http.h", "runners/http_guard.h", "runners/list_runner.h", "runners/names.h",
-          "runners/archive_name.h", "runners/post_names.h", "runners/post_hop.h", "runners/keys.h"]
+          "runners/post_names.h", "runners/post_hop.h", "runners/keys.h"]
 
 # Foreign headers and where they are at home.
 HOMES = {
