@@ -249,6 +249,15 @@ bool options_ask(Work *work, const List *list, const char *address, const Member
     if (member && !pending_find_like(work_store(work), &request, work_now(work), &there, error))
         return false;
     request.number = there ? there->number : 0;
+    if (there && !(options->facts & FACT_CONFIRMED)) {
+        /* One letter asks for all that was wished for lately, else the last of two wishes would void the first. */
+        g_autofree char *both = g_strjoin(" ", there->detail, text, NULL);
+        MemberOptions all;
+        if (options_read(&all, both, NULL)) { /* else an older release wrote it: then this wish stands alone */
+            g_free(text);
+            request.detail = text = options_text(&all);
+        }
+    }
     bool asked = there && g_strcmp0(there->detail, text) == 0 &&
                  work_now(work) - there->asked_at < SUBSCRIPTION_ASK_AGAIN;
     if (member && !(asked && !(options->facts & FACT_CONFIRMED)))

@@ -39,6 +39,7 @@ char *options_of(Store *store, const Member *member, const char *prefix, GError 
 bool options_set(Work *work, const List *list, Role role, const char *address, const MemberOptions *options,
                  GError **error);
 
-/* Asks for it: without FACT_CONFIRMED the address has to answer a letter first. NO_CHANGE: it is no member. */
+/* Asks for it: without FACT_CONFIRMED the address has to answer a letter first, which asks for what was wished for
+ * before and is not confirmed yet as well. NO_CHANGE: it is no member. */
 bool options_ask(Work *work, const List *list, const char *address, const MemberOptions *options,
                  Subscription *subscription, GError **error);
