@@ -7,9 +7,9 @@
 void template_place_clear(TemplatePlace *place)
 {
     g_clear_pointer(&place->key, g_free);
-    g_clear_pointer(&place->found, list_free);
-    if (*place->list.list_id == '\0') /* it is none, and has this of its own */
+    if (!place->found) /* otherwise this is the list's */
         g_free(place->list.mail_host);
+    g_clear_pointer(&place->found, list_free);
 }
 
 bool template_place_read(TemplatePlace *place, const TemplatePlaceOptions *options, Store *store, GError **error)
