@@ -406,8 +406,8 @@ def test_held_posts_are_counted_in_each_list(api, ant):
     bee = "lists/bee.example.com/held"
     for name in ("bug", "bee"):
         assert api.call("POST", "lists", fqdn_listname=f"{name}@example.com").status == 201
-        text = f"From: stranger@example.net\nTo: {name}@example.com\nSubject: hello\nMessage-ID: <{name}-1@x>\n\nText.\n"
-        assert api.call("POST", "queues/in", list_id=f"{name}.example.com", text=text).status == 201
+        post = f"From: stranger@example.net\nTo: {name}@example.com\nSubject: hello\nMessage-ID: <{name}@x>\n\nText.\n"
+        assert api.call("POST", "queues/in", list_id=f"{name}.example.com", text=post).status == 201
         wait_for(lambda: api.call("GET", f"lists/{name}.example.com/held/count").json["count"] == 1)
     assert api.call("GET", f"{bee}/1").json["request_id"] == 1
     number = max(entry["number"] for entry in api.call("GET", "listrunner/held").json["entries"])
