@@ -12,7 +12,7 @@
 #                         runners, cli)
 
 TIER ?= unit
-tests_of_all := $(TESTS)
+tests_of_all := $(filter-out $(tests_left_out),$(TESTS))
 tests_of_process := $(filter $(process_tests),$(tests_of_all))
 tests_of_proof := $(filter $(proof_tests),$(tests_of_all))
 tests_of_unit := $(filter-out $(process_tests) $(proof_tests),$(tests_of_all))

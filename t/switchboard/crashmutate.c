@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of distant steps so many changes are tried of each script, or more where it has few states; ten times as many with
+/* Of distant steps so many changes are tried of each script, or more where it has few states; thirty times as many with
  * -m thorough. */
-#define DISTANT 30
-#define DISTANT_STATES 60000
+#define DISTANT 9
+#define DISTANT_STATES 20000
 /* Of neighbours all are changed about, or so many of a script with many states; all with -m thorough. */
-#define NEIGHBOURS 12
-#define NEIGHBOURS_STATES 200000
+#define NEIGHBOURS 6
+#define NEIGHBOURS_STATES 60000
 
 typedef struct Tally {
     unsigned caught, idle, impossible, nothing_new, same, missed;
@@ -164,11 +164,11 @@ static void tell(const char *what, const Tally *tally)
 }
 
 /* Any two steps that are no neighbours, in all three ways; where these are too many, some: the same each time, or with
- * -m thorough ten times as many, at random (--seed). */
+ * -m thorough thirty times as many, at random (--seed). */
 static void mutate_distant(Proof *proof, Tally tallies[3])
 {
     g_autoptr(GRand) chance = g_rand_new_with_seed(g_test_thorough() ? (guint32)g_test_rand_int() : 1);
-    unsigned wanted = MAX(DISTANT, DISTANT_STATES / MAX(proof->states, 1)) * (g_test_thorough() ? 10 : 1);
+    unsigned wanted = MAX(DISTANT, DISTANT_STATES / MAX(proof->states, 1)) * (g_test_thorough() ? 30 : 1);
     static const CrashChange changes[] = {CRASH_SWAP, CRASH_LATER, CRASH_EARLIER};
     guint first = proof->log->changes, count = proof->log->ops->len - first;
     guint pairs = count < 3 ? 0 : (count - 1) * (count - 2) / 2;
