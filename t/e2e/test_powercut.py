@@ -14,7 +14,7 @@ from support.powercut import Generation, summary
 pytestmark = pytest.mark.xdist_group("powercut")
 
 SEED = os.environ.get("LISTRUNNER_SEED", "1")
-ROUNDS = int(os.environ.get("LISTRUNNER_CUTS", "12"))
+ROUNDS = int(os.environ.get("LISTRUNNER_CUTS", "12" if os.environ.get("LISTRUNNER_THOROUGH") else "6"))
 
 
 @pytest.mark.parametrize("kind, switch", [("ext4", False), ("xfs", False), ("ext4", True), ("btrfs", True)])
