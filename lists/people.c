@@ -9,8 +9,7 @@
 
 static bool note(Work *work, const char *what, const char *who, const char *result)
 {
-    const Actor *actor = work_actor(work);
-    work_log(work, "-", "%s=<%s> by=<%s> result=%s", what, who, actor->address ? actor->address : "operator", result);
+    work_log(work, "-", "%s=<%s> by=<%s> result=%s", what, who, work_by(work), result);
     return true;
 }
 
@@ -162,6 +161,6 @@ bool people_set_preferences(Work *work, PreferenceLevel level, const char *who, 
     if (!member || !member_set_preferences(store, member->list_id, member->role, member->address, preferences, error))
         return false;
     work_log(work, member->list_id, "%s=<%s> by=<%s> result=preferences-changed", role_text(member->role),
-             member->address, work_actor(work)->address ? work_actor(work)->address : "operator");
+             member->address, work_by(work));
     return true;
 }

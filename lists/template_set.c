@@ -99,8 +99,7 @@ bool template_set(Work *work, const TemplateText *text, GError **error)
     kept.fault = (char *)fault;
     kept.fetched_at = 0;
     work_log(work, *text->place && *text->place != '@' ? text->place : "-", "template=%s language=%s place=%s by=<%s> "
-             "result=set", row->mailman, *language ? language : "any", place_word(text->place),
-             work_actor(work)->address ? work_actor(work)->address : "operator");
+             "result=set", row->mailman, *language ? language : "any", place_word(text->place), work_by(work));
     if (from_uri && !g_str_has_prefix(text->uri, TEMPLATE_INSTALLED))
         timer_ask(work, "templates");
     return template_text_put(work_store(work), &kept, error);
@@ -113,7 +112,6 @@ bool template_unset(Work *work, const char *place, const char *name, const char 
     if (!row || !template_text_remove(work_store(work), place, row->mailman, usual, error))
         return false;
     work_log(work, *place && *place != '@' ? place : "-", "template=%s language=%s place=%s by=<%s> result=unset",
-             row->mailman, usual ? usual : "all", place_word(place),
-             work_actor(work)->address ? work_actor(work)->address : "operator");
+             row->mailman, usual ? usual : "all", place_word(place), work_by(work));
     return true;
 }

@@ -126,7 +126,7 @@ static bool note_grace(const List *list, void *data)
 
 static bool expire_answers(const JobPlace *place, int64_t *done, GError **error)
 {
-    int64_t longest = 0;
+    int64_t longest = DAY; /* for which nobody gets a second welcome or goodbye (lists/subscription.c) */
     return list_each(place->store, NULL, note_grace, &longest, error) &&
            autoresponse_expire(place->store, place->now - longest, done, error);
 }

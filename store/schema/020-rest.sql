@@ -4,8 +4,9 @@
 -- REST counts held posts in each list, from 1 on, and uses no number twice: held_last is the last one given.
 ALTER TABLE list ADD COLUMN held_last @integer@ NOT NULL DEFAULT 0;
 ALTER TABLE held ADD COLUMN list_number @integer@ NOT NULL DEFAULT 0;
-UPDATE held SET list_number = (SELECT count(*) FROM held older WHERE older.list = held.list AND
-    older.number <= held.number);
+UPDATE held SET list_number = numbered.place FROM
+    (SELECT number, row_number() OVER (PARTITION BY list ORDER BY number) AS place FROM held) numbered
+    WHERE numbered.number = held.number;
 UPDATE list SET held_last = (SELECT count(*) FROM held WHERE held.list = list.key);
 CREATE UNIQUE INDEX held_list_number ON held (list, list_number);
 DROP INDEX held_list;
