@@ -83,15 +83,45 @@ static char *decide(Work *work, int64_t number, void *data, GError **error)
                            made.result == SUBSCRIPTION_NO_CHANGE ? " (nothing to change)" : "");
 }
 
+typedef struct Requested {
+    NumberRange range;
+    GArray *numbers;
+} Requested;
+
+static bool add_number(const Pending *pending, void *data)
+{
+    const Requested *requested = data;
+    if (pending->number >= requested->range.first && pending->number <= requested->range.last)
+        g_array_append_val(requested->numbers, pending->number);
+    return true;
+}
+
+/* A single number is taken as it is; of a range, those of requests that wait. */
+static int add_range(Site *site, const char *text, GArray *numbers, GError **error)
+{
+    Requested requested = {.numbers = numbers};
+    unsigned before = numbers->len;
+    if (!decide_range(text, "a request", "listrunner pending ls", &requested.range, error))
+        return TOOL_USAGE;
+    if (requested.range.first == requested.range.last) {
+        g_array_append_val(numbers, requested.range.first);
+        return TOOL_OK;
+    }
+    Store *store = site_store(site, false, error);
+    return store && pending_each(store, NULL, clock_now(), add_number, &requested, error) &&
+                   decide_found("request", &requested.range, numbers->len > before, error)
+               ? TOOL_OK
+               : TOOL_LATER;
+}
+
 static int decide_all(Site *site, const PendingVerdict *verdict, char **argv, GError **error)
 {
-    int64_t number;
     WorkPlace place;
-    g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof number);
+    g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
     for (; *argv; argv++) {
-        if (!request_number(*argv, &number, error))
-            return TOOL_USAGE;
-        g_array_append_val(numbers, number);
+        int code = add_range(site, *argv, numbers, error);
+        if (code != TOOL_OK)
+            return code;
     }
     if (!work_place_open(&place, site, error))
         return TOOL_LATER;

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/fail.h"
 #include "cli/command.h"
 #include "cli/plain.h"
 
@@ -14,6 +15,22 @@ bool decide_number(const char *text, const char *what, const char *lister, int64
     g_autofree char *shown = g_utf8_make_valid(text, -1);
     command_usage(error, "'%s' is no number of %s; %s shows them", shown, what, lister);
     return false;
+}
+
+bool decide_range(const char *text, const char *what, const char *lister, NumberRange *range, GError **error)
+{
+    size_t length = number_range_read(text, '\0', range);
+    if (length > 0 && !text[length] && range->first > 0)
+        return true;
+    g_autofree char *shown = g_utf8_make_valid(text, -1);
+    command_usage(error, "'%s' is no number of %s, nor a range as 12-15; %s shows them", shown, what, lister);
+    return false;
+}
+
+bool decide_found(const char *what, const NumberRange *range, bool found, GError **error)
+{
+    return found || fail(error, FAIL_MISSING, "there is no %s with a number from %" G_GINT64_FORMAT " to %"
+                         G_GINT64_FORMAT, what, range->first, range->last);
 }
 
 static char *decide_one(WorkPlace *place, int64_t number, DecideOne *one, void *data, GError **error)

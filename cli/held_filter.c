@@ -45,25 +45,42 @@ static bool add_number(const Held *held, void *data)
     return true;
 }
 
+/* A single number is taken as it is; of a range, those that are held. */
+static int add_range(Site *site, const NumberRange *range, GArray *numbers, GError **error)
+{
+    const HeldFilter filter = {.first = range->first, .last = range->last};
+    unsigned before = numbers->len;
+    if (range->first == range->last) {
+        g_array_append_val(numbers, range->first);
+        return TOOL_OK;
+    }
+    Store *store = site_store(site, false, error);
+    return store && held_select(store, &filter, add_number, numbers, error) &&
+                   decide_found("held post", range, numbers->len > before, error)
+               ? TOOL_OK
+               : TOOL_LATER;
+}
+
 int held_filter_numbers(char **argv, Site *site, GArray **numbers, GError **error)
 {
-    int64_t number;
+    NumberRange range;
+    int code = TOOL_OK;
     bool chosen = held_filter_list || held_filter_sender || held_filter_older || held_filter_newer;
-    *numbers = g_array_new(FALSE, FALSE, sizeof number);
+    *numbers = g_array_new(FALSE, FALSE, sizeof range.first);
     if (!*argv && !chosen)
         return command_usage(error, "say which posts: by their numbers, or with --list, --sender, --older or --newer");
     if (*argv && chosen)
         return command_usage(error, "numbers and the options that choose posts exclude each other");
-    for (; *argv; argv++) {
-        if (!decide_number(*argv, "a held post", "listrunner held ls", &number, error))
+    for (; *argv && code == TOOL_OK; argv++) {
+        if (!decide_range(*argv, "a held post", "listrunner held ls", &range, error))
             return TOOL_USAGE;
-        g_array_append_val(*numbers, number);
+        code = add_range(site, &range, *numbers, error);
     }
     if (!chosen)
-        return TOOL_OK;
+        return code;
     HeldFilter filter;
     List *found;
-    int code = held_filter_read(site, &filter, &found, error);
+    code = held_filter_read(site, &filter, &found, error);
     g_autoptr(List) list = found;
     if (code != TOOL_OK)
         return code;

@@ -50,19 +50,17 @@ static void decision_free(void *data)
     g_free(decision);
 }
 
-/* Takes "12, r4" or "all" from the start of rest. */
+/* Takes "12-15, r4" or "all" from the start of rest. */
 static const char *take_numbers(Decision *decision, const char *rest)
 {
     for (;;) {
+        NumberRange range;
         rest += strspn(rest, " \t,#");
         bool request = (*rest == 'r' || *rest == 'R') && g_ascii_isdigit(rest[1]);
-        size_t digits = strspn(rest + request, "0123456789");
-        const char *end = rest + request + digits;
-        bool ends = !*end || strchr(" \t,;:.!-", *end);
-        if (digits > 0 && digits < 18 && ends) {
-            int64_t number = g_ascii_strtoll(rest + request, NULL, 10);
-            g_array_append_val(request ? decision->requests : decision->numbers, number);
-            rest = end;
+        size_t length = number_range_read(rest, request ? 'r' : '\0', &range);
+        if (length > 0 && (!rest[length] || strchr(" \t,;:.!-", rest[length]))) {
+            g_array_append_val(request ? decision->requests : decision->numbers, range);
+            rest += length;
         } else if (g_ascii_strncasecmp(rest, "all", 3) == 0 && (!rest[3] || strchr(" \t,;:.!", rest[3]))) {
             decision->all = true;
             rest += 3;
@@ -81,11 +79,13 @@ static Decision *read_line(const char *line)
             continue;
         Decision *decision = g_new0(Decision, 1);
         decision->verdict = words[at].verdict;
-        decision->numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
-        decision->requests = g_array_new(FALSE, FALSE, sizeof(int64_t));
+        decision->numbers = g_array_new(FALSE, FALSE, sizeof(NumberRange));
+        decision->requests = g_array_new(FALSE, FALSE, sizeof(NumberRange));
         const char *rest = take_numbers(decision, line + length);
         rest += strspn(rest, " \t.,;:!-");
-        if (decision->verdict == HELD_REJECT && *rest)
+        bool numbered = decision->numbers->len + decision->requests->len > 0 || decision->all;
+        bool wrong = !numbered && g_ascii_isdigit(*rest); /* "15-12": numbers are no reason */
+        if (decision->verdict == HELD_REJECT && *rest && !wrong)
             decision->reason = g_strdup(rest);
         if (*rest && !decision->reason) {
             decision_free(decision);
@@ -215,30 +215,47 @@ static bool note_number(const Held *held, void *data)
     return true;
 }
 
-typedef struct TicketRequests {
-    const Ticket *ticket;
+typedef struct RequestRange {
+    NumberRange range;
     GArray *numbers;
-} TicketRequests;
+} RequestRange;
 
 static bool note_request(const Pending *request, void *data)
 {
-    const TicketRequests *waiting = data;
-    if (request->waits_for == PENDING_MODERATOR && request->number >= waiting->ticket->first_request &&
-        request->number <= waiting->ticket->last_request)
-        g_array_append_val(waiting->numbers, request->number);
+    const RequestRange *wanted = data;
+    if (request->waits_for == PENDING_MODERATOR && request->number >= wanted->range.first &&
+        request->number <= wanted->range.last)
+        g_array_append_val(wanted->numbers, request->number);
     return true;
 }
 
-/* Fills posts and requests with all that the letter was about and that waits. */
-static bool find_all(ModeratorSession *session, GArray *posts, GArray *requests, GError **error)
+/* Adds to numbers the posts, or the requests, of the letter that wait and that the range has. A single number is added
+ * as it is, so that the moderator is told if nothing waits under it. */
+static bool find_range(ModeratorSession *session, bool requests, const NumberRange *range, GArray *numbers,
+                       GError **error)
 {
     Store *store = work_store(session->work);
     const Ticket *ticket = session->ticket;
-    const HeldFilter filter = {.list_id = ticket->list_id, .first = ticket->first, .last = ticket->last};
-    TicketRequests waiting = {ticket, requests};
-    return (ticket->last == 0 || held_select(store, &filter, note_number, posts, error)) &&
-           (ticket->last_request == 0 ||
-            pending_each(store, ticket->list_id, work_now(session->work), note_request, &waiting, error));
+    NumberRange own = {MAX(range->first, requests ? ticket->first_request : ticket->first),
+                       MIN(range->last, requests ? ticket->last_request : ticket->last)};
+    const HeldFilter filter = {.list_id = ticket->list_id, .first = own.first, .last = own.last};
+    RequestRange wanted = {own, numbers};
+    if (range->first == range->last)
+        g_array_append_val(numbers, range->first);
+    else if (own.first > own.last || own.last == 0)
+        return true;
+    else
+        return requests ? pending_each(store, ticket->list_id, work_now(session->work), note_request, &wanted, error)
+                        : held_select(store, &filter, note_number, numbers, error);
+    return true;
+}
+
+static bool find_ranges(ModeratorSession *session, bool requests, const GArray *ranges, GArray *numbers, GError **error)
+{
+    for (unsigned at = 0; at < ranges->len; at++)
+        if (!find_range(session, requests, &g_array_index(ranges, NumberRange, at), numbers, error))
+            return false;
+    return true;
 }
 
 static bool decide(ModeratorSession *session, const Decision *decision, GError **error)
@@ -254,13 +271,16 @@ static bool decide(ModeratorSession *session, const Decision *decision, GError *
         say(session, "moderated_which", NULL);
         return true;
     }
-    if (decision->all && !find_all(session, posts, requests, error))
-        return false;
-    if (!decision->all && !named)
+    static const NumberRange all = {1, G_MAXINT64};
+    if (decision->all) {
+        if (!find_range(session, false, &all, posts, error) || !find_range(session, true, &all, requests, error))
+            return false;
+    } else if (!named) {
         g_array_append_val(one_post ? posts : requests, *(one_post ? &ticket->first : &ticket->first_request));
-    if (!decision->all) {
-        g_array_append_vals(ticket->last > 0 ? posts : requests, decision->numbers->data, decision->numbers->len);
-        g_array_append_vals(requests, decision->requests->data, decision->requests->len);
+    } else if (!find_ranges(session, ticket->last == 0, decision->numbers, ticket->last > 0 ? posts : requests,
+                            error) ||
+               !find_ranges(session, true, decision->requests, requests, error)) {
+        return false;
     }
     for (unsigned at = 0; at < posts->len; at++)
         if (!decide_post(session, decision, g_array_index(posts, int64_t, at), error))

@@ -10,7 +10,7 @@
  *   accept              it goes to the list, or the request is granted ("approve" is the same)
  *   allow               the same, and its sender's posts need no moderator any more; for posts alone
  *   reject off topic    its sender is told, with what follows the word, and the lines after it, as the reason
- *   discard 12 r4       nobody is told; an r before a number is for requests
+ *   discard 12 r4       nobody is told; an r before a number is for requests; 12-15 is all that wait from 12 to 15
  *   ban all             the same, and its sender can neither post nor join any more
  *   defer               it waits on
  *
@@ -20,13 +20,14 @@
 #include <glib.h>
 #include <stdbool.h>
 
+#include "base/number_range.h"
 #include "lists/held_post.h"
 #include "lists/work.h"
 
 typedef struct Decision {
     HeldVerdict verdict;
     bool all;
-    GArray *numbers, *requests; /* of int64_t: posts, and those with an r; none: the one thing of the letter */
+    GArray *numbers, *requests; /* of NumberRange: posts, and those with an r; none: the one thing of the letter */
     char *reason;    /* NULL: none */
     char *line;      /* as it was written */
 } Decision;

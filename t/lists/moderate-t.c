@@ -12,6 +12,16 @@
 
 /* ---- reading ---- */
 
+static void append_ranges(GString *text, const char *mark, const GArray *ranges)
+{
+    for (unsigned at = 0; at < ranges->len; at++) {
+        const NumberRange *range = &g_array_index(ranges, NumberRange, at);
+        g_string_append_printf(text, " %s%d", mark, (int)range->first);
+        if (range->last != range->first)
+            g_string_append_printf(text, "-%d", (int)range->last);
+    }
+}
+
 /* What an answer decides: "accept 1 2;reject=off topic;". */
 static char *read_all(const char *subject, const char *text)
 {
@@ -23,10 +33,8 @@ static char *read_all(const char *subject, const char *text)
     for (unsigned at = 0; at < decisions->len; at++) {
         const Decision *decision = decisions->pdata[at];
         g_string_append(all, verdicts[decision->verdict]);
-        for (unsigned place = 0; place < decision->numbers->len; place++)
-            g_string_append_printf(all, " %d", (int)g_array_index(decision->numbers, int64_t, place));
-        for (unsigned place = 0; place < decision->requests->len; place++)
-            g_string_append_printf(all, " r%d", (int)g_array_index(decision->requests, int64_t, place));
+        append_ranges(all, "", decision->numbers);
+        append_ranges(all, "r", decision->requests);
         g_string_append(all, decision->all ? " all" : "");
         g_string_append_printf(all, "%s%s;", decision->reason ? "=" : "", decision->reason ? decision->reason : "");
     }
@@ -44,6 +52,8 @@ static void test_read(void)
                 "reject 12=too long\n;allow 13;ban all;");
     assert_text(read_all("x", "accept r4, 5 R6\r\nreject r7 why\r\naccept r\r\n"),
                 "accept 5 r4 r6;reject r7=why\naccept r;");
+    assert_text(read_all("x", "reject 12-13\r\naccept r4-r6, 9..11\r\n"), "reject 12-13;accept 9-11 r4-6;");
+    assert_text(read_all("x", "reject 13-12\r\n"), ""); /* neither numbers nor a reason */
     assert_text(read_all("x", "REJECT\r\n"), "reject;");
     assert_text(read_all("x", "Accept my apologies\r\nallowance\r\n  - accept   it goes to the list\r\n"), "");
     assert_text(read_all("x", "accept 99999999999999999999\r\n"), "");
@@ -271,6 +281,29 @@ static void test_requests(World *world, const void *data)
     }
 }
 
+/* Of a range, only what waits is decided about. */
+static void test_range(World *world, const void *data)
+{
+    bool known;
+    GError *error = NULL;
+    int64_t first = hold(world, "a@example.org"), waiting;
+    hold(world, "b@example.org");
+    int64_t third = hold(world, "c@example.org"), last = hold(world, "d@example.org");
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(held_remind(work, world->list, &waiting, &error), error);
+    g_autofree char *letters = world_letters(world, work), *token = token_in(letters);
+    assert_ok(held_remove(world->store, first + 1, &error), error);
+    g_autofree char *text = g_strdup_printf("discard %d-%d\r\n", (int)first, (int)third);
+    g_autofree char *done = answer(world, token, text, &known);
+    g_assert_false(is_held(world, first) || is_held(world, third));
+    g_assert_true(is_held(world, last));
+    g_assert_null(strstr(done, "does not wait for you"));
+    g_autofree char *none = answer(world, token, text, &known);
+    g_assert_nonnull(strstr(none, "does not wait for you"));
+    g_autofree char *rest = answer(world, token, "discard 1-99999999999\r\n", &known);
+    g_assert_false(is_held(world, last));
+}
+
 /* In the reminder posts and requests have numbers of their own. */
 static void test_posts_and_requests(World *world, const void *data)
 {
@@ -328,6 +361,7 @@ int main(int argc, char **argv)
     WORLD_TEST("/moderate/gathered", test_gathered);
     WORLD_TEST("/moderate/reminder", test_reminder);
     WORLD_TEST("/moderate/requests", test_requests);
+    WORLD_TEST("/moderate/range", test_range);
     WORLD_TEST("/moderate/posts and requests", test_posts_and_requests);
     WORLD_TEST("/moderate/expiry", test_expiry);
     return g_test_run();
