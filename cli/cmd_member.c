@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* listrunner member: add, remove, ls, set; import is in member_import.c. */
+/* listrunner member: add, remove, ls, show, set; import is in member_import.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@
 static char *display_name;
 static gboolean json, names;
 static char *delivery_mode, *delivery_status, *moderation;
-static char *acknowledge, *hide, *list_copy, *own_postings, *language, *vacation;
+static char *acknowledge, *hide, *list_copy, *own_postings, *language, *vacation, *topics, *nonmatching;
 
 static List *find(Site *site, const char *name, Role *role, Store **store, GError **error)
 {
@@ -134,6 +134,39 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     return member_each(store, list->list_id, role, show_member, listing, error) ? TOOL_OK : TOOL_LATER;
 }
 
+static json_t *words_json(char **words)
+{
+    json_t *all = json_array();
+    for (; words && *words; words++)
+        json_array_append_new(all, json_string(*words));
+    return all;
+}
+
+/* The row of "ls", and what takes further look-ups. */
+static bool show_whole(Store *store, const Member *member, GError **error)
+{
+    Vacation away;
+    g_auto(TopicChoice) choice = {0};
+    if (!vacation_find(store, member->id, &away, error) || !topic_read(store, member->id, &choice, error))
+        return false;
+    json_t *row = member_row(member);
+    json_object_set_new(row, "vacation_begins", listing_time(away.begins_at));
+    json_object_set_new(row, "vacation_ends", listing_time(away.ends_at));
+    json_object_set_new(row, "topics", words_json(choice.names));
+    json_object_set_new(row, "nonmatching", json_boolean(choice.unmatched));
+    listing_show(row, json);
+    return true;
+}
+
+static int run_show(Site *site, int argc, char **argv, GError **error)
+{
+    Role role;
+    Store *store;
+    g_autoptr(List) list = find(site, argv[0], &role, &store, error);
+    g_autoptr(Member) member = list ? member_find(store, list->list_id, role, argv[1], error) : NULL;
+    return member && show_whole(store, member, error) ? TOOL_OK : TOOL_LATER;
+}
+
 /* "yes", "no" or "default" (-1). */
 static bool parse_flag(const char *option, const char *text, int *value, GError **error)
 {
@@ -202,14 +235,17 @@ static bool set_member(Store *store, const List *list, Role role, const char *ad
         !parse_flag("receive-list-copy", list_copy, &own.receive_list_copy, error) ||
         !parse_flag("receive-own-postings", own_postings, &own.receive_own_postings, error))
         return false;
-    MemberOptions more = MEMBER_OPTIONS_NONE;
+    g_auto(MemberOptions) more = MEMBER_OPTIONS_NONE;
     if ((language && !option_read(&more, "language", language, error)) ||
-        (vacation && !option_read(&more, "vacation", vacation, error)))
+        (vacation && !option_read(&more, "vacation", vacation, error)) ||
+        (topics && !option_read(&more, "topics", topics, error)) ||
+        (nonmatching && !option_read(&more, "nonmatching", nonmatching, error)))
         return false;
     if (language)
         g_strlcpy(own.preferred_language, strcmp(language, "default") == 0 ? "" : language,
                   sizeof own.preferred_language);
     return member_set_preferences(store, list->list_id, role, member->address, &own, error) &&
+           options_set_topics(store, list, member, &more, error) &&
            (more.vacation_ends <= 0 || vacation_set(store, member->id, more.vacation_begins, more.vacation_ends,
                                                     clock_now(), error)) &&
            (more.vacation_ends >= 0 || vacation_end(store, member->id, error)) &&
@@ -221,7 +257,7 @@ static int run_set(Site *site, int argc, char **argv, GError **error)
     Role role;
     Store *store;
     if (!delivery_mode && !delivery_status && !moderation && !acknowledge && !hide && !list_copy && !own_postings &&
-        !language && !vacation)
+        !language && !vacation && !topics && !nonmatching)
         return command_usage(error, "say what to change, such as --delivery-mode=mime_digests");
     g_autoptr(List) list = find(site, argv[0], &role, &store, error);
     if (!list || !store_begin(store, error))
@@ -248,6 +284,12 @@ static const GOptionEntry ls_options[] = {
     G_OPTION_ENTRY_NULL,
 };
 
+static const GOptionEntry show_options[] = {
+    ROLE_OPTION,
+    {"json", 0, 0, G_OPTION_ARG_NONE, &json, "one JSON object", NULL},
+    G_OPTION_ENTRY_NULL,
+};
+
 #define FLAG_CHOICES "yes|no|default"
 static const GOptionEntry set_options[] = {
     ROLE_OPTION,
@@ -264,6 +306,8 @@ static const GOptionEntry set_options[] = {
     {"language", 0, 0, G_OPTION_ARG_STRING, &language, "of letters and digests, as de; or default", "CODE"},
     {"vacation", 0, 0, G_OPTION_ARG_STRING, &vacation, "no mail from the first day to the last (UTC), or off",
      "FROM..UNTIL"},
+    {"topics", 0, 0, G_OPTION_ARG_STRING, &topics, "posts of these topics alone, or all", "NAME,...|all"},
+    {"nonmatching", 0, 0, G_OPTION_ARG_STRING, &nonmatching, "besides, posts of no topic", "on|off"},
     G_OPTION_ENTRY_NULL,
 };
 
@@ -282,13 +326,18 @@ static const Command ls = {
     .options = ls_options, .run = run_ls,
 };
 
+static const Command show = {
+    .name = "show", .arguments = "LIST ADDRESS", .summary = "Show a member, with vacation and topics", .least = 2,
+    .most = 2, .options = show_options, .run = run_show,
+};
+
 static const Command set = {
     .name = "set", .arguments = "LIST ADDRESS", .summary = "Change what a member gets and may do", .least = 2,
     .most = 2, .options = set_options, .run = run_set,
     .details = "'default' takes back what was set on the member: the person's or the list's setting counts again.",
 };
 
-static const Command *const verbs[] = {&add, &member_invite, &remove_member, &ls, &set, &member_import, NULL};
+static const Command *const verbs[] = {&add, &member_invite, &remove_member, &ls, &show, &set, &member_import, NULL};
 
 const Command cmd_member = {
     .name = "member", .arguments = "", .summary = "Add, invite, remove, show, set or import members", .verbs = verbs,

@@ -11,6 +11,7 @@
 #include "store/ban.h"
 #include "store/header_match.h"
 #include "store/template_text.h"
+#include "store/topic.h"
 
 #define PAGE 1000
 
@@ -118,7 +119,8 @@ List *list_copy(Work *work, const List *from, const char *address, bool members,
         !copy_bans(store, from->list_id, made->list_id, error) ||
         !copy_header_rows(store, from->list_id, made->list_id, error) ||
         !copy_templates(store, from->list_id, made->list_id, error) ||
-        !copy_members(store, from->list_id, made->list_id, roles, error))
+        !copy_members(store, from->list_id, made->list_id, roles, error) ||
+        !topic_copy(store, from->list_id, made->list_id, error))
         return NULL;
     return list_by_id(store, made->list_id, error);
 }

@@ -9,8 +9,10 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "lists/subscription_internal.h"
+#include "lists/topic_names.h"
 #include "lists/workflow.h"
 #include "store/language.h"
+#include "store/topic.h"
 
 #define DAY (24 * 3600 * CLOCK_SECOND)
 
@@ -89,11 +91,33 @@ static bool read_choice(Preferences *wanted, const OptionChoice *choice, const c
     return fail(error, FAIL_NEVER, "%s: found \"%s\"; allowed: %s", choice->name, value, allowed);
 }
 
+static bool read_topics(MemberOptions *options, const char *value, GError **error)
+{
+    char **names = topic_names_read(value, error);
+    if (!names)
+        return false;
+    g_strfreev(options->topics);
+    options->topics = names;
+    return true;
+}
+
+static bool read_nonmatching(MemberOptions *options, const char *value, GError **error)
+{
+    bool on = g_ascii_strcasecmp(value, "on") == 0;
+    if (!on && g_ascii_strcasecmp(value, "off") != 0)
+        return fail(error, FAIL_NEVER, "nonmatching: found \"%s\"; allowed: off, on", value);
+    options->nonmatching = on;
+    return true;
+}
+
 /* The options of other values. */
 static const struct {
     const char *name;
     bool (*read)(MemberOptions *options, const char *value, GError **error);
-} others[] = {{"language", read_language}, {"vacation", read_vacation}};
+} others[] = {{"language", read_language},
+              {"vacation", read_vacation},
+              {"topics", read_topics},
+              {"nonmatching", read_nonmatching}};
 
 bool option_is_one(const char *name)
 {
@@ -121,23 +145,56 @@ bool option_read(MemberOptions *options, const char *name, const char *value, GE
     return fail(error, FAIL_NEVER, "there is no option \"%s\"; there are: %s", name, names->str);
 }
 
+/* How much of text its first word is. Quotes stay in it; a comma in a value holds together what stands at its sides. */
+static size_t word_length(const char *text, bool value)
+{
+    size_t at = 0;
+    for (bool quoted = false; text[at]; at++) {
+        size_t blanks = strspn(text + at, " \t");
+        if (text[at] == '"')
+            quoted = !quoted;
+        else if (quoted && text[at] == '\\' && text[at + 1])
+            at++;
+        else if (!quoted && value && blanks > 0 && text[at + blanks] &&
+                 (text[at + blanks] == ',' || (at > 0 && text[at - 1] == ',')))
+            at += blanks - 1;
+        else if (!quoted && (blanks > 0 || text[at] == '='))
+            break;
+    }
+    return at;
+}
+
 bool options_read(MemberOptions *options, const char *text, GError **error)
 {
-    g_auto(GStrv) words = g_strsplit_set(text, " \t=", -1);
-    const char *name = NULL;
+    static const char *const marks[] = {"\342\200\234", "\342\200\235", "\342\200\236", "\302\253", "\302\273"};
+    g_autoptr(GString) plain = g_string_new(text);
+    g_autofree char *name = NULL;
     bool any = false;
     *options = MEMBER_OPTIONS_NONE;
-    for (char **word = words; *word; word++) {
-        if (!**word)
+    for (size_t at = 0; at < G_N_ELEMENTS(marks); at++) /* clients write such quotation marks of their own accord */
+        g_string_replace(plain, marks[at], "\"", 0);
+    for (const char *at = plain->str + strspn(plain->str, " \t="); *at; at += strspn(at, " \t=")) {
+        size_t length = word_length(at, name != NULL);
+        g_autofree char *word = g_strndup(at, length);
+        at += length;
+        if (!name) {
+            name = g_steal_pointer(&word);
             continue;
-        if (name && !option_read(options, name, *word, error))
+        }
+        if (!option_read(options, name, word, error))
             return false;
-        any = any || name;
-        name = name ? NULL : *word;
+        any = true;
+        g_clear_pointer(&name, g_free);
     }
     if (name)
-        return fail(error, FAIL_NEVER, "%s: its value is missing", name);
+        return fail(error, FAIL_NEVER, "%s: its value is missing%s", name,
+                    options->topics ? " (the name of a topic that has blanks is written in double quotes)" : "");
     return any || fail(error, FAIL_NEVER, "there is no option to set, as in \"digest mime\"");
+}
+
+void member_options_clear(MemberOptions *options)
+{
+    g_clear_pointer(&options->topics, g_strfreev);
 }
 
 char *options_text(const MemberOptions *options)
@@ -157,7 +214,28 @@ char *options_text(const MemberOptions *options)
     }
     if (options->vacation_ends < 0)
         g_string_append(text, "vacation off ");
+    g_autofree char *topics = options->topics ? topic_names_text(options->topics) : NULL;
+    if (topics)
+        g_string_append_printf(text, "topics %s ", topics);
+    if (options->nonmatching >= 0)
+        g_string_append_printf(text, "nonmatching %s ", options->nonmatching ? "on" : "off");
     return g_strchomp(g_string_free(text, FALSE));
+}
+
+/* Where the list has topics: which were chosen, and which there are. */
+static bool show_topics(Store *store, const Member *member, const char *prefix, GString *text, GError **error)
+{
+    g_auto(TopicChoice) choice = {0};
+    g_autoptr(List) list = list_by_id(store, member->list_id, error);
+    g_auto(GStrv) known = list ? topic_names(list) : NULL;
+    if (!known || !*known)
+        return known != NULL;
+    if (!topic_read(store, member->id, &choice, error))
+        return false;
+    g_autofree char *chosen = topic_names_text(choice.names), *all = topic_names_text(known);
+    g_string_append_printf(text, "%stopics %s (%s)\n%snonmatching %s\n", prefix, chosen, all, prefix,
+                           choice.unmatched ? "on" : "off");
+    return true;
 }
 
 char *options_of(Store *store, const Member *member, const char *prefix, GError **error)
@@ -178,13 +256,33 @@ char *options_of(Store *store, const Member *member, const char *prefix, GError 
     g_string_append_printf(text, "%slanguage %s\n", prefix,
                            *now.preferred_language ? now.preferred_language : "default");
     MemberOptions away = {.wanted = preferences_unset, .vacation_begins = vacation.begins_at,
-                          .vacation_ends = vacation.ends_at > 0 ? vacation.ends_at : -1};
+                          .vacation_ends = vacation.ends_at > 0 ? vacation.ends_at : -1, .nonmatching = -1};
     g_autofree char *shown = options_text(&away);
     g_string_append_printf(text, "%s%s\n", prefix, shown);
-    return g_string_free(text, FALSE);
+    if (show_topics(store, member, prefix, text, error))
+        return g_string_free(text, FALSE);
+    g_string_free(text, TRUE);
+    return NULL;
 }
 
 /* ---- setting ---- */
+
+bool options_set_topics(Store *store, const List *list, const Member *member, const MemberOptions *options,
+                        GError **error)
+{
+    g_auto(TopicChoice) choice = {0};
+    if (!options->topics && options->nonmatching < 0)
+        return true;
+    if (!topic_read(store, member->id, &choice, error))
+        return false;
+    if (options->topics) {
+        g_strfreev(choice.names);
+        choice.names = g_strdupv(options->topics);
+    }
+    return (!options->topics || topic_names_match(&choice.names, list, error)) &&
+           topic_set(store, member->id, (const char *const *)choice.names,
+                     options->nonmatching < 0 ? choice.unmatched : options->nonmatching != 0, error);
+}
 
 bool options_set(Work *work, const List *list, Role role, const char *address, const MemberOptions *options,
                  GError **error)
@@ -201,7 +299,8 @@ bool options_set(Work *work, const List *list, Role role, const char *address, c
         g_strlcpy(own.preferred_language,
                   g_ascii_strcasecmp(wanted.preferred_language, "default") == 0 ? "" : wanted.preferred_language,
                   PREFERENCE_LANGUAGE_SIZE);
-    if (!member_set_preferences(store, list->list_id, role, member->address, &own, error))
+    if (!member_set_preferences(store, list->list_id, role, member->address, &own, error) ||
+        !options_set_topics(store, list, member, options, error))
         return false;
     if (options->vacation_ends > 0)
         return vacation_set(store, member->id, options->vacation_begins, options->vacation_ends, work_now(work), error);
@@ -212,7 +311,7 @@ bool options_advance(Work *work, const List *list, Pending *request, Subscriptio
 {
     const TemplateValue values[] = {{"options", request->detail}, {0}};
     TokenLetter letter = {"confirm_set", request->address, values};
-    MemberOptions options;
+    g_auto(MemberOptions) options = MEMBER_OPTIONS_NONE;
     g_autoptr(GError) refusal = NULL;
     if (!(request->facts & FACT_CONFIRMED)) {
         if (!subscription_send_token(work, list, request, &letter, &subscription->result, error))
@@ -231,6 +330,12 @@ bool options_advance(Work *work, const List *list, Pending *request, Subscriptio
     }
     subscription_note(work, list, request, subscription);
     return subscription_end(work, request, error);
+}
+
+bool options_fit(const MemberOptions *options, const List *list, GError **error)
+{
+    g_auto(GStrv) names = g_strdupv(options->topics);
+    return !names || topic_names_match(&names, list, error);
 }
 
 bool options_ask(Work *work, const List *list, const char *address, const MemberOptions *options,
@@ -252,7 +357,7 @@ bool options_ask(Work *work, const List *list, const char *address, const Member
     if (there && !(options->facts & FACT_CONFIRMED)) {
         /* One letter asks for all that was wished for lately, else the last of two wishes would void the first. */
         g_autofree char *both = g_strjoin(" ", there->detail, text, NULL);
-        MemberOptions all;
+        g_auto(MemberOptions) all = MEMBER_OPTIONS_NONE;
         if (options_read(&all, both, NULL)) { /* else an older release wrote it: then this wish stands alone */
             g_free(text);
             request.detail = text = options_text(&all);

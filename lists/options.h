@@ -12,6 +12,8 @@
  *   hide on | off               the address is left out of "who"
  *   language CODE               of letters and digests; "default": the list's
  *   vacation FROM..UNTIL | off  no mail from the first day to the last, e.g. 2026-12-20..2027-01-06 (UTC)
+ *   topics NAME,... | all       posts of these topics alone (lists/topic_names.h)
+ *   nonmatching on | off        besides, posts of no topic
  */
 #include "lists/subscription.h"
 #include "lists/work.h"
@@ -19,9 +21,14 @@
 typedef struct MemberOptions {
     Preferences wanted; /* -1, and an empty language: stays as it is; "default": the list's language */
     int64_t vacation_begins, vacation_ends; /* ends 0: stays as it is, -1: off */
-    unsigned facts; /* of lists/workflow.h: what the caller knows for sure */
+    char **topics;   /* owned; empty: all; NULL: stays as it is */
+    int nonmatching; /* -1: stays as it is */
+    unsigned facts;  /* of lists/workflow.h: what the caller knows for sure */
 } MemberOptions;
-#define MEMBER_OPTIONS_NONE ((MemberOptions){.wanted = {-1, -1, -1, -1, -1, -1, ""}})
+#define MEMBER_OPTIONS_NONE ((MemberOptions){.wanted = {-1, -1, -1, -1, -1, -1, ""}, .nonmatching = -1})
+
+void member_options_clear(MemberOptions *options);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(MemberOptions, member_options_clear)
 
 /* Is there an option of this name, in any case of letters? */
 bool option_is_one(const char *name);
@@ -29,11 +36,19 @@ bool option_is_one(const char *name);
 bool option_read(MemberOptions *options, const char *name, const char *value, GError **error);
 /* All that are set, "digest mime ack on"; g_free(). options_read() reads it. */
 char *options_text(const MemberOptions *options);
-/* "name value name value", or "name=value". FAIL_NEVER as above; also for none at all. */
+/* "name value name value", or "name=value"; a blank, comma or equals sign in double quotes belongs to the value. Fills
+ * *options, which the caller clears in any case. FAIL_NEVER as above; also for none at all. */
 bool options_read(MemberOptions *options, const char *text, GError **error);
 
 /* What is set on the member now, all options, one a line behind prefix; g_free(). NULL: the store failed. */
 char *options_of(Store *store, const Member *member, const char *prefix, GError **error);
+
+/* Can members of the list set this? FAIL_NEVER: it has no such topic; the message names those that it has. */
+bool options_fit(const MemberOptions *options, const List *list, GError **error);
+
+/* Sets topics and nonmatching alone. FAIL_NEVER as options_fit(). */
+bool options_set_topics(Store *store, const List *list, const Member *member, const MemberOptions *options,
+                        GError **error);
 
 /* Sets them. FAIL_MISSING: address is no member (of that role); FAIL_NEVER: the vacation is over already. */
 bool options_set(Work *work, const List *list, Role role, const char *address, const MemberOptions *options,

@@ -82,6 +82,23 @@ bool topic_set(Store *store, const char *member_id, const char *const *names, bo
     return changed > 0;
 }
 
+static bool copy(Store *store, const char *from, const char *to, GError **error)
+{
+    int64_t source, target;
+    return list_key(store, from, &source, error) && list_key(store, to, &target, error) &&
+           query_run(store, error, NULL,
+                     "UPDATE member SET topics = old.topics, topics_unmatched = old.topics_unmatched FROM member old "
+                     "WHERE old.list = $1 AND old.topics IS NOT NULL AND member.list = $2 AND member.role = old.role "
+                     "AND member.folded = old.folded AND member.by_person = old.by_person",
+                     INTEGER(source), INTEGER(target));
+}
+
+bool topic_copy(Store *store, const char *from, const char *to, GError **error)
+{
+    Write write;
+    return write_begin(store, &write, error) && write_end(store, &write, copy(store, from, to, error), error);
+}
+
 static bool holds(const char *const *names, const char *name)
 {
     for (; names && *names; names++)

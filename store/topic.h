@@ -33,6 +33,9 @@ bool topic_read(Store *store, const char *member_id, TopicChoice *choice, GError
  * FAIL_NEVER: a name has a line end. */
 bool topic_set(Store *store, const char *member_id, const char *const *names, bool unmatched, GError **error);
 
+/* Give the members of the list `to` what the same members of `from` chose, where those chose something. */
+bool topic_copy(Store *store, const char *from, const char *to, GError **error);
+
 /* Does a member with this choice, as the column holds it (NULL: none), want a post of the topics in `of`? known are all
  * that the list has. */
 bool topic_wanted(const char *stored, bool unmatched, const char *const *known, const char *const *of);

@@ -224,10 +224,10 @@ static bool set(Order *order, const MailCommand *command, GError **error)
 {
     g_autoptr(GError) refusal = NULL;
     g_auto(Subscription) made = {0};
-    MemberOptions options;
+    g_auto(MemberOptions) options = MEMBER_OPTIONS_NONE;
     if (!command->argument)
         return show_options(order, command->line, error);
-    if (!options_read(&options, command->argument, &refusal)) {
+    if (!options_read(&options, command->argument, &refusal) || !options_fit(&options, order->list, &refusal)) {
         const TemplateValue values[] = {{"error", refusal->message}, {0}};
         g_autofree char *sentence = letter_sentence(order->work, order->list, order->language, "set_bad", values);
         order->worth_telling = true;

@@ -20,14 +20,14 @@ static void require(bool condition)
 static void check(const MailCommand *command)
 {
     DeliveryMode mode;
-    MemberOptions options;
+    g_auto(MemberOptions) options = MEMBER_OPTIONS_NONE;
     g_autoptr(GError) error = NULL;
     require(g_utf8_validate(command->line, -1, NULL) && !strpbrk(command->line, "\r\n"));
     require(!command->argument || g_utf8_validate(command->argument, -1, NULL));
     require(!command->digest || delivery_mode_of_word(command->digest, &mode));
     require(command->word != COMMAND_CONFIRM || pending_token_is_one(command->argument));
     if (command->word == COMMAND_SET && command->argument && options_read(&options, command->argument, &error)) {
-        MemberOptions again;
+        g_auto(MemberOptions) again = MEMBER_OPTIONS_NONE;
         g_autofree char *text = options_text(&options);
         require(options_read(&again, text, NULL));
         g_autofree char *same = options_text(&again);

@@ -224,18 +224,42 @@ static void test_option_words(void)
     static const char *const bad[][2] = {
         {"", "no option"}, {"digest", "digest"}, {"digest sometimes", "sometimes"}, {"colour red", "colour"},
         {"vacation tomorrow", "tomorrow"}, {"vacation 2026-02-30..2026-03-01", "2026-02-30"},
-        {"vacation 2026-03-02..2026-03-01", "2026-03-02"}, {"language !", "!"}, {"language xx", "xx"}};
+        {"vacation 2026-03-02..2026-03-01", "2026-03-02"}, {"language !", "!"}, {"language xx", "xx"},
+        {"topics ,", "separated by commas"}, {"topics \"new cars", "quotation mark"}, {"topics new cars", "quotes"},
+        {"nonmatching maybe", "maybe"}};
     for (size_t at = 0; at < G_N_ELEMENTS(bad); at++) {
+        member_options_clear(&options);
         g_assert_false(options_read(&options, bad[at][0], &error));
         g_assert_nonnull(strstr(error->message, bad[at][1]));
         assert_failed(FAIL_NEVER, error);
     }
 }
 
+static void test_topic_words(void)
+{
+    static const char *const words[][2] = {
+        {"topics boats", "topics boats"}, {"topics ALL ack on", "ack on topics all"},
+        {"topics=boats,cars nonmatching=on", "topics boats,cars nonmatching on"},
+        {"topics \"new cars\" , boats digest mime", "digest mime topics \"new cars\",boats"},
+        {"topics \342\200\234new cars\342\200\235,\342\200\236old ones\342\200\234",
+         "topics \"new cars\",\"old ones\""},
+        {"topics \"a,b\", \"say \\\"x=y\\\"\", \"all\"", "topics \"a,b\",\"say \\\"x=y\\\"\",\"all\""}};
+    for (size_t at = 0; at < G_N_ELEMENTS(words); at++) {
+        GError *error = NULL;
+        g_auto(MemberOptions) options = MEMBER_OPTIONS_NONE, again = MEMBER_OPTIONS_NONE;
+        assert_ok(options_read(&options, words[at][0], &error), error);
+        g_autofree char *text = options_text(&options);
+        g_assert_cmpstr(text, ==, words[at][1]);
+        assert_ok(options_read(&again, text, &error), error);
+        g_autofree char *same = options_text(&again);
+        g_assert_cmpstr(same, ==, text);
+    }
+}
+
 static SubscriptionResult set(World *world, const char *address, const char *words, unsigned facts, char **letters)
 {
     GError *error = NULL;
-    MemberOptions options;
+    g_auto(MemberOptions) options = MEMBER_OPTIONS_NONE;
     g_auto(Subscription) made = {0};
     g_autoptr(Work) work = world_work(world);
     assert_ok(options_read(&options, words, &error), error);
@@ -243,6 +267,39 @@ static SubscriptionResult set(World *world, const char *address, const char *wor
     assert_ok(options_ask(work, world->list, address, &options, &made, &error), error);
     *letters = world_letters(world, work);
     return made.result;
+}
+
+/* Topics are compared in any case of letters, and kept as the list spells them. */
+static void test_set_topics(World *world, const void *data)
+{
+    GError *error = NULL;
+    g_autofree char *done = NULL, *first = NULL, *second = NULL, *third = NULL, *all = NULL;
+    add(world, ANNE);
+    g_auto(MemberOptions) options = MEMBER_OPTIONS_NONE;
+    assert_ok(options_read(&options, "topics boats", &error), error);
+    g_assert_false(options_fit(&options, world->list, &error));
+    g_assert_nonnull(strstr(error->message, "has no topics"));
+    assert_failed(FAIL_NEVER, error);
+    world_set(world, "topics", "New cars: car,boats: boat");
+    world_set(world, "topics_enabled", "yes");
+    assert_ok(options_fit(&options, world->list, &error), error);
+    g_autoptr(Member) member = member_of(world, ANNE);
+    g_autofree char *none = options_of(world->store, member, "", &error);
+    g_assert_nonnull(strstr(none, "topics all (\"New cars\",boats)\nnonmatching off\n"));
+    g_assert_cmpint(set(world, ANNE, "topics \"NEW CARS\",Boats,boats", FACT_CONFIRMED, &done), ==, SUBSCRIPTION_DONE);
+    g_assert_cmpint(set(world, ANNE, "nonmatching on", FACT_CONFIRMED, &first), ==, SUBSCRIPTION_DONE);
+    g_autofree char *shown = options_of(world->store, member, "", &error);
+    g_assert_nonnull(strstr(shown, "topics \"New cars\",boats (\"New cars\",boats)\nnonmatching on\n"));
+    g_assert_cmpint(set(world, ANNE, "topics cats", FACT_CONFIRMED, &second), ==, SUBSCRIPTION_NO_CHANGE);
+    g_assert_cmpint(set(world, ANNE, "topics all", FACT_CONFIRMED, &all), ==, SUBSCRIPTION_DONE);
+    g_auto(TopicChoice) choice = {0};
+    assert_ok(topic_read(world->store, member->id, &choice, &error), error);
+    g_assert_null(choice.names[0]);
+    member_options_clear(&options);
+    assert_ok(options_read(&options, "topics cats", &error), error);
+    g_assert_false(options_fit(&options, world->list, &error));
+    g_assert_nonnull(strstr(error->message, "\"cats\"; there are: \"New cars\",boats"));
+    assert_failed(FAIL_NEVER, error);
 }
 
 /* What was asked for before, and not confirmed, is asked for with it. */
@@ -294,6 +351,8 @@ int main(int argc, char **argv)
     WORLD_TEST("/people/address changed by the operator", test_change_by_operator);
     WORLD_TEST("/people/address change refused", test_change_refused);
     g_test_add_func("/people/option words", test_option_words);
+    g_test_add_func("/people/words for topics", test_topic_words);
+    WORLD_TEST("/people/set topics", test_set_topics);
     WORLD_TEST("/people/set by letter", test_set_by_letter);
     WORLD_TEST("/people/set at once", test_set_at_once);
     return g_test_run();

@@ -202,6 +202,13 @@ static void test_topics(Fixture *fixture, const void *data)
         g_assert_no_error(error);
         g_assert_cmpstr(all->str, ==, cases[at].expected);
     }
+    g_autoptr(List) other = list_create(fixture->store, "other@example.com", &error);
+    assert_ok(member_add(fixture->store, other->list_id, ROLE_MEMBER, "dogs@x.org", NULL, NULL, &error), error);
+    assert_ok(topic_copy(fixture->store, LIST, other->list_id, &error), error);
+    g_autoptr(Member) copied = member_find(fixture->store, other->list_id, ROLE_MEMBER, "dogs@x.org", &error);
+    g_auto(TopicChoice) choice = {0};
+    assert_ok(topic_read(fixture->store, copied->id, &choice, &error), error);
+    g_assert_true(g_strv_equal((const char *const *)choice.names, members[2].names) && choice.unmatched);
     g_assert_false(topic_set(fixture->store, "00000000000000000000000000000000", known, false, &error));
     g_assert_error(error, FAIL, FAIL_MISSING);
     g_clear_error(&error);
