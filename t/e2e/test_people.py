@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""A person's life on a list, from invitation to removal; and people in the shell."""
+"""A person on a list as the shell sees it; test_life.py has the whole by mail."""
 import email
 import email.policy
 import json
