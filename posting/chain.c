@@ -97,6 +97,9 @@ static bool check(const Link *link, Post *post, bool *hit, GError **error)
 {
     const char *name = link->program ? link->program->name : link->rule->name;
     *hit = false;
+    /* An earlier rule may have sent the post to a chain that led back here: what it decided is done with. */
+    g_clear_pointer(&post->target, g_free);
+    post->action = ACTION_UNSET;
     bool done = link->program ? external_judge(link->program, post, hit, error) : link->rule->check(post, hit, error);
     if (!done)
         g_prefix_error(error, "rule %s: ", name);

@@ -9,6 +9,7 @@
 #include "mail/address.h"
 #include "mail/dkim.h"
 #include "mail/dmarc.h"
+#include "posting/frame.h"
 
 /* A list that waits for the DNS does so for a day; then the post goes as if there were a policy. */
 #define PATIENCE (24 * 3600 * CLOCK_SECOND)
@@ -68,13 +69,18 @@ static NamesAnswer find_with_key(const Post *post, Mitigation *mitigation)
     return waits ? NAMES_PENDING : answer;
 }
 
-bool mitigation_unneeded(const Post *post, const Message *copy)
+bool mitigation_unneeded(const Post *post, const Message *copy, bool *unneeded, GError **error)
 {
     const List *list = post->list;
-    bool framed = (list->msg_header && *list->msg_header) || (list->msg_footer && *list->msg_footer);
-    g_autofree char *author = author_of(post), *domain = NULL;
-    return list->dmarc_keep_signed && post->names && !framed && list->personalize != PERSONALIZE_FULL && author &&
-           address_split(author, NULL, &domain) && dkim_holds(copy, domain, post->names) == NAMES_FOUND;
+    *unneeded = false;
+    if (!list->dmarc_keep_signed || !post->names || list->personalize == PERSONALIZE_FULL)
+        return true;
+    g_autofree char *above = NULL, *below = NULL, *author = author_of(post), *domain = NULL;
+    if (!frame_find(post, &above, &below, error))
+        return false;
+    *unneeded = !above && !below && author && address_split(author, NULL, &domain) &&
+                dkim_holds(copy, domain, post->names) == NAMES_FOUND;
+    return true;
 }
 
 NamesAnswer mitigation_find(Post *post, Mitigation *mitigation)

@@ -22,8 +22,8 @@ typedef enum Mitigation {
 NamesAnswer mitigation_find(Post *post, Mitigation *mitigation);
 
 /* May the copies, which leave as copy but for what handler decorate adds, keep their From because the signature of its
- * domain holds (dmarc_keep_signed)? After mitigation_find(). */
-bool mitigation_unneeded(const Post *post, const Message *copy);
+ * domain holds (dmarc_keep_signed)? After mitigation_find(). Fails when the store does. */
+bool mitigation_unneeded(const Post *post, const Message *copy, bool *unneeded, GError **error);
 
 /* Does the list want to wait for the DNS rather than go on without an answer? */
 bool mitigation_waits(const Post *post);

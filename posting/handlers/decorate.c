@@ -10,8 +10,8 @@
 #include "mail/address.h"
 #include "mail/decorate.h"
 #include "mail/template.h"
+#include "posting/frame.h"
 #include "posting/handler.h"
-#include "posting/list_cache.h"
 
 /* The marks of what is filled in for each recipient, or "" where nothing is. */
 typedef struct HoleMarks {
@@ -128,21 +128,8 @@ static bool wants_verp(const Post *post, const PostSend *send)
     return interval == 1 || (interval > 1 && post->post_id > 0 && post->post_id % interval == 0);
 }
 
-/* The text for one end of a post; g_free(). The list's own setting goes before what somebody set as a template, by any
- * of these names, for the list, for its domain or for the site. */
-static bool frame_text(const Post *post, const char *setting, const char *const *names, char **text, GError **error)
-{
-    *text = setting && *setting ? g_strdup(setting) : NULL;
-    for (; !*text && *names; names++)
-        if (!list_cache_template(post->lists, post->store, post->list, *names, text, error))
-            return false;
-    return true;
-}
-
 static bool process(Post *post, GError **error)
 {
-    static const char *const headers[] = {"list:member:regular:header", NULL};
-    static const char *const footers[] = {"list:member:regular:footer", "list:member:generic:footer", NULL};
     static const PostCopies all_alike = {0};
     const List *list = post->list;
     PostSend *send = post_send_find(post, POST_OUT);
@@ -155,8 +142,7 @@ static bool process(Post *post, GError **error)
     const char *url = post->copies->unsubscribe_url;
     bool unsubscribe = (send->personal || send->verp) && url && *url;
     g_autofree char *above = NULL, *below = NULL;
-    if (!post->digest && (!frame_text(post, list->msg_header, headers, &above, error) ||
-                          !frame_text(post, list->msg_footer, footers, &below, error)))
+    if (!frame_find(post, &above, &below, error))
         return false;
     if (!above && !below && !unsubscribe && list->personalize != PERSONALIZE_FULL)
         return true;

@@ -149,7 +149,10 @@ static bool process(Post *post, GError **error)
     if (!send || mitigation == MITIGATION_NONE)
         return true;
     Message *message = post_send_message(post, send);
-    if (mitigation_unneeded(post, message))
+    bool unneeded;
+    if (!mitigation_unneeded(post, message, &unneeded, error))
+        return false;
+    if (unneeded)
         return true;
     /* A moderator let a post pass that the list would refuse: it goes as any other that must not keep its From. */
     return mitigation == MITIGATION_WRAP_MESSAGE ? wrap(post, message, error) : munge(post, message, error);

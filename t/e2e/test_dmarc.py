@@ -122,7 +122,11 @@ def test_a_signature_that_holds_keeps_the_author(instances, sinks, tmp_path):
         prefix = instance.create_list("prefix", members=["bart@example.org"], settings=common)
         footer = instance.create_list("footer", members=["bart@example.org"],
                                       settings=[*common, "subject_prefix=", "msg_footer=the end\n"])
-        for address, subject in ((plain, "whole"), (prefix, "prefixed"), (footer, "footed"), (plain, "broken")):
+        template = instance.create_list("template", members=["bart@example.org"],
+                                        settings=[*common, "subject_prefix="])
+        instance.cli("template", "set", "--list", template, "list:member:regular:footer", input="the end\n")
+        for address, subject in ((plain, "whole"), (prefix, "prefixed"), (footer, "footed"), (plain, "broken"),
+                                 (template, "templated")):
             mail = MAIL.format(domain="signed.test", list=address, subject=subject).encode()
             signature = dkim.sign(mail, b"s", b"signed.test", key.read_bytes(), include_headers=[b"from", b"subject"])
             mail = mail.replace(b"body", b"else") if subject == "broken" else mail
@@ -131,7 +135,8 @@ def test_a_signature_that_holds_keeps_the_author(instances, sinks, tmp_path):
         instance.wait_idle()
         found = copies(sink)
         kept = {subject: "via" not in str(message["From"]) for subject, message in found.items()}
-        assert kept == {"whole": True, "prefixed": False, "footed": False, "broken": False, "unsigned": False}
+        assert kept == {"whole": True, "prefixed": False, "footed": False, "broken": False, "templated": False,
+                        "unsigned": False}
         octets = next(one.octets for one in sink.transactions() if b"whole" in one.octets)
         assert dkim.verify(octets, dnsfunc=lambda name, timeout=5: record.encode())
     finally:

@@ -166,6 +166,30 @@ static void test_own_chains(Bench *bench, gconstpointer data)
     g_remove(path);
 }
 
+/* The chain that a header match leads to may lead back: then the rules behind it decide as if it had not been. */
+static void test_back_from_header_match(Bench *bench, gconstpointer data)
+{
+    static const char text[] = "[chain.look]\nrules = loop:discard\notherwise = back\n"
+                               "[chain.own]\nrules = header-match:look nonmember-moderation\n";
+    g_autoptr(GError) error = NULL;
+    g_autofree char *path = g_build_filename(bench->folder, "listrunner.conf", NULL);
+    g_assert_true(g_file_set_contents(path, text, -1, &error));
+    g_autoptr(Config) config = config_load(path, true, &error);
+    g_autoptr(HeaderMatch) match = g_new0(HeaderMatch, 1);
+    *match = (HeaderMatch){.position = -1, .header = g_strdup("Subject"), .pattern = g_strdup("x"),
+                           .target = g_strdup("accept")};
+    g_assert_true(header_match_add(bench->store, match, &error));
+    Orders *orders = orders_new(config);
+    const PostSite site = {.header_match_target = "hold", .orders = orders};
+    bench->list->default_nonmember_action = ACTION_REJECT;
+    Post *post = bench_post(bench, "From: eve@example.net\r\nTo: test@example.com\r\nSubject: x\r\n\r\n");
+    post->sender = "eve@example.net";
+    post->site = &site;
+    assert_verdict(post, order_chain(orders, "own"), VERDICT_REJECT);
+    orders_free(orders);
+    g_remove(path);
+}
+
 static void test_owner(Bench *bench, gconstpointer data)
 {
     Post *post = bench_post(bench, "From: eve@example.net\r\n\r\n");
@@ -193,6 +217,7 @@ int main(int argc, char **argv)
     BENCH_TEST("/chain/a banned sender is discarded", test_banned_is_discarded);
     BENCH_TEST("/chain/header match decides", test_header_match_decides);
     BENCH_TEST("/chain/chains of the site", test_own_chains);
+    BENCH_TEST("/chain/back from a header match", test_back_from_header_match);
     BENCH_TEST("/chain/owner", test_owner);
     g_test_add_func("/chain/table", test_table);
     return g_test_run();
