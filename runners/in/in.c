@@ -213,7 +213,7 @@ static bool respond(Runner *runner, ListRunnerPost *own, GError **error)
     g_autofree char *key = list_runner_effect(own->entry);
     const AutorespondMail mail = {.to = to, .may_answer = post_may_answer(post), .sender = post->sender,
                                   .message_id = post->message_id, .subject = subject, .entry = key};
-    if (action == AUTORESPOND_AND_DISCARD && !own->before) {
+    if (action == AUTORESPOND_AND_DISCARD && own->number == 0) { /* else an earlier try let it pass */
         own->verdict = VERDICT_DISCARD;
         post_add_reason(post, "The list answers such mail and keeps none.");
     }

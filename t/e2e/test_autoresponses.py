@@ -4,6 +4,8 @@
 gets none, and that nobody gets it twice in a grace period."""
 import email
 import email.policy
+import sqlite3
+import time
 
 import pytest
 
@@ -112,3 +114,18 @@ def test_programs_get_no_answer(site):
 def test_no_answer_to_what_is_rejected(site):
     site.set("autorespond_postings=respond_and_continue", "default_nonmember_action=discard")
     assert site.send(LIST) == {}
+
+
+def test_died_before_the_hop(site):
+    """The process dies when the store has noted that the injected mail was answered and thrown away, and before the
+    entry is gone: the mail is still thrown away, and the answer leaves."""
+    site.set("autorespond_postings=respond_and_discard")
+    site.instance.stop()
+    site.instance.cli("inject", f"--sender={SUE}", LIST, input=f"From: {SUE}\nTo: {LIST}\nSubject: hello\n\nHi\n")
+    entry, = site.instance.files("in")["in"]
+    with sqlite3.connect(site.instance.directory / "lib" / "listrunner.db") as store:
+        store.execute("INSERT INTO effect (entry, number, recorded_at) VALUES (?, 0, ?)",
+                      (f"in:{entry.split('+')[1].split('.')[0]}", time.time_ns() // 1000))
+    site.instance.start()
+    site.instance.wait_idle()
+    assert [transaction.to for transaction in site.sink.transactions()] == [[SUE]]
