@@ -65,6 +65,7 @@ static const Link links_posting[] = {
     {&rule_no_subject, NULL, NULL},
     {&rule_digests, NULL, NULL},
     {&rule_suspicious_header, NULL, NULL},
+    {&rule_burst, NULL, NULL},
     {&rule_any, NULL, &chain_hold},
     {&rule_truth, NULL, &chain_accept},
     {0},

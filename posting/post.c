@@ -118,6 +118,12 @@ const GPtrArray *post_senders(Post *post)
     return post->senders;
 }
 
+const char *post_poster(Post *post)
+{
+    const GPtrArray *senders = post_senders(post);
+    return post->member ? post->member : senders->len > 0 ? senders->pdata[0] : NULL;
+}
+
 const GPtrArray *post_destinations(Post *post)
 {
     static const char *const names[] = {"To", "Cc", "Resent-To", "Resent-Cc", NULL};

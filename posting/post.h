@@ -159,6 +159,9 @@ bool post_find_member(const Post *post, Role role, const char *address, Member *
  * (mailboxes). Borrowed. */
 const GPtrArray *post_senders(Post *post);
 
+/* Who posts: the member, else the first of the senders; NULL: there is none. Borrowed. */
+const char *post_poster(Post *post);
+
 /* Everybody in To, Cc, Resent-To and Resent-Cc (of Address), up to ADDRESS_LIST_MAX. Borrowed. */
 const GPtrArray *post_destinations(Post *post);
 

@@ -13,6 +13,7 @@
     _(autoreply, "autoreply") \
     _(banned_address, "banned-address") \
     _(broken_header, "broken-header") \
+    _(burst, "burst") \
     _(digests, "digests") \
     _(dmarc_mitigation, "dmarc-mitigation") \
     _(duplicate, "duplicate") \

@@ -60,6 +60,7 @@ typedef struct List {
     int64_t notices;     /* days; 0: as the site says */
     int64_t max_message_size; /* KiB; 0: no limit */
     int64_t max_num_recipients; /* 0: no limit */
+    int64_t burst_factor, burst_least; /* times as many posts in an hour as before, 0: any; posts in an hour */
     int64_t bounce_score_threshold; /* points; 0: nobody is disabled */
     int64_t bounce_temporary_weight; /* hundredths of a point */
     int64_t bounce_info_stale_after; /* us */

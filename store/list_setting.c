@@ -90,6 +90,13 @@ const ListSetting list_settings[] = {
             .unit = "mails"),
     SETTING(bounce_you_are_disabled_warnings_interval, SETTING_INTERVAL, "7d", NULL,
             "The time between these warnings, and from the last one to the removal."),
+    SETTING(burst_factor, SETTING_INTEGER, "0", NULL,
+            "Hold posts of somebody, and posts to the list, beyond so many times as many within an hour as in the "
+            "busiest hour before; 0: their number does not matter. The list itself is judged when it was watched for a "
+            "week.",
+            .unit = "times"),
+    SETTING(burst_least, SETTING_INTEGER, "10", NULL,
+            "With burst_factor: so many posts within an hour are never too many.", .unit = "posts"),
     SETTING(collapse_alternatives, SETTING_BOOL, "yes", NULL,
             "With filter_content: of parts that say the same in several ways, keep the first."),
     SETTING(convert_html_to_plaintext, SETTING_BOOL, "no", NULL, "With filter_content: make text of HTML."),

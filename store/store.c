@@ -461,7 +461,9 @@ bool store_expire(Store *store, int64_t age_us, GError **error)
                              "DELETE FROM answer WHERE day <= $1", before / DAY, error) &&
            store_expire_rows(store,
                              "SELECT seen_at FROM message_id WHERE seen_at < $1 ORDER BY seen_at LIMIT 1 OFFSET $2",
-                             "DELETE FROM message_id WHERE seen_at <= $1", before, error);
+                             "DELETE FROM message_id WHERE seen_at <= $1", before, error) &&
+           store_expire_rows(store, "SELECT began_at FROM pace WHERE began_at < $1 ORDER BY began_at LIMIT 1 OFFSET $2",
+                             "DELETE FROM pace WHERE began_at <= $1", clock_now() - PACE_KEPT, error);
 }
 
 int64_t store_version(Store *store)

@@ -32,6 +32,7 @@
 #include "store/member.h"
 #include "store/news.h"
 #include "store/outbox.h"
+#include "store/pace.h"
 #include "store/password.h"
 #include "store/pending.h"
 #include "store/store_type.h"

@@ -139,6 +139,29 @@ static bool record_message_id(ListRunnerPost *own, GError **error)
     return true;
 }
 
+/* The same for posts that came through the rule burst: many may be decided at the same time, and each is counted before
+ * the next one is asked for. */
+static bool count_for_burst(ListRunnerPost *own, GError **error)
+{
+    Post *post = &own->post;
+    unsigned place;
+    bool hit;
+    if (post->list->burst_factor == 0 || own->verdict != VERDICT_ACCEPT ||
+        !g_ptr_array_find_with_equal_func(post->misses, rule_burst.name, g_str_equal, &place))
+        return true;
+    if (!rule_burst.check(post, &hit, error))
+        return false;
+    if (hit) {
+        own->verdict = VERDICT_HOLD;
+        g_ptr_array_remove_index(post->misses, place);
+        g_ptr_array_add(post->hits, (gpointer)rule_burst.name);
+        return true;
+    }
+    const char *poster = post_poster(post);
+    return (!poster || pace_count(post->store, post->list->list_id, poster, post->now, error)) &&
+           pace_count(post->store, post->list->list_id, NULL, post->now, error);
+}
+
 /* The letters that are written in the transaction, since rows go with them; finish() lets them out. */
 static Work *letters_of(Runner *runner, ListRunnerPost *own)
 {
@@ -222,7 +245,8 @@ static bool respond(Runner *runner, ListRunnerPost *own, GError **error)
 
 static bool settle(Runner *runner, ListRunnerPost *own, GError **error)
 {
-    bool done = (own->before || record_message_id(own, error)) && respond(runner, own, error);
+    bool done = (own->before || (record_message_id(own, error) && count_for_burst(own, error))) &&
+                respond(runner, own, error);
     if (done && own->verdict == VERDICT_ACCEPT)
         done = own->before || accept_post(own, error);
     else if (done && own->verdict == VERDICT_HOLD)

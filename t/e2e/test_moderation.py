@@ -213,6 +213,21 @@ def test_many_posts_are_one_letter(instances, sink):
     assert len(letters) == 1 and "1 posts" in letters[0]["Subject"] and "post 0" in body(letters[0])
 
 
+def test_burst(moderated):
+    """Of posts that come at once, those above the usual number are held, exactly; others post meanwhile."""
+    moderated.instance.cli("list", "set", LIST, "burst_factor=2", "burst_least=5", "default_nonmember_action=defer")
+    with moderated.instance.lmtp() as client:
+        for number in range(20):
+            octets = f"From: {SUE}\r\nTo: {LIST}\r\nSubject: {number}\r\nMessage-ID: <{number}@x>\r\n\r\nHi\r\n"
+            moderated.instance.lmtp_send(octets.encode(), LIST, sender=SUE, client=client)
+    moderated.post(sender="bob@example.org", subject="other")
+    found = moderated.mail()
+    assert len(found[ANNE]) == 6 and len(moderated.held()) == 15
+    assert f"The sender {SUE} has posted 5 messages within an hour" in moderated.instance.cli("held", "ls")
+    moderated.instance.cli("held", "accept", moderated.held()[0])
+    assert len(moderated.mail()[ANNE]) == 1
+
+
 def test_held_too_long_is_discarded(moderated):
     moderated.post()
     moderated.mail()

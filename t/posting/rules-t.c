@@ -504,6 +504,50 @@ static void test_may_answer(Bench *bench, gconstpointer data)
     }
 }
 
+static void assert_burst(Bench *bench, const char *fields, bool hit)
+{
+    g_autofree char *text = g_strconcat(fields, "To: test@example.com\r\n\r\n", NULL);
+    Post *post = bench_post(bench, text);
+    post->now = clock_now();
+    g_assert_cmpint(hits(&rule_burst, post), ==, hit);
+    g_assert_cmpuint(post->reasons->len, ==, hit);
+}
+
+static void count_posts(Bench *bench, const char *address, int64_t now, int count)
+{
+    for (int at = 0; at < count; at++)
+        g_assert_true(pace_count(bench->store, "test.example.com", address, now, NULL));
+}
+
+static void test_burst(Bench *bench, gconstpointer data)
+{
+    static const char anne[] = "From: Anne@example.org\r\n", eve[] = "From: eve@example.net\r\n";
+    const int64_t now = clock_now(), day = 86400 * CLOCK_SECOND;
+    count_posts(bench, "anne@example.org", now, 10);
+    assert_burst(bench, anne, false); /* it is off */
+    bench->list->burst_factor = 3;
+    assert_burst(bench, anne, true);
+    assert_burst(bench, eve, false);
+    bench->list->burst_least = 11;
+    assert_burst(bench, anne, false);
+    /* Who posted 20 in an hour a month ago may post 30. */
+    count_posts(bench, "bart@example.org", now - 30 * day, 20);
+    count_posts(bench, "bart@example.org", now, 29);
+    assert_burst(bench, "From: bart@example.org\r\n", false);
+    count_posts(bench, "bart@example.org", now, 1);
+    assert_burst(bench, "From: bart@example.org\r\n", true);
+    /* The list, when it was watched long enough. */
+    count_posts(bench, NULL, now - 6 * day, 1);
+    count_posts(bench, NULL, now, 11);
+    assert_burst(bench, eve, false);
+    bench_clear_post(bench);
+    Post *post = bench_post(bench, "From: eve@example.net\r\n\r\n");
+    post->now = now + 2 * day;
+    g_assert_false(hits(&rule_burst, post));
+    count_posts(bench, NULL, post->now, 33);
+    assert_hits(&rule_burst, post);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -528,5 +572,6 @@ int main(int argc, char **argv)
     BENCH_TEST("/rules/no-subject", test_no_subject);
     BENCH_TEST("/rules/administrivia", test_administrivia);
     BENCH_TEST("/rules/may answer", test_may_answer);
+    BENCH_TEST("/rules/burst", test_burst);
     return g_test_run();
 }
