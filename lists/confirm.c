@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "lists/guessing.h"
+#include "lists/held_post.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
 
@@ -37,6 +38,12 @@ bool confirm_token(Work *work, const List *list, const char *token, Subscription
     if (!request && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
         g_propagate_error(error, g_steal_pointer(&missing));
         return false;
+    }
+    if (!request && !held_post_confirm(work, list, token, &subscription->list_id, error))
+        return false;
+    if (subscription->list_id) {
+        subscription->result = SUBSCRIPTION_POSTED;
+        return true;
     }
     if (!request || (list && strcmp(request->list_id, list->list_id) != 0))
         return refuse(work, list, token, subscription, error);

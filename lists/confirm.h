@@ -6,6 +6,7 @@
 #include "lists/work.h"
 
 /* Redeems a token. It proves that the address which it was sent to wants what was asked for that address, and nothing
- * about anybody else, whoever brings it. It is good once: afterwards the request is done, or waits for a moderator.
- * list NULL: whichever it belongs to; else a token of another list is BAD_TOKEN. */
+ * about anybody else, whoever brings it. It is good once: afterwards the request is done, or waits for a moderator. The
+ * token of a held post sends this post to the list (lists/held_post.h). list NULL: whichever it belongs to; else a
+ * token of another list is BAD_TOKEN. */
 bool confirm_token(Work *work, const List *list, const char *token, Subscription *subscription, GError **error);

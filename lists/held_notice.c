@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "lists/moderator_letter.h"
+#include "lists/token_return.h"
 #include "switchboard/meta.h"
 
 /* Of the posts that a letter carries: with fields and text the whole stays below 64 KiB, which each server takes. */
@@ -37,6 +38,28 @@ bool held_tell_poster(Work *work, const List *list, const Held *held, const char
     ListLetter letter = {.template = "held_poster", .values = values, .to = to, .id = id, .date = held->held_at,
                          .in_reply_to = held->message_id ? held->message_id : "",
                          .trace = meta_string(post, META_TRACE, NULL)};
+    return work_letter(work, list, &letter, error);
+}
+
+bool held_ask_sender(Work *work, const List *list, const Held *held, GError **error)
+{
+    char token[PENDING_TOKEN_CHARS + 1];
+    g_auto(TokenReturn) back = {0};
+    int64_t life = work_site(work)->pending_request_life;
+    if (!pending_token_new(token, error) ||
+        !held_ask(work_store(work), held->number, token, work_now(work) + life, error))
+        return false;
+    token_return_make(work, list, token, &back);
+    g_autofree char *subject = brief(held->subject), *days = number_text(MAX(life / DAY, 1));
+    g_autofree char *id = g_strdup_printf("confirm.%" G_GINT64_FORMAT, held->number);
+    g_autoptr(json_t) post = held->meta ? meta_parse(held->meta, strlen(held->meta), NULL) : NULL;
+    const TemplateValue values[] = {{"address", held->sender}, {"subject", subject}, {"token", token},
+                                    {"mark", back.mark},       {"days", days},       {0}};
+    ListLetter letter = {.template = "confirm_post", .values = values, .from_name = list->display_name,
+                         .from = back.address, .to = held->sender, .personal = true, .id = id,
+                         .in_reply_to = held->message_id ? held->message_id : "",
+                         .trace = meta_string(post, META_TRACE, NULL)};
+    work_log(work, list->list_id, "held=%" G_GINT64_FORMAT " result=asked-sender", held->number);
     return work_letter(work, list, &letter, error);
 }
 
@@ -85,6 +108,8 @@ typedef struct Items {
 static bool add_item(const Held *held, void *data)
 {
     Items *items = data;
+    if (held->asked_until > 0) /* it waits for its sender */
+        return true;
     g_array_append_val(items->numbers, held->number);
     if (items->numbers->len > ITEMS_MAX)
         return true;

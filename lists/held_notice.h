@@ -13,6 +13,11 @@
 
 #include "lists/work.h"
 
+/* Asks the sender in From, by a letter with a token, to confirm the address: the answer sends the post to the list
+ * (lists/held_post.h). Without an answer within [site] pending_request_life it is discarded. The caller has asked
+ * letter_allowed(). */
+bool held_ask_sender(Work *work, const List *list, const Held *held, GError **error);
+
 /* Tells the author, at the address to, that a post waits. The caller has asked letter_allowed(). */
 bool held_tell_poster(Work *work, const List *list, const Held *held, const char *to, GError **error);
 

@@ -124,6 +124,25 @@ bool held_post_decide(Work *work, int64_t number, HeldVerdict verdict, const cha
     return verdict == HELD_DEFER || held_remove(work_store(work), number, error);
 }
 
+bool held_post_confirm(Work *work, const List *list, const char *token, char **list_id, GError **error)
+{
+    g_autoptr(GError) missing = NULL;
+    g_autoptr(Held) held = held_find_token(work_store(work), token, work_now(work), &missing);
+    *list_id = NULL;
+    if (!held && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
+        g_propagate_error(error, g_steal_pointer(&missing));
+        return false;
+    }
+    if (!held || (list && strcmp(held->list_id, list->list_id) != 0))
+        return true;
+    work_log(work, held->list_id, "held=%" G_GINT64_FORMAT " by=<%s> result=accepted (its sender confirmed)",
+             held->number, work_by(work));
+    if (!accept(work, held, error) || !held_remove(work_store(work), held->number, error))
+        return false;
+    *list_id = g_strdup(held->list_id);
+    return true;
+}
+
 bool held_post_forward(Work *work, int64_t number, const char *address, GError **error)
 {
     if (!mailbox_valid(address))
@@ -152,22 +171,30 @@ static bool note_expired(const Held *held, void *data)
     return numbers->len < EXPIRE_MAX;
 }
 
-bool held_post_expire(Work *work, const List *list, int64_t *discarded, GError **error)
+static bool discard_all(Work *work, const HeldFilter *which, const char *why, int64_t *discarded, GError **error)
 {
     g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    *discarded = 0;
-    if (list->max_days_to_hold == 0)
-        return true;
-    const HeldFilter old = {.list_id = list->list_id, .before = work_now(work) - list->max_days_to_hold * DAY};
-    if (!held_select(work_store(work), &old, note_expired, numbers, error))
+    if (!held_select(work_store(work), which, note_expired, numbers, error))
         return false;
     for (unsigned at = 0; at < numbers->len; at++) {
         int64_t number = g_array_index(numbers, int64_t, at);
-        work_log(work, list->list_id, "held=%" G_GINT64_FORMAT " result=discarded (held for max_days_to_hold = %"
-                 G_GINT64_FORMAT ")", number, list->max_days_to_hold);
+        work_log(work, which->list_id, "held=%" G_GINT64_FORMAT " result=discarded (%s)", number, why);
         if (!held_remove(work_store(work), number, error))
             return false;
     }
-    *discarded = numbers->len;
+    *discarded += numbers->len;
     return true;
+}
+
+bool held_post_expire(Work *work, const List *list, int64_t *discarded, GError **error)
+{
+    *discarded = 0;
+    const HeldFilter unconfirmed = {.list_id = list->list_id, .asked_before = work_now(work)};
+    if (!discard_all(work, &unconfirmed, "its sender did not confirm the address", discarded, error))
+        return false;
+    if (list->max_days_to_hold == 0)
+        return true;
+    const HeldFilter old = {.list_id = list->list_id, .before = work_now(work) - list->max_days_to_hold * DAY};
+    g_autofree char *why = g_strdup_printf("held for max_days_to_hold = %" G_GINT64_FORMAT, list->max_days_to_hold);
+    return discard_all(work, &old, why, discarded, error);
 }

@@ -21,10 +21,15 @@ typedef enum HeldVerdict {
  * it (RFC 3834, 2). FAIL_MISSING: there is no such held post. */
 bool held_post_decide(Work *work, int64_t number, HeldVerdict verdict, const char *reason, bool *told, GError **error);
 
+/* The sender brings back the token of lists/held_notice.h: that post goes to the list. *list_id (g_free()) is NULL
+ * where no post waits for the token, or none of this list; list NULL: whichever it belongs to. */
+bool held_post_confirm(Work *work, const List *list, const char *token, char **list_id, GError **error);
+
 /* Sends the post, whole and as it came, to somebody who is to look at it; it waits on. FAIL_MISSING as above;
  * FAIL_NEVER: address is none. */
 bool held_post_forward(Work *work, int64_t number, const char *address, GError **error);
 
-/* Discards the list's posts that are held longer than its max_days_to_hold; *discarded is how many. A few hundred at a
+/* Discards the list's posts that are held longer than its max_days_to_hold, and those whose senders were asked to
+ * confirm the address and did not; *discarded is how many. A few hundred at a
  * time: call it again while it discards some. */
 bool held_post_expire(Work *work, const List *list, int64_t *discarded, GError **error);

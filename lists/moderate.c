@@ -211,7 +211,8 @@ static bool decide_request(ModeratorSession *session, const Decision *decision, 
 
 static bool note_number(const Held *held, void *data)
 {
-    g_array_append_val((GArray *)data, held->number);
+    if (held->asked_until == 0) /* else it waits for its sender, and the letter did not name it */
+        g_array_append_val((GArray *)data, held->number);
     return true;
 }
 

@@ -35,6 +35,7 @@ const char *subscription_result_text(SubscriptionResult result)
         [SUBSCRIPTION_BANNED] = "banned",
         [SUBSCRIPTION_BAD_TOKEN] = "bad-token",
         [SUBSCRIPTION_GUESSING] = "ignored (too many unknown tokens)",
+        [SUBSCRIPTION_POSTED] = "posted",
         [SUBSCRIPTION_REFUSED] = "refused",
         [SUBSCRIPTION_KEPT] = "kept",
     };

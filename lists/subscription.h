@@ -22,6 +22,7 @@ typedef enum SubscriptionResult {
     SUBSCRIPTION_BANNED,          /* the address may not join: nothing was done */
     SUBSCRIPTION_BAD_TOKEN,       /* fate says why: nothing was done */
     SUBSCRIPTION_GUESSING,        /* the source brought too many unknown tokens (lists/guessing.h): nothing was done */
+    SUBSCRIPTION_POSTED,          /* the token was that of a held post, which goes to the list */
     SUBSCRIPTION_REFUSED,         /* a moderator said no */
     SUBSCRIPTION_KEPT,            /* a moderator will decide later */
 } SubscriptionResult;
@@ -31,7 +32,7 @@ typedef struct Subscription {
     SubscriptionResult result;
     PendingKind kind;
     TokenFate fate;          /* with BAD_TOKEN */
-    char *list_id, *address; /* NULL with BAD_TOKEN and GUESSING */
+    char *list_id, *address; /* NULL with BAD_TOKEN and GUESSING; no address with POSTED */
 } Subscription;
 
 void subscription_clear(Subscription *subscription);

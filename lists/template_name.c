@@ -62,6 +62,7 @@ const TemplateName template_table[] = {
      "asks the old address whether another takes its place"},
     {"confirm_change_new", "list:user:action:change-new", TOKEN " new_address",
      "asks the new address whether it takes the place of another"},
+    {"confirm_post", "list:user:action:post", TOKEN " subject", "asks a stranger to confirm the address of a post"},
     {"confirm_set", "list:user:action:set", TOKEN " options", "asks whether somebody wants to change settings"},
     {"address_changed", "list:user:notice:change", PERSON " new_address", "says that an address took another's place"},
     {"leave_rejected", "list:user:notice:refuse-leave", PERSON " reason reasons", "a request to leave was refused"},

@@ -67,6 +67,7 @@ static const Link links_posting[] = {
     {&rule_suspicious_header, NULL, NULL},
     {&rule_burst, NULL, NULL},
     {&rule_any, NULL, &chain_hold},
+    {&rule_sender_confirmation, NULL, &chain_hold}, /* last: an answer lets the post pass without anybody else */
     {&rule_truth, NULL, &chain_accept},
     {0},
 };

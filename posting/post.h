@@ -127,6 +127,7 @@ typedef struct Post {
     NamesAnswer mitigation_answer;
     bool mitigation_known;
     char *target;             /* the name of the chain that a rule sends it to */
+    bool unproved;            /* a stranger's, who is to confirm the address in From */
     char *member;             /* the address that made it a member's post */
     char *message_key;        /* its Message-ID as the store records it, when the rule duplicate has looked for it */
 

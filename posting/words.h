@@ -30,6 +30,7 @@
     _(no_subject, "no-subject") \
     _(nonmember_moderation, "nonmember-moderation") \
     _(partial, "partial") \
+    _(sender_confirmation, "sender-confirmation") \
     _(suspicious_header, "suspicious-header") \
     _(truth, "truth")
 

@@ -2,12 +2,13 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "store/held.h"
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "store/store_internal.h"
 
 #define COLUMNS \
     "held.number, list.list_id, held.message_id, held.subject, held.sender, held.reason, held.meta, held.held_at, " \
-    "held.told, length(held.message), held.list_number"
+    "held.told, length(held.message), held.list_number, held.asked_until"
 #define FROM " FROM held JOIN list ON list.key = held.list "
 
 void held_free(Held *held)
@@ -71,6 +72,14 @@ static Held *read_row(Query *query)
     held->told = (HeldTold)query_integer(query, 8);
     held->size = query_integer(query, 9);
     held->list_number = query_integer(query, 10);
+    held->asked_until = query_integer(query, 11);
+    return held;
+}
+
+static Held *read_whole_row(Query *query)
+{
+    Held *held = read_row(query);
+    held->message = query_blob(query, 12);
     return held;
 }
 
@@ -81,11 +90,7 @@ static Held *read_only_row(Query *query, int64_t number, GError **error)
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_DONE)
         fail(error, FAIL_MISSING, "there is no held post %" G_GINT64_FORMAT, number);
-    if (step != STEP_ROW)
-        return NULL;
-    Held *held = read_row(query);
-    held->message = query_blob(query, 11);
-    return held;
+    return step == STEP_ROW ? read_whole_row(query) : NULL;
 }
 
 Held *held_find(Store *store, int64_t number, GError **error)
@@ -109,8 +114,13 @@ Held *held_find_in_list(Store *store, const char *list_id, int64_t list_number, 
 
 static bool remove_row(Store *store, int64_t number, GError **error)
 {
-    int64_t removed = 0;
-    return query_run(store, error, &removed, "DELETE FROM held WHERE number = $1", INTEGER(number)) &&
+    int64_t removed = 0, now = clock_now();
+    return query_run(store, error, NULL,
+                     "INSERT INTO spent_token (token, fate, spent_at) "
+                     "SELECT token, CASE WHEN asked_until <= $2 THEN 2 ELSE 1 END, $2 FROM held " /* TokenFate */
+                     "WHERE number = $1 AND token IS NOT NULL ON CONFLICT (token) DO NOTHING",
+                     INTEGER(number), INTEGER(now)) &&
+           query_run(store, error, &removed, "DELETE FROM held WHERE number = $1", INTEGER(number)) &&
            (removed > 0 || fail(error, FAIL_MISSING, "there is no held post %" G_GINT64_FORMAT, number));
 }
 
@@ -120,10 +130,36 @@ bool held_remove(Store *store, int64_t number, GError **error)
     return write_begin(store, &write, error) && write_end(store, &write, remove_row(store, number, error), error);
 }
 
+bool held_ask(Store *store, int64_t number, const char *token, int64_t until, GError **error)
+{
+    Write write;
+    g_autofree char *hash = pending_token_hash(token);
+    return write_begin(store, &write, error) &&
+           write_end(store, &write,
+                     query_run(store, error, NULL,
+                               "UPDATE held SET token = $2, asked_until = $3, told = $4 WHERE number = $1",
+                               INTEGER(number), TEXT(hash), INTEGER(until), INTEGER(HELD_TOLD_MANY)),
+                     error);
+}
+
+Held *held_find_token(Store *store, const char *token, int64_t now, GError **error)
+{
+    g_autofree char *hash = pending_token_hash(token);
+    g_autoptr(Query) query = query_open(store, error,
+                                        "SELECT " COLUMNS ", held.message" FROM
+                                        "WHERE held.token = $1 AND held.asked_until > $2",
+                                        TEXT(hash), INTEGER(now));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step == STEP_DONE)
+        fail(error, FAIL_MISSING, "no held post waits for this token");
+    return step == STEP_ROW ? read_whole_row(query) : NULL;
+}
+
 /* The conditions that every statement of held_select() ends with, and their parameters behind the first. */
 #define FILTER \
     "($2 IS NULL OR lower(held.sender) = $2) AND ($3 = 0 OR held.held_at < $3) AND held.held_at >= $4 AND " \
-    "held.number >= $5 AND ($6 = 0 OR held.number <= $6) ORDER BY held.number"
+    "held.number >= $5 AND ($6 = 0 OR held.number <= $6) AND " \
+    "($7 = 0 OR (held.token IS NOT NULL AND held.asked_until <= $7)) ORDER BY held.number"
 
 bool held_select(Store *store, const HeldFilter *filter, HeldEach *each, void *data, GError **error)
 {
@@ -132,7 +168,8 @@ bool held_select(Store *store, const HeldFilter *filter, HeldEach *each, void *d
         return false;
     g_autofree char *sender = filter->sender ? g_utf8_strdown(filter->sender, -1) : NULL;
     const Value values[] = {INTEGER(key),           TEXT(sender),           INTEGER(filter->before),
-                            INTEGER(filter->after), INTEGER(filter->first), INTEGER(filter->last)};
+                            INTEGER(filter->after), INTEGER(filter->first), INTEGER(filter->last),
+                            INTEGER(filter->asked_before)};
     const char *sql = filter->list_id && filter->untold
                           ? "SELECT " COLUMNS FROM "WHERE held.list = $1 AND held.told = 0 AND " FILTER
                       : filter->list_id ? "SELECT " COLUMNS FROM "WHERE held.list = $1 AND " FILTER
@@ -203,7 +240,8 @@ bool held_notice_due(Store *store, const char *list_id, int64_t now, int64_t gap
 bool held_count(Store *store, int64_t *count, int64_t *oldest, GError **error)
 {
     g_autoptr(Query) query = query_start(store, error, "SELECT count(*), COALESCE((SELECT held_at FROM held "
-                                         "ORDER BY number LIMIT 1), 0) FROM held", NULL, 0);
+                                         "WHERE token IS NULL ORDER BY number LIMIT 1), 0) FROM held "
+                                         "WHERE token IS NULL", NULL, 0);
     if (!query || query_step(query, error) != STEP_ROW)
         return false;
     *count = query_integer(query, 0);
@@ -222,11 +260,8 @@ GPtrArray *held_page(Store *store, const char *list_id, int64_t skip, unsigned l
         "SELECT " COLUMNS ", held.message" FROM "WHERE held.list = $1 ORDER BY held.list_number LIMIT $2 OFFSET $3",
         INTEGER(key), INTEGER(limit), INTEGER(skip));
     Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW) {
-        Held *held = read_row(query);
-        held->message = query_blob(query, 11);
-        g_ptr_array_add(page, held);
-    }
+    while (query && (step = query_step(query, error)) == STEP_ROW)
+        g_ptr_array_add(page, read_whole_row(query));
     return step == STEP_DONE ? g_steal_pointer(&page) : NULL;
 }
 

@@ -26,6 +26,7 @@ typedef struct Held {
     char *meta;       /* the entry's metadata, JSON */
     int64_t held_at;
     HeldTold told;
+    int64_t asked_until; /* the sender was asked to confirm the address until then; 0: it waits for a moderator */
     int64_t size;     /* octets of message */
     GBytes *message;  /* NULL from held_each() and held_select() */
 } Held;
@@ -38,7 +39,13 @@ bool held_add(Store *store, Held *held, GError **error);
 Held *held_find(Store *store, int64_t number, GError **error);
 Held *held_find_in_list(Store *store, const char *list_id, int64_t list_number, GError **error);
 bool held_remove(Store *store, int64_t number, GError **error);
-/* How many are held on all lists, and since when the oldest (0: none). */
+
+/* Notes that the sender has until then to bring back this token (of store/pending.h), in place of an earlier one, and
+ * that no moderator is to be told. */
+bool held_ask(Store *store, int64_t number, const char *token, int64_t until, GError **error);
+/* FAIL_MISSING: no post waits for the token, or not any more. What became of it, pending_token_fate() tells. */
+Held *held_find_token(Store *store, const char *token, int64_t now, GError **error);
+/* How many wait for a moderator on all lists, and since when the oldest (0: none). */
 bool held_count(Store *store, int64_t *count, int64_t *oldest, GError **error);
 /* Those of a list, whole, in order: up to limit (of Held, freed with the array) after the first `skip`; how many. */
 GPtrArray *held_page(Store *store, const char *list_id, int64_t skip, unsigned limit, GError **error);
@@ -55,6 +62,7 @@ typedef struct HeldFilter {
     const char *sender;      /* any case */
     int64_t before, after;   /* held_at is earlier, is not earlier */
     int64_t first, last;     /* the number is not less, is not greater */
+    int64_t asked_before;    /* the time to confirm the address was over by then */
     bool untold;             /* only those of HELD_TOLD_NOBODY */
 } HeldFilter;
 bool held_select(Store *store, const HeldFilter *filter, HeldEach *each, void *data, GError **error);

@@ -45,7 +45,7 @@ typedef struct List {
     int subscription_policy, unsubscription_policy;      /* SubscriptionPolicy */
     bool advertised, allow_list_posts, anonymous_list, emergency, administrivia;
     bool include_rfc2369_headers, first_strip_reply_to, require_explicit_destination;
-    bool respond_to_post_requests, admin_immed_notify, admin_notify_mchanges;
+    bool sender_confirmation, respond_to_post_requests, admin_immed_notify, admin_notify_mchanges;
     bool send_welcome_message, send_goodbye_message, process_bounces;
     int64_t max_days_to_hold; /* 0: for ever */
     bool digests_enabled, digest_send_periodic, digest_is_default;

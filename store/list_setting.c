@@ -239,6 +239,10 @@ const ListSetting list_settings[] = {
     SETTING(respond_to_post_requests, SETTING_BOOL, "yes", NULL, "Tell authors when their post is held."),
     SETTING(send_goodbye_message, SETTING_BOOL, "yes", NULL, "Write to members who leave."),
     SETTING(send_welcome_message, SETTING_BOOL, "yes", NULL, "Write to new members."),
+    SETTING(sender_confirmation, SETTING_BOOL, "no", NULL,
+            "Ask strangers whose posts would be held, accepted or deferred (default_nonmember_action) to confirm the "
+            "address in From by an answer to a letter, which sends the post to the list; without an answer it is "
+            "discarded after pending_request_life."),
     SETTING(subject_prefix, SETTING_LINE, "[$Name] ", NULL, "Put before the Subject of posts; empty: nothing.",
             .example = "[test] "),
     SETTING(subscription_policy, SETTING_CHOICE, "confirm", POLICIES,

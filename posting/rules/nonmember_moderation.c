@@ -13,7 +13,7 @@ static const struct {
     {ACTION_DISCARD, offsetof(List, discard_these_nonmembers)},
 };
 
-/* What the list's tables of patterns say about sender. */
+/* What the list's tables of patterns say about sender; ACTION_UNSET: nothing. */
 static Action by_patterns(const Post *post, const char *sender)
 {
     const List *list = post->list;
@@ -22,11 +22,10 @@ static Action by_patterns(const Post *post, const char *sender)
         if (pattern_match_any(patterns, sender, post->patterns))
             return tables[at].action;
     }
-    return (Action)list->default_nonmember_action;
+    return ACTION_UNSET;
 }
 
-/* A nonmember's own action if one was set for that address, else the patterns, else the
- * list's default. */
+/* A nonmember's own action if one was set for that address, else that of the patterns; ACTION_UNSET: neither. */
 static bool find_action(Post *post, const char *sender, Action *action, GError **error)
 {
     Member *found;
@@ -36,6 +35,17 @@ static bool find_action(Post *post, const char *sender, Action *action, GError *
     *action = known ? known->moderation_action : ACTION_UNSET;
     if (*action == ACTION_UNSET)
         *action = by_patterns(post, sender);
+    return true;
+}
+
+/* Is the stranger in From to confirm the address, instead of what the list does with posts of strangers? Who else is
+ * named as a sender is not asked. */
+static bool is_to_confirm(Post *post, unsigned at)
+{
+    Action action = (Action)post->list->default_nonmember_action;
+    if (!post->list->sender_confirmation || action == ACTION_REJECT || action == ACTION_DISCARD)
+        return false;
+    post->unproved = post->unproved || at == 0;
     return true;
 }
 
@@ -51,6 +61,10 @@ static bool check(Post *post, bool *hit, GError **error)
         Action action;
         if (!find_action(post, senders->pdata[at], &action, error))
             return false;
+        if (action == ACTION_UNSET && is_to_confirm(post, at))
+            continue;
+        if (action == ACTION_UNSET)
+            action = (Action)post->list->default_nonmember_action;
         if (action == ACTION_DEFER || action == ACTION_UNSET)
             continue;
         *hit = true;

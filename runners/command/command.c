@@ -129,6 +129,8 @@ static Telling telling_for(const Order *order, const Subscription *made)
         return (Telling){"bad_address", true, true};
     case SUBSCRIPTION_BANNED:
         return (Telling){"join_banned", true, true};
+    case SUBSCRIPTION_POSTED:
+        return (Telling){"post_confirmed", true, true};
     case SUBSCRIPTION_BAD_TOKEN:
         return (Telling){fates[made->fate], true, true};
     default:

@@ -14,6 +14,7 @@
 #include "lists/autorespond.h"
 #include "lists/held_notice.h"
 #include "lists/letter.h"
+#include "mail/answer.h"
 #include "mail/approved.h"
 #include "mail/header.h"
 #include "posting/order.h"
@@ -205,11 +206,26 @@ static bool know_stranger(Post *post, GError **error)
     return false;
 }
 
+/* A stranger's post may wait for the stranger instead of a moderator. *asked: a letter goes to the address in From. */
+static bool ask_sender(Runner *runner, ListRunnerPost *own, const Held *held, bool *asked, GError **error)
+{
+    Post *post = &own->post;
+    *asked = held->asked_until > 0; /* at an earlier try, whose letter was lost with its process */
+    if (!*asked) {
+        bool wanted = g_ptr_array_find_with_equal_func(post->hits, rule_sender_confirmation.name, g_str_equal, NULL);
+        if (!wanted || post->no_requests || !post_may_answer(post) || !answer_allowed(held->sender, post->message))
+            return true;
+        if (!letter_allowed(letters_of(runner, own), post->list, held->sender, asked, error))
+            return false;
+    }
+    return !*asked || held_ask_sender(letters_of(runner, own), post->list, held, error);
+}
+
 static bool hold_post(Runner *runner, ListRunnerPost *own, GError **error)
 {
     Held *found;
     const List *list = own->post.list;
-    bool poster = false;
+    bool asked, poster = false;
     if (!own->before &&
         (!store_held(own->entry, &own->post, &own->number, error) || !know_stranger(&own->post, error)))
         return false;
@@ -217,6 +233,10 @@ static bool hold_post(Runner *runner, ListRunnerPost *own, GError **error)
         return false;
     g_autoptr(Held) held = found;
     if (!held)
+        return true;
+    if (!ask_sender(runner, own, held, &asked, error))
+        return false;
+    if (asked)
         return true;
     if (list->respond_to_post_requests && !may_answer(runner, own, &poster, error))
         return false;

@@ -228,6 +228,52 @@ def test_burst(moderated):
     assert len(moderated.mail()[ANNE]) == 1
 
 
+def test_sender_confirms(moderated):
+    """A stranger's post waits for the stranger: the answer to the letter lets this post pass, and no other."""
+    one = moderated
+    one.instance.cli("list", "set", LIST, "sender_confirmation=yes")
+    for subject in ("first", "second"):
+        one.post(subject=subject)
+    found = one.mail()
+    assert list(found) == [SUE] and len(found[SUE]) == len(one.held()) == 2
+    first, second = sorted(found[SUE], key=lambda letter: "second" in body(letter))
+    assert first["Auto-Submitted"] == "auto-replied" and "confirm" in first["Subject"]
+    assert "first" in body(first) and "first" not in body(second) and "Hi" not in body(first)
+    assert "has not confirmed" in one.instance.cli("held", "ls")
+    assert " held" not in one.instance.run("status").stdout
+    back = dict(to=first["From"].addresses[0].addr_spec, subject="Re: " + first["Subject"], sender=SUE)
+    # A program that answers confirms nothing.
+    one.answer(**back, Auto_Submitted="auto-replied")
+    assert one.mail() == {} and len(one.held()) == 2
+    one.answer(**back)
+    found = one.mail()
+    assert [mail["Subject"] for mail in found.pop(ANNE)] == ["first"] and len(one.held()) == 1
+    assert list(found) == [SUE] and "goes to the list" in body(found[SUE][0])
+    one.answer(**back)
+    found = one.mail()
+    assert list(found) == [SUE] and "used already" in body(found[SUE][0]) and len(one.held()) == 1
+    # The timer tells no moderator, and ends what nobody confirms.
+    one.instance.run_job("held-notices")
+    one.instance.run_job("reminders")
+    assert one.mail() == {}
+    with sqlite3.connect(one.instance.directory / "lib" / "listrunner.db") as database:
+        database.execute("UPDATE held SET asked_until = asked_until - 100 * 86400000000")
+    one.instance.run_job("held-expiry")
+    assert one.held() == [] and "did not confirm" in one.instance.log_text()
+    one.answer(to=second["From"].addresses[0].addr_spec, sender=SUE)
+    assert "good no more" in body(one.mail()[SUE][0])
+    # Nobody can answer for a robot: a moderator decides. The person's language is that of the letter.
+    one.post(sender="robot@example.org", Auto_Submitted="auto-generated")
+    assert sorted(one.mail()) == [MARK, OLGA]
+    one.instance.cli("list", "set", LIST, "preferred_language=de")
+    one.post(sender="neu@example.org")
+    letter = one.mail()["neu@example.org"][0]
+    assert "bestätigen" in letter["Subject"] and "Ihrer Adresse" in body(letter)
+    number = one.held()[-1]
+    one.instance.cli("held", "accept", number)
+    assert len(one.mail()[ANNE]) == 1
+
+
 def test_held_too_long_is_discarded(moderated):
     moderated.post()
     moderated.mail()

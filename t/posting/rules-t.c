@@ -504,6 +504,40 @@ static void test_may_answer(Bench *bench, gconstpointer data)
     }
 }
 
+static void test_sender_confirmation(Bench *bench, gconstpointer data)
+{
+    static const char eve[] = "From: eve@example.net\r\nTo: test@example.com\r\n\r\n";
+    static const struct {
+        Action action;
+        bool hit, asked;
+    } cases[] = {{ACTION_HOLD, false, true},   {ACTION_ACCEPT, false, true},  {ACTION_DEFER, false, true},
+                 {ACTION_REJECT, true, false}, {ACTION_DISCARD, true, false}};
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        bench->list->sender_confirmation = true;
+        bench->list->default_nonmember_action = (int)cases[at].action;
+        Post *post = bench_post(bench, eve);
+        g_assert_cmpint(hits(&rule_nonmember_moderation, post), ==, cases[at].hit);
+        g_assert_cmpint(hits(&rule_sender_confirmation, post), ==, cases[at].asked);
+        bench->list->sender_confirmation = false;
+        post = bench_post(bench, eve);
+        g_assert_cmpint(hits(&rule_nonmember_moderation, post), ==, cases[at].action != ACTION_DEFER);
+        g_assert_false(hits(&rule_sender_confirmation, post));
+    }
+    /* Not who is known, nor who is only named in Reply-To, nor what a person let pass. */
+    bench->list->sender_confirmation = true;
+    bench->list->default_nonmember_action = ACTION_HOLD;
+    bench->list->accept_these_nonmembers = g_strsplit("eve@example.net", ",", -1);
+    Post *post = bench_post(bench, "From: eve@example.net\r\nReply-To: other@example.net\r\n\r\n");
+    g_assert_true(hits(&rule_nonmember_moderation, post) && post->action == ACTION_ACCEPT);
+    g_assert_false(hits(&rule_sender_confirmation, post));
+    post = bench_post(bench, "From: new@example.net\r\n\r\n");
+    g_assert_false(hits(&rule_nonmember_moderation, post));
+    post->moderated = true;
+    g_assert_false(hits(&rule_sender_confirmation, post));
+    post->moderated = false;
+    assert_hits(&rule_sender_confirmation, post);
+}
+
 static void assert_burst(Bench *bench, const char *fields, bool hit)
 {
     g_autofree char *text = g_strconcat(fields, "To: test@example.com\r\n\r\n", NULL);
@@ -572,6 +606,7 @@ int main(int argc, char **argv)
     BENCH_TEST("/rules/no-subject", test_no_subject);
     BENCH_TEST("/rules/administrivia", test_administrivia);
     BENCH_TEST("/rules/may answer", test_may_answer);
+    BENCH_TEST("/rules/sender-confirmation", test_sender_confirmation);
     BENCH_TEST("/rules/burst", test_burst);
     return g_test_run();
 }
