@@ -166,17 +166,20 @@ static void replace_text(char **kept, char *text, bool sent)
     *kept = sent ? text : *kept;
 }
 
-/* False: 400 was answered. */
+/* False: it was answered. */
 static bool position_allowed(Call *call, const List *list, int64_t *position)
 {
+    GError *error = NULL;
     if (!form_integer(call, "position", position))
         return false;
-    g_autoptr(GPtrArray) all = header_match_all(call->rest->store, list->list_id, NULL);
-    if (*position < 0 || (all && *position < all->len))
+    g_autoptr(GPtrArray) all = header_match_all(call->rest->store, list->list_id, &error);
+    if (!all)
+        rest_fail(call, error);
+    else if (*position >= all->len)
+        answer_refusal(call, 400, "There are %u header matches for this list, the new position cannot be %u or higher",
+                       all->len, all->len);
+    else
         return true;
-    answer_refusal(call, 400,
-                   "There are %u header matches for this list, the new position cannot be %u or higher",
-                   all ? all->len : 0, all ? all->len : 0);
     return false;
 }
 
@@ -185,9 +188,9 @@ static void change(Call *call)
     GError *error = NULL;
     int64_t position = -1;
     g_autoptr(List) list = rest_list(call, 0);
-    g_autoptr(HeaderMatch) match = list ? find_one(call, list) : NULL;
-    g_autoptr(Work) work = match && position_allowed(call, list, &position) ? rest_begin(call) : NULL;
-    if (!work)
+    g_autoptr(Work) work = list ? rest_begin(call) : NULL;
+    g_autoptr(HeaderMatch) match = work ? find_one(call, list) : NULL;
+    if (!match || !position_allowed(call, list, &position))
         return;
     int64_t from = match->position;
     replace_text(&match->header, g_strdup(form_text(call, "header")), form_has(call, "header"));
@@ -217,9 +220,9 @@ static void delete_one(Call *call)
 {
     GError *error = NULL;
     g_autoptr(List) list = rest_list(call, 0);
-    g_autoptr(HeaderMatch) match = list ? find_one(call, list) : NULL;
-    g_autoptr(Work) work = match ? rest_begin(call) : NULL;
-    if (!work)
+    g_autoptr(Work) work = list ? rest_begin(call) : NULL;
+    g_autoptr(HeaderMatch) match = work ? find_one(call, list) : NULL;
+    if (!match)
         return;
     rest_finish(call, work, header_rows_remove(work, list->list_id, match->position, &error), &error);
 }

@@ -223,12 +223,16 @@ static bool apply(Store *store, const Member *member, const Change *change, GErr
 /* A member goes on by another address of the same user, which must have been shown to be the person's. */
 static bool address_fits(Call *call, Store *store, const Member *member, const Change *change)
 {
-    g_autoptr(KnownAddress) known = change->address ? address_find(store, change->address, NULL) : NULL;
+    GError *error = NULL;
     if (!change->address)
         return true;
-    if (!known)
-        answer_refusal(call, 400, "Address not registered");
-    else if (known->verified_at == 0)
+    g_autoptr(KnownAddress) known = address_find(store, change->address, &error);
+    if (!known) {
+        if (rest_missing(call, error))
+            answer_refusal(call, 400, "Address not registered");
+        return false;
+    }
+    if (known->verified_at == 0)
         answer_refusal(call, 400, "Unverified address");
     else if (strcmp(known->user_id, member->user_id) != 0)
         answer_refusal(call, 400, "Address is not controlled by user");
@@ -237,7 +241,7 @@ static bool address_fits(Call *call, Store *store, const Member *member, const C
     return false;
 }
 
-void change_member(Call *call, const Member *member)
+void change_member(Call *call, const Member *known)
 {
     Change change = {.address = form_text(call, "address"), .mode = -1,
                      .has_action = form_has(call, "moderation_action"), .action = ACTION_UNSET};
@@ -250,8 +254,12 @@ void change_member(Call *call, const Member *member)
     g_autoptr(Work) work = rest_begin(call);
     if (!work)
         return;
+    /* Read once more: what others changed since must stay. */
     Store *store = work_store(work);
-    if (address_fits(call, store, member, &change))
+    g_autoptr(Member) member = member_by_id(store, known->id, &error);
+    if (!member)
+        rest_fail(call, error);
+    else if (address_fits(call, store, member, &change))
         rest_finish(call, work, apply(store, member, &change, &error), &error);
 }
 

@@ -109,10 +109,15 @@ static void post(Call *call)
     if (!store)
         return;
     const char *text = form_text(call, "text");
-    g_autoptr(List) list = list_find(store, form_text(call, "list_id"), NULL);
-    if (!list || !name) {
-        answer_refusal(call, 400, "No such %s: %s", name ? "list" : "queue",
-                       name ? form_text(call, "list_id") : call->args[0]);
+    GError *error = NULL;
+    g_autoptr(List) list = list_find(store, form_text(call, "list_id"), &error);
+    if (!list) {
+        if (rest_missing(call, error))
+            answer_refusal(call, 400, "No such list: %s", form_text(call, "list_id"));
+        return;
+    }
+    if (!name) {
+        answer_refusal(call, 400, "No such queue: %s", call->args[0]);
         return;
     }
     g_autoptr(GBytes) message = wire_text(text, strlen(text));

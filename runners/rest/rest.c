@@ -92,6 +92,16 @@ void rest_fail(Call *call, GError *error)
     g_error_free(error);
 }
 
+bool rest_missing(Call *call, GError *error)
+{
+    if (!g_error_matches(error, FAIL, FAIL_MISSING) && !g_error_matches(error, FAIL, FAIL_NEVER)) {
+        cannot(call, error);
+        return false;
+    }
+    g_error_free(error);
+    return true;
+}
+
 List *rest_list(Call *call, unsigned index)
 {
     GError *error = NULL;
@@ -177,21 +187,25 @@ static void dispatch(Call *call, const char *path)
     }
 }
 
+/* Nobody guesses 256 random bits, so a token is looked at however many wrong ones came from its peer: behind a proxy all
+ * clients have one address, and a stranger's guesses would shut out all tokens. */
 static GuardVerdict judge_token(const Door *door, Call *call, const char *text)
 {
     g_autoptr(GError) error = NULL;
     const char *peer = http_peer(call->http);
-    if (http_guard_full(door->guard, peer))
-        return GUARD_TOO_MANY;
     Store *store = rest_store(call);
     call->token = store ? token_check(store, text, g_get_real_time(), &error) : NULL;
     if (call->token)
         return GUARD_IN;
-    if (error && !g_error_matches(error, FAIL, FAIL_MISSING))
+    if (!error) /* no store, and that was answered */
+        return GUARD_UNKNOWN;
+    if (!g_error_matches(error, FAIL, FAIL_MISSING)) {
         rest_fail(call, g_steal_pointer(&error));
-    else if (error)
-        http_guard_failed(door->guard, peer, error->message);
-    return GUARD_UNKNOWN;
+        return GUARD_UNKNOWN;
+    }
+    bool full = http_guard_full(door->guard, peer);
+    http_guard_failed(door->guard, peer, error->message);
+    return full ? GUARD_TOO_MANY : GUARD_UNKNOWN;
 }
 
 static bool let_in(const Door *door, Call *call)

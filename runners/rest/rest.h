@@ -72,6 +72,9 @@ void rest_finish(Call *call, Work *work, bool done, GError **error);
 List *rest_list(Call *call, unsigned index);
 /* The answer to a failure that is no fault of ours: what exists not, is wrong, or is there already. */
 void rest_fail(Call *call, GError *error); /* takes error */
+/* Does the failure only say that something is not there, or cannot be? Takes error. False: it is another, and 503 was
+ * answered. For what a parameter names, whose absence has an answer of its own. */
+bool rest_missing(Call *call, GError *error);
 
 /* ---- scope.c ---- */
 

@@ -28,8 +28,8 @@ static bool list_allowed(const Token *token, const List *list)
     return list && (has_word(token->lists, list->list_id) || domain_allowed(token, list->mail_host));
 }
 
-/* The list that the call is about, if it is about one. */
-static List *list_of(Call *call, Store *store, const char *pattern)
+/* The list that the call is about. NULL: it is about none, which is no error, or it cannot be found. */
+static List *list_of(Call *call, Store *store, const char *pattern, GError **error)
 {
     char id[STORE_ID_SIZE];
     const char *named = g_str_has_prefix(pattern, "lists/{list}") ? call->args[0]
@@ -37,16 +37,16 @@ static List *list_of(Call *call, Store *store, const char *pattern)
                             ? form_text(call, "list_id")
                             : NULL;
     if (named)
-        return list_find(store, named, NULL);
+        return list_find(store, named, error);
     g_autoptr(Member) member = g_str_has_prefix(pattern, "members/{member}") && id_parse(call, call->args[0], id)
-                                   ? member_by_id(store, id, NULL)
+                                   ? member_by_id(store, id, error)
                                    : NULL;
-    return member ? list_by_id(store, member->list_id, NULL) : NULL;
+    return member ? list_by_id(store, member->list_id, error) : NULL;
 }
 
 /* Is what the call is about in the scope of lists and domains? What is nobody's in particular (users, addresses, the
  * site) is not; what this server is, everybody may know. */
-static bool place_allowed(Call *call, Store *store, const RestRoute *route)
+static bool place_allowed(Call *call, Store *store, const RestRoute *route, GError **error)
 {
     const Token *token = call->token;
     const char *new_list = form_text(call, "fqdn_listname"), *at = new_list ? strrchr(new_list, '@') : NULL;
@@ -56,7 +56,7 @@ static bool place_allowed(Call *call, Store *store, const RestRoute *route)
         return domain_allowed(token, call->args[0]);
     if (strcmp(route->path, "lists") == 0 && strcmp(route->verb, "POST") == 0)
         return at && domain_allowed(token, at + 1);
-    g_autoptr(List) list = list_of(call, store, route->path);
+    g_autoptr(List) list = list_of(call, store, route->path, error);
     return list_allowed(token, list);
 }
 
@@ -65,15 +65,18 @@ bool token_allows(Call *call, const RestRoute *route)
     const Token *token = call->token;
     if (!token)
         return true;
+    GError *error = NULL;
     Store *store = rest_store(call);
     if (!store)
         return false;
-    bool everywhere = !*token->lists && !*token->domains;
-    if (token->metrics || !verb_allowed(token, http_verb(call->http)))
+    if (token->metrics || !verb_allowed(token, http_verb(call->http))) {
         answer_refusal(call, 403, "The token %s is not for %s here", token->id, http_verb(call->http));
-    else if (!everywhere && !place_allowed(call, store, route))
-        answer_refusal(call, 403, "The token %s is for other lists or domains than this", token->id);
-    else
+        return false;
+    }
+    bool everywhere = !*token->lists && !*token->domains;
+    if (everywhere || place_allowed(call, store, route, &error))
         return true;
+    if (!error || rest_missing(call, error))
+        answer_refusal(call, 403, "The token %s is for other lists or domains than this", token->id);
     return false;
 }

@@ -77,9 +77,11 @@ static bool find_subscriber(Call *call, Store *store, Wish *wish)
         return mailbox_valid(wish->address) ||
                form_refuse(call, "subscriber", "%s is no mail address", wish->subscriber);
     }
-    g_autoptr(User) user = id_parse(call, wish->subscriber, id) ? user_find(store, id, NULL) : NULL;
+    GError *error = NULL;
+    g_autoptr(User) user = id_parse(call, wish->subscriber, id) ? user_find(store, id, &error) : NULL;
     if (!user) {
-        answer_refusal(call, 400, "No such user");
+        if (!error || rest_missing(call, error))
+            answer_refusal(call, 400, "No such user");
         return false;
     }
     if (!user->preferred) {
@@ -117,21 +119,22 @@ static void answer_member(Call *call, Store *store, const Wish *wish, Role role)
         rest_fail(call, error);
 }
 
-static void answer_pending(Call *call, int64_t number, const char *owner)
+/* Commits, and answers with the token of the request that waits for this address. */
+static void answer_pending(Call *call, Work *work, const Pending *like, const char *owner)
 {
-    g_autofree char *token = request_token(number);
-    answer_json(call, 202, json_pack("{ss ss}", "token", token, "token_owner", owner));
-}
-
-/* The number of the request that waits for this address. */
-static int64_t number_of(Store *store, PendingKind kind, const char *list_id, const char *address, int64_t now)
-{
-    const Pending like = {.kind = kind, .list_id = (char *)list_id, .address = (char *)address};
+    GError *error = NULL;
     Pending *found = NULL;
-    if (!pending_find_like(store, &like, now, &found, NULL))
-        return 0;
+    bool read = pending_find_like(work_store(work), like, work_now(work), &found, &error);
     g_autoptr(Pending) pending = found;
-    return pending ? pending->number : 0;
+    if (read && !pending)
+        fail(&error, FAIL_LATER, "the request of <%s> about %s is not there", like->address, like->list_id);
+    if (!pending) {
+        rest_fail(call, error);
+        return;
+    }
+    g_autofree char *token = request_token(pending->number);
+    if (rest_commit(call, work))
+        answer_json(call, 202, json_pack("{ss ss}", "token", token, "token_owner", owner));
 }
 
 /* Owners, moderators and nonmembers are not asked. */
@@ -171,7 +174,7 @@ static void add_other(Call *call, Work *work, const Wish *wish)
 static void answer_join(Call *call, Work *work, const Wish *wish, const Subscription *made)
 {
     Store *store = work_store(work);
-    int64_t number = number_of(store, PENDING_JOIN, wish->list_id, wish->address, work_now(work));
+    const Pending like = {.kind = PENDING_JOIN, .list_id = (char *)wish->list_id, .address = wish->address};
     switch (made->result) {
     case SUBSCRIPTION_DONE:
         if (rest_commit(call, work))
@@ -179,8 +182,7 @@ static void answer_join(Call *call, Work *work, const Wish *wish, const Subscrip
         return;
     case SUBSCRIPTION_ASKED_PERSON:
     case SUBSCRIPTION_ASKED_MODERATOR:
-        if (rest_commit(call, work))
-            answer_pending(call, number, made->result == SUBSCRIPTION_ASKED_PERSON ? "subscriber" : "moderator");
+        answer_pending(call, work, &like, made->result == SUBSCRIPTION_ASKED_PERSON ? "subscriber" : "moderator");
         return;
     case SUBSCRIPTION_PERSON_WAITS:
     case SUBSCRIPTION_MODERATOR_WAITS:
@@ -234,8 +236,9 @@ void subscribe(Call *call)
     g_autoptr(Work) work = rest_begin(call);
     if (!work)
         return;
-    g_autoptr(List) list = list_find(work_store(work), wish.list_id, NULL);
-    if (!list)
+    GError *error = NULL;
+    g_autoptr(List) list = list_find(work_store(work), wish.list_id, &error);
+    if (!list && rest_missing(call, error))
         answer_refusal(call, 400, "No such list");
     if (!list || !find_subscriber(call, work_store(work), &wish))
         return;
@@ -251,7 +254,7 @@ void subscribe(Call *call)
 
 static void answer_leave(Call *call, Work *work, const Member *member, const Subscription *made)
 {
-    int64_t number = number_of(work_store(work), PENDING_LEAVE, member->list_id, member->address, work_now(work));
+    const Pending like = {.kind = PENDING_LEAVE, .list_id = member->list_id, .address = member->address};
     switch (made->result) {
     case SUBSCRIPTION_DONE:
         if (rest_commit(call, work))
@@ -259,13 +262,11 @@ static void answer_leave(Call *call, Work *work, const Member *member, const Sub
         return;
     case SUBSCRIPTION_ASKED_PERSON:
     case SUBSCRIPTION_PERSON_WAITS:
-        if (rest_commit(call, work))
-            answer_pending(call, number, "subscriber");
+        answer_pending(call, work, &like, "subscriber");
         return;
     case SUBSCRIPTION_ASKED_MODERATOR:
     case SUBSCRIPTION_MODERATOR_WAITS:
-        if (rest_commit(call, work))
-            answer_pending(call, number, "moderator");
+        answer_pending(call, work, &like, "moderator");
         return;
     default:
         answer_refusal(call, 404, "%s is no member", member->address);

@@ -614,7 +614,11 @@ def test_own_errors_of_the_http_library_are_json(api):
 
 def test_guessing_is_slowed_down(site, api):
     assert api.call("GET", "lists").status == 200
+    program = bearer(site)
     for _ in range(10):
         last = Rest(site, password="guess").call("GET", "lists")
     assert last.status == 429 and "Retry-After" in last.headers
     assert api.call("GET", "lists").status == 200, "who is known stays inside"
+    assert program.call("GET", "lists").status == 200, "a token that is right is let in at its first use, too"
+    program.headers["Authorization"] += "0"
+    assert program.call("GET", "lists").status == 429
