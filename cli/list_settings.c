@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "cli/listing.h"
+#include "lists/setting_check.h"
 
 static gboolean json, names;
 
@@ -98,32 +99,11 @@ static int run_get(Site *site, int argc, char **argv, GError **error)
     return TOOL_OK;
 }
 
-/* What the setting names must be in the configuration, of which the store knows nothing. */
+/* What the setting names must be in the configuration. */
 static bool configured(Site *site, const char *setting, const char *value, GError **error)
 {
-    const char *family = strcmp(setting, "transport") == 0      ? "transport"
-                         : strcmp(setting, "archivers") == 0    ? "archiver"
-                         : g_str_has_suffix(setting, "_chain")    ? "chain"
-                         : g_str_has_suffix(setting, "_pipeline") ? "pipeline"
-                                                                  : NULL;
-    const Config *config = family ? site_config(site, error) : NULL;
-    if (!config)
-        return !family;
-    if (strcmp(value, list_setting_find(setting, NULL)->fallback) == 0) /* a chain or pipeline that is built in */
-        return true;
-    if (!*value && (strcmp(family, "chain") == 0 || strcmp(family, "pipeline") == 0))
-        return fail(error, FAIL_NEVER, "%s: the name of a [%s.NAME] is missing", setting, family);
-    g_auto(GStrv) words = g_strsplit_set(value, ",\r\n", -1);
-    for (char **word = words; *word; word++) {
-        const char *name = g_strstrip(*word);
-        g_autofree char *section = g_strdup_printf("%s.%s", family, name);
-        if (!*name || config_has_section(config, section))
-            continue;
-        g_autofree char *known = g_strjoinv(", ", (char **)(uintptr_t)config_family(config, family));
-        return fail(error, FAIL_NEVER, "%s: there is no [%s] in %s; %s%s", setting, section, site_config_path(site),
-                    *known ? "there are: " : "there is none of its kind", known);
-    }
-    return true;
+    const Config *config = site_config(site, error);
+    return config && setting_check(config, setting, value, error);
 }
 
 typedef struct SettingChange {

@@ -152,6 +152,8 @@ bool people_set_preferences(Work *work, PreferenceLevel level, const char *who, 
                             GError **error)
 {
     Store *store = work_store(work);
+    if (level == PREFERENCES_OF_SITE)
+        return site_set_preferences(store, preferences, error) && note(work, "site", "-", "preferences-changed");
     if (level == PREFERENCES_OF_USER)
         return user_set_preferences(store, who, preferences, error) && note(work, "user", who, "preferences-changed");
     if (level == PREFERENCES_OF_ADDRESS)

@@ -51,7 +51,12 @@ bool people_remove_address(Work *work, const char *address, GError **error);
 
 /* ---- preferences ---- */
 
-typedef enum PreferenceLevel { PREFERENCES_OF_USER, PREFERENCES_OF_ADDRESS, PREFERENCES_OF_MEMBER } PreferenceLevel;
-/* Replace what is preferred by a user (who: id or address), an address or a member (who: id). */
+typedef enum PreferenceLevel {
+    PREFERENCES_OF_USER,
+    PREFERENCES_OF_ADDRESS,
+    PREFERENCES_OF_MEMBER,
+    PREFERENCES_OF_SITE
+} PreferenceLevel;
+/* Replace what is preferred by a user (who: id or address), an address, a member (who: id) or the site (who: NULL). */
 bool people_set_preferences(Work *work, PreferenceLevel level, const char *who, const Preferences *preferences,
                             GError **error);

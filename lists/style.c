@@ -13,10 +13,14 @@ static const struct {
     Style style;
     const char *settings[6]; /* name, value, ... */
 } built_in[] = {
-    {{"discussion", "legacy-default", "Everybody on the list may write to it."}, {NULL}},
-    {{"announce", "legacy-announce", "Few write, many read: posts of members are held."},
+    {{"discussion", "legacy-default", "Everybody on the list may write to it.",
+      "Ordinary discussion mailing list style."},
+     {NULL}},
+    {{"announce", "legacy-announce", "Few write, many read: posts of members are held.",
+      "Announce only mailing list style."},
      {"allow_list_posts", "no", "default_member_action", "hold", NULL}},
-    {{"private", "private-default", "A discussion that is not advertised, with an archive for its members."},
+    {{"private", "private-default", "A discussion that is not advertised, with an archive for its members.",
+      "Discussion mailing list style with private archives."},
      {"advertised", "no", "archive_policy", "private", NULL}},
 };
 
@@ -47,10 +51,13 @@ Style *style_all(const Config *config)
     for (size_t at = 0; at < G_N_ELEMENTS(built_in); at++) {
         Style style = built_in[at].style;
         style.about = about_of(config, style.name, style.about);
+        if (style.about != built_in[at].style.about)
+            style.mailman_about = style.about;
         g_array_append_val(all, style);
     }
     for (const char *const *name = config_family(config, STYLE_FAMILY); *name; name++) {
-        const Style style = {*name, *name, about_of(config, *name, "A style of this site.")};
+        const char *about = about_of(config, *name, "A style of this site.");
+        const Style style = {*name, *name, about, about};
         if (built_in_find(*name) < 0)
             g_array_append_val(all, style);
     }

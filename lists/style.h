@@ -15,6 +15,7 @@ typedef struct Style {
     const char *name;         /* "discussion" */
     const char *mailman_name; /* "legacy-default"; for a style of the site, its name */
     const char *about;        /* a line for people */
+    const char *mailman_about; /* as Mailman describes it; the same as about where it is the site's */
 } Style;
 
 /* All of them, those that are built in first, ended by one without name. g_free() the array; its strings belong to the

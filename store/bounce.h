@@ -43,6 +43,7 @@ typedef struct BounceScore {
     int64_t probe_at;    /* a probe was sent and nothing came back yet */
     int64_t disabled_at; /* by us */
     int64_t warnings;    /* sent since */
+    int64_t warned_at;   /* the last of them; 0: none */
     int64_t next_at;     /* when something is due */
 } BounceScore;
 void bounce_score_clear(BounceScore *score);

@@ -11,8 +11,8 @@
 
 #define BOUNCE_SCORE_COLUMNS \
     "m.key, l.list_id, m.email, " EFFECTIVE_DELIVERY_STATUS \
-    ", s.score, s.last_bounce_at, s.probe_at, s.disabled_at, s.warnings, s.next_at"
-#define BOUNCE_SCORE_COLUMN_COUNT 10
+    ", s.score, s.last_bounce_at, s.probe_at, s.disabled_at, s.warnings, s.next_at, s.warned_at"
+#define BOUNCE_SCORE_COLUMN_COUNT 11
 /* CROSS JOIN keeps the order: those who have a score are few among the members, and looked at first. */
 #define BOUNCE_PREFERENCES \
     "LEFT JOIN address_preference a ON a.address = m.address LEFT JOIN person_preference p ON p.person = m.person "

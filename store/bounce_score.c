@@ -17,7 +17,7 @@ void bounce_score_from(Query *query, BounceScore *score)
     score->address = g_strdup(query_text(query, 2));
     score->status = (DeliveryStatus)query_integer(query, 3);
     int64_t *const numbers[] = {&score->score, &score->last_bounce_at, &score->probe_at, &score->disabled_at,
-                                &score->warnings, &score->next_at};
+                                &score->warnings, &score->next_at, &score->warned_at};
     for (int i = 0; i < (int)G_N_ELEMENTS(numbers); i++)
         *numbers[i] = query_is_null(query, 4 + i) ? 0 : query_integer(query, 4 + i);
 }
@@ -47,12 +47,16 @@ static bool write_row(Store *store, const BounceScore *score, GError **error)
         return query_run(store, error, NULL, "DELETE FROM bounce_score WHERE member = $1", INTEGER(key));
     int64_t there = 0;
     if (!query_run(store, error, &there,
-                   "INSERT INTO bounce_score (member, score, last_bounce_at, probe_at, disabled_at, warnings, next_at) "
-                   "SELECT key, $2, $3, $4, $5, $6, $7 FROM member WHERE key = $1 ON CONFLICT (member) DO UPDATE SET "
+                   "INSERT INTO bounce_score (member, score, last_bounce_at, probe_at, disabled_at, warnings, "
+                   "next_at, warned_at) "
+                   "SELECT key, $2, $3, $4, $5, $6, $7, $8 FROM member WHERE key = $1 "
+                   "ON CONFLICT (member) DO UPDATE SET "
                    "score = excluded.score, last_bounce_at = excluded.last_bounce_at, probe_at = excluded.probe_at, "
-                   "disabled_at = excluded.disabled_at, warnings = excluded.warnings, next_at = excluded.next_at",
+                   "disabled_at = excluded.disabled_at, warnings = excluded.warnings, next_at = excluded.next_at, "
+                   "warned_at = excluded.warned_at",
                    INTEGER(key), INTEGER(score->score), INTEGER(score->last_bounce_at), INTEGER(score->probe_at),
-                   INTEGER(score->disabled_at), INTEGER(score->warnings), INTEGER(score->next_at)))
+                   INTEGER(score->disabled_at), INTEGER(score->warnings), INTEGER(score->next_at),
+                   INTEGER(score->warned_at)))
         return false;
     return there > 0 || fail(error, FAIL_MISSING, "there is no member %s", score->member_id);
 }

@@ -111,7 +111,7 @@ bool address_language(Store *store, const char *list_id, const char *address, ch
         store, error,
         "SELECT COALESCE((SELECT m.preferred_language FROM member m JOIN list l ON l.key = m.list "
         "WHERE l.list_id = $2 AND m.role = 0 AND m.folded = d.folded AND m.preferred_language IS NOT NULL LIMIT 1), "
-        "a.preferred_language, p.preferred_language) FROM address d "
+        "a.preferred_language, p.preferred_language, (SELECT preferred_language FROM site_preference)) FROM address d "
         "LEFT JOIN address_preference a ON a.address = d.key LEFT JOIN person_preference p ON p.person = d.person "
         "WHERE d.folded = $1",
         TEXT(folded), TEXT(list_id ? list_id : ""));

@@ -48,7 +48,8 @@ const ListSetting list_settings[] = {
     SETTING(archive_rendering_mode, SETTING_CHOICE, "text", "text|markdown",
             "How HyperKitty shows the text of posts; it asks for this over REST."),
     SETTING(archivers, SETTING_WORDS, "", NULL,
-            "Names of the archivers that get the posts; empty: all that are configured.", .example = "local"),
+            "Names of the archivers that get the posts; none: none of them; empty: all that are "
+            "configured.", .example = "local"),
     SETTING(autorespond_owner, SETTING_CHOICE, "none", AUTORESPOND,
             "Whether a program answers mail to the owners with autoresponse_owner_text: not at all; it does, and the "
             "mail is thrown away; it does, and the mail goes on."),

@@ -120,6 +120,9 @@ Member *member_read_row(Query *query)
     member->bounce_score = query_integer(query, 10);
     member->own = query_preferences(query, 11);
     member->effective = query_preferences(query, 11 + PREFERENCE_COUNT);
+    member->bounced_at = query_integer(query, 11 + 2 * PREFERENCE_COUNT);
+    member->warned_at = query_integer(query, 12 + 2 * PREFERENCE_COUNT);
+    member->warnings = query_integer(query, 13 + 2 * PREFERENCE_COUNT);
     return member;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 /*
  * Members: an address (or a user, by the preferred address; store/user.h) in a role on a list. Preferences are
- * inherited member, address, user, then the default.
+ * inherited member, address, user, site, then the default.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -44,6 +44,9 @@ typedef struct Preferences {
 extern const Preferences preferences_unset;
 extern const Preferences preferences_default; /* what counts where nobody said anything; the language is the list's */
 bool preferences_are_unset(const Preferences *preferences);
+/* What the site has set in place of preferences_default, for everybody who did not say otherwise. */
+bool site_preferences(Store *store, Preferences *preferences, GError **error);
+bool site_set_preferences(Store *store, const Preferences *preferences, GError **error);
 
 typedef struct Member {
     char id[STORE_ID_SIZE];
@@ -54,6 +57,7 @@ typedef struct Member {
     Action moderation_action; /* ACTION_UNSET: the list's default */
     int64_t joined_at;
     int64_t bounce_score;  /* hundredths */
+    int64_t bounced_at, warned_at, warnings; /* of the last bounce, the last warning (0: none), and how many of these */
     Preferences own;       /* set on the member itself */
     Preferences effective; /* after inheritance: no field is -1; a language may be empty: the list's */
 } Member;

@@ -3,7 +3,7 @@
 #pragma once
 /*
  * What the queries about members share. Preferences are inherited here and
- * nowhere else: member, address, person, then the default, by COALESCE.
+ * nowhere else: member, address, person, site, then the default, by COALESCE.
  * For this folder only.
  */
 #include "store/email.h"
@@ -20,7 +20,8 @@
         INTEGER_OR_NULL((own)->delivery_mode), INTEGER_OR_NULL((own)->delivery_status), \
         TEXT(*(own)->preferred_language ? (own)->preferred_language : NULL)
 
-#define EFFECTIVE(column, fallback) "COALESCE(m." column ", a." column ", p." column ", " fallback ")"
+#define EFFECTIVE(column, fallback) \
+    "COALESCE(m." column ", a." column ", p." column ", (SELECT " column " FROM site_preference), " fallback ")"
 #define EFFECTIVE_ACKNOWLEDGE_POSTS EFFECTIVE("acknowledge_posts", "0")
 #define EFFECTIVE_HIDE_ADDRESS EFFECTIVE("hide_address", "1")
 #define EFFECTIVE_RECEIVE_LIST_COPY EFFECTIVE("receive_list_copy", "1")
@@ -41,7 +42,8 @@
     "m.receive_list_copy, m.receive_own_postings, m.delivery_mode, m.delivery_status, m.preferred_language, " \
     EFFECTIVE_ACKNOWLEDGE_POSTS ", " EFFECTIVE_HIDE_ADDRESS ", " EFFECTIVE_RECEIVE_LIST_COPY \
     ", " EFFECTIVE_RECEIVE_OWN_POSTINGS ", " EFFECTIVE_DELIVERY_MODE ", " EFFECTIVE_DELIVERY_STATUS \
-    ", " EFFECTIVE_PREFERRED_LANGUAGE MEMBER_JOINS \
+    ", " EFFECTIVE_PREFERRED_LANGUAGE \
+    ", COALESCE(s.last_bounce_at, 0), COALESCE(s.warned_at, 0), COALESCE(s.warnings, 0)" MEMBER_JOINS \
     "JOIN address d ON d.key = m.address JOIN person u ON u.key = m.person JOIN list l ON l.key = m.list " \
     "LEFT JOIN bounce_score s ON s.member = m.key "
 Member *member_read_row(Query *query);

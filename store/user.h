@@ -93,5 +93,5 @@ GPtrArray *address_page(Store *store, const char *who, const char *after, int64_
 bool address_count(Store *store, int64_t *count, GError **error);
 
 /* The language that this address wants to be written to in as member of the list (NULL: of none), by what the member,
- * the address or the user prefers; NULL: none of them says so. False: the store failed. */
+ * the address, the user or the site prefers; NULL: none of them says so. False: the store failed. */
 bool address_language(Store *store, const char *list_id, const char *address, char **language, GError **error);

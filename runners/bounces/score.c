@@ -15,7 +15,7 @@ ScoreRules score_rules(const List *list, bool probes)
 
 void score_forgive(BounceScore *score)
 {
-    score->score = score->probe_at = score->disabled_at = score->warnings = score->next_at = 0;
+    score->score = score->probe_at = score->disabled_at = score->warnings = score->warned_at = score->next_at = 0;
 }
 
 static bool is_stale(const ScoreRules *rules, const BounceScore *score, int64_t now)
@@ -82,6 +82,7 @@ unsigned score_due(const ScoreRules *rules, BounceScore *score, int64_t now)
     if (score->warnings >= rules->warnings)
         return SCORE_REMOVE;
     score->warnings++;
+    score->warned_at = now;
     score->next_at = now + rules->interval_us;
     return SCORE_WARN;
 }

@@ -4,23 +4,21 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/setting_check.h"
 #include "runners/rest/resources.h"
 
-/* Mailman's own three, which clients expect, and those of the configuration. */
+/* Those that are configured and enabled, in order. */
 static GPtrArray *known(const Call *call)
 {
-    static const char *const theirs[] = {"mail-archive", "mhonarc", "prototype"};
     GPtrArray *names = g_ptr_array_new();
-    for (size_t i = 0; i < G_N_ELEMENTS(theirs); i++)
-        g_ptr_array_add(names, (char *)theirs[i]);
-    for (const char *const *name = config_family(call->rest->config, "archiver"); name && *name; name++)
-        if (!g_ptr_array_find_with_equal_func(names, *name, g_str_equal, NULL))
+    const Config *config = call->rest->config;
+    for (const char *const *name = config_family(config, "archiver"); *name; name++) {
+        g_autofree char *section = g_strconcat("archiver.", *name, NULL);
+        if (config_bool(config, section, "enabled"))
             g_ptr_array_add(names, (char *)*name);
+    }
     return names;
 }
-
-/* The setting is empty for all of them, and "none" for none. */
-#define NONE "none"
 
 static bool is_on(const List *list, const char *name)
 {
@@ -65,7 +63,7 @@ static void change(Call *call, bool all)
         if (wanted)
             g_string_append_printf(on, "%s%s", on->len ? "," : "", (const char *)names->pdata[i]);
     }
-    const char *value = count == names->len ? "" : count == 0 ? NONE : on->str;
+    const char *value = count == names->len ? "" : count == 0 ? ARCHIVERS_NONE : on->str;
     g_autoptr(Work) work = rest_begin(call);
     if (!work)
         return;

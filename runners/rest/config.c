@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/setting_check.h"
 #include "runners/rest/resources.h"
 #include "store/digest.h"
 
@@ -87,11 +88,6 @@ static json_t *show_digest(const List *list)
 static json_t *show_nothing(const List *list)
 {
     return json_null();
-}
-
-static json_t *show_pipeline(const List *list)
-{
-    return json_string("default-posting-pipeline");
 }
 
 /* Mailman's attributes in its order. Without show, it is a setting of the same name (store/list_setting.c). */
@@ -177,7 +173,7 @@ static const Attribute attributes[] = {
     {"personalize", NULL},
     {"post_id", show_post_id},
     {"posting_address", show_posting},
-    {"posting_pipeline", show_pipeline},
+    {"posting_pipeline", NULL},
     {"preferred_language", NULL},
     {"process_bounces", NULL},
     {"reject_these_nonmembers", NULL},
@@ -196,20 +192,21 @@ static const Attribute attributes[] = {
     {NULL, NULL},
 };
 
-static const Attribute *attribute_find(const char *name)
-{
-    const Attribute *attribute = attributes;
-    while (attribute->name && strcmp(attribute->name, name) != 0)
-        attribute++;
-    return attribute->name ? attribute : NULL;
-}
-
 static const ListSetting *setting_of(const Attribute *attribute)
 {
-    const ListSetting *setting = attribute->show ? NULL : list_settings;
-    while (setting && setting->name && strcmp(setting->name, attribute->name) != 0)
-        setting++;
-    return setting && setting->name ? setting : NULL;
+    return attribute->show ? NULL : list_setting_find(attribute->name, NULL);
+}
+
+/* Mailman's, or a setting that only Listrunner has (into *own): it is not among those of the whole, but can be read and
+ * changed by its name. NULL: there is neither. */
+static const Attribute *attribute_find(const char *name, Attribute *own)
+{
+    for (const Attribute *attribute = attributes; attribute->name; attribute++)
+        if (strcmp(attribute->name, name) == 0)
+            return attribute;
+    const ListSetting *setting = list_setting_find(name, NULL);
+    *own = (Attribute){setting ? setting->name : NULL, NULL};
+    return setting ? own : NULL;
 }
 
 /* ---- showing ---- */
@@ -281,8 +278,9 @@ static void get_all(Call *call)
 
 static void get_one(Call *call)
 {
+    Attribute own;
     g_autoptr(List) list = rest_list(call, 0);
-    const Attribute *attribute = attribute_find(call->args[1]);
+    const Attribute *attribute = attribute_find(call->args[1], &own);
     json_t *value = list && attribute ? attribute_json(call, list, attribute) : NULL;
     if (value)
         answer_json(call, 200, json_pack("{so}", attribute->name, value));
@@ -338,8 +336,9 @@ static void add_complaint(GString *complaints, const Call *call, const ListSetti
 static bool names_allowed(Call *call)
 {
     for (guint i = 0; i < call->form.names->len; i++) {
+        Attribute own;
         const char *name = call->form.names->pdata[i];
-        const Attribute *attribute = attribute_find(name);
+        const Attribute *attribute = attribute_find(name, &own);
         if (attribute && setting_of(attribute))
             continue;
         if (attribute && attribute->show)
@@ -361,9 +360,10 @@ static void change(Call *call)
     if (!work)
         return;
     for (guint i = 0; i < call->form.names->len && !fault; i++) {
-        const ListSetting *setting = setting_of(attribute_find(call->form.names->pdata[i]));
+        const ListSetting *setting = list_setting_find(call->form.names->pdata[i], NULL); /* names_allowed() */
         g_autofree char *value = value_text(call, setting);
-        if (list_set(work_store(work), list->list_id, setting->name, value, &fault))
+        if (setting_check(call->rest->config, setting->name, value, &fault) &&
+            list_set(work_store(work), list->list_id, setting->name, value, &fault))
             work_log(work, list->list_id, "setting=%s result=changed", setting->name);
         else if (g_error_matches(fault, FAIL, FAIL_NEVER)) {
             add_complaint(complaints, call, setting, fault);
@@ -400,9 +400,9 @@ static void delete_all(Call *call)
 /* Is there such an attribute, and is it the one that was sent? False: it was answered. */
 static bool one_sent(Call *call, bool wanted)
 {
+    Attribute own;
     const char *name = call->args[1];
-    const Attribute *attribute = attribute_find(name);
-    if (!attribute) {
+    if (!attribute_find(name, &own)) {
         answer_refusal(call, 404, "Unknown attribute: %s", name);
         return false;
     }
@@ -432,9 +432,10 @@ static void put_one(Call *call)
 
 static void delete_one(Call *call)
 {
+    Attribute own;
     GError *error = NULL;
     const char *name = call->args[1];
-    if (!attribute_find(name)) {
+    if (!attribute_find(name, &own)) {
         answer_refusal(call, 404, "Unknown attribute: %s", name);
         return;
     }

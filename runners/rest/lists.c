@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* /lists and one of them; what is below a list stands in files of its own. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "lists/list_make.h"
+#include "lists/style.h"
 #include "runners/rest/resources.h"
 #include "store/digest.h"
 
@@ -122,14 +124,25 @@ static void delete(Call *call)
 
 /* ---- styles ---- */
 
+static int by_mailman_name(const void *one, const void *other)
+{
+    return strcmp(((const Style *)one)->mailman_name, ((const Style *)other)->mailman_name);
+}
+
 static void get_styles(Call *call)
 {
-    answer_json(call, 200,
-                json_pack("{ss s[sss] s[{ss ss} {ss ss} {ss ss}]}", "default", "legacy-default", "style_names",
-                          "legacy-announce", "legacy-default", "private-default", "styles", "name", "legacy-announce",
-                          "description", "Announce only mailing list style.", "name", "legacy-default", "description",
-                          "Ordinary discussion mailing list style.", "name", "private-default", "description",
-                          "Discussion mailing list style with private archives."));
+    g_autofree Style *all = style_all(call->rest->config);
+    size_t count = 0;
+    while (all[count].name)
+        count++;
+    qsort(all, count, sizeof *all, by_mailman_name);
+    json_t *names = json_array(), *styles = json_array();
+    for (const Style *style = all; style->name; style++) {
+        json_array_append_new(names, json_words(style->mailman_name));
+        json_array_append_new(styles, json_pack("{ss so}", "name", style->mailman_name, "description",
+                                                json_words(style->mailman_about)));
+    }
+    answer_json(call, 200, json_pack("{ss so so}", "default", STYLE_DEFAULT, "style_names", names, "styles", styles));
 }
 
 /* ---- finding ---- */

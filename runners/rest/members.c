@@ -6,7 +6,6 @@
 #include "base/fail.h"
 #include "runners/rest/resources.h"
 #include "runners/rest/subscriptions.h"
-#include "store/bounce.h"
 
 #define PEOPLE (1u << ROLE_MEMBER | 1u << ROLE_OWNER | 1u << ROLE_MODERATOR)
 
@@ -15,19 +14,17 @@
 /* Mailman's word for a time that never was. */
 #define NEVER "0001-01-01T00:00:00"
 
-static void add_bounces(Call *call, const Member *member, json_t *object)
+static void add_bounces(const Member *member, json_t *object)
 {
-    g_auto(BounceScore) score = {0};
     json_object_set_new(object, "bounce_score", json_integer(member->bounce_score / 100));
-    if (member->bounce_score > 0 && !bounce_score_read(call->rest->store, member->id, &score, NULL))
-        score.warnings = score.last_bounce_at = 0;
-    json_object_set_new(object, "last_warning_sent", json_string(NEVER));
-    json_object_set_new(object, "total_warnings_sent", json_integer(score.warnings));
-    if (score.last_bounce_at > 0)
-        json_object_set_new(object, "last_bounce_received", json_time(score.last_bounce_at));
+    json_object_set_new(object, "last_warning_sent",
+                        member->warned_at > 0 ? json_time(member->warned_at) : json_string(NEVER));
+    json_object_set_new(object, "total_warnings_sent", json_integer(member->warnings));
+    if (member->bounced_at > 0)
+        json_object_set_new(object, "last_bounce_received", json_time(member->bounced_at));
 }
 
-json_t *member_json(Call *call, const Member *member)
+json_t *member_json(const Call *call, const Member *member)
 {
     g_autofree char *id = id_text(call, member->id), *address = segment(member->address);
     json_t *object = json_pack(
@@ -46,7 +43,7 @@ json_t *member_json(Call *call, const Member *member)
         g_autofree char *user = id_text(call, member->user_id);
         json_object_set_new(object, "user", json_link(call, "users/%s", user));
     }
-    add_bounces(call, member, object);
+    add_bounces(member, object);
     return object;
 }
 

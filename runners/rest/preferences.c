@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* The preferences of users, addresses and members: the same seven at each level. */
+/* The preferences of the site, of users, addresses and members: the same seven at each level. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -121,9 +121,18 @@ static bool find_member(Call *call, Store *store, Holder *holder, GError **error
     return true;
 }
 
+static bool find_site(const Call *call, Store *store, Holder *holder, GError **error)
+{
+    holder->level = PREFERENCES_OF_SITE;
+    holder->path = g_strdup(call->path);
+    return site_preferences(store, &holder->preferences, error);
+}
+
 static bool find(Call *call, Store *store, Holder *holder, GError **error)
 {
-    return g_str_has_prefix(call->path, "users/")       ? find_user(call, store, holder, error)
+    return strcmp(call->path, "system/preferences") == 0 || g_str_has_prefix(call->path, "listrunner/")
+               ? find_site(call, store, holder, error)
+           : g_str_has_prefix(call->path, "users/")       ? find_user(call, store, holder, error)
            : g_str_has_prefix(call->path, "addresses/") ? find_address(call, store, holder, error)
                                                         : find_member(call, store, holder, error);
 }
@@ -138,6 +147,13 @@ static void answer_unknown(Call *call, GError *error)
 
 /* ---- the resource ---- */
 
+static void add_defaults(json_t *object)
+{
+    json_t *defaults = preferences_json(&preferences_default);
+    json_object_set_new(defaults, "preferred_language", json_string(LANGUAGE_DEFAULT));
+    json_object_update_missing_new(object, defaults);
+}
+
 static void get(Call *call)
 {
     g_auto(Holder) holder = {0};
@@ -150,6 +166,8 @@ static void get(Call *call)
         return;
     }
     json_t *object = preferences_json(&holder.preferences);
+    if (holder.level == PREFERENCES_OF_SITE) /* nothing is behind it but the defaults */
+        add_defaults(object);
     json_object_set_new(object, "self_link", json_link(call, "%s", holder.path));
     answer_json(call, 200, object);
 }
@@ -214,6 +232,11 @@ static void get_effective(Call *call)
     {"GET", path, get, NULL}, {"PATCH", path, patch, NULL}, {"PUT", path, put, NULL}, {"DELETE", path, delete, NULL}
 
 const RestRoute rest_preferences[] = {
+    {"GET", "system/preferences", get, NULL}, /* as Mailman, whose site can only read them */
+    {"GET", "listrunner/preferences", get, "What the site prefers where nobody said otherwise"},
+    {"PATCH", "listrunner/preferences", patch, "Change some of the site's preferences"},
+    {"PUT", "listrunner/preferences", put, "Change all of the site's preferences"},
+    {"DELETE", "listrunner/preferences", delete, "Go back to the defaults"},
     LEVEL("users/{user}/preferences"),
     LEVEL("addresses/{address}/preferences"),
     LEVEL("members/{member}/preferences"),

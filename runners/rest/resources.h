@@ -5,6 +5,7 @@
 #include "runners/rest/rest.h"
 
 extern const RestRoute rest_system[];
+extern const RestRoute rest_configuration[];
 extern const RestRoute rest_domains[];
 extern const RestRoute rest_lists[];
 extern const RestRoute rest_config[];
@@ -29,12 +30,13 @@ extern const RestRoute rest_openapi[];
 void get_metrics(Call *call);
 
 /* lists.c */
+#define STYLE_DEFAULT "legacy-default" /* of lists that are made without one */
 json_t *list_json(Call *call, Store *store, const List *list, GError **error);
 /* The lists of a domain (NULL: of all), as the call's parameters ask for them. */
 void answer_lists(Call *call, const char *domain);
 
 /* members.c */
-json_t *member_json(Call *call, const Member *member);
+json_t *member_json(const Call *call, const Member *member);
 /* From the parameter subscriber, where it is given: a user's id (written into id), an address, or a pattern with *. */
 void criteria_subscriber(Call *call, MemberCriteria *criteria, char id[STORE_ID_SIZE]);
 /* PATCH of a member. */

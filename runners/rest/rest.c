@@ -187,8 +187,8 @@ static void dispatch(Call *call, const char *path)
     }
 }
 
-/* Nobody guesses 256 random bits, so a token is looked at however many wrong ones came from its peer: behind a proxy all
- * clients have one address, and a stranger's guesses would shut out all tokens. */
+/* Nobody guesses 256 random bits, so a token is looked at however many wrong ones came from its peer: behind a proxy
+ * all clients have one address, and a stranger's guesses would shut out all tokens. */
 static GuardVerdict judge_token(const Door *door, Call *call, const char *text)
 {
     g_autoptr(GError) error = NULL;

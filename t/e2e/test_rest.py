@@ -21,6 +21,9 @@ def site(tmp_path_factory):
     let_through(directory)
     sink = Sink(tool("smtp-sink"), directory=directory / "sink")
     instance = Instance(sink.port, directory=directory / "site")
+    instance.set({"chain.strict": {"rules": "loop:discard any:hold"}, "site": {"pending_request_life": "5d"},
+                  "pipeline.plain": {"handlers": "member-recipients to-outgoing"},
+                  "style.newsy": {"about": "News of the house", "base": "announce"}})
     instance.set(rest.settings(directory, attempts_per_minute="6", max_body_size="128K", max_header_size="8K"))
     instance.create_store()
     instance.start()
@@ -460,6 +463,61 @@ def test_digests(api, ant):
     assert api.call("POST", digest, nope="yes").status == 400
 
 
+def test_preferences_of_the_site(api, ant):
+    site = "listrunner/preferences"
+    member = join(api, "sited@example.com").location
+    assert api.call("GET", f"{member}/all/preferences").json["acknowledge_posts"] is False
+    assert api.call("PATCH", site, acknowledge_posts="yes", delivery_mode="mime_digests").status == 204
+    got = api.call("GET", "system/preferences").json
+    assert got["acknowledge_posts"] is True and got["delivery_status"] == "enabled"
+    effective = api.call("GET", f"{member}/all/preferences").json
+    assert effective["acknowledge_posts"] is True and effective["delivery_mode"] == "mime_digests"
+    assert api.call("GET", member).json["delivery_mode"] == "mime_digests"
+    assert api.call("PATCH", f"{member}/preferences", delivery_mode="regular").status == 204
+    assert api.call("GET", member).json["delivery_mode"] == "regular", "the member's own goes before the site's"
+    assert api.call("PATCH", site, delivery_mode="nope").status == 400
+    assert api.call("DELETE", site).status == 204
+    assert api.call("GET", f"{member}/all/preferences").json["acknowledge_posts"] is False
+    assert api.call("PATCH", "system/preferences", acknowledge_posts="yes").status == 405, "as Mailman"
+
+
+def test_pipelines_and_chains_are_chosen(site, api, ant):
+    config = f"{ant}/config"
+    assert api.call("GET", config).json["posting_pipeline"] == "default-posting-pipeline"
+    assert "plain" in api.call("GET", "system/pipelines").json["pipelines"]
+    assert api.call("PATCH", config, posting_pipeline="nope").status == 400
+    assert api.call("PATCH", config, posting_pipeline="plain", posting_chain="strict").status == 204
+    assert site.cli("list", "get", "ant@example.com", "posting_pipeline").strip() == "plain"
+    assert api.call("GET", f"{config}/posting_chain").json["posting_chain"] == "strict"
+    assert api.call("PATCH", config, posting_pipeline="default-posting-pipeline",
+                    posting_chain="default-posting-chain").status == 204
+
+
+def test_styles_and_archivers_are_those_of_the_site(site, api, ant):
+    styles = api.call("GET", "lists/styles").json
+    assert styles["style_names"] == ["legacy-announce", "legacy-default", "newsy", "private-default"]
+    assert "News of the house" in [style["description"] for style in styles["styles"]]
+    archivers = f"{ant}/archivers"
+    assert set(api.call("GET", archivers).json) == {"http_etag", "maildir", "mbox"}
+    assert api.call("PATCH", archivers, mhonarc="yes").status == 400
+    assert api.call("PATCH", archivers, maildir="no", mbox="no").status == 204
+    assert site.cli("list", "get", "ant@example.com", "archivers").strip() == "none"
+    assert site.run("list", "set", "ant@example.com", "archivers=none").returncode == 0, "the shell knows the word"
+    got = api.call("GET", archivers).json
+    assert (got["maildir"], got["mbox"]) == (False, False)
+    assert api.call("PUT", archivers, maildir="yes", mbox="yes").status == 204
+
+
+def test_configuration_is_that_of_the_site(api):
+    def section(name):
+        return api.call("GET", f"system/configuration/{name}").json
+    assert section("mailman")["pending_request_life"] == "5d" and section("mailman")["cache_life"] == "1d"
+    assert section("mta")["smtp_host"] == "127.0.0.1" and section("mta")["max_autoresponses_per_day"] == "10"
+    assert section("webservice")["port"] == str(api.place[1])
+    assert section("runner.nntp")["start"] == "no" and section("runner.rest")["start"] == "yes"
+    assert section("archiver.mhonarc")["enable"] == "no"
+
+
 def test_what_is_only_there_to_be_asked(api):
     sections = api.call("GET", "system/configuration").json["sections"]
     assert len(sections) == 94
@@ -467,7 +525,7 @@ def test_what_is_only_there_to_be_asked(api):
         assert api.call("GET", f"system/configuration/{section}").status == 200
     assert api.call("GET", "system/configuration/webservice").json["admin_pass"] == ""
     assert api.call("GET", "plugins").json["total_size"] == 0
-    assert len(api.call("GET", "system/chains").json["chains"]) == 9
+    assert len(api.call("GET", "system/chains").json["chains"]) == 10, "Mailman's nine, and the one of this site"
 
 
 # ---- Listrunner's own ----

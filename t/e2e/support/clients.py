@@ -108,9 +108,8 @@ class EmptySite:
         self.instance.set(rest.settings(directory))
         self.port = self.instance.sections["runner.rest"]["listen"].split(":")[1]
         self.url = f"http://localhost:{self.port}"
-        self.instance.set({"site": {"site_owner": "changeme@example.com"}, "rest": {
-            **self.instance.sections["rest"], "base_url": self.url},
-            "archiver.maildir": None, "archiver.mbox": None, "runner.virgin": {"start": "no"}, **settings})
+        self.instance.set({**rest.as_mailman(self.instance.directory), "rest": {
+            **self.instance.sections["rest"], "base_url": self.url}, **settings})
         self.instance.create_store()
         self.instance.start()
 

@@ -20,6 +20,16 @@ def settings(directory, **more):
             "rest": {"password_file": passwords, **more}}
 
 
+def as_mailman(directory):  # of the instance
+    """Settings that the test suites of Mailman's clients find in a Mailman as it comes: its archivers, letters that
+    stay in the queue virgin, and what their manual prints of the configuration."""
+    return {"runner.virgin": {"start": "no"}, "archiver.maildir": None, "archiver.mbox": None,
+            **{f"archiver.{name}": {"type": "maildir", "path": directory / "archive" / name}
+               for name in ("mail-archive", "mhonarc", "prototype")},
+            "site": {"site_owner": "changeme@example.com", "template_refresh": "7d"},
+            "handlers": {"html_to_plain_text_command": "/usr/bin/lynx -dump $filename"}}
+
+
 @dataclass
 class Answer:
     status: int

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* /system/configuration: our settings under the names that Mailman's configuration has for them. */
+#include <string.h>
+
+#include "posting/transport.h"
+#include "runners/rest/resources.h"
+#include "runners/rest/rest.h"
+#include "store/language.h"
+#include "store/list.h"
+
+/* ---- sections ---- */
+
+typedef struct Family {
+    const char *prefix, *members; /* separated by blanks */
+} Family;
+
+static const char *const sections[] = {"ARC",     "antispam", "bounces",       "database", "devmode", "digests",
+                                       "dmarc",   "mailman",  "mta",           "nntp",     "passwords",
+                                       "plugin.master", "shell", "styles", "webservice", NULL};
+
+static const Family families[] = {
+    {"archiver", "mail_archive master mhonarc prototype"},
+    {"language", LANGUAGES},
+    {"logging", "archiver bounce config database debug error fromusenet http locks mischief plugins root runner smtp "
+                "subscribe task vette"},
+    {"paths", "dev fhs here local"},
+    {"runner", "archive bad bounces command digest in lmtp nntp out pipeline rest retry shunt task virgin"},
+    {NULL, NULL},
+};
+
+static GPtrArray *section_names(void)
+{
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    for (const char *const *name = sections; *name; name++)
+        g_ptr_array_add(names, g_strdup(*name));
+    for (const Family *family = families; family->prefix; family++) {
+        g_auto(GStrv) members = g_strsplit(family->members, " ", -1);
+        for (char **member = members; *member; member++)
+            g_ptr_array_add(names, g_strconcat(family->prefix, ".", *member, NULL));
+    }
+    return names;
+}
+
+static void get_configuration(Call *call)
+{
+    g_autoptr(GPtrArray) names = section_names();
+    json_t *array = json_array();
+    for (guint i = 0; i < names->len; i++)
+        json_array_append_new(array, json_string(names->pdata[i]));
+    answer_json(call, 200, json_pack("{so so}", "sections", array, "self_link",
+                                     json_link(call, "system/configuration")));
+}
+
+/* ---- values; all are texts ---- */
+
+/* A setting of Mailman's, and ours that means the same. */
+typedef struct Mapped {
+    const char *section, *key;
+    enum { MAPPED_TEXT, MAPPED_NUMBER, MAPPED_FLAG, MAPPED_TIME, MAPPED_WORDS } type;
+    const char *our_section, *our_key;
+} Mapped;
+
+static const Mapped mapped[] = {
+    {"antispam", "jump_chain", MAPPED_TEXT, "rules", "header_match_action"},
+    {"bounces", "register_bounces_every", MAPPED_TIME, "bounces", "check_interval"},
+    {"dmarc", "resolver_timeout", MAPPED_TIME, "dns", "timeout"},
+    {"mailman", "cache_life", MAPPED_TIME, "site", "template_refresh"},
+    {"mailman", "hold_digest", MAPPED_FLAG, "rules", "hold_digest"},
+    {"mailman", "html_to_plain_text_command", MAPPED_TEXT, "handlers", "html_to_plain_text_command"},
+    {"mailman", "moderator_request_life", MAPPED_TIME, "site", "moderator_request_life"},
+    {"mailman", "pending_request_life", MAPPED_TIME, "site", "pending_request_life"},
+    {"mailman", "site_owner", MAPPED_TEXT, "site", "site_owner"},
+    {"mta", "delivery_retry_period", MAPPED_TIME, "out", "maximal_queue_lifetime"},
+    {"mta", "max_autoresponses_per_day", MAPPED_NUMBER, "site", "max_autoresponses_per_day"},
+    {"mta", "remove_dkim_headers", MAPPED_FLAG, "handlers", "remove_dkim_headers"},
+    {"mta", "verp_delimiter", MAPPED_TEXT, "lmtp", "verp_delimiter"},
+    {"mta", "verp_delivery_interval", MAPPED_NUMBER, "pipeline", "verp_delivery_interval"},
+    {"mta", "verp_personalized_deliveries", MAPPED_FLAG, "pipeline", "verp_personalized_deliveries"},
+    {"nntp", "host", MAPPED_TEXT, "nntp", "host"},
+    {"nntp", "port", MAPPED_NUMBER, "nntp", "port"},
+    {"nntp", "remove_headers", MAPPED_WORDS, "nntp", "remove_headers"},
+    {"nntp", "user", MAPPED_TEXT, "nntp", "user"},
+    {NULL},
+};
+
+/* Mailman's settings whose value no site can change here: how Listrunner behaves, in Mailman's words. Passwords and
+ * paths are empty, whatever they are. */
+static const struct {
+    const char *section, *key, *value;
+} fixed[] = {
+    {"database", "debug", "no"},
+    {"database", "url", ""},
+    {"devmode", "enabled", "no"},
+    {"devmode", "testing", "no"},
+    {"mailman", "anonymous_list_keep_headers",
+     "^(?!x-|arc-|from$|reply-to$|sender$|organization$|received$|message-id$|user-agent$)"},
+    {"mailman", "check_max_size_on_filtered_message", "no"},
+    {"mailman", "default_language", LANGUAGE_DEFAULT},
+    {"mailman", "email_commands_max_lines", "10"},
+    {"mailman", "filtered_messages_are_preservable", "no"},
+    {"mailman", "layout", "here"},
+    {"mailman", "listname_chars", "[-_.0-9a-z]"},
+    {"mailman", "masthead_threshold", "4"},
+    {"mailman", "noreply_address", "noreply"},
+    {"mailman", "post_hook", ""},
+    {"mailman", "pre_hook", ""},
+    {"mailman", "run_tasks_every", "1h"},
+    {"mailman", "sender_headers", "from from_ reply-to sender"},
+    {"nntp", "password", ""},
+    {"styles", "default", STYLE_DEFAULT},
+    {"webservice", "admin_pass", ""},
+    {"webservice", "api_version", "3.1"},
+    {"webservice", "show_tracebacks", "no"},
+    {"webservice", "use_https", "no"},
+};
+
+static void set(json_t *object, const char *key, const char *value)
+{
+    json_object_set_new(object, key, json_words(value ? value : ""));
+}
+
+static char *duration_text(int64_t us)
+{
+    const int64_t day = G_GINT64_CONSTANT(86400000000);
+    return us % day == 0 && us > 0 ? g_strdup_printf("%" G_GINT64_FORMAT "d", us / day) : config_duration_text(us);
+}
+
+/* g_free() */
+static char *mapped_text(const Config *config, const Mapped *row)
+{
+    switch (row->type) {
+    case MAPPED_NUMBER:
+        return g_strdup_printf("%" G_GINT64_FORMAT, config_integer(config, row->our_section, row->our_key));
+    case MAPPED_FLAG:
+        return g_strdup(config_bool(config, row->our_section, row->our_key) ? "yes" : "no");
+    case MAPPED_TIME:
+        return duration_text(config_duration(config, row->our_section, row->our_key));
+    case MAPPED_WORDS: {
+        const char *const *words = config_list(config, row->our_section, row->our_key);
+        return words ? g_strjoinv(" ", (char **)(uintptr_t)words) : NULL;
+    }
+    default:
+        return g_strdup(config_string(config, row->our_section, row->our_key));
+    }
+}
+
+static bool has(const Config *config, const char *family, const char *name)
+{
+    g_autofree char *section = g_strconcat(family, ".", name, NULL);
+    return config_has_section(config, section);
+}
+
+/* Where a runner listens: the first of its places that is no UNIX socket. */
+static void set_place(const Config *config, const char *runner, const char *host, const char *port, json_t *object)
+{
+    g_autofree char *section = g_strconcat("runner.", runner, NULL);
+    const char *const *place = config_list(config, section, "listen");
+    while (place && *place && g_str_has_prefix(*place, "unix:"))
+        place++;
+    const char *colon = place && *place ? strrchr(*place, ':') : NULL;
+    g_autofree char *name = colon ? g_strndup(*place, (gsize)(colon - *place)) : g_strdup("");
+    set(object, host, name);
+    set(object, port, colon ? colon + 1 : "");
+}
+
+static void fill_mta(const Config *config, json_t *object)
+{
+    g_autofree char *section = transport_section(config, NULL);
+    set_place(config, "lmtp", "lmtp_host", "lmtp_port", object);
+    if (!section)
+        return;
+    g_autofree char *port = g_strdup_printf("%" G_GINT64_FORMAT, config_integer(config, section, "port"));
+    g_autofree char *recipients =
+        g_strdup_printf("%" G_GINT64_FORMAT, config_integer(config, section, "recipients_per_transaction"));
+    g_autofree char *sessions =
+        g_strdup_printf("%" G_GINT64_FORMAT, config_integer(config, section, "transactions_per_connection"));
+    set(object, "smtp_host", config_string(config, section, "host"));
+    set(object, "smtp_port", port);
+    set(object, "smtp_user", config_string(config, section, "auth_user"));
+    set(object, "smtp_pass", "");
+    set(object, "max_recipients", recipients);
+    set(object, "max_sessions_per_connection", sessions);
+}
+
+static void fill_runner(const Config *config, const char *name, json_t *object)
+{
+    g_autofree char *section = g_strconcat("runner.", name, NULL);
+    bool known = has(config, "runner", name);
+    g_autofree char *instances = g_strdup_printf(
+        "%" G_GINT64_FORMAT, known ? config_integer(config, section, "instances") : 0);
+    set(object, "instances", instances);
+    set(object, "start", known && config_bool(config, section, "start") ? "yes" : "no");
+}
+
+/* Mailman writes the archiver mail-archive as mail_archive. */
+static void fill_archiver(const Config *config, const char *name, json_t *object)
+{
+    g_autofree char *ours = g_strdelimit(g_strdup(name), "_", '-');
+    g_autofree char *section = g_strconcat("archiver.", ours, NULL);
+    set(object, "enable", has(config, "archiver", ours) && config_bool(config, section, "enabled") ? "yes" : "no");
+}
+
+static void fill(Call *call, const char *section, json_t *object)
+{
+    const Config *config = call->rest->config;
+    const char *member = strchr(section, '.');
+    for (size_t i = 0; i < G_N_ELEMENTS(fixed); i++)
+        if (strcmp(fixed[i].section, section) == 0)
+            set(object, fixed[i].key, fixed[i].value);
+    for (const Mapped *row = mapped; row->section; row++)
+        if (strcmp(row->section, section) == 0) {
+            g_autofree char *value = mapped_text(config, row);
+            set(object, row->key, value);
+        }
+    if (strcmp(section, "mailman") == 0)
+        set(object, "filter_report", list_setting_find("filter_report", NULL)->fallback);
+    else if (strcmp(section, "mta") == 0)
+        fill_mta(config, object);
+    else if (strcmp(section, "database") == 0)
+        set(object, "class", config_string(config, "store", "driver"));
+    else if (strcmp(section, "webservice") == 0)
+        set_place(config, "rest", "hostname", "port", object);
+    else if (g_str_has_prefix(section, "runner."))
+        fill_runner(config, member + 1, object);
+    else if (g_str_has_prefix(section, "archiver."))
+        fill_archiver(config, member + 1, object);
+    else if (g_str_has_prefix(section, "language."))
+        set(object, "charset", "utf-8");
+    else if (g_str_has_prefix(section, "logging."))
+        set(object, "level", config_bool(config, "site", "verbose") ? "debug" : "info");
+    if (strcmp(section, "webservice") == 0 && call->user)
+        set(object, "admin_user", call->user);
+}
+
+static void get_section(Call *call)
+{
+    const char *name = call->args[0];
+    g_autoptr(GPtrArray) names = section_names();
+    if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL)) {
+        answer_refusal(call, 404, "There is no section %s", name);
+        return;
+    }
+    json_t *object = json_object();
+    json_object_set_new(object, "self_link", json_link(call, "system/configuration/%s", name));
+    fill(call, name, object);
+    answer_json(call, 200, object);
+}
+
+const RestRoute rest_configuration[] = {
+    {"GET", "system/configuration", get_configuration, NULL},
+    {"GET", "system/configuration/{section}", get_section, NULL},
+    {NULL, NULL, NULL, NULL},
+};
