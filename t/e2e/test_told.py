@@ -127,8 +127,8 @@ def test_the_log_is_rotated_with_a_reload(instances, sink):
         size = log.with_suffix(".log.1").stat().st_size
         instance.lmtp_send(post(), address)
         wait_until(lambda: "status=sent" in log.read_text(), 20, "a delivery in the new file")
-        for name in ("lmtp", "in", "out", "archive"):
-            assert f" {name}[0]: " in log.read_text()
+        wait_until(lambda: all(f" {name}[0]: " in log.read_text() for name in ("lmtp", "in", "out", "archive")), 20,
+                   "a line of each runner in the new file")
         assert log.with_suffix(".log.1").stat().st_size == size
     finally:
         instance.run("stop")
