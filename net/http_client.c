@@ -3,8 +3,37 @@
 #include "net/http_client.h"
 
 #include <curl/curl.h>
+#include <dlfcn.h>
 
 #include "base/fail.h"
+
+/*
+ * libcurl brings thirty libraries with it, and a process that is linked with it has more than a megabyte of its own for
+ * them. Most processes that could ask a server never do, so it is loaded at the first request.
+ */
+#define LIBCURL "libcurl.so.4"
+#define FUNCTIONS(_)                                                                                                   \
+    _(easy_init) _(easy_cleanup) _(easy_setopt) _(easy_perform) _(easy_getinfo) _(easy_strerror) _(mime_init)          \
+    _(mime_addpart) _(mime_name) _(mime_data) _(mime_filename) _(mime_free) _(slist_append) _(slist_free_all)
+
+#define POINTER(name) typeof(curl_##name) *name;
+static struct {
+    void *library; /* NULL before the first request */
+    FUNCTIONS(POINTER)
+} curl;
+
+static bool load(GError **error)
+{
+    void *library = curl.library ? curl.library : dlopen(LIBCURL, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return fail(error, FAIL_LATER, "cannot load the library %s: %s", LIBCURL, dlerror());
+#define LOAD(name)                                                                                                     \
+    if (!(curl.name = dlsym(library, "curl_" #name)))                                                                  \
+        return fail(error, FAIL_LATER, "%s has no function curl_" #name, LIBCURL);
+    FUNCTIONS(LOAD)
+    curl.library = library;
+    return true;
+}
 
 /* A request and its answer. */
 typedef struct Exchange {
@@ -37,62 +66,64 @@ static int progress(void *data, curl_off_t to_get, curl_off_t got, curl_off_t to
     return request->alive && !request->alive(request->data);
 }
 
-static void set_options(CURL *curl, Exchange *exchange, struct curl_slist *headers)
+static void set_options(CURL *handle, Exchange *exchange, struct curl_slist *headers)
 {
     const HttpRequest *request = exchange->request;
-    curl_easy_setopt(curl, CURLOPT_URL, request->url);
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, request->files ? "http,https,file" : "http,https");
-    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(request->timeout / 1000));
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, keep);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, exchange);
-    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, progress);
-    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, request);
+    curl.easy_setopt(handle, CURLOPT_URL, request->url);
+    curl.easy_setopt(handle, CURLOPT_PROTOCOLS_STR, request->files ? "http,https,file" : "http,https");
+    curl.easy_setopt(handle, CURLOPT_HTTPHEADER, headers);
+    curl.easy_setopt(handle, CURLOPT_TIMEOUT_MS, (long)(request->timeout / 1000));
+    curl.easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+    curl.easy_setopt(handle, CURLOPT_WRITEFUNCTION, keep);
+    curl.easy_setopt(handle, CURLOPT_WRITEDATA, exchange);
+    curl.easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+    curl.easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, progress);
+    curl.easy_setopt(handle, CURLOPT_XFERINFODATA, request);
     if (!request->user || !*request->user)
         return;
-    curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
-    curl_easy_setopt(curl, CURLOPT_USERNAME, request->user);
-    curl_easy_setopt(curl, CURLOPT_PASSWORD, request->password ? request->password : "");
+    curl.easy_setopt(handle, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+    curl.easy_setopt(handle, CURLOPT_USERNAME, request->user);
+    curl.easy_setopt(handle, CURLOPT_PASSWORD, request->password ? request->password : "");
 }
 
 static void fill_form(curl_mime *parts, const HttpForm *form)
 {
-    curl_mimepart *field = curl_mime_addpart(parts), *file = curl_mime_addpart(parts);
-    curl_mime_name(field, form->name);
-    curl_mime_data(field, form->value, CURL_ZERO_TERMINATED);
-    curl_mime_name(file, form->file);
-    curl_mime_data(file, form->octets, form->length);
-    curl_mime_filename(file, form->file_name);
+    curl_mimepart *field = curl.mime_addpart(parts), *file = curl.mime_addpart(parts);
+    curl.mime_name(field, form->name);
+    curl.mime_data(field, form->value, CURL_ZERO_TERMINATED);
+    curl.mime_name(file, form->file);
+    curl.mime_data(file, form->octets, form->length);
+    curl.mime_filename(file, form->file_name);
 }
 
 /* form NULL: GET. */
 static bool perform(const HttpRequest *request, const HttpForm *form, HttpAnswer *answer, GError **error)
 {
-    CURL *curl = curl_easy_init();
     *answer = (HttpAnswer){.body = g_string_new(NULL)};
-    if (!curl)
+    if (!load(error))
+        return false;
+    CURL *handle = curl.easy_init();
+    if (!handle)
         return fail(error, FAIL_LATER, "libcurl cannot be used");
     Exchange exchange = {request, answer};
-    curl_mime *parts = form ? curl_mime_init(curl) : NULL;
-    struct curl_slist *headers = curl_slist_append(NULL, "Expect:"); /* nobody waits a second for 100 Continue */
+    curl_mime *parts = form ? curl.mime_init(handle) : NULL;
+    struct curl_slist *headers = curl.slist_append(NULL, "Expect:"); /* nobody waits a second for 100 Continue */
     if (request->header)
-        headers = curl_slist_append(headers, request->header);
-    set_options(curl, &exchange, headers);
+        headers = curl.slist_append(headers, request->header);
+    set_options(handle, &exchange, headers);
     if (form) {
         fill_form(parts, form);
-        curl_easy_setopt(curl, CURLOPT_MIMEPOST, parts);
+        curl.easy_setopt(handle, CURLOPT_MIMEPOST, parts);
     }
-    CURLcode code = curl_easy_perform(curl);
+    CURLcode code = curl.easy_perform(handle);
     if (code == CURLE_OK)
-        curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer->status);
-    curl_slist_free_all(headers);
-    curl_mime_free(parts);
-    curl_easy_cleanup(curl);
+        curl.easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &answer->status);
+    curl.slist_free_all(headers);
+    curl.mime_free(parts);
+    curl.easy_cleanup(handle);
     bool unusable = code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
     return code == CURLE_OK ||
-           fail(error, unusable ? FAIL_CONFIG : FAIL_LATER, "%s: %s", request->url, curl_easy_strerror(code));
+           fail(error, unusable ? FAIL_CONFIG : FAIL_LATER, "%s: %s", request->url, curl.easy_strerror(code));
 }
 
 bool http_get(const HttpRequest *request, HttpAnswer *answer, GError **error)
