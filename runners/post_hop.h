@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "posting/post.h"
-#include "runners/list_runner.h"
+#include "runners/list_posts.h"
 
 /* Runs the handlers and adds the entries to outcome. The post has its number (post_id) by then. Reads the store and
  * writes nothing there. FAIL_NEVER: there is nobody to deliver it to, or no such

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "posting/mitigation.h"
 #include "runners/keys.h"
-#include "runners/list_runner.h"
+#include "runners/list_posts.h"
 #include "runners/names.h"
 
 /* A name server nearby answers within this; to wait so long costs less than to put the entry back. But the runner never

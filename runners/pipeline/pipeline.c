@@ -56,12 +56,12 @@ static bool finish(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 
 static const RunnerSpec spec = {
     .name = "pipeline",
-    .start = list_runner_start,
+    .start = list_posts_start,
     .begin_batch = list_runner_refresh,
     .handle = handle,
     .end_batch = end_batch,
     .finish = finish,
-    .stop = list_runner_stop,
+    .stop = list_posts_stop,
 };
 
 int main(int argc, char **argv)

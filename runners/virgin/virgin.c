@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "posting/pipeline.h"
 #include "runners/keys.h"
-#include "runners/list_runner.h"
+#include "runners/list_posts.h"
 
 /* pieces: of GBytes, in place of the message; NULL: the message itself. */
 static bool add_out(Entry *entry, const Message *message, const GPtrArray *pieces, Outcome *outcome, GError **error)
@@ -45,10 +45,10 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 
 static const RunnerSpec spec = {
     .name = "virgin",
-    .start = list_runner_start,
+    .start = list_posts_start,
     .begin_batch = list_runner_refresh,
     .handle = handle,
-    .stop = list_runner_stop,
+    .stop = list_posts_stop,
 };
 
 int main(int argc, char **argv)

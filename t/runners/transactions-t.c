@@ -16,7 +16,7 @@
 #include "base/contract.h"
 #include "base/fail.h"
 #include "base/fs.h"
-#include "runners/list_runner.h"
+#include "runners/list_posts.h"
 #include "t/runners/defragment/bench.h"
 
 #define GOOD "Subject: good\r\n\r\n"
@@ -118,12 +118,12 @@ static bool finish(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 
 static const RunnerSpec with_lists = {
     .name = "in",
-    .start = list_runner_start,
+    .start = list_posts_start,
     .begin_batch = list_runner_refresh,
     .handle = handle,
     .end_batch = end_batch,
     .finish = finish,
-    .stop = list_runner_stop,
+    .stop = list_posts_stop,
 };
 
 static const RunnerSpec *running;

@@ -28,11 +28,13 @@ LAYERS = {
     "runners/list_runner": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
                             "runners/keys.h",
                             "runners/list_runner"],
+    "runners/list_posts": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
+                           "runners/keys.h", "runners/list_runner.h", "runners/list_posts"],
     "runners/names": ["base/", "mail/names.h", "net/dns.h", "runners/names"],
     "runners/post_names": ["base/", "mail/", "posting/", "runners/runner.h", "runners/keys.h",
-                           "runners/list_runner.h", "runners/names.h", "runners/post_names"],
+                           "runners/list_posts.h", "runners/list_runner.h", "runners/names.h", "runners/post_names"],
     "runners/post_hop": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
-                         "runners/keys.h", "runners/list_runner.h", "runners/post_hop", "runners/blocks.h",
+                         "runners/keys.h", "runners/list_posts.h", "runners/post_hop", "runners/blocks.h",
                          "runners/copies.h"],
     "runners/blocks": ["base/", "switchboard/", "posting/", "runners/blocks", "runners/copies.h"],
     "runners/copies": ["base/", "mail/", "posting/", "runners/copies"],
@@ -45,7 +47,7 @@ LAYERS = {
 RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists/", "runners/runner.h",
           "runners/process.h", "runners/sweep.h",
           "runners/listener.h", "runners/lists.h",
-          "runners/http.h", "runners/http_guard.h", "runners/list_runner.h", "runners/names.h",
+          "runners/http.h", "runners/http_guard.h", "runners/list_posts.h", "runners/list_runner.h", "runners/names.h",
           "runners/post_names.h", "runners/post_hop.h", "runners/keys.h"]
 
 # Foreign headers and where they are at home.
