@@ -2,8 +2,6 @@
 # Copyright (c) 2026 The Listrunner authors
 """Automatic answers of a list: to mail for the owners, to posts, to mail for -request; what becomes of the mail, who
 gets none, and that nobody gets it twice in a grace period."""
-import email
-import email.policy
 import sqlite3
 import time
 
@@ -29,12 +27,7 @@ class Site:
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in fields.items()]
         self.instance.lmtp_send("\r\n".join([*lines, "", "Hi", ""]).encode(), to, sender=sender)
         self.instance.wait_idle()
-        found = {}
-        for t in self.sink.transactions():
-            for address in t.to:
-                found.setdefault(address, []).append(email.message_from_bytes(t.octets, policy=email.policy.default))
-        self.sink.purge()
-        return found
+        return self.sink.take_mail()
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 # Copyright (c) 2026 The Listrunner authors
 """Held posts: who is told, how a moderator decides by answering, and what Approved does, judged by the mail that
 arrives."""
-import email
-import email.policy
 import os
 import re
 import signal
@@ -39,12 +37,7 @@ class Moderated:
     def mail(self):
         """{recipient: [message]} of what came since the last call, when all is done."""
         self.instance.wait_idle()
-        found = {}
-        for t in self.sink.transactions():
-            for address in t.to:
-                found.setdefault(address, []).append(email.message_from_bytes(t.octets, policy=email.policy.default))
-        self.sink.purge()
-        return found
+        return self.sink.take_mail()
 
     def notices(self):
         """The letters about held posts, by moderator."""

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """A person on a list as the shell sees it; test_life.py has the whole by mail."""
-import email
-import email.policy
 import json
 import os
 import re
@@ -34,9 +32,7 @@ class Mailboxes:
 
     def letters(self):
         self.instance.wait_idle()
-        found = [(to, email.message_from_bytes(t.octets, policy=email.policy.default))
-                 for t in self.sink.transactions() for to in t.to]
-        self.sink.purge()
+        found = [(to, letter) for to, letters in self.sink.take_mail().items() for letter in letters]
         return found
 
     def letter(self, to):

@@ -3,8 +3,6 @@
 """Texts of letters that somebody set: for a list, a domain, the site; kept here, or fetched from a web server; and what
 is refused."""
 import base64
-import email
-import email.policy
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -49,12 +47,7 @@ class Site:
 
     def mail(self):
         self.instance.wait_idle()
-        found = {}
-        for t in self.sink.transactions():
-            for address in t.to:
-                found.setdefault(address, []).append(email.message_from_bytes(t.octets, policy=email.policy.default))
-        self.sink.purge()
-        return found
+        return self.sink.take_mail()
 
     def told(self, to=LIST, who=ANNE):
         """The letter to the author of a post that is held."""

@@ -5,21 +5,12 @@
  * found again when it is written in brackets, and no list address takes
  * more look-ups than it may.
  */
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mailbox.h"
 #include "mail/address.h"
 #include "mail/list_address.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
+#include "t/fuzz/fuzz.h"
 
 static bool count(const char *local, const char *domain, bool *exists, char **list_id, void *data, GError **error)
 {

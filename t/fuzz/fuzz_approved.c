@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* A post of any octets: its password is taken, and no field with one is left; a post without one stays as it is. */
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mail/approved.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
+#include "t/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

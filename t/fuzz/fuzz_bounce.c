@@ -5,20 +5,11 @@
  * reason and a text that are what they should be; a mail of no kind of
  * report has none.
  */
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mailbox.h"
 #include "mail/bounce.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
+#include "t/fuzz/fuzz.h"
 
 static void require_status(const char *status)
 {

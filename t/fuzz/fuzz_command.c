@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* Mail of any octets with commands: each that is read can be answered, and what an answer repeats is short UTF-8. */
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lists/options.h"
 #include "runners/command/parse.h"
 #include "store/pending.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
+#include "t/fuzz/fuzz.h"
 
 static void check(const MailCommand *command)
 {

@@ -5,24 +5,15 @@
  * the file, or read; then what it prints is a configuration that prints the same.
  */
 #include <glib/gstdio.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/config.h"
 #include "base/config_table.h"
 #include "base/fail.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "t/fuzz/fuzz.h"
 
 static char *path;
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static void remove_file(void)
 {

@@ -10,8 +10,6 @@
  */
 #include <fcntl.h>
 #include <glib/gstdio.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,19 +17,12 @@
 #include "switchboard/draft.h"
 #include "switchboard/entry.h"
 #include "switchboard/format_internal.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "t/fuzz/fuzz.h"
 
 typedef struct Part {
     const char *octets;
     size_t length;
 } Part;
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static char *spool_directory;
 

@@ -7,23 +7,15 @@
  * accounted, and content that was accepted holds no lone dot between
  * line ends of which one is bare.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "net/lmtp_server.h"
+#include "t/fuzz/fuzz.h"
 
 typedef struct World {
     LmtpTransaction *held;
     uint8_t mood;
 } World;
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static const char *on_mail(LmtpSession *session, const char *sender, uint64_t size, void *data)
 {

@@ -6,21 +6,12 @@
  * never changes; every value and every Subject can be read and written; a
  * header and a footer leave the body whole.
  */
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mail/decorate.h"
 #include "mail/header.h"
 #include "mail/message.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
+#include "t/fuzz/fuzz.h"
 
 static void require_same(GBytes *octets, const Message *message)
 {

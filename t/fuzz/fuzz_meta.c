@@ -4,20 +4,12 @@
  * Metadata of any octets: refused, or an object that prints as one line,
  * which reads back as the same object; and any value can be set and read.
  */
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "switchboard/meta.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
+#include "t/fuzz/fuzz.h"
 
 static void check_same(const json_t *meta)
 {

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* A moderator's answer of any octets: few decisions, whose numbers are positive and whose reasons are short UTF-8. */
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lists/moderate.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
+#include "t/fuzz/fuzz.h"
 
 static void check_numbers(const GArray *numbers)
 {

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 /* What a news server says, read whole and octet by octet: both must see the same, and it must be fit for the log. */
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "net/nntp_reader.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "t/fuzz/fuzz.h"
 
 #define MOST 300
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static void check(const NntpReader *reader)
 {
@@ -54,10 +45,6 @@ static void read_all(const char *data, size_t size, size_t piece, GString *seen)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    g_autoptr(GString) whole = g_string_new(NULL);
-    g_autoptr(GString) octets = g_string_new(NULL);
-    read_all((const char *)data, size, size, whole);
-    read_all((const char *)data, size, 1, octets);
-    require(g_string_equal(whole, octets));
+    require_same_in_pieces(read_all, data, size);
     return 0;
 }

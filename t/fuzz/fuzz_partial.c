@@ -4,22 +4,13 @@
  * Any octets as a part: what is read of it is within its bounds; enclosed whole or cut in two, the joined message is
  * the same, its body is the end of what was enclosed, and its header is one to the last octet.
  */
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mail/parameter.h"
 #include "mail/partial.h"
+#include "t/fuzz/fuzz.h"
 
 #define HEAD "Content-Type: message/partial; id=x; number=1\r\n\r\n"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static void check_read(const Message *message)
 {

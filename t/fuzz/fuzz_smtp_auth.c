@@ -4,20 +4,11 @@
  * What a server says in AUTH: a line of input each a challenge, to every mechanism, as it comes and as base64. No
  * server that does not know the password may be believed in the end.
  */
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "net/scram.h"
 #include "net/smtp_auth.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
+#include "t/fuzz/fuzz.h"
 
 static void converse(SmtpAuthMechanism mechanism, char **lines, bool encoded)
 {

@@ -11,13 +11,12 @@
  */
 #include <event2/event.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "net/smtp_client.h"
+#include "t/fuzz/fuzz.h"
 
 enum {
     MOOD_LMTP = 1 << 0,
@@ -57,16 +56,8 @@ typedef struct World {
     GString *output;
 } World;
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static struct event_base *base;
 static SmtpBody *bodies[BODIES]; /* plain, to be rewritten, large, with octets above 127 */
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 /* --- the owner ---------------------------------------------------------- */
 

@@ -4,19 +4,10 @@
  * A stream of SMTP replies, read whole and octet by octet: both must see the
  * same replies, and what they keep must be fit for a log line.
  */
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "net/smtp_reply.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
+#include "t/fuzz/fuzz.h"
 
 static void check(const SmtpReply *reply)
 {
@@ -55,10 +46,6 @@ static void read_all(const char *data, size_t size, size_t piece, GString *seen)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    g_autoptr(GString) whole = g_string_new(NULL);
-    g_autoptr(GString) octets = g_string_new(NULL);
-    read_all((const char *)data, size, size, whole);
-    read_all((const char *)data, size, 1, octets);
-    require(g_string_equal(whole, octets));
+    require_same_in_pieces(read_all, data, size);
     return 0;
 }

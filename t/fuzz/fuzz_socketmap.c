@@ -5,19 +5,10 @@
  * of it must not depend on where, and what is used is never more than there is.
  */
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "net/socketmap.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
+#include "t/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -8,36 +8,18 @@
  */
 #include <glib.h>
 #include <glib/gstdio.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "lists/join.h"
 #include "lists/workflow.h"
 #include "lists/work.h"
 #include "store/store.h"
+#include "t/bench/store/figures.h"
 
 #define LIST "big.example.com"
 #define BATCH 100 /* units of work in a transaction */
 #define PART 2000 /* rows a transaction, when the database is filled */
-
-static void check(bool ok, GError *error)
-{
-    if (ok && !error)
-        return;
-    fprintf(stderr, "people-bench: %s\n", error ? error->message : "failed");
-    exit(1);
-}
-
-static void report(const char *what, int64_t count, int64_t since)
-{
-    double seconds = (double)(clock_monotonic() - since) / 1e6;
-    printf("%-44s %10" G_GINT64_FORMAT " in %8.3f s  %10.0f /s\n", what, count, seconds, (double)count / seconds);
-    fflush(stdout);
-}
 
 static void join(Store *store, const List *list, int64_t number, bool commit)
 {
@@ -111,16 +93,13 @@ static void walk(const char *path, bool requests)
         return;
     }
     GError *error = NULL;
-    struct rusage usage;
     int64_t count = 0, since = clock_monotonic();
     g_autoptr(Store) store = store_open("sqlite", path, false, &error);
     check(store != NULL, error);
     check(requests ? pending_each(store, LIST, clock_now(), count_request, &count, &error)
                    : member_each(store, LIST, ROLE_MEMBER, count_member, &count, &error), error);
     report(requests ? "requests of a list" : "members of a list", count, since);
-    getrusage(RUSAGE_SELF, &usage);
-    printf("%-44s %10.1f MB\n", "  peak memory of that process", (double)usage.ru_maxrss / 1024);
-    fflush(stdout);
+    report_memory();
     _exit(0);
 }
 

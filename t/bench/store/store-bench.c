@@ -8,15 +8,12 @@
  */
 #include <glib.h>
 #include <glib/gstdio.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "store/store.h"
+#include "t/bench/store/figures.h"
 
 #define LIST "big.example.com"
 #define COPRIME UINT64_C(2654435761)
@@ -24,31 +21,6 @@
 #define PART 2000 /* members a transaction, as the command line has it */
 
 static int64_t members_wanted = 1000000;
-
-static void check(bool ok, GError *error)
-{
-    if (ok && !error)
-        return;
-    fprintf(stderr, "store-bench: %s\n", error ? error->message : "failed");
-    exit(1);
-}
-
-static void report(const char *what, int64_t count, int64_t since)
-{
-    double seconds = (double)(clock_monotonic() - since) / 1e6;
-    printf("%-44s %10" G_GINT64_FORMAT " in %8.3f s  %10.0f /s\n", what, count, seconds, (double)count / seconds);
-    fflush(stdout);
-}
-
-static void report_memory(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    printf("%-44s %10.1f MB, processor %.2f s\n", "  peak memory of that process", (double)usage.ru_maxrss / 1024,
-           (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-               (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
-    fflush(stdout);
-}
 
 /* Names in no order, domains as lists have them: a few big ones, many small. */
 static char *address_of(int64_t i, int64_t total, bool sorted)

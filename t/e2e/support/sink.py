@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """smtp-sink, our SMTP server for tests (t/tools/smtp-sink.c)."""
+import email
+import email.policy
 import json
 import os
 import signal
@@ -56,6 +58,16 @@ class Sink:
         for path in self.store.glob("*.mail"):
             path.unlink()
         self._read = {}
+
+    def take_mail(self):
+        """What was kept so far, which is forgotten then, as {recipient: [message]}."""
+        found = {}
+        for transaction in self.transactions():
+            message = email.message_from_bytes(transaction.octets, policy=email.policy.default)
+            for address in transaction.to:
+                found.setdefault(address, []).append(message)
+        self.purge()
+        return found
 
     def envelopes(self):
         """The log: what was received, whether it was kept or not."""
