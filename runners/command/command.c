@@ -24,6 +24,7 @@
 #include "mail/address.h"
 #include "mail/answer.h"
 #include "mail/header.h"
+#include "mail/received.h"
 #include "mail/reply.h"
 #include "runners/command/archive_get.h"
 #include "runners/command/inform.h"
@@ -383,21 +384,6 @@ static bool is_automatic_reply(const Message *message)
            (type && g_ascii_strncasecmp(type, "multipart/report", strlen("multipart/report")) == 0);
 }
 
-/* The address of the network that handed the mail to the MTA before us, as its Received field says; NULL: it is not
- * known, or it is this host. g_free() */
-static char *client_host(const Message *message)
-{
-    g_autofree char *received = message_value(message, "Received");
-    const char *by = received ? strstr(received, " by ") : NULL;
-    const char *open = by ? g_strrstr_len(received, by - received, "[") : NULL;
-    if (!open)
-        return NULL;
-    open += g_ascii_strncasecmp(open + 1, "IPv6:", 5) == 0 ? 6 : 1;
-    g_autofree char *host = g_strndup(open, strcspn(open, "]"));
-    bool own = g_str_has_prefix(host, "127.") || g_str_equal(host, "::1");
-    return !own && g_hostname_is_ip_address(host) ? g_steal_pointer(&host) : NULL;
-}
-
 /* A mail to a signed address list-leave+...: *done when it was one. */
 static bool run_signed_leave(Order *order, bool *done, GError **error)
 {
@@ -472,7 +458,8 @@ static bool handle_new(Runner *runner, Entry *entry, const List *list, Work *wor
 {
     g_autoptr(GBytes) octets = entry_message(entry);
     g_autoptr(Message) message = message_new(octets);
-    g_autofree char *host = client_host(message);
+    g_autofree char *received = message_value(message, "Received"); /* of the MTA before us */
+    g_autofree char *host = received ? received_client(received) : NULL;
     work_set_host(work, host);
     Order order = {.work = work, .list = list, .entry = entry, .message = message,
                    .config = runner_config(runner), .answers = g_string_new(NULL)};
