@@ -13,7 +13,7 @@ struct MemberLines {
     uint64_t number, octets;
     bool begun;
     char delimiter;  /* 0: no CSV */
-    GArray *columns; /* of Field */
+    GArray *columns; /* of MemberField */
     char text[MEMBER_LINE_MAX + 1];
 };
 

@@ -68,6 +68,8 @@ static bool read_index(Fetch *fetch, GError **error)
             continue;
         MboxPlace place = {.offset = g_ascii_strtoll(line + strcspn(line, " \n"), &end, 10)};
         place.length = g_ascii_strtoll(end, NULL, 10);
+        if (place.offset < 0 || place.length <= 0)
+            return fail(error, FAIL_LATER, "%s: line %u is damaged", path, fetch->places->len + 1);
         g_array_append_val(fetch->places, place);
     }
     return true;

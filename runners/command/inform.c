@@ -42,9 +42,11 @@ static bool is_wanted(const WhoFilter *filter, const Member *member)
     return (filter->delivery < 0 || filter->delivery == enabled) && (filter->digest < 0 || filter->digest == digest);
 }
 
-/* How many were shown, and not. */
+#define LOOKED_MAX 50000 /* members that are looked at, when few are wanted of a large list */
+
+/* How many were looked at, shown, and not. */
 typedef struct Roster {
-    unsigned shown;
+    unsigned looked, shown;
     int64_t hidden;
 } Roster;
 
@@ -72,7 +74,8 @@ static bool show_members(const InformAsked *asked, Roster *roster, char **after,
         }
         if (!page)
             return false;
-    } while (*after && roster->shown + roster->hidden < INFORM_LINES_MAX);
+        roster->looked += page->len;
+    } while (*after && roster->shown + roster->hidden < INFORM_LINES_MAX && roster->looked < LOOKED_MAX);
     return true;
 }
 
