@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
-#include "base/mailbox.h"
 #include "base/program.h"
 #include "lists/timer.h"
 #include "mail/list_address.h"
@@ -25,6 +24,8 @@
 typedef struct AddressMaps {
     MtaFormat format;
     const char *site_owner, *transport;
+    const char *const *roles; /* local parts that are the site owner's */
+    Store *store;
     bool takes_requests; /* somebody works the queue command */
     GHashTable *aliases; /* each domain -> its alias domain, "" where it has none */
     GString *recipients, *domains, *aliased, *transports;
@@ -86,35 +87,59 @@ static bool add_list(const List *list, void *data)
     return true;
 }
 
-static void add_role(const AddressMaps *maps, const char *role, const char *domain)
+/* Mail for the people who run the site, unless lists have these names. */
+static bool add_roles(const AddressMaps *maps, const char *domain, GError **error)
 {
-    g_autofree char *address = g_strconcat(role, "@", domain, NULL);
-    if (!mailbox_same(address, maps->site_owner))
+    for (const char *const *role = maps->roles; role && *role; role++) {
+        bool list;
+        g_autofree char *local = g_ascii_strdown(*role, -1), *address = g_strconcat(local, "@", domain, NULL);
+        if (!list_exists(maps->store, local, domain, &list, NULL, error))
+            return false;
+        if (list)
+            continue;
+        add_line(maps, maps->recipients, address, maps->site_owner);
         add_line(maps, maps->aliased, address, maps->site_owner);
+    }
+    return true;
 }
 
-static void add_domain(const AddressMaps *maps, const char *domain)
+static bool add_domain(AddressMaps *maps, const char *domain, bool roles, GError **error)
 {
     add_line(maps, maps->domains, domain, "OK");
     add_line(maps, maps->transports, domain, maps->transport);
-    add_role(maps, "postmaster", domain);
-    add_role(maps, "abuse", domain);
+    return !roles || add_roles(maps, domain, error);
 }
 
-static bool add_all(AddressMaps *maps, Store *store, GError **error)
+/* Would mail to the site's owner come back here? Then nobody gets what is sent to the role addresses (runners/lists.h
+ * says the same). */
+static bool owner_is_role(const AddressMaps *maps, const GPtrArray *domains)
 {
-    g_autoptr(GPtrArray) domains = domain_all(store, error);
-    if (!domains)
-        return false;
-    for (guint at = 0; at < domains->len; at++) {
+    const char *at = strrchr(maps->site_owner, '@');
+    g_autofree char *local = g_strndup(maps->site_owner, at ? (size_t)(at - maps->site_owner) : 0);
+    bool named = false, here = false;
+    for (const char *const *role = maps->roles; role && *role; role++)
+        named |= g_ascii_strcasecmp(*role, local) == 0;
+    for (guint i = 0; at && i < domains->len; i++) {
+        const Domain *domain = domains->pdata[i];
+        here |= g_ascii_strcasecmp(domain->mail_host, at + 1) == 0 ||
+                (domain->alias_domain && g_ascii_strcasecmp(domain->alias_domain, at + 1) == 0);
+    }
+    return named && here;
+}
+
+static bool add_all(AddressMaps *maps, GError **error)
+{
+    g_autoptr(GPtrArray) domains = domain_all(maps->store, error);
+    bool roles = domains && !owner_is_role(maps, domains);
+    for (guint at = 0; domains && at < domains->len; at++) {
         const Domain *domain = domains->pdata[at];
-        add_domain(maps, domain->mail_host);
-        if (domain->alias_domain)
-            add_domain(maps, domain->alias_domain);
+        if (!add_domain(maps, domain->mail_host, roles, error) ||
+            (domain->alias_domain && !add_domain(maps, domain->alias_domain, roles, error)))
+            return false;
         g_hash_table_insert(maps->aliases, g_strdup(domain->mail_host),
                             g_strdup(domain->alias_domain ? domain->alias_domain : ""));
     }
-    return list_each(store, NULL, add_list, maps, error);
+    return domains && list_each(maps->store, NULL, add_list, maps, error);
 }
 
 /* Whoever runs the MTA may read it: all of it is what the MTA tells to everybody who asks. */
@@ -162,9 +187,12 @@ static bool write_all(const AddressMaps *maps, const char *directory, const char
     static const char *const names[] = {"recipients", "domains", "aliases", "transport", NULL};
     const GString *texts[] = {maps->recipients, maps->domains, maps->aliased, maps->transports};
     const char *written[G_N_ELEMENTS(names)] = {NULL};
+    bool made = access(directory, F_OK) != 0;
     auto_fd fd = fs_open_dir(AT_FDCWD, directory, true, error);
     if (fd < 0)
         return false;
+    if (made && fchmod(fd, 0755) != 0)
+        return fail_errno(error, FAIL_LATER, "cannot let others into %s", directory);
     for (size_t at = 0; names[at] && !(maps->format == MTA_EXIM && strcmp(names[at], "transport") == 0); at++) {
         if (!write_file(fd, names[at], texts[at], error)) {
             g_prefix_error(error, "%s: ", directory);
@@ -183,13 +211,15 @@ bool mta_maps_write(Store *store, const Config *config, MtaFormat format, const 
     AddressMaps maps = {.format = format,
                  .site_owner = config_string(config, "site", "site_owner"),
                  .transport = config_string(config, "mta", "transport"),
+                 .roles = config_list(config, "site", "role_addresses"),
+                 .store = store,
                  .takes_requests = queue_is_worked(config, "command"),
                  .aliases = aliases,
                  .recipients = recipients,
                  .domains = domains,
                  .aliased = aliased,
                  .transports = transports};
-    return add_all(&maps, store, error) &&
+    return add_all(&maps, error) &&
            write_all(&maps, directory, config_string(config, "mta", "maps_command"), error);
 }
 

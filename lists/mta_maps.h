@@ -3,8 +3,8 @@
 #pragma once
 /*
  * Files with the addresses of all lists, for an MTA that looks them up itself: recipients (each address with each
- * sub-address), domains, aliases (postmaster@ and abuse@ of each domain), and for Postfix transport. Each is replaced
- * as a whole, so that nobody reads half of it.
+ * sub-address, and postmaster@ and abuse@ of each domain), domains, aliases (the latter two), and for Postfix
+ * transport. Each is replaced as a whole, so that nobody reads half of it.
  */
 #include <glib.h>
 #include <stdbool.h>

@@ -19,7 +19,7 @@ static const struct {
 static const char *const texts[] = {
     [LIST_ADDRESS_POSTING] = "posting", [LIST_ADDRESS_OWNER] = "owner",     [LIST_ADDRESS_BOUNCES] = "bounces",
     [LIST_ADDRESS_JOIN] = "join",       [LIST_ADDRESS_LEAVE] = "leave",     [LIST_ADDRESS_CONFIRM] = "confirm",
-    [LIST_ADDRESS_REQUEST] = "request",
+    [LIST_ADDRESS_REQUEST] = "request", [LIST_ADDRESS_SITE] = "site",
 };
 
 const char *list_address_text(ListAddressTo to)

@@ -29,6 +29,7 @@ typedef enum ListAddressTo {
     LIST_ADDRESS_LEAVE,
     LIST_ADDRESS_CONFIRM,
     LIST_ADDRESS_REQUEST,
+    LIST_ADDRESS_SITE, /* no list's, but the site's: postmaster@example.com. list_address_find() finds none */
 } ListAddressTo;
 
 typedef struct ListAddress {

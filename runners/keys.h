@@ -24,6 +24,7 @@
 #define TO_LEAVE "leave"
 #define TO_CONFIRM "confirm"
 #define TO_REQUEST "request"
+#define TO_SITE "site"     /* no list's address: mail for the people who run the site, in the queue virgin */
 #define TO_DIGEST "digest" /* no address: an issue of the list's digest, in the queue pipeline */
 
 /* Written by digest into pipeline, with TO_DIGEST: who gets this issue. */

@@ -24,6 +24,8 @@ struct Lists {
     GHashTable *known; /* "local@domain" -> List-Id, "" for no such list */
     char delimiter;
     bool takes_requests; /* somebody works the queue command */
+    const char *site_owner;
+    const char *const *roles;
 };
 
 Lists *lists_new(const Config *config)
@@ -33,6 +35,8 @@ Lists *lists_new(const Config *config)
     lists->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     lists->delimiter = config_string(config, "lmtp", "verp_delimiter")[0];
     lists->takes_requests = queue_is_worked(config, "command");
+    lists->site_owner = config_string(config, "site", "site_owner");
+    lists->roles = config_list(config, "site", "role_addresses");
     return lists;
 }
 
@@ -117,12 +121,40 @@ void lists_give_up(Lists *lists, GError *why)
     why->code = FAIL_LATER;
 }
 
+/* Sets *is when the mailbox is one of the role addresses, at a domain of lists. */
+static bool is_role(Lists *lists, const char *mailbox, bool *is, GError **error)
+{
+    const char *at = strrchr(mailbox, '@');
+    g_autofree char *local = at ? g_ascii_strdown(mailbox, at - mailbox) : NULL;
+    *is = false;
+    for (const char *const *role = local ? lists->roles : NULL; role && *role; role++)
+        if (g_ascii_strcasecmp(local, *role) == 0)
+            return lists_has_domain(lists, at + 1, is, error);
+    return true;
+}
+
+/* *found stays NULL where the mailbox is not the site's. */
+static bool find_site(Lists *lists, const char *mailbox, ListAddress **found, GError **error)
+{
+    bool is, owner_is = false;
+    if (!is_role(lists, mailbox, &is, error) || (is && !is_role(lists, lists->site_owner, &owner_is, error)))
+        return false;
+    if (!is || owner_is)
+        return true;
+    *found = g_new0(ListAddress, 1);
+    (*found)->to = LIST_ADDRESS_SITE;
+    (*found)->list_id = g_strdup("");
+    return true;
+}
+
 ListAddress *lists_find(Lists *lists, const char *mailbox, GError **error)
 {
     g_autoptr(GError) why = NULL;
     if (!lists_store(lists, error))
         return NULL;
     ListAddress *found = list_address_find(mailbox, lists->delimiter, exists_cached, lists, &why);
+    if (!found && g_error_matches(why, FAIL, FAIL_MISSING) && !find_site(lists, mailbox, &found, error))
+        return NULL;
     if (found)
         return found;
     if (!g_error_matches(why, FAIL, FAIL_MISSING))
@@ -139,6 +171,7 @@ bool lists_takes(const Lists *lists, const ListAddress *address)
     case LIST_ADDRESS_POSTING:
     case LIST_ADDRESS_OWNER:
     case LIST_ADDRESS_BOUNCES:
+    case LIST_ADDRESS_SITE:
         return true;
     default:
         return lists->takes_requests;

@@ -23,7 +23,10 @@ Lists *lists_new(const Config *config);
 void lists_free(Lists *lists);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Lists, lists_free)
 
-/* FAIL_MISSING: no list answers to the address. FAIL_LATER: it cannot be told. */
+/* The list, or, where no list has the name, the people who run the site (LIST_ADDRESS_SITE, list_id ""): one of [site]
+ * role_addresses at a domain of lists. None of these is found where site_owner, who gets their mail, is one of them:
+ * the mail would come back here for ever. FAIL_MISSING: nobody answers to the address. FAIL_LATER: it cannot be
+ * told. */
 ListAddress *lists_find(Lists *lists, const char *mailbox, GError **error);
 /* Whether mail to an address that was found is taken: requests are not where nobody works the queue command. */
 bool lists_takes(const Lists *lists, const ListAddress *address);

@@ -4,6 +4,7 @@
 #include "base/config_table.h"
 
 #include <pwd.h>
+#include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -20,7 +21,10 @@ static const ConfigKey site_keys[] = {
      .example = "lists.example.org"},
     {"site_owner", STRING("postmaster@" CONFIG_HOSTNAME),
      .about = "The mail address of the people who run the site.",
-     .example = "postmaster@lists.example.org"},
+     .example = "postmaster@example.org"},
+    {"role_addresses", LIST("postmaster abuse"),
+     .about = "Names that belong to these people in each domain of lists (RFC 2142): mail to them goes to site_owner, "
+      "unless a list has the name. Empty: no such mail is taken."},
     {"log", CHOICE("stderr", "stderr|syslog"),
      .about = "Where the log goes: standard error (a service manager keeps it) or syslog, facility mail."},
     {"verbose", BOOL("no"),
@@ -59,6 +63,13 @@ static void check(const ConfigCheck *check)
     if (owner && owner->line > 0 && !mailbox_valid(owner->text))
         config_complain(check, "site", "site_owner", "found \"%s\"; allowed is a mail address without a name",
                         owner->text);
+    const ConfigValue *roles = config_usable(check, "site", "role_addresses");
+    for (char **role = roles ? roles->words : NULL; role && *role; role++) {
+        g_autofree char *address = g_strconcat(*role, "@example.org", NULL);
+        if (strchr(*role, '@') || !mailbox_valid(address))
+            config_complain(check, "site", "role_addresses", "found \"%s\"; allowed is the part of an address before "
+                            "the @", *role);
+    }
     if (check->offline)
         return;
     const ConfigValue *user = config_usable(check, "site", "user");

@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "runners/bounces/case.h"
+#include "runners/bounces/returned.h"
 #include "runners/keys.h"
 #include "store/secret.h"
 
@@ -102,11 +103,12 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     ListRunner *shared = runner_data(runner);
     bool gone;
     const List *list = find_list(shared, entry, &gone, error);
-    if (!list) {
-        if (gone)
-            list_runner_log(entry, "result=discarded (the list is gone)");
+    if (gone && !*entry_list(entry))
+        returned_tell(entry, &shared->site, outcome);
+    else if (gone)
+        list_runner_log(entry, "result=discarded (the list is gone)");
+    if (!list)
         return gone;
-    }
     Case given = {.bounces = shared->more, .entry = entry, .outcome = outcome, .list = list, .now = clock_now(),
                   .key = name_effect("bounces", entry_name(entry)->hash)};
     bool done = store_savepoint(shared->store, error);

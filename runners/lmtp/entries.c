@@ -19,7 +19,7 @@
 /* What all entries of a transaction share. */
 typedef struct TransactionParts {
     const LmtpTransaction *transaction;
-    const char *peer;
+    const char *peer, *site_owner;
     char *message_id;
     GBytes *head, *body;
     const Draft *first; /* NULL: none yet */
@@ -36,6 +36,8 @@ static const char *queue_of(ListAddressTo to)
         return "in";
     case LIST_ADDRESS_BOUNCES:
         return "bounces";
+    case LIST_ADDRESS_SITE:
+        return "virgin";
     default:
         return "command";
     }
@@ -88,7 +90,13 @@ static Draft *make_draft(TransactionParts *shared, const LmtpRecipient *recipien
         meta_set_bool(meta, KEY_BODY_8BIT, true);
     if (key)
         meta_set_string(meta, META_SHARD, key);
+    if (address->to == LIST_ADDRESS_SITE)
+        meta_set_string(meta, KEY_ENVELOPE_SENDER, transaction->sender);
     Draft *draft = draft_new(key ? "defragment" : queue_of(address->to), meta);
+    if (address->to == LIST_ADDRESS_SITE) {
+        const char *const owner[] = {shared->site_owner, NULL};
+        draft_set_addresses(draft, g_strdupv((char **)owner));
+    }
     if (shared->first) {
         draft_share_message(draft, shared->first);
     } else {
@@ -132,7 +140,7 @@ static void add_entry(Entries *entries, TransactionParts *shared, guint place)
 }
 
 Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const char *hostname,
-                     Fragments *fragments)
+                     const char *site_owner, Fragments *fragments)
 {
     guint recipients = transaction->recipients->len;
     Entries *entries = g_new0(Entries, 1);
@@ -140,7 +148,8 @@ Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const
     entries->of = g_new0(size_t, recipients);
     entries->refusals = g_new0(char *, recipients);
     entries->recipients = recipients;
-    TransactionParts shared = {.transaction = transaction, .peer = peer, .fragments = fragments};
+    TransactionParts shared = {.transaction = transaction, .peer = peer, .site_owner = site_owner,
+                               .fragments = fragments};
     read_message(&shared, hostname);
     g_autoptr(GHashTable) seen = recipients > 1 ? g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL) : NULL;
     for (guint i = 0; i < recipients; i++) {

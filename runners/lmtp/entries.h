@@ -24,9 +24,9 @@ typedef struct Entries {
 
 #define ENTRIES_NONE SIZE_MAX
 
-/* The recipients' data are ListAddresses. peer is KEY_PEER; hostname stands
- * in the Message-ID that is made. */
+/* The recipients' data are ListAddresses. peer is KEY_PEER; hostname stands in the Message-ID that is made; site_owner
+ * gets the mail for LIST_ADDRESS_SITE. */
 Entries *entries_new(const LmtpTransaction *transaction, const char *peer, const char *hostname,
-                     Fragments *fragments);
+                     const char *site_owner, Fragments *fragments);
 void entries_free(Entries *entries);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Entries, entries_free)

@@ -39,7 +39,7 @@ typedef struct Lmtp {
     struct timeval brake_delay;
     struct event *committed;
     struct event *turn_end; /* comes after all that this turn of the loop has to do */
-    const char *hostname;
+    const char *hostname, *site_owner;
     uint64_t min_free;
     int spool_fd; /* the loop's own view of the spool, for its free space */
     uint64_t free_space;
@@ -214,7 +214,7 @@ static void on_message(LmtpSession *session, LmtpTransaction *transaction, void 
     LmtpJob *job = g_new0(LmtpJob, 1);
     job->client = g_rc_box_acquire(client);
     job->transaction = transaction;
-    job->entries = entries_new(transaction, peer, lmtp->hostname, lmtp->fragments);
+    job->entries = entries_new(transaction, peer, lmtp->hostname, lmtp->site_owner, lmtp->fragments);
     job->commit = (CommitJob){.entries = job->entries->group, .count = job->entries->count, .data = job};
     if (job->entries->count == 0) {
         answer(lmtp, job); /* nobody takes it */
@@ -379,6 +379,7 @@ static bool lmtp_start(Listener *listener, GError **error)
     Lmtp *lmtp = g_new0(Lmtp, 1);
     lmtp->listener = listener;
     lmtp->hostname = config_string(config, "site", "hostname");
+    lmtp->site_owner = config_string(config, "site", "site_owner");
     lmtp->min_free = config_size(config, "spool", "min_free");
     lmtp->spool_fd = own_fd;
     lmtp->server = lmtp_server_new(lmtp->hostname, &limits, &handler, lmtp);

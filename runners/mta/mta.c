@@ -8,7 +8,6 @@
 
 #include "base/fail.h"
 #include "base/log.h"
-#include "base/mailbox.h"
 #include "net/socketmap.h"
 #include "runners/listener.h"
 #include "runners/lists.h"
@@ -31,16 +30,26 @@ typedef struct MtaClient {
 /* Finds the value of a key; *value stays NULL where there is none. False: it cannot be told now. */
 typedef bool MtaFind(Mta *mta, const char *key, char **value, GError **error);
 
-static bool find_recipient(Mta *mta, const char *key, char **value, GError **error)
+/* *found stays NULL where nobody answers to the address. */
+static bool find(Mta *mta, const char *mailbox, ListAddress **found, GError **error)
 {
     g_autoptr(GError) why = NULL;
-    g_autoptr(ListAddress) address = lists_find(mta->lists, key, &why);
-    if (address && lists_takes(mta->lists, address))
-        *value = g_strdup(address->list_id);
-    if (address || g_error_matches(why, FAIL, FAIL_MISSING))
+    *found = lists_find(mta->lists, mailbox, &why);
+    if (*found || g_error_matches(why, FAIL, FAIL_MISSING))
         return true;
     g_propagate_error(error, g_steal_pointer(&why));
     return false;
+}
+
+static bool find_recipient(Mta *mta, const char *key, char **value, GError **error)
+{
+    ListAddress *found;
+    if (!find(mta, key, &found, error))
+        return false;
+    g_autoptr(ListAddress) address = found;
+    if (address && lists_takes(mta->lists, address))
+        *value = g_strdup(address->to == LIST_ADDRESS_SITE ? mta->site_owner : address->list_id);
+    return true;
 }
 
 /* A key without @ is a domain. */
@@ -64,17 +73,14 @@ static bool find_transport(Mta *mta, const char *key, char **value, GError **err
     return true;
 }
 
-/* postmaster@ and abuse@ of a domain of lists are the site owner's (RFC 2142), unless lists have these names. */
+/* postmaster@ and abuse@ of a domain of lists. */
 static bool find_alias(Mta *mta, const char *key, char **value, GError **error)
 {
-    const char *at = strrchr(key, '@');
-    g_autofree char *local = at ? g_ascii_strdown(key, at - key) : NULL, *domain = NULL, *list = NULL;
-    if (!local || (strcmp(local, "postmaster") != 0 && strcmp(local, "abuse") != 0) ||
-        mailbox_same(key, mta->site_owner))
-        return true;
-    if (!find_recipient(mta, key, &list, error) || !find_domain(mta, key, &domain, error))
+    ListAddress *found;
+    if (!find(mta, key, &found, error))
         return false;
-    *value = domain && !list ? g_strdup(mta->site_owner) : NULL;
+    g_autoptr(ListAddress) address = found;
+    *value = address && address->to == LIST_ADDRESS_SITE ? g_strdup(mta->site_owner) : NULL;
     return true;
 }
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from support import postfix
+from support import exim, postfix
 from support.instance import HOST, free_port, wait_until
 
 OWNER = "root@example.org"
@@ -74,7 +74,8 @@ def test_postfix_asks(world):
     assert rcpt(front, f"fresh@{HOST}") == [550]
     # Letters to the people behind the domain reach them.
     assert rcpt(front, f"postmaster@{HOST}", f"Abuse@{HOST}") == [250, 250]
-    assert ask(instance.mta_port, question("aliases", f"postmaster@{HOST}")) == b"19:OK root@example.org,"
+    for name in ("aliases", "recipients"):
+        assert ask(instance.mta_port, question(name, f"postmaster@{HOST}")) == b"19:OK root@example.org,"
     # What Postfix takes, the door takes.
     with smtplib.SMTP("127.0.0.1", front.port, timeout=30) as client:
         client.sendmail("anne@example.org", [f"talk@{HOST}"], b"From: anne@example.org\r\n"
@@ -112,7 +113,8 @@ def test_files(instances):
     instance.set({"mta": {"maps_directory": place, "maps_command": program}})
     instance.start()
     instance.create_list("talk")
-    wanted = {f"talk{suffix}@{HOST}" for suffix in SUFFIXES if "+" not in suffix}
+    people = {f"postmaster@{HOST}", f"abuse@{HOST}"}
+    wanted = people | {f"talk{suffix}@{HOST}" for suffix in SUFFIXES if "+" not in suffix}
 
     def keys(name):
         path = place / name
@@ -122,7 +124,7 @@ def test_files(instances):
     wait_until(lambda: keys("recipients") == wanted and "transport" in (ran.read_text() if ran.exists() else ""), 20,
                lambda: f"the files; there is {keys('recipients')}")
     wait_until(lambda: keys("domains") == keys("transport") == {HOST}, 20, "the domain")
-    assert f"postmaster@{HOST} {OWNER}\n" in (place / "aliases").read_text()
+    assert keys("aliases") == people and f"postmaster@{HOST} {OWNER}\n" in (place / "aliases").read_text()
     assert (place / "transport").read_text().endswith(f"{HOST} lmtp:[127.0.0.1]:8024\n")
     assert ran.read_text().splitlines()[-1] == " ".join(
         str(place / name) for name in ("recipients", "domains", "aliases", "transport"))
@@ -133,6 +135,13 @@ def test_files(instances):
     instance.cli("list", "remove", f"more@{HOST}", "--yes")
     wait_until(lambda: keys("recipients") == wanted, 20, "the list to be gone from the file")
     assert time.monotonic() - begun < 30
+    # A list has such a name; the site's owner would be one of them himself.
+    instance.create_list("abuse")
+    wait_until(lambda: keys("aliases") == {f"postmaster@{HOST}"}, 20, "the list to have its name")
+    assert (place / "recipients").read_text().count(f"abuse@{HOST} ") == 1
+    instance.set({"site": {"site_owner": f"postmaster@{HOST}"}})
+    instance.cli("mta", "maps")
+    assert keys("aliases") == set() and f"postmaster@{HOST}" not in keys("recipients")
     # By hand, for Exim.
     instance.cli("mta", "maps", "--format", "exim", "--directory", instance.directory / "lib" / "exim")
     assert f"talk-owner@{HOST}: talk.{HOST}\n" in (instance.directory / "lib" / "exim" / "recipients").read_text()
@@ -142,3 +151,83 @@ def test_files(instances):
     instance.set({"mta": None})
     done = instance.run("mta", "maps")
     assert done.returncode == 64 and "maps_directory" in done.stderr
+
+
+def test_mail_for_the_people_who_run_the_site(instances, sink):
+    """postmaster@ and abuse@ of a list's domain, and of its alias, at our own door."""
+    instance = instances(sink.port, settings={"site": {"site_owner": OWNER}}).start()
+    instance.create_list("talk")
+    instance.cli("domain", "alias", HOST, "alias.example.com")
+    octets = (b"From: anne@example.org\r\nTo: x\r\nSubject: spam\r\nMessage-ID: <one@example.org>\r\n\r\n"
+              b"Gr\xc3\xbc\xc3\x9fe\r\n")
+    people = [f"postmaster@{HOST}", f"Abuse@{HOST}", "postmaster@alias.example.com"]
+    instance.lmtp_send(octets, people, sender="anne@example.org")
+    instance.wait_idle()
+    found = sink.transactions()
+    assert [(t.sender, t.to, t.octets) for t in found] == [("anne@example.org", [OWNER], octets)] * 3
+    sink.purge()
+    # Nobody else; not where a list has the name; not what the setting leaves out, nor what would come back for ever.
+    instance.create_list("abuse", ["bart@example.org"])
+
+    def replies(*addresses):
+        with smtplib.LMTP("127.0.0.1", instance.port) as client:
+            client.ehlo()
+            client.mail("anne@example.org")
+            return [client.rcpt(address)[0] for address in addresses]
+    assert replies(f"hostmaster@{HOST}", "postmaster@example.net", f"postmaster+x@{HOST}", f"abuse@{HOST}") == [
+        550, 550, 550, 250]
+    for owner, roles, codes in ((OWNER, "hostmaster", [250, 550]), (OWNER, "", [550, 550]),
+                                (f"hostmaster@{HOST}", "hostmaster postmaster", [550, 550])):
+        instance.set({"site": {"site_owner": owner, "role_addresses": roles}})
+        instance.cli("reload")
+        wait_until(lambda: replies(f"hostmaster@{HOST}", f"postmaster@{HOST}") == codes, 20, f"{codes}")
+    instance.set({"site": {"role_addresses": "a@b"}})
+    done = instance.run("config", "check")
+    assert done.returncode == 78 and "role_addresses" in done.stderr and '"a@b"' in done.stderr
+
+
+def test_mail_for_the_site_that_cannot_be_delivered_goes_back(instances, sinks):
+    sink = sinks(faults=[f"rcpt match=^{OWNER} do 550 5.1.1 no such person"])
+    instance = instances(sink.port, settings={"site": {"site_owner": OWNER}}).start()
+    instance.create_list("talk")
+    for sender in ("anne@example.org", ""):
+        octets = f"From: <{sender}>\r\nSubject: spam\r\nMessage-ID: <one@example.org>\r\n\r\nText\r\n".encode()
+        instance.lmtp_send(octets, f"postmaster@{HOST}", sender=sender)
+    instance.wait_idle()
+    (to, (report,)), = sink.take_mail().items()
+    assert to == "anne@example.org" and report.get_content_type() == "multipart/report" and report["Auto-Submitted"]
+    assert "no such person" in report.get_body(("plain",)).get_content() and OWNER in report.as_string()
+    assert instance.set_aside() == []
+
+
+@pytest.mark.xdist_group("peers")  # exim is unpacked once
+def test_exim(instances, sink):
+    """The lines of the manual: each address of a list is taken and comes to us as it was; strangers are refused."""
+    if exim.missing():
+        pytest.skip(exim.missing())
+    instance = instances(sink.port, settings={"site": {"site_owner": OWNER}})
+    place = instance.directory / "lib" / "mta"
+    instance.set({"mta": {"maps_directory": place, "maps_format": "exim"}})
+    instance.start()
+    instance.create_list("talk", ["anne@example.org"], settings=["subscription_policy=open"])
+    wait_until(lambda: (place / "recipients").exists() and "talk-owner" in (place / "recipients").read_text(), 20,
+               "the files")
+    front = exim.Front(place, instance.port, sink.port)
+    try:
+        front.start()
+        codes = rcpt(front, *(f"talk{suffix}@{HOST}" for suffix in SUFFIXES), f"postmaster@{HOST}")
+        assert set(codes) == {250}, front.log_text()
+        strangers = (f"nobody@{HOST}", f"talk-nothing@{HOST}", f"talks+x@{HOST}", "anne@example.net")
+        assert rcpt(front, *strangers) == [550] * 4
+        with smtplib.SMTP("127.0.0.1", front.port, timeout=30) as client:
+            for number, to in enumerate((f"talk@{HOST}", f"talk-bounces+anne=example.org@{HOST}", f"postmaster@{HOST}",
+                                         f"talk-join+digest@{HOST}")):
+                client.sendmail("bert@example.org", [to], f"From: bert@example.org\r\nTo: {to}\r\nSubject: one\r\n"
+                                f"Message-ID: <{number}@example.org>\r\n\r\nHello\r\n".encode())
+        wait_until(lambda: len(sink.transactions()) >= 3, 30, lambda: front.log_text()[-2000:])
+        assert {address for t in sink.transactions() for address in t.to} == {
+            "anne@example.org", OWNER, "bert@example.org"}
+        wait_until(lambda: "to=bounces" in instance.log_text(), 30, "the bounce")
+        assert f"talk-bounces+anne=example.org@{HOST}" in front.log_text()
+    finally:
+        front.close()

@@ -72,7 +72,7 @@ static void test_hashes_once(const void *data)
     LmtpTransaction transaction;
     fill(&transaction, head, size);
     hashed = 0;
-    g_autoptr(Entries) entries = entries_new(&transaction, "peer", "host.example.org", NULL);
+    g_autoptr(Entries) entries = entries_new(&transaction, "peer", "host.example.org", "root@example.org", NULL);
     g_test_message("%zu octets hashed for a message of %zu to %d lists", hashed, size, RECIPIENTS);
     g_assert_cmpuint(hashed, <, size + RECIPIENTS * 1000);
     g_assert_cmpuint(entries->count, ==, RECIPIENTS);

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""A real exim with its own configuration, spool and log, loopback only, TLS on: takes everything and delivers into
-maildirs. Its package would take Postfix's place, so it is only unpacked. Needs root."""
+"""A real exim with its own configuration, spool and log, loopback only. Behind us, with TLS on, it takes everything and
+delivers into maildirs; before us it does what our manual tells it. Its package would take Postfix's place, so it is
+only unpacked. Needs root."""
 import os
 import pwd
+import re
 import shutil
 import socket
 import subprocess
 import tempfile
 from pathlib import Path
 
-from support.instance import free_port, wait_until
+from support.instance import free_port, prefix, wait_until
 
-CONFIG = """\
+GENERAL = """\
 spool_directory = {top}/spool
 log_file_path = {top}/log/%slog
 pid_file_path = {top}/pid
@@ -22,6 +24,9 @@ primary_hostname = exim.example.net
 daemon_smtp_ports = {port}
 local_interfaces = 127.0.0.1
 never_users =
+"""
+
+CONFIG = """\
 tls_advertise_hosts = *
 tls_certificate = {certificate}
 tls_privatekey = {certificate}
@@ -95,27 +100,21 @@ def user():
         return pwd.getpwnam("Debian-exim")
 
 
-class Exim:
-    def __init__(self, certificate, addresses, chunking=True):
+class Server:
+    """One exim; its configuration is the text, after the general settings."""
+
+    def __init__(self):
         self.top = Path(tempfile.mkdtemp(prefix="exim-"))
         self.top.chmod(0o755)
-        self.port, self.program, owner = free_port(), unpack(), user()
-        self.maildirs = self.top / "mail"
+        self.port, self.program, self.owner = free_port(), unpack(), user()
         for name in ("spool", "log"):
             (self.top / name).mkdir()
-            os.chown(self.top / name, owner.pw_uid, owner.pw_gid)
-        self.maildirs.mkdir()
-        for address in addresses:
-            (self.maildirs / address).mkdir()
-            os.chown(self.maildirs / address, owner.pw_uid, owner.pw_gid)
-        domain = addresses[0].partition("@")[2]
-        own = self.top / "certificate"
-        shutil.copy(certificate, own)
-        own.chmod(0o644)
-        (self.top / "conf").write_text(CONFIG.format(
-            top=self.top, port=self.port, program=self.program, certificate=own, domain=domain,
-            chunking="*" if chunking else ""))
+            os.chown(self.top / name, self.owner.pw_uid, self.owner.pw_gid)
         self.process = None
+
+    def configure(self, text):
+        general = GENERAL.format(top=self.top, port=self.port, program=self.program)
+        (self.top / "conf").write_text(general + text)
 
     def start(self):
         self.process = subprocess.Popen([self.program, "-C", self.top / "conf", "-bdf", "-q1m"],
@@ -140,3 +139,56 @@ class Exim:
             os.killpg(self.process.pid, 15)
             self.process.wait(20)
         shutil.rmtree(self.top, ignore_errors=True)
+
+
+class Exim(Server):
+    """Behind us: takes mail for the addresses, which share a domain."""
+
+    def __init__(self, certificate, addresses, chunking=True):
+        super().__init__()
+        self.maildirs = self.top / "mail"
+        self.maildirs.mkdir()
+        for address in addresses:
+            (self.maildirs / address).mkdir()
+            os.chown(self.maildirs / address, self.owner.pw_uid, self.owner.pw_gid)
+        own = self.top / "certificate"
+        shutil.copy(certificate, own)
+        own.chmod(0o644)
+        self.configure(CONFIG.format(top=self.top, certificate=own, domain=addresses[0].partition("@")[2],
+                                     chunking="*" if chunking else ""))
+
+
+class Front(Server):
+    """Before us, with the lines of listrunner-mta(8); mail for others goes to the relay's port."""
+
+    def __init__(self, maps, port, relay):
+        super().__init__()
+        page = (prefix() / "share/man/man8/listrunner-mta.8").read_text()
+        lines = re.search(r"maps_format = exim .*?\.Bd[^\n]*\n(.*?)\.Ed", page, re.S).group(1).replace("\\\\", "\\")
+        for told, ours in (("/var/lib/listrunner/mta", str(maps)), ("port = 8024", f"port = {port}")):
+            assert told in lines
+            lines = lines.replace(told, ours)
+        main, acl, routers, transports = re.split(r"begin \w+\n", lines)
+        self.configure(f"""tls_advertise_hosts =
+acl_smtp_rcpt = ours
+{main}
+begin acl
+ours:
+{acl}
+  deny message = relay not permitted
+begin routers
+{routers}
+others:
+  driver = manualroute
+  transport = relay
+  route_list = * 127.0.0.1
+  self = send
+begin transports
+{transports}
+relay:
+  driver = smtp
+  port = {relay}
+  allow_localhost
+begin retry
+* * F,1h,1m
+""")
