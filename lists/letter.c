@@ -11,6 +11,7 @@
 #include "lists/reason.h"
 #include "lists/template_name.h"
 #include "lists/template_set.h"
+#include "mail/fold.h"
 #include "runners/keys.h"
 #include "switchboard/meta.h"
 
@@ -150,6 +151,14 @@ static void translate_values(const Work *work, const List *list, const char *lan
     }
 }
 
+/* Values make lines longer than their template has them. The Subject stays one line. */
+static char *fold_letter(const char *text)
+{
+    const char *body = has_subject(text) ? strchrnul(text, '\n') : text;
+    g_autofree char *subject = g_strndup(text, (size_t)(body - text)), *folded = fold_paragraphs(body);
+    return g_strconcat(subject, folded, NULL);
+}
+
 bool work_letter(Work *work, const List *list, const ListLetter *letter, GError **error)
 {
     g_autoptr(GError) why = NULL;
@@ -175,8 +184,9 @@ bool work_letter(Work *work, const List *list, const ListLetter *letter, GError 
     g_autofree char *text = letter_fill(work, list, template, values), *owner = list_address(list, "owner");
     g_autofree char *id = message_id_for(work, list, letter);
     const char *sender = letter->envelope_sender ? letter->envelope_sender : "";
+    g_autofree char *folded = fold_letter(text);
     Notice notice = {.from_name = letter->from_name, .from = letter->from ? letter->from : owner, .to = letter->to,
-                     .reply_to = letter->reply_to, .text = text, .id = id, .in_reply_to = letter->in_reply_to,
+                     .reply_to = letter->reply_to, .text = folded, .id = id, .in_reply_to = letter->in_reply_to,
                      .date = letter->date ? letter->date : work_now(work), .personal = letter->personal,
                      .replied = letter->in_reply_to != NULL, .attach = letter->attach, .about = letter->about,
                      .further = letter->further, .most = letter->most};
@@ -248,8 +258,10 @@ char *letter_sentence(const Work *work, const List *list, const char *language, 
     for (size_t at = 0; at < G_N_ELEMENTS(folders); at++) {
         g_autofree char *text = template_load_from(folders[at], languages[at], "answers");
         g_autofree char *sentence = text ? find_sentence(text, key) : NULL;
-        if (sentence)
-            return letter_fill(work, list, sentence, values);
+        g_auto(GStrv) lines = sentence ? g_strsplit(sentence, "\\n", -1) : NULL;
+        g_autofree char *broken = lines ? g_strjoinv("\n", lines) : NULL;
+        if (broken)
+            return letter_fill(work, list, broken, values);
     }
     return g_strdup(key);
 }

@@ -9,6 +9,7 @@
 #include "lists/letter.h"
 #include "lists/request.h"
 #include "mail/address.h"
+#include "mail/fold.h"
 #include "mail/reply.h"
 
 #define REASON_MAX 4000 /* octets */
@@ -150,7 +151,7 @@ typedef struct ModeratorSession {
 static void say(ModeratorSession *session, const char *key, const TemplateValue *values)
 {
     g_autofree char *sentence = letter_sentence(session->work, session->list, session->language, key, values);
-    g_string_append_printf(session->answers, "    %s\n", sentence);
+    fold_append(session->answers, "    ", sentence);
 }
 
 static void say_gone(ModeratorSession *session, const char *prefix, int64_t number)

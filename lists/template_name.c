@@ -68,6 +68,7 @@ const TemplateName template_table[] = {
     {"leave_rejected", "list:user:notice:refuse-leave", PERSON " reason reasons", "a request to leave was refused"},
     {"autoresponse", "list:user:notice:autoresponse", "text subject", "an automatic answer of the list"},
     {"commands", "list:user:notice:commands", "answers", "answers commands by mail"},
+    {"help", "list:user:notice:help", "", "tells which commands there are, in an answer to one"},
     {NULL, NULL, NULL, NULL},
 };
 

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "lists/archive_place.h"
 #include "lists/letter.h"
+#include "mail/fold.h"
 #include "mail/wire.h"
 
 /* Where a post lies in the mbox. */
@@ -126,7 +127,7 @@ static void say(const InformAsked *asked, const char *key, const Fetch *fetch, G
     const TemplateValue values[] = {{"count", count}, {"first", first}, {"last", last}, {"next", next},
                                     {"size", size},   {0}};
     g_autofree char *sentence = letter_sentence(asked->work, asked->list, asked->language, key, values);
-    g_string_append_printf(answer, "    %s\n", sentence);
+    fold_append(answer, "    ", sentence);
 }
 
 /* May who asks read the archive? */

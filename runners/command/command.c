@@ -23,6 +23,7 @@
 #include "lists/token_return.h"
 #include "mail/address.h"
 #include "mail/answer.h"
+#include "mail/fold.h"
 #include "mail/header.h"
 #include "mail/received.h"
 #include "mail/reply.h"
@@ -63,8 +64,10 @@ static void say(Order *order, const char *line, const char *key, const char *add
 {
     const TemplateValue values[] = {{"address", address}, {0}};
     g_autofree char *sentence = letter_sentence(order->work, order->list, order->language, key, values);
-    g_string_append_printf(order->answers, "%s%s%s    %s\n\n", line ? "> " : "", line ? line : "", line ? "\n" : "",
-                           sentence);
+    if (line)
+        g_string_append_printf(order->answers, "> %s\n", line);
+    fold_append(order->answers, "    ", sentence);
+    g_string_append_c(order->answers, '\n');
 }
 
 /* What the answer says to a result. */
@@ -208,6 +211,21 @@ static bool confirm(Order *order, const char *line, const char *token, GError **
     return true;
 }
 
+/* All commands, one a line: a text of its own, that a site may lay its own over. */
+static bool help(Order *order, const char *line, GError **error)
+{
+    g_autofree char *text = letter_text(order->work, order->list, order->language, "help", error);
+    if (!text)
+        return false;
+    g_autofree char *filled = letter_fill(order->work, order->list, text, NULL);
+    order->worth_telling = true;
+    if (line)
+        g_string_append_printf(order->answers, "> %s\n", line);
+    fold_append(order->answers, "    ", filled);
+    g_string_append_c(order->answers, '\n');
+    return true;
+}
+
 /* "set" alone shows what is set, to the member itself. */
 static bool show_options(Order *order, const char *line, GError **error)
 {
@@ -234,7 +252,9 @@ static bool set(Order *order, const MailCommand *command, GError **error)
         const TemplateValue values[] = {{"error", refusal->message}, {0}};
         g_autofree char *sentence = letter_sentence(order->work, order->list, order->language, "set_bad", values);
         order->worth_telling = true;
-        g_string_append_printf(order->answers, "> %s\n    %s\n\n", command->line, sentence);
+        g_string_append_printf(order->answers, "> %s\n", command->line);
+        fold_append(order->answers, "    ", sentence);
+        g_string_append_c(order->answers, '\n');
         return true;
     }
     if (!options_ask(order->work, order->list, order->who, &options, &made, error))
@@ -299,9 +319,7 @@ static bool run_command(Order *order, const MailCommand *command, GError **error
     case COMMAND_GET:
         return get(order, command, error);
     case COMMAND_HELP:
-        order->worth_telling = true;
-        say(order, command->line, "help", order->who);
-        return true;
+        return help(order, command->line, error);
     default:
         order->worth_telling = true;
         g_string_append_printf(order->answers, "> %s\n    %s\n\n", command->line, command->argument);
@@ -320,7 +338,8 @@ static bool run_request(Order *order, GBytes *octets, GError **error)
     if (read.commands->len == 0) {
         order->worth_telling = true;
         say(order, NULL, "no_command", order->who);
-        say(order, NULL, "help", order->who);
+        if (!help(order, NULL, error))
+            return false;
     }
     for (unsigned at = 0; at < read.ignored->len; at++) {
         if (at == 0)

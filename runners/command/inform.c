@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "lists/letter.h"
+#include "mail/fold.h"
 
 static void say(const InformAsked *asked, const char *key, int64_t count, GString *answer)
 {
     g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, count);
     const TemplateValue values[] = {{"count", number}, {0}};
     g_autofree char *sentence = letter_sentence(asked->work, asked->list, asked->language, key, values);
-    g_string_append_printf(answer, "    %s\n", sentence);
+    fold_append(answer, "    ", sentence);
 }
 
 /* ---- who ---- */
@@ -105,12 +106,9 @@ bool inform_who(const InformAsked *asked, GString *answer, GError **error)
 bool inform_list(const InformAsked *asked, GString *answer, GError **error)
 {
     const List *list = asked->list;
-    g_auto(GStrv) lines = g_strsplit(list->info ? list->info : "", "\n", -1);
-    g_string_append_printf(answer, "    %s%s%s\n", list->display_name, *list->description ? ": " : "",
-                           list->description);
-    for (char **line = lines; *line; line++)
-        if (**line || line[1])
-            g_string_append_printf(answer, "    %s\n", *line);
+    g_autofree char *title = g_strconcat(list->display_name, *list->description ? ": " : "", list->description, NULL);
+    fold_append(answer, "    ", title);
+    fold_append(answer, "    ", list->info ? list->info : "");
     say(asked, "info", 0, answer);
     return true;
 }

@@ -11,6 +11,7 @@ import shutil
 import signal
 import smtplib
 import sqlite3
+import unicodedata
 
 import pytest
 
@@ -206,7 +207,8 @@ def test_settings_of_a_member(people):
     if "confirm" not in asked["Subject"]:
         asked, answer = answer, asked
     assert "digest mime ack on" in body(asked) and mode_of(people, ANNE) == ("regular", "enabled", False)
-    assert "> set digest mime ack on" in body(answer) and "allowed: off, plain, mime, summary" in body(answer)
+    said = " ".join(body(answer).split())
+    assert "> set digest mime ack on" in said and "allowed: off, plain, mime, summary" in said
     assert "    digest off\r\n" in body(answer)
     people.write(ANNE, sender_of(asked))
     assert "were changed" in body(people.letter(ANNE))
@@ -269,6 +271,32 @@ def test_what_a_list_tells(people):
     assert BOB in answer and f"    {ANNE}" not in answer and "do not show their address: 1" in answer
     people.write("mallory@example.com", "test-request", "who")
     assert "not shown" in body(people.letter("mallory@example.com"))
+
+
+def columns(line):
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in line)
+
+
+@pytest.mark.parametrize("language, help_ends", [("en", "is not read"), ("de", "nicht gelesen"), ("fr", "pas lue"),
+                                                 ("es", "no se lee"), ("ja", "読みません)"), ("zh_CN", "不再读取")])
+def test_answers_are_easy_to_read(people, language, help_ends):
+    """One command a line in the answer to help, one address a line in that to info, and no line too long."""
+    address = f"test@{HOST}"
+    people.instance.cli("list", "set", address, f"preferred_language={language}",
+                        "info=" + "About the very many things that people write to this list about. " * 3)
+    people.instance.cli("member", "add", address, ANNE)
+    people.write(ANNE, "test-request", "help", "info\nset\nset digest maybe\nconfirm 12345678901234567890123456789012\n")
+    lines = body(people.letter(ANNE)).splitlines()
+    assert max(columns(line) for line in lines) <= 78, max(lines, key=columns)
+    text = [line.strip() for line in lines]
+    help_lines = text[text.index("> help"):text.index("> info")]
+    assert {"set", "lists", "info", "end", "leave [address=" + help_lines[4].partition("address=")[2]} <= set(help_lines)
+    assert any(line.startswith("digest off|plain|mime|summary  ") for line in help_lines)
+    assert help_ends in help_lines[-2]
+    info_lines = text[text.index("> info"):text.index("> set")]
+    for suffix in ("", "-join", "-leave", "-request", "-owner"):
+        assert sum(line.endswith(f"test{suffix}@{HOST}") for line in info_lines) == 1, suffix
+    assert "ack off" in text[text.index("> set"):]
 
 
 def test_get_posts_of_the_archive(people):
