@@ -6,20 +6,24 @@
 
 #include "mail/header.h"
 #include "mail/mime.h"
+#include "mail/parameter.h"
 
 #define LABEL_CHARS 24  /* of a label such as "Gesendet" in a header block */
 #define ATTRIBUTION 160 /* characters of a line such as "On Monday, Anne wrote:", which may be folded once */
 
-/* What mail programs put before the Subject of an answer. */
+/* What mail programs put before the Subject of an answer, and of a mail that is passed on. */
 static const char *const reply_words[] = {
-    "re", "aw", "antw", "antwort", "sv", "vs", "ref", "odp", "rif", "r", "res", "ynt", "tr", "fwd", "fw", "wg",
-    "回复", "回覆", "答复", "答覆", "返信", "转发", "轉寄", NULL,
+    "re", "aw", "antw", "antwort", "sv", "vs", "ref", "odp", "rif", "r", "res", "rép", "RÉP", "ynt", "ΑΠ", "Отв", "Ответ",
+    "回复", "回覆", "答复", "答覆", "返信", "回信", "답장", "회신", NULL,
+};
+static const char *const forward_words[] = {
+    "fwd", "fw", "wg", "tr", "rv", "enc", "i", "vb", "vl", "pd", "ilt", "doorst", "ΠΡΘ", "转发", "轉寄", "転送", "전달", NULL,
 };
 
-/* The length of "Re:", "AW[2] :" and the like at the start of subject; 0: there is none. */
-static size_t prefix_length(const char *subject)
+/* The length of one of the words with its colon at the start of subject; 0: there is none. */
+static size_t mark_length(const char *subject, const char *const *words)
 {
-    for (const char *const *word = reply_words; *word; word++) {
+    for (const char *const *word = words; *word; word++) {
         size_t length = strlen(*word);
         if (g_ascii_strncasecmp(subject, *word, length) != 0)
             continue;
@@ -29,12 +33,17 @@ static size_t prefix_length(const char *subject)
             at += strspn(at, "0123456789");
             at += *at == ']' || *at == ')';
         }
-        at += strspn(at, " ");
+        at += g_str_has_prefix(at, "\u00a0") ? strlen("\u00a0") : strspn(at, " ");
         size_t colon = *at == ':' ? 1 : g_str_has_prefix(at, "：") ? strlen("：") : 0;
         if (colon > 0)
             return (size_t)(at - subject) + colon;
     }
     return 0;
+}
+
+size_t reply_mark_length(const char *subject)
+{
+    return mark_length(subject, reply_words);
 }
 
 char *reply_subject(const Message *message)
@@ -45,7 +54,9 @@ char *reply_subject(const Message *message)
     for (;;) {
         while (g_unichar_isspace(g_utf8_get_char(subject)))
             subject = g_utf8_next_char(subject);
-        size_t length = prefix_length(subject);
+        size_t length = reply_mark_length(subject);
+        if (length == 0)
+            length = mark_length(subject, forward_words);
         if (length == 0)
             return g_strstrip(g_strdup(subject));
         subject += length;
@@ -64,6 +75,32 @@ static void mark_quotes(GString *html)
     g_string_insert(html, (gssize)from, "<br>&gt; <br>");
 }
 
+/* Joins the lines that the program broke (RFC 3676); those of quoted text stay as they are. */
+static GString *unflow(GString *text)
+{
+    GString *joined = g_string_sized_new(text->len);
+    g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
+    for (char **line = lines; *line; line++) {
+        size_t length = strcspn(*line, "\r");
+        bool quoted = **line == '>', stuffed = **line == ' ';
+        bool goes_on = !quoted && length > stuffed && (*line)[length - 1] == ' ' && strncmp(*line, "-- ", length) != 0 &&
+                       line[1] && *line[1] != '>';
+        g_string_append_len(joined, *line + stuffed, (gssize)(length - stuffed));
+        if (!goes_on && line[1])
+            g_string_append_c(joined, '\n');
+    }
+    g_string_free(text, TRUE);
+    return joined;
+}
+
+static bool is_flowed(const MimePart *part)
+{
+    g_autofree char *field = mime_field(part->head, part->head_length, "Content-Type");
+    g_autoptr(ContentType) type = content_type_parse(field ? field : "");
+    g_autofree char *format = content_type_first(type, "format");
+    return format && g_ascii_strcasecmp(format, "flowed") == 0;
+}
+
 GString *reply_text(GBytes *message)
 {
     size_t length;
@@ -75,7 +112,7 @@ GString *reply_text(GBytes *message)
         if (part->inside)
             continue;
         if (g_str_equal(part->type, "text/plain"))
-            return mime_text(part, REPLY_TEXT_MAX);
+            return is_flowed(part) ? unflow(mime_text(part, REPLY_TEXT_MAX)) : mime_text(part, REPLY_TEXT_MAX);
         if (!html && g_str_equal(part->type, "text/html"))
             html = part;
     }
@@ -138,6 +175,24 @@ static void drop_attribution(GPtrArray *lines)
     drop_empty(lines);
 }
 
+/* What telephones and free programs put below what was written. */
+static bool is_footer(const char *line)
+{
+    static const char *const starts[] = {
+        "Sent from my ", "Sent from Mail ", "Sent from Outlook", "Sent from Yahoo", "Sent with ", "Sent via ", "Sent on ",
+        "Get Outlook for ", "Von meinem ", "Gesendet von ", "Gesendet mit ", "Diese Nachricht wurde von meinem ",
+        "Envoyé de mon ", "Envoyé depuis ", "Envoyé à partir ", "Obtenir Outlook ", "Enviado desde ", "Enviado de ",
+        "Obtener Outlook ", "Inviato da ", "Verzonden vanaf ", "Verstuurd vanaf ", "Wysłane z ", "发自我的", "发自", "從我的",
+        "从我的", "Outlook für ", NULL};
+    static const char *const ends[] = {"から送信", "传送", "傳送", NULL};
+    bool found = false;
+    for (const char *const *start = starts; *start; start++)
+        found = found || g_str_has_prefix(line, *start);
+    for (const char *const *end = ends; *end; end++)
+        found = found || g_str_has_suffix(line, *end);
+    return found;
+}
+
 static bool is_signature(const char *line)
 {
     return g_str_equal(line, "-- ") || g_str_equal(line, "-- \r") || g_str_equal(line, "--");
@@ -162,6 +217,8 @@ GPtrArray *reply_own_lines(const char *text)
             continue;
         }
         quoted = quoted && !**at;
+        if (is_footer(*at))
+            continue;
         if (**at || (own->len > 0 && *last_of(own)))
             g_ptr_array_add(own, g_strdup(*at));
     }

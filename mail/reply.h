@@ -4,18 +4,21 @@
 /*
  * What a person wrote in answer to a mail, without what the mail program put around it: the localized "Re:" of the
  * Subject, quoted lines and the line above them that says who wrote them, the original below an Outlook header block,
- * the signature, the HTML alternative.
+ * the signature, "Sent from my ...", the HTML alternative.
  */
 #include <glib.h>
 
 #include "mail/message.h"
 
-/* The decoded Subject behind "Re:", "AW[2]:", "回复：" and the like, however many, without blanks around; "" when there is
+/* The length of "Re:", "AW[2] :", "答复：" and the like at the start of a decoded Subject; 0: there is none. */
+size_t reply_mark_length(const char *subject);
+
+/* The decoded Subject behind "Re:", "AW[2]:", "回复：", "RV:" and the like, however many, without blanks around; "" when there is
  * none. g_free(). */
 char *reply_subject(const Message *message);
 
-/* The first text/plain of the mail or, where it has none, its first HTML without tags: UTF-8, line ends LF, at most
- * REPLY_TEXT_MAX octets. NULL: it has no text. */
+/* The first text/plain of the mail (lines of format=flowed are joined) or, where it has none, its first HTML without
+ * tags: UTF-8, line ends LF, at most REPLY_TEXT_MAX octets. NULL: it has no text. */
 #define REPLY_TEXT_MAX (64 * 1024)
 GString *reply_text(GBytes *message);
 

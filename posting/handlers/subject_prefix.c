@@ -4,31 +4,11 @@
 #include <string.h>
 
 #include "mail/header.h"
+#include "mail/reply.h"
 #include "posting/handler.h"
 
 #define NAME "Subject: "
 #define LINE_OCTETS 998 /* RFC 5322, 2.1.1 */
-
-/* Re:, AW: and what other languages have for it, also Re[2]:, and with a blank before the colon, as in French. */
-static size_t reply_length(const char *text)
-{
-    static const char *const marks[] = {"re", "aw", "sv", "vs", "antw", "antwort", "res", "odp", "ynt", "\u56de\u590d",
-                                        "\u56de\u8986", "\u7b54\u590d", "\u7b54\u8986"};
-    for (size_t mark = 0; mark < G_N_ELEMENTS(marks); mark++) {
-        size_t length = strlen(marks[mark]);
-        if (g_ascii_strncasecmp(text, marks[mark], length) != 0)
-            continue;
-        const char *at = text + length;
-        size_t digits = *at == '[' ? strspn(at + 1, "0123456789") : 0;
-        if (digits > 0 && at[1 + digits] == ']')
-            at += digits + 2;
-        at += g_str_has_prefix(at, "\u00a0") ? strlen("\u00a0") : strspn(at, " ");
-        size_t colon = *at == ':' ? 1 : g_str_has_prefix(at, "\uff1a") ? strlen("\uff1a") : 0;
-        if (colon > 0)
-            return (size_t)(at + colon - text);
-    }
-    return 0;
-}
 
 static size_t blanks(const char *text)
 {
@@ -61,7 +41,7 @@ static const char *skip_known(const char *text, const char *prefix, bool *reply,
 {
     const char *at = text + blanks(text);
     for (;;) {
-        size_t length = reply_length(at);
+        size_t length = reply_mark_length(at);
         if (length > 0) {
             *reply = true;
         } else {

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "mail/header.h"
+#include "mail/message.h"
+
 #define TOKEN "abcdefghijklmnopqrstuvwx23"
 
 /* "join;leave address=x|ignored line": what is read of a mail. */
@@ -80,9 +83,39 @@ static void test_cases(void)
     }
 }
 
+/* What was written by people's programs: t/data/commands-NAME.eml, whose field X-Read has the lines of the commands
+ * and then the lines that are none, with "|" between. */
+static void test_programs(void)
+{
+    static const char *const names[] = {"outlook-web", "gmail-web", "iphone", "outlook-es", "flowed",
+                                        "qq",          "several",   "android", "forwarded"};
+    for (size_t at = 0; at < G_N_ELEMENTS(names); at++) {
+        g_autofree char *file = g_strdup_printf("commands-%s.eml", names[at]), *text = NULL;
+        g_autofree char *path = g_build_filename(g_getenv("top_srcdir"), "t", "data", file, NULL);
+        size_t length;
+        g_assert_true(g_file_get_contents(path, &text, &length, NULL));
+        g_autoptr(GBytes) octets = g_bytes_new(text, length);
+        g_autoptr(Message) message = message_new(octets);
+        g_autofree char *field = message_value(message, "X-Read"), *expected = header_decode(field);
+        g_auto(MailCommands) read = {0};
+        mail_commands_read(&read, octets);
+        g_autoptr(GPtrArray) lines = g_ptr_array_new();
+        for (unsigned i = 0; i < read.commands->len; i++)
+            g_ptr_array_add(lines, ((MailCommand *)read.commands->pdata[i])->line);
+        for (unsigned i = 0; i < read.ignored->len; i++)
+            g_ptr_array_add(lines, read.ignored->pdata[i]);
+        g_ptr_array_add(lines, NULL);
+        g_autofree char *seen = g_strjoinv("|", (char **)lines->pdata);
+        g_autofree char *lower = g_utf8_strdown(seen, -1), *wanted = g_utf8_strdown(expected, -1);
+        g_test_message("%s", file);
+        g_assert_cmpstr(lower, ==, wanted);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/command/parse", test_cases);
+    g_test_add_func("/command/programs", test_programs);
     return g_test_run();
 }
