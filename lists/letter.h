@@ -61,7 +61,7 @@ bool letter_allowed(Work *work, const List *list, const char *address, bool *all
  * failed. */
 char **letter_owners(Store *store, const List *list, const char *site_owner, GError **error);
 
-/* A sentence of the template "answers", whose lines are "key: sentence" (\n in one is the end of a line), in a language (NULL: the list's), filled with
- * values as above; g_free(). The key itself when there is none. */
+/* A sentence of the template "answers", whose lines are "key: sentence" (\n in one is the end of a line), in a language
+ * (NULL: the list's), filled with values as above; g_free(). The key itself when there is none. */
 char *letter_sentence(const Work *work, const List *list, const char *language, const char *key,
                       const TemplateValue *values);

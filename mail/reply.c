@@ -13,8 +13,8 @@
 
 /* What mail programs put before the Subject of an answer, and of a mail that is passed on. */
 static const char *const reply_words[] = {
-    "re", "aw", "antw", "antwort", "sv", "vs", "ref", "odp", "rif", "r", "res", "rép", "RÉP", "ynt", "ΑΠ", "Отв", "Ответ",
-    "回复", "回覆", "答复", "答覆", "返信", "回信", "답장", "회신", NULL,
+    "re", "aw", "antw", "antwort", "sv", "vs", "ref", "odp", "rif", "r", "res", "rép", "RÉP", "ynt", "ΑΠ", "Отв",
+    "Ответ", "回复", "回覆", "答复", "答覆", "返信", "回信", "답장", "회신", NULL,
 };
 static const char *const forward_words[] = {
     "fwd", "fw", "wg", "tr", "rv", "enc", "i", "vb", "vl", "pd", "ilt", "doorst", "ΠΡΘ", "转发", "轉寄", "転送", "전달", NULL,
@@ -83,8 +83,8 @@ static GString *unflow(GString *text)
     for (char **line = lines; *line; line++) {
         size_t length = strcspn(*line, "\r");
         bool quoted = **line == '>', stuffed = **line == ' ';
-        bool goes_on = !quoted && length > stuffed && (*line)[length - 1] == ' ' && strncmp(*line, "-- ", length) != 0 &&
-                       line[1] && *line[1] != '>';
+        bool broken = length > stuffed && (*line)[length - 1] == ' ' && strncmp(*line, "-- ", length) != 0;
+        bool goes_on = broken && !quoted && line[1] && *line[1] != '>';
         g_string_append_len(joined, *line + stuffed, (gssize)(length - stuffed));
         if (!goes_on && line[1])
             g_string_append_c(joined, '\n');
@@ -179,11 +179,11 @@ static void drop_attribution(GPtrArray *lines)
 static bool is_footer(const char *line)
 {
     static const char *const starts[] = {
-        "Sent from my ", "Sent from Mail ", "Sent from Outlook", "Sent from Yahoo", "Sent with ", "Sent via ", "Sent on ",
-        "Get Outlook for ", "Von meinem ", "Gesendet von ", "Gesendet mit ", "Diese Nachricht wurde von meinem ",
-        "Envoyé de mon ", "Envoyé depuis ", "Envoyé à partir ", "Obtenir Outlook ", "Enviado desde ", "Enviado de ",
-        "Obtener Outlook ", "Inviato da ", "Verzonden vanaf ", "Verstuurd vanaf ", "Wysłane z ", "发自我的", "发自", "從我的",
-        "从我的", "Outlook für ", NULL};
+        "Sent from my ", "Sent from Mail ", "Sent from Outlook", "Sent from Yahoo", "Sent with ", "Sent via ",
+        "Sent on ", "Get Outlook for ", "Von meinem ", "Gesendet von ", "Gesendet mit ", "Outlook für ",
+        "Diese Nachricht wurde von meinem ", "Envoyé de mon ", "Envoyé depuis ", "Envoyé à partir ",
+        "Obtenir Outlook ", "Enviado desde ", "Enviado de ", "Obtener Outlook ", "Inviato da ", "Verzonden vanaf ",
+        "Verstuurd vanaf ", "Wysłane z ", "发自", "從我的", "从我的", NULL};
     static const char *const ends[] = {"から送信", "传送", "傳送", NULL};
     bool found = false;
     for (const char *const *start = starts; *start; start++)

@@ -13,8 +13,8 @@
 /* The length of "Re:", "AW[2] :", "答复：" and the like at the start of a decoded Subject; 0: there is none. */
 size_t reply_mark_length(const char *subject);
 
-/* The decoded Subject behind "Re:", "AW[2]:", "回复：", "RV:" and the like, however many, without blanks around; "" when there is
- * none. g_free(). */
+/* The decoded Subject behind "Re:", "AW[2]:", "回复：", "RV:" and the like, however many, without blanks around; "" when
+ * there is none. g_free(). */
 char *reply_subject(const Message *message);
 
 /* The first text/plain of the mail (lines of format=flowed are joined) or, where it has none, its first HTML without
