@@ -63,11 +63,12 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
         {"posts", "POSTS", COLUMN_NUMBER},         {"last_post_at", "LAST POST", COLUMN_TEXT},
         {"description", "DESCRIPTION", COLUMN_TEXT}, {NULL, NULL, COLUMN_TEXT}};
     Store *store = site_store(site, false, error);
-    if (!store)
+    g_autoptr(Domain) domain = store && argc > 0 ? domain_find(store, argv[0], error) : NULL;
+    if (!store || (argc > 0 && !domain))
         return TOOL_LATER;
     g_autoptr(Listing) listing = listing_new(columns, json);
     Walk walk = {.listing = listing, .store = store};
-    if (!list_each(store, argc > 0 ? argv[0] : NULL, show_list, &walk, error))
+    if (!list_each(store, domain ? domain->mail_host : NULL, show_list, &walk, error))
         return TOOL_LATER;
     if (walk.error) {
         g_propagate_error(error, walk.error);

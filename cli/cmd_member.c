@@ -194,7 +194,8 @@ static bool parse_delivery(Preferences *own, GError **error)
     else if (delivery_mode && delivery_mode_parse(delivery_mode, &mode))
         own->delivery_mode = (int)mode;
     else if (delivery_mode) {
-        command_usage(error, "--delivery-mode: there is no mode '%s'", delivery_mode);
+        command_usage(error, "--delivery-mode: '%s' is none of regular, plaintext_digests, mime_digests, "
+                      "summary_digests, default", delivery_mode);
         return false;
     }
     if (delivery_status && strcmp(delivery_status, "default") == 0)
@@ -202,7 +203,8 @@ static bool parse_delivery(Preferences *own, GError **error)
     else if (delivery_status && delivery_status_parse(delivery_status, &status))
         own->delivery_status = (int)status;
     else if (delivery_status) {
-        command_usage(error, "--delivery-status: there is no status '%s'", delivery_status);
+        command_usage(error, "--delivery-status: '%s' is none of enabled, by_user, by_moderator, by_bounces, "
+                      "default", delivery_status);
         return false;
     }
     return true;

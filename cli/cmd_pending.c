@@ -147,7 +147,7 @@ static int run_discard(Site *site, int argc, char **argv, GError **error)
 
 static int run_ban(Site *site, int argc, char **argv, GError **error)
 {
-    return decide_all(site, &(PendingVerdict){REQUEST_BAN, "discarded, and the address banned"}, argv, error);
+    return decide_all(site, &(PendingVerdict){REQUEST_BAN, "discarded with a ban of the address"}, argv, error);
 }
 
 static int run_defer(Site *site, int argc, char **argv, GError **error)

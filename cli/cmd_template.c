@@ -15,6 +15,7 @@
 #include "lists/letter.h"
 #include "lists/template_name.h"
 #include "lists/template_set.h"
+#include "store/language.h"
 
 static TemplatePlaceOptions given;
 static char *language, *uri, *user, *password;
@@ -76,7 +77,8 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
     WorkPlace about;
     g_auto(TemplatePlace) place = {0};
     const TemplateName *name = template_name_find(argv[0]);
-    if (!work_place_open(&about, site, error) || !template_place_read(&place, &given, about.store, error))
+    if ((language && !language_check("--language", language, error)) || !work_place_open(&about, site, error) ||
+        !template_place_read(&place, &given, about.store, error))
         return TOOL_LATER;
     if (!name) {
         fail(error, FAIL_MISSING, "there is no template \"%s\"; listrunner template ls shows all", argv[0]);

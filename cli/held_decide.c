@@ -63,12 +63,12 @@ static int run_discard(Site *site, int argc, char **argv, GError **error)
 
 static int run_ban(Site *site, int argc, char **argv, GError **error)
 {
-    return decide_all(site, &(HeldDecision){HELD_BAN, "discarded, and its sender banned"}, argv, error);
+    return decide_all(site, &(HeldDecision){HELD_BAN, "discarded with a ban of its sender"}, argv, error);
 }
 
 static char *forward(Work *work, int64_t number, void *data, GError **error)
 {
-    return held_post_forward(work, number, data, error) ? g_strdup_printf(" %s", (const char *)data) : NULL;
+    return held_post_forward(work, number, data, error) ? g_strdup_printf(" to %s", (const char *)data) : NULL;
 }
 
 static int run_forward(Site *site, int argc, char **argv, GError **error)
@@ -81,7 +81,7 @@ static int run_forward(Site *site, int argc, char **argv, GError **error)
     g_array_append_val(numbers, number);
     if (!work_place_open(&place, site, error))
         return TOOL_LATER;
-    return decide_each(&place, numbers, "held", "forwarded to", forward, argv[1]);
+    return decide_each(&place, numbers, "held", "forwarded", forward, argv[1]);
 }
 
 #define REASON {"reason", 0, 0, G_OPTION_ARG_FILENAME, &reason, "what the sender is told", "TEXT"}

@@ -40,7 +40,7 @@ static int invite_one(WorkPlace *place, const List *list, const char *text, GErr
                       : made.result == SUBSCRIPTION_PERSON_WAITS ? "was asked within a day"
                       : made.result == SUBSCRIPTION_BANNED       ? "is banned"
                       : made.result == SUBSCRIPTION_LIMITED      ? "got too many letters today"
-                                                                 : "cannot be a member of this list";
+                                                                 : "is no address that can be on this list";
     plain_complain("listrunner member invite: %s %s", address, why);
     return made.result == SUBSCRIPTION_BAD_ADDRESS ? TOOL_USAGE : TOOL_NOT_SO;
 }

@@ -72,7 +72,7 @@ static Group *named_group(const Master *master, const json_t *request, GError **
     if (!runner)
         fail(error, FAIL_CONFIG, "\"runner\" must name a runner");
     else if (!group || !group_goal(group))
-        fail(error, FAIL_CONFIG, "there is no runner %s", runner);
+        fail(error, FAIL_CONFIG, "there is no runner %s; listrunner status shows them", runner);
     return group && group_goal(group) ? group : NULL;
 }
 

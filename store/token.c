@@ -58,13 +58,13 @@ Token *token_find(Store *store, const char *id, GError **error)
     g_autoptr(Query) query = query_open(store, error, "SELECT " COLUMNS " FROM token WHERE id = $1", TEXT(id));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     if (step == STEP_DONE)
-        fail(error, FAIL_MISSING, "there is no token %s", id);
+        fail(error, FAIL_MISSING, "there is no token %s; listrunner token ls shows them", id);
     return step == STEP_ROW ? read_row(query) : NULL;
 }
 
 static bool was_there(const char *id, int64_t changed, GError **error)
 {
-    return changed > 0 || fail(error, FAIL_MISSING, "there is no token %s", id);
+    return changed > 0 || fail(error, FAIL_MISSING, "there is no token %s; listrunner token ls shows them", id);
 }
 
 bool token_remove(Store *store, const char *id, GError **error)

@@ -108,6 +108,8 @@ def test_domains(site):
     assert site.run("domain", "ls", "--json").rows()[0]["description"] == "Überall"
     assert "DOMAIN" in site.run("domain", "ls").out
     site.run("list", "create", LIST)
+    assert site.run("list", "ls", "Example.com", "--names").out == LIST + "\n"
+    site.run("list", "ls", "example.net", code=MISSING, says="there is no domain example.net")
     site.run("domain", "remove", "example.com", code=NOT_SO, says="example.com")
     site.run("list", "remove", LIST)
     site.run("domain", "remove", "example.com")
@@ -309,6 +311,7 @@ def test_set_a_member(site):
     site.run("member", "set", LIST, "anne@example.com", "--hide-address=perhaps", code=USAGE, says="'perhaps'")
     site.run("member", "set", LIST, "anne@example.com", "--delivery-status=x", code=USAGE, says="'x'")
     site.run("member", "set", LIST, "anne@example.com", "--moderation=x", code=USAGE, says="'x'")
+    site.run("member", "set", LIST, "anne@example.com", "--delivery-mode=x", code=USAGE, says="mime_digests")
     site.run("member", "set", LIST, "bart@example.com", "--hide-address=no", code=MISSING, says="bart@example.com")
 
 
