@@ -25,6 +25,15 @@ def table(title, rows):
         say("  " + "  ".join(f"{cell:<26}" if at == 0 else f"{cell:>14}" for at, cell in enumerate(row)))
 
 
+def processor_time(pids):
+    """Seconds, of all of them together."""
+    ticks = 0
+    for pid in pids:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def unmount(place):
     """A peer's last child may still be leaving."""
     wait_until(lambda: subprocess.run(["umount", place], stderr=subprocess.DEVNULL, check=False).returncode == 0, 60,
