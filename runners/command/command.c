@@ -55,6 +55,7 @@ typedef struct Order {
     char *who, *name;   /* of From, else the envelope's sender; what it asks for is asked for this address */
     char *language;     /* of the answer */
     GString *answers;   /* what the answer says */
+    bool alone;         /* the mail has one command, and nothing that was not understood */
     bool worth_telling; /* there is something to say that no letter says already */
 } Order;
 
@@ -142,7 +143,7 @@ static Telling telling_for(const Order *order, const Subscription *made)
     }
 }
 
-/* line: the command as it was written; NULL: the address that the mail came to was the command. */
+/* line: the command as it was written; NULL: what the mail came to was the command. */
 static void tell(Order *order, const char *line, const Subscription *made)
 {
     bool join = made->kind == PENDING_JOIN, leave = made->kind == PENDING_LEAVE;
@@ -150,7 +151,7 @@ static void tell(Order *order, const char *line, const Subscription *made)
     if ((join || leave) && made->address && !address_same(made->address, order->who) &&
         made->result != SUBSCRIPTION_BAD_ADDRESS) /* who is a member is not told to others */
         telling = (Telling){join ? "join_other" : "leave_other", true, true};
-    order->worth_telling = order->worth_telling || (line ? telling.among : telling.alone);
+    order->worth_telling = order->worth_telling || (order->alone ? telling.alone : telling.among);
     say(order, line, telling.key, made->address ? made->address : order->who);
 }
 
@@ -332,6 +333,7 @@ static bool run_request(Order *order, GBytes *octets, GError **error)
 {
     g_auto(MailCommands) read = {0};
     mail_commands_read(&read, octets);
+    order->alone = read.commands->len == 1 && read.ignored->len == 0;
     for (unsigned at = 0; at < read.commands->len; at++)
         if (!run_command(order, read.commands->pdata[at], error))
             return false;
@@ -481,7 +483,7 @@ static bool handle_new(Runner *runner, Entry *entry, const List *list, Work *wor
     g_autofree char *host = received ? received_client(received) : NULL;
     work_set_host(work, host);
     Order order = {.work = work, .list = list, .entry = entry, .message = message,
-                   .config = runner_config(runner), .answers = g_string_new(NULL)};
+                   .config = runner_config(runner), .answers = g_string_new(NULL), .alone = true};
     bool done = work_order(&order, octets, error) && list_runner_record_effect(runner, entry, 0, error) &&
                 work_keep(work, key, error);
     g_free(order.who);

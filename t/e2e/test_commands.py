@@ -273,6 +273,18 @@ def test_what_a_list_tells(people):
     assert "not shown" in body(people.letter("mallory@example.com"))
 
 
+def test_no_answer_that_only_tells_of_a_letter(people):
+    """A command alone that brings a letter brings nothing else; beside others, or what is no command, it is named."""
+    people.write(ANNE, "test-request", "join")
+    assert "confirm" in people.letter(ANNE)["Subject"]
+    for text in ("info", "What a nice list."):
+        people.instance.cli("list", "create", f"more@{HOST}")
+        people.write(ANNE, "more-request", "join", text)
+        asked, answer = sorted(people.letters(ANNE), key=lambda letter: "confirm" not in letter["Subject"])
+        assert "> join" in body(answer) and f"> {text}" in body(answer) and "confirm" in asked["Subject"]
+        people.instance.cli("list", "remove", f"more@{HOST}", "--yes")
+
+
 def columns(line):
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in line)
 
