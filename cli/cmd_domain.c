@@ -12,10 +12,19 @@
 static char *description;
 static gboolean json, names;
 
+/* The files of addresses for the MTA are written anew; only then the spool is needed. */
+static bool commit(WorkPlace *place, Work *work, Site *site, GError **error)
+{
+    Spool *spool = place->site.keeps_maps ? site_spool(site, error) : NULL;
+    mta_maps_ask(work);
+    return (spool || !place->site.keeps_maps) && work_commit(work, spool, error);
+}
+
 static int run_create(Site *site, int argc, char **argv, GError **error)
 {
-    Store *store = site_store(site, false, error);
-    if (!store || !domain_create(store, argv[0], description, error))
+    WorkPlace place;
+    g_autoptr(Work) work = work_place_begin(&place, site, error);
+    if (!work || !domain_create(place.store, argv[0], description, error) || !commit(&place, work, site, error))
         return TOOL_LATER;
     printf("domain %s created\n", argv[0]);
     return TOOL_OK;
@@ -23,11 +32,12 @@ static int run_create(Site *site, int argc, char **argv, GError **error)
 
 static int run_remove(Site *site, int argc, char **argv, GError **error)
 {
-    Store *store = site_store(site, false, error);
-    if (!store)
-        return TOOL_LATER;
+    WorkPlace place;
+    g_autoptr(Work) work = work_place_begin(&place, site, error);
     g_autoptr(GError) refusal = NULL;
-    if (domain_remove(store, argv[0], &refusal)) {
+    if (!work)
+        return TOOL_LATER;
+    if (domain_remove(place.store, argv[0], &refusal) && commit(&place, work, site, &refusal)) {
         printf("domain %s removed\n", argv[0]);
         return TOOL_OK;
     }
@@ -41,13 +51,8 @@ static int run_alias(Site *site, int argc, char **argv, GError **error)
 {
     const char *alias = argc > 1 ? argv[1] : NULL;
     WorkPlace place;
-    if (!work_place_open(&place, site, error))
-        return TOOL_LATER;
-    g_autoptr(Work) work = work_new(place.store, &place.site, &place.actor);
-    if (!work_begin(work, error) || !domain_set_alias(place.store, argv[0], alias, error))
-        return TOOL_LATER;
-    mta_maps_ask(work);
-    if (!work_commit(work, place.spool, error))
+    g_autoptr(Work) work = work_place_begin(&place, site, error);
+    if (!work || !domain_set_alias(place.store, argv[0], alias, error) || !commit(&place, work, site, error))
         return TOOL_LATER;
     if (alias)
         printf("mail to %s reaches the lists of %s\n", alias, argv[0]);

@@ -26,6 +26,7 @@ struct Lists {
     bool takes_requests; /* somebody works the queue command */
     const char *site_owner;
     const char *const *roles;
+    bool told; /* that the mail for them is refused */
 };
 
 Lists *lists_new(const Config *config)
@@ -139,6 +140,10 @@ static bool find_site(Lists *lists, const char *mailbox, ListAddress **found, GE
     bool is, owner_is = false;
     if (!is_role(lists, mailbox, &is, error) || (is && !is_role(lists, lists->site_owner, &owner_is, error)))
         return false;
+    if (is && owner_is && !lists->told)
+        log_warn("mail for %s is refused, because [site] site_owner is an address of the kind itself, at a domain of "
+                 "lists: the mail would come back for ever; give the site an owner elsewhere", mailbox);
+    lists->told = lists->told || (is && owner_is);
     if (!is || owner_is)
         return true;
     *found = g_new0(ListAddress, 1);

@@ -20,6 +20,7 @@
 #include "lists/letter.h"
 #include "lists/moderate.h"
 #include "lists/options.h"
+#include "lists/reason.h"
 #include "lists/token_return.h"
 #include "mail/address.h"
 #include "mail/answer.h"
@@ -250,7 +251,8 @@ static bool set(Order *order, const MailCommand *command, GError **error)
     if (!command->argument)
         return show_options(order, command->line, error);
     if (!options_read(&options, command->argument, &refusal) || !options_fit(&options, order->list, &refusal)) {
-        const TemplateValue values[] = {{"error", refusal->message}, {0}};
+        g_autofree char *why = reason_translate(order->work, order->list, order->language, refusal->message);
+        const TemplateValue values[] = {{"error", why}, {0}};
         g_autofree char *sentence = letter_sentence(order->work, order->list, order->language, "set_bad", values);
         order->worth_telling = true;
         g_string_append_printf(order->answers, "> %s\n", command->line);

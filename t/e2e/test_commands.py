@@ -309,6 +309,7 @@ def test_answers_are_easy_to_read(people, language, help_ends):
     for suffix in ("", "-join", "-leave", "-request", "-owner"):
         assert sum(line.endswith(f"test{suffix}@{HOST}") for line in info_lines) == 1, suffix
     assert "ack off" in text[text.index("> set"):]
+    assert ("found" in " ".join(text[text.index("> set digest maybe"):])) == (language == "en")
 
 
 def test_get_posts_of_the_archive(people):

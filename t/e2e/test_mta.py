@@ -134,6 +134,10 @@ def test_files(instances):
     wait_until(lambda: f"more@{HOST}" in keys("recipients"), 20, "the new list in the file")
     instance.cli("list", "remove", f"more@{HOST}", "--yes")
     wait_until(lambda: keys("recipients") == wanted, 20, "the list to be gone from the file")
+    instance.cli("domain", "create", "more.example.com")
+    wait_until(lambda: "more.example.com" in keys("domains"), 20, "the new domain")
+    instance.cli("domain", "remove", "more.example.com")
+    wait_until(lambda: keys("domains") == {HOST}, 20, "the domain to be gone")
     assert time.monotonic() - begun < 30
     # A list has such a name; the site's owner would be one of them himself.
     instance.create_list("abuse")
