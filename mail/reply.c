@@ -127,11 +127,32 @@ GString *reply_text(GBytes *message)
 
 /* ---- lines ---- */
 
-/* "From: Anne", "*Gesendet:* Montag": a label, a colon, a value. */
+/* "From: Anne", "*Gesendet:* Montag", "发件人：Anne": a label, a colon, a value. */
 static bool is_labelled(const char *line)
 {
-    const char *colon = line ? strpbrk(line, ":") : NULL;
-    return colon && colon > line && g_utf8_strlen(line, colon - line) <= LABEL_CHARS && colon[1] != '/' && colon[1];
+    const char *colon = line ? strstr(line, "：") : NULL;
+    size_t length = colon ? strlen("：") : 1;
+    if (line && !colon)
+        colon = strchr(line, ':');
+    return colon && colon > line && g_utf8_strlen(line, colon - line) <= LABEL_CHARS && colon[length] != '/' &&
+           colon[length];
+}
+
+/* "On 11 Nov 2026, Anne <anne@example.org> wrote:", and nothing below is marked as quoted. */
+static bool begins_unmarked(char *const *lines)
+{
+    static const char *const verbs[] = {"wrote", "schrieb", "écrit", "escribió", "scritto", "escreveu", "schreef",
+                                        "skrev", "napisał", "написал", "пишет", "写道", NULL};
+    const char *line = *lines;
+    bool says = false;
+    for (const char *const *verb = verbs; *verb; verb++)
+        says = says || strstr(line, *verb);
+    if (!says || !strchr(line, '@') || !strpbrk(line, "0123456789") ||
+        (!g_str_has_suffix(line, ":") && !g_str_has_suffix(line, "：")))
+        return false;
+    for (lines++; *lines && !**lines;)
+        lines++;
+    return *lines && !strchr(">|", **lines);
 }
 
 /* Does the original begin here, unquoted: "-----Original Message-----", a rule of underscores, or the block of From,
@@ -140,8 +161,10 @@ static bool begins_original(char *const *lines)
 {
     const char *line = *lines;
     size_t length = strlen(line);
-    if (length >= 12 && g_str_has_prefix(line, "----") && g_str_has_suffix(line, "----") &&
-        strspn(line, "-") < length)
+    size_t dashes = strspn(line, "-");
+    if (length >= 12 && dashes >= 4 && dashes < length && strstr(line + dashes, "----"))
+        return true;
+    if (begins_unmarked(lines))
         return true;
     if (length >= 10 && strspn(line, "_") == length)
         return true;
@@ -161,17 +184,22 @@ static void drop_empty(GPtrArray *lines)
         g_ptr_array_set_size(lines, (int)lines->len - 1);
 }
 
-/* Takes "On Monday, Anne <anne@example.org> wrote:" away, which stands above quoted lines and may be folded. */
+/* Takes "On 2 Nov, Anne <anne@example.org> wrote:" away, which stands above quoted lines and may be folded twice. */
 static void drop_attribution(GPtrArray *lines)
 {
     drop_empty(lines);
     const char *last = last_of(lines);
     if ((!g_str_has_suffix(last, ":") && !g_str_has_suffix(last, "：")) || g_utf8_strlen(last, -1) > ATTRIBUTION)
         return;
-    g_ptr_array_set_size(lines, (int)lines->len - 1);
-    const char *before = last_of(lines);
-    if (strchr(before, '@') || strpbrk(before, "0123456789"))
+    bool address = false, date = false;
+    for (int folded = 0; folded <= 2 && lines->len > 0 && !(address && date); folded++) {
+        last = last_of(lines);
+        if (folded > 0 && !strchr(last, '@') && !strpbrk(last, "0123456789"))
+            break;
+        address = address || strchr(last, '@');
+        date = date || strpbrk(last, "0123456789");
         g_ptr_array_set_size(lines, (int)lines->len - 1);
+    }
     drop_empty(lines);
 }
 

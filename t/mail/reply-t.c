@@ -34,8 +34,14 @@ static void test_top_posting(void)
 {
     assert_lines("accept\n\nOn Mon, 2 Nov 2026, test-owner@example.com wrote:\n> discard\n> reject\n", "accept");
     assert_lines("accept\n\nAm 2. November 2026 um 12:00 schrieb Olga\n<olga@example.org>:\n\n> discard\n", "accept");
+    assert_lines("accept\n\nOn Mon, Nov 2, 2026 at 9:05 PM,\nTest <test-owner@example.com>\nwrote:\n\n> no\n", "accept");
+    assert_lines("reject 7\nOn 2/11/2026, Test <test-owner@example.com> wrote:\n> no\n", "reject 7");
     assert_lines("accept\n\n-----Original Message-----\nFrom: x\ndiscard\n", "accept");
     assert_lines("accept\n\n________________________________\nVon: x\ndiscard\n", "accept");
+    assert_lines("accept\n-------- Original message --------From: x <x@example.org>\ndiscard\n", "accept");
+    assert_lines("accept\n\nOn 2/11/2026, Test <test-owner@example.com> wrote:\n\ndiscard\n", "accept");
+    assert_lines("accept\n\n发件人：test-owner@example.com\n发送时间：2026年11月23日\n主题：x\n\ndiscard\n", "accept");
+    assert_lines("On 2/11/2026, Test <test-owner@example.com> wrote:\n\n> discard\naccept\n", "accept");
     assert_lines("reject off topic:\nread the rules\n\nVon: test-owner@example.com\nGesendet: Montag\nAn: Olga\n"
                  "Betreff: x\n\ndiscard\n", "reject off topic:|read the rules");
 }
