@@ -143,13 +143,15 @@ static bool add_member(Work *work, const List *list, const Pending *request, boo
     return false;
 }
 
-/* May a person who did not confirm this now be written to about it? Once a day for each list and kind of letter, since
- * anybody may have asked in that name, again and again. */
+/* May the person be written to about what was done? Who confirmed it by mail or on a page always; anybody else once a
+ * day for each list and kind of letter, since others may have asked in that name again and again: by a mail, or by a
+ * program that vouches for people over REST or in the shell. */
 static bool may_write(Work *work, const List *list, const Pending *request, const char *kind, bool *may,
                       GError **error)
 {
+    ActorDoor door = work_actor(work)->door;
     *may = true;
-    if ((request->facts & FACT_CONFIRMED) || work_actor(work)->role != ACTOR_ADDRESS)
+    if ((request->facts & FACT_CONFIRMED) && (door == DOOR_MAIL || door == DOOR_PAGE))
         return true;
     g_autofree char *entry = g_strdup_printf("%s.%" G_GINT64_FORMAT, kind, work_now(work));
     const Autoresponse once = {list->list_id, kind, request->address, entry, work_now(work), SUBSCRIPTION_ASK_AGAIN};

@@ -338,6 +338,26 @@ static void test_on_and_off(World *world, const void *data)
     g_assert_cmpuint(count(all->str, "virgin <" ANNE ">"), ==, 2); /* one of each */
 }
 
+/* Nor by a program that vouches for people over REST. */
+static void test_on_and_off_by_rest(World *world, const void *data)
+{
+    world->actor = (Actor){.role = ACTOR_OPERATOR, .door = DOOR_REST};
+    world_set(world, "admin_notify_mchanges", "no");
+    g_autoptr(GString) all = g_string_new(NULL);
+    const unsigned sure = FACT_VERIFIED | FACT_CONFIRMED | FACT_APPROVED;
+    for (unsigned at = 0; at < 20; at++) {
+        GError *error = NULL;
+        g_auto(Subscription) on = {0}, off = {0};
+        g_autoptr(Work) work = world_work(world);
+        assert_ok(join_ask(work, world->list, &(Joiner){.address = ANNE, .facts = sure}, &on, &error), error);
+        assert_ok(leave_ask(work, world->list, ANNE, sure, &off, &error), error);
+        g_assert_true(on.result == SUBSCRIPTION_DONE && off.result == SUBSCRIPTION_DONE);
+        g_autofree char *letters = world_letters(world, work);
+        g_string_append(all, letters);
+    }
+    g_assert_cmpuint(count(all->str, "virgin <" ANNE ">"), ==, 2); /* a welcome and a goodbye */
+}
+
 /* A guesser is not heard, save with what was sent to his own address; nobody else is hindered. */
 static void test_guessing(World *world, const void *data)
 {
@@ -385,6 +405,7 @@ int main(int argc, char **argv)
     g_test_add_func("/subscription/workflow", test_workflow);
     WORLD_TEST("/subscription/join and confirm", test_join_and_confirm);
     WORLD_TEST("/subscription/on and off", test_on_and_off);
+    WORLD_TEST("/subscription/on and off by REST", test_on_and_off_by_rest);
     WORLD_TEST("/subscription/guessing", test_guessing);
     WORLD_TEST("/subscription/guessing from one host", test_guessing_host);
     WORLD_TEST("/subscription/asking a thousand times", test_asking_a_thousand_times);
