@@ -117,6 +117,30 @@ static void test_names_without_address(void)
     g_assert_null(strchr(doubts, '\n'));
 }
 
+static void doubts(const char *text, const char *expected)
+{
+    g_auto(GStrv) parts = g_strsplit(text, "%s", -1), wanted = g_strsplit(expected ? expected : "", "%s", -1);
+    g_autofree char *given = g_strjoinv(place, parts), *all = g_strjoinv(place, wanted), *faults = NULL;
+    g_autoptr(Config) config = load(given, true, &faults);
+    g_assert_cmpstr(faults, ==, NULL);
+    g_autofree char *told = config_doubts(config);
+    g_assert_cmpstr(told, ==, expected ? all : NULL);
+}
+
+#define REST "[runner.rest]\nstart = yes\n[rest]\npassword_file = %s/rest\n"
+
+static void test_rest_passwords(void)
+{
+    g_autofree char *path = g_build_filename(place, "rest", NULL);
+    doubts(REST, "[rest] password_file: %s/rest: No such file or directory; a file with lines USER:PASSWORD is wanted");
+    put("rest", "u:p\n", 0640);
+    doubts(REST, "[rest] password_file: %s/rest can be read by others; mend it with: chmod 600 %s/rest");
+    doubts("[rest]\npassword_file = %s/rest\n", NULL); /* the runner is not to be started */
+    put("rest", "u:p\n", 0600);
+    doubts(REST, NULL);
+    g_unlink(path);
+}
+
 /* Ways in which a password needs no certificate: see AUTH_ALLOWED. */
 static void test_auth_without_verify(void)
 {
@@ -140,6 +164,7 @@ int main(int argc, char **argv)
     g_test_add_func("/config/password file", test_password_file);
     g_test_add_func("/config/places", test_places);
     g_test_add_func("/config/names without address", test_names_without_address);
+    g_test_add_func("/config/passwords of REST", test_rest_passwords);
     g_test_add_func("/config/auth without verify", test_auth_without_verify);
     int failed = g_test_run();
     g_rmdir(place);
