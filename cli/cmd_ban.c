@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* listrunner ban: add, remove, ls. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "cli/command.h"
@@ -35,6 +36,14 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     return ban_each(store, list ? list->list_id : NULL, show, listing, error) ? TOOL_OK : TOOL_LATER;
 }
 
+/* "ban add LIST ADDRESS" would ban the list's own address, and the other from the whole site. */
+static bool is_no_list(Store *store, const char *email, GError **error)
+{
+    g_autoptr(List) list = strchr(email, '@') && *email != '^' ? list_by_address(store, email, NULL) : NULL;
+    return !list || fail(error, FAIL_NEVER, "%s is a list; to ban somebody from it: listrunner ban add --list=%s "
+                         "ADDRESS", email, email);
+}
+
 static bool change_one(WorkPlace *place, const List *list, const char *email, bool add, GError **error)
 {
     g_autoptr(Work) work = work_new(place->store, &place->site, &place->actor);
@@ -54,6 +63,9 @@ static int change_all(Site *site, char **argv, bool add, GError **error)
     g_autoptr(List) list = list_name ? list_find(place.store, list_name, error) : NULL;
     if (list_name && !list)
         return TOOL_LATER;
+    for (char **one = argv; add && *one; one++)
+        if (!is_no_list(place.store, *one, error))
+            return TOOL_LATER;
     int worst = TOOL_OK;
     for (; *argv; argv++) {
         g_autoptr(GError) refusal = NULL;

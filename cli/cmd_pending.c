@@ -62,7 +62,9 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
     g_autoptr(Pending) pending = store ? pending_find(store, number, clock_now(), error) : NULL;
     if (!pending)
         return TOOL_LATER;
-    listing_show(row_of(pending), json);
+    json_t *row = row_of(pending);
+    json_object_set_new(row, "asks_for", listing_text(pending->detail)); /* the options, or the new address */
+    listing_show(row, json);
     return TOOL_OK;
 }
 

@@ -26,6 +26,8 @@ def test_ban(site):
         ["^.*@spam\\.example$", "eve@example.net"]
     assert site.run("ban", "ls", "--names").out == "mallory@example.net\n"
     site.run("ban", "add", "--list", LIST, "Eve@Example.net", code=NOT_SO, says="banned already")
+    site.run("ban", "add", LIST, "anne@example.net", code=USAGE, says=f"--list={LIST}")
+    assert site.run("ban", "ls", "--names").out == "mallory@example.net\n"
     site.run("ban", "add", "nobody", code=USAGE, says="nobody")
     site.run("ban", "add", "^(", code=USAGE, says="regular expression")
     site.run("ban", "add", "--list", "none@example.com", "x@example.net", code=MISSING, says="none@example.com")
