@@ -6,8 +6,8 @@
  * transaction as a runner has them. Then LISTED members and requests (1000000) are walked through, each by a process of
  * its own, so that the memory shown is that of the walk alone. The database is removed afterwards.
  *
- * Each has a floor in the same run: a member's rows written without a workflow, in transactions alike, and the same rows
- * stepped through by the database, with nothing made of them.
+ * Each has a floor in the same run: the rows of a member written without a workflow, in the same kind of transactions,
+ * and the same rows stepped through by the database, with nothing made of them.
  */
 #include <glib.h>
 #include <glib/gstdio.h>
