@@ -101,13 +101,14 @@ static GMimeObject *make_text(Filter *filter, GMimeObject *html)
     g_autoptr(GError) fault = NULL;
     GString *source = decoded_text(GMIME_PART(html));
     GString *text = filter->rules->convert ? filter->rules->convert(source, filter->rules->data, &fault)
-                                           : mime_strip_html(source);
+                                           : mime_html_text(source);
     g_string_free(source, TRUE);
     if (!text) {
         if (filter->error && !*filter->error)
             g_propagate_error(filter->error, g_steal_pointer(&fault));
         return NULL;
     }
+    g_string_replace(text, "\r\n", "\n", 0); /* as some commands end their lines */
     GMimeTextPart *made = g_mime_text_part_new_with_subtype("plain");
     g_mime_text_part_set_charset(made, "utf-8");
     g_mime_text_part_set_text(made, text->str);

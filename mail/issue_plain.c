@@ -132,7 +132,7 @@ static void put_text_part(FILE *stream, const MimePart *part)
 {
     GString *text = mime_text(part, TEXT_MAX);
     if (strcmp(part->type, "text/html") == 0) {
-        GString *stripped = mime_strip_html(text);
+        GString *stripped = mime_html_text(text);
         g_string_free(text, TRUE);
         text = stripped;
     }

@@ -51,3 +51,7 @@ GString *mime_text(const MimePart *part, size_t limit);
 
 /* HTML to text: tags away, lines where blocks end, entities decoded. */
 GString *mime_strip_html(const GString *html);
+
+/* The same for people to read: blanks and empty lines in a row are one, and the target of a link stands behind its text
+ * where that does not name it, "our pages <https://example.com/>". */
+GString *mime_html_text(const GString *html);

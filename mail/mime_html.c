@@ -2,32 +2,17 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include <string.h>
 
+#include "mail/html_entity.h"
 #include "mail/mime.h"
 
-static const struct {
-    const char *name, *text;
-} entities[] = {{"lt;", "<"}, {"gt;", ">"}, {"amp;", "&"}, {"quot;", "\""}, {"nbsp;", " "}, {"apos;", "'"}};
-
-/* Decodes the entity at at (an ampersand) and returns what follows it. */
-static const char *entity(const char *at, GString *out)
-{
-    for (size_t i = 0; i < G_N_ELEMENTS(entities); i++)
-        if (g_ascii_strncasecmp(at + 1, entities[i].name, strlen(entities[i].name)) == 0) {
-            g_string_append(out, entities[i].text);
-            return at + 1 + strlen(entities[i].name);
-        }
-    if (at[1] == '#') {
-        char *end;
-        bool hexadecimal = at[2] == 'x' || at[2] == 'X';
-        guint64 code = g_ascii_strtoull(at + (hexadecimal ? 3 : 2), &end, hexadecimal ? 16 : 10);
-        if (*end == ';' && code >= 32 && code < 0x110000 && g_unichar_validate((gunichar)code)) {
-            g_string_append_unichar(out, code == 160 ? ' ' : (gunichar)code);
-            return end + 1;
-        }
-    }
-    g_string_append_c(out, '&');
-    return at + 1;
-}
+/* Text that is being made. */
+typedef struct Strip {
+    GString *out;
+    bool for_people;    /* the targets of links are named, and preformatted text keeps its lines */
+    bool preformatted;
+    const char *target; /* of the link that is open, target_length octets; NULL: none is */
+    size_t target_length, target_from; /* where in out its text begins */
+} Strip;
 
 static bool is_tag(const char *name, size_t length, const char *wanted)
 {
@@ -61,11 +46,47 @@ static void link_to(const char *at, const char *end, GString *out)
         g_string_append_printf(out, "<%.*s>", (int)length, mark);
 }
 
+static const char *find_value(const char *at, const char *end, const char *name)
+{
+    size_t length = strlen(name);
+    for (; at + length < end; at++)
+        if (g_ascii_strncasecmp(at, name, length) == 0)
+            return at + length + (at[length] == '"' || at[length] == '\'');
+    return NULL;
+}
+
+/* Of a link to a page: its target is named behind its text. */
+static void open_link(Strip *strip, const char *at, const char *end)
+{
+    const char *target = find_value(at, end, "href=");
+    bool page = target && (g_ascii_strncasecmp(target, "http:", strlen("http:")) == 0 ||
+                           g_ascii_strncasecmp(target, "https:", strlen("https:")) == 0);
+    strip->target = page ? target : NULL;
+    strip->target_length = page ? MIN(strcspn(target, "\"'> \t\r\n"), (size_t)(end - target)) : 0;
+    strip->target_from = strip->out->len;
+}
+
+static void close_link(Strip *strip)
+{
+    GString *out = strip->out;
+    g_autoptr(GString) target = g_string_sized_new(strip->target_length);
+    const char *end = strip->target + strip->target_length;
+    for (const char *at = strip->target; at && at < end;)
+        if (*at == '&')
+            at = html_entity_take(at, target);
+        else
+            g_string_append_c(target, *at++);
+    if (strip->target && !strstr(out->str + strip->target_from, target->str))
+        g_string_append_printf(out, " <%s>", target->str);
+    strip->target = NULL;
+}
+
 /* at is behind a '<'. */
-static const char *tag(const char *at, GString *out)
+static const char *tag(Strip *strip, const char *at)
 {
     static const char *const blocks[] = {"br", "p",  "div", "tr",         "li", "table", "h1",
                                          "h2", "h3", "pre", "blockquote", "hr", "td"};
+    GString *out = strip->out;
     if (strncmp(at, "!--", 3) == 0) {
         const char *end = strstr(at, "-->");
         return end ? end + 3 : at + strlen(at);
@@ -84,22 +105,71 @@ static const char *tag(const char *at, GString *out)
             g_string_append_c(out, '\n');
             break;
         }
+    if (strip->for_people && is_tag(name, length, "pre"))
+        strip->preformatted = name == at;
+    if (strip->for_people && is_tag(name, length, "a"))
+        name == at ? open_link(strip, at, end) : close_link(strip);
     if (is_tag(name, length, "a") && name == at)
         link_to(at, end, out);
     return name == at ? skip_element(end + 1, name, length) : end + 1;
 }
 
-GString *mime_strip_html(const GString *html)
+/* tags: it is HTML indeed, and line ends are blanks. For people blanks in a row are one. */
+static void append_octet(Strip *strip, char octet, bool tags)
 {
-    GString *out = g_string_sized_new(html->len);
+    GString *out = strip->out;
+    bool feed = octet == '\n' || octet == '\r';
+    if (feed)
+        octet = tags && !strip->preformatted ? ' ' : '\n';
+    bool blank = octet == ' ' || octet == '\t';
+    bool first = out->len == 0 || strchr(" \n", out->str[out->len - 1]);
+    if (strip->for_people && tags && !strip->preformatted && blank && first)
+        return;
+    g_string_append_c(out, octet);
+}
+
+static GString *strip_html(const GString *html, bool for_people)
+{
+    Strip strip = {.out = g_string_sized_new(html->len), .for_people = for_people};
     bool tags = strcasestr(html->str, "<br") || strcasestr(html->str, "<p") || strcasestr(html->str, "</");
     for (const char *at = html->str; *at;) {
         if (*at == '<' && (g_ascii_isalnum(at[1]) || at[1] == '/' || at[1] == '!' || at[1] == '?'))
-            at = tag(at + 1, out);
+            at = tag(&strip, at + 1);
         else if (*at == '&')
-            at = entity(at, out);
+            at = html_entity_take(at, strip.out);
+        else if (*at == '\r' && at[1] == '\n')
+            at++;
         else
-            g_string_append_c(out, *at++ == '\n' && tags ? ' ' : at[-1]);
+            append_octet(&strip, *at++, tags);
     }
-    return out;
+    return strip.out;
+}
+
+GString *mime_strip_html(const GString *html)
+{
+    return strip_html(html, false);
+}
+
+/* One line without blanks at its end; of empty lines in a row the first. */
+static void append_line(GString *text, const char *line, size_t length)
+{
+    while (length > 0 && strchr(" \t", line[length - 1]))
+        length--;
+    bool again = text->len == 0 || (text->len >= 2 && memcmp(text->str + text->len - 2, "\n\n", 2) == 0);
+    if (length == 0 && again)
+        return;
+    g_string_append_len(text, line, (gssize)length);
+    g_string_append_c(text, '\n');
+}
+
+GString *mime_html_text(const GString *html)
+{
+    GString *raw = strip_html(html, true), *text = g_string_sized_new(raw->len);
+    for (const char *at = raw->str; *at;) {
+        size_t length = strcspn(at, "\n");
+        append_line(text, at, length);
+        at += length + (at[length] != '\0');
+    }
+    g_string_free(raw, TRUE);
+    return text;
 }

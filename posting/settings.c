@@ -26,7 +26,8 @@ static const ConfigKey handler_keys[] = {
      .example = "scanner"},
     {"html_to_plain_text_command", STRING(NULL),
      .about = "A program that makes text of HTML for lists with convert_html_to_plaintext: it reads HTML and writes "
-      "text, both UTF-8, and has 10 seconds. Unset, and when it fails: tags are dropped.",
+      "text, both UTF-8, and has 10 seconds. Unset, and when it fails: tags are dropped, and targets of links stand "
+      "behind their texts.",
      .example = "/usr/bin/lynx -dump -stdin -force_html -width=72 -assume_charset=UTF-8 -display_charset=UTF-8"},
     {"remove_dkim_headers", BOOL("no"),
      .about = "Take DKIM-Signature and Authentication-Results out of posts: the list's changes may break the author's "

@@ -204,6 +204,8 @@ static void strip(const char *text, size_t length, void *data)
     g_autoptr(GString) html = g_string_new_len(text, (gssize)length);
     GString *stripped = mime_strip_html(html);
     g_string_free(stripped, TRUE);
+    stripped = mime_html_text(html);
+    g_string_free(stripped, TRUE);
 }
 
 static void test_html(void)
@@ -212,7 +214,9 @@ static void test_html(void)
         {.unit = "<"},        {.unit = ">"},          {.unit = "<p"},       {.unit = "<p>"},  {.unit = "<!--"},
         {.unit = "<!-- -->"}, {.unit = "<style>"},    {.unit = "<script>"}, {.unit = "<!"},   {.unit = "</"},
         {.unit = "&"},        {.unit = "&#"},         {.unit = "&#x41;"},   {.unit = "&amp"}, {.unit = "&amp;"},
-        {.unit = "<a b=\""},  {.unit = "<a b='\">"}, {.unit = "<br>"},     {.unit = " "},    {.unit = "\n"},
+        {.unit = "<a b=\""},  {.unit = "<a b='\">"}, {.unit = "<br>"},
+        {.unit = "<a href=http:x>"}, {.unit = "<a href=http:x>", .next = "</a>"}, {.unit = "<pre>\n"},
+            {.unit = " "},    {.unit = "\n"},
     };
     doubling_check_all(inputs, G_N_ELEMENTS(inputs), strip, NULL);
 }

@@ -104,6 +104,28 @@ static void test_html(void)
     assert_html("a<b", "a");
 }
 
+static void assert_html_text(const char *html, const char *wanted)
+{
+    GString *raw = g_string_new(html), *text = mime_html_text(raw);
+    g_assert_cmpstr(text->str, ==, wanted);
+    g_string_free(raw, TRUE);
+    g_string_free(text, TRUE);
+}
+
+static void test_html_text(void)
+{
+    assert_html_text("<html>\r\n<body>\r\n<p>Gr&uuml;&szlig;e,  &Uuml;ber&nbsp;&euro;\r\n \r\nx</p>\r\n"
+                     "<p>y&#146;s</p></html>",
+                     "Gr\xc3\xbc\xc3\x9f" "e, \xc3\x9c" "ber \xe2\x82\xac x\n\ny\xe2\x80\x99s\n");
+    assert_html_text("<div>a\r \r</div><div>b &uuml c &nosuch; &AMP;</div>", "a\n\nb &uuml c &nosuch; &\n");
+    assert_html_text("<br><br><br>a<br><br><br><br>b", "a\n\nb\n");
+    assert_html_text("<pre>if\n    x\n</pre>a\nb", "if\n    x\n\na b\n");
+    assert_html_text("<p>See <a class=x href=\"https://e.example/?a=1&amp;b=2\">this</a>, <a href='https://e.example/'>"
+                     "https://e.example/</a>.</p>",
+                     "See this <https://e.example/?a=1&b=2>, https://e.example/.\n");
+    assert_html_text("no tags,\r\n  two lines\r\n", "no tags,\n  two lines\n");
+}
+
 static char *parameter(const char *value, const char *name)
 {
     g_autoptr(ContentType) type = content_type_parse(value);
@@ -138,6 +160,7 @@ int main(int argc, char **argv)
     g_test_add_func("/mime/text", test_text);
     g_test_add_func("/mime/limit", test_limit);
     g_test_add_func("/mime/html", test_html);
+    g_test_add_func("/mime/html for people", test_html_text);
     g_test_add_func("/mime/parameter", test_parameter);
     return g_test_run();
 }

@@ -78,6 +78,21 @@ static void test_filter_action(Bench *bench, gconstpointer data)
     }
 }
 
+/* What HTML with line ends of its own kinds becomes is text that needs no decoding of CRs and blanks. */
+static void test_html_text(Bench *bench, gconstpointer data)
+{
+    bench->list->convert_html_to_plaintext = true;
+    Post *post = run(bench, "From: anne@example.org\r\nMIME-Version: 1.0\r\n"
+                            "Content-Type: text/html; charset=iso-8859-1\r\n"
+                            "Content-Transfer-Encoding: quoted-printable\r\n\r\n"
+                            "<p>Dear people, many warm Gr=FC&szlig;e=0D=20=\r\n=0D=0A<br>=20=\r\n"
+                            "am Abend&uuml;bung</p>\r\n");
+    g_autofree char *text = body_of(post);
+    g_assert_cmpstr(text, ==, "Dear people, many warm Gr=FC=DFe\r\nam Abend=FCbung\r\n");
+    g_autofree char *encoding = message_value(post->message, "Content-Transfer-Encoding");
+    g_assert_cmpstr(encoding, ==, "quoted-printable");
+}
+
 static void test_html_command(Bench *bench, gconstpointer data)
 {
     static char *upper[] = {(char *)"tr", (char *)"a-z", (char *)"A-Z", NULL}, *broken[] = {(char *)"false", NULL},
@@ -175,6 +190,7 @@ int main(int argc, char **argv)
     g_test_add("/content/filter", Bench, NULL, set_up, test_filter, bench_tear_down);
     g_test_add("/content/filter action", Bench, NULL, set_up, test_filter_action, bench_tear_down);
     g_test_add("/content/html command", Bench, NULL, set_up, test_html_command, bench_tear_down);
+    g_test_add("/content/html to text", Bench, NULL, set_up, test_html_text, bench_tear_down);
     BENCH_TEST("/content/topics", test_topics);
     BENCH_TEST("/content/cleanse dkim", test_cleanse_dkim);
     BENCH_TEST("/content/acknowledge", test_acknowledge);
