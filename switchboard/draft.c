@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "switchboard/draft.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,10 +17,12 @@
  * entry is one write. */
 #define GATHER_MAX (256 * 1024)
 #define TRACE_DIGITS 12
+#define BLOCK (256 * 1024) /* octets of a file that are in memory at a time */
 
 /* A message, perhaps of several drafts. */
 typedef struct Octets {
     GPtrArray *pieces; /* of GBytes */
+    int file;          /* in place of pieces; -1: none */
     size_t length;
     EVP_MD_CTX *hashed; /* has seen the message; NULL: nobody asked */
 } Octets;
@@ -48,6 +51,7 @@ static Octets *octets_new(void)
 {
     Octets *message = g_atomic_rc_box_new0(Octets);
     message->pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    message->file = -1;
     return message;
 }
 
@@ -55,6 +59,8 @@ static void octets_clear(void *data)
 {
     Octets *message = data;
     g_ptr_array_unref(message->pieces);
+    if (message->file >= 0)
+        close(message->file);
     EVP_MD_CTX_free(message->hashed);
 }
 
@@ -86,9 +92,44 @@ void draft_free(Draft *draft)
 
 void draft_add_message(Draft *draft, GBytes *octets)
 {
-    g_assert(draft->message->hashed == NULL);
+    g_assert(draft->message->hashed == NULL && draft->message->file < 0);
     g_ptr_array_add(draft->message->pieces, g_bytes_ref(octets));
     draft->message->length += g_bytes_get_size(octets);
+}
+
+/* Reads a file from its start to its end. */
+static bool read_blocks(int fd, bool (*take)(void *data, const void *octets, size_t length, GError **error), void *data,
+                        size_t *length, GError **error)
+{
+    g_autofree char *block = g_malloc(BLOCK);
+    ssize_t got;
+    *length = 0;
+    while ((got = pread(fd, block, BLOCK, (off_t)*length)) != 0) {
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return fail_errno(error, FAIL_LATER, "read a message from its file");
+        if (!take(data, block, (size_t)got, error))
+            return false;
+        *length += (size_t)got;
+    }
+    return true;
+}
+
+static bool hash_block(void *data, const void *octets, size_t length, GError **error)
+{
+    (void)error;
+    format_hash_message(data, octets, length);
+    return true;
+}
+
+bool draft_set_file(Draft *draft, int fd, GError **error)
+{
+    Octets *message = draft->message;
+    g_assert(message->hashed == NULL && message->pieces->len == 0 && message->file < 0);
+    message->file = fd;
+    message->hashed = format_checksum_new();
+    return read_blocks(fd, hash_block, message->hashed, &message->length, error);
 }
 
 void draft_share_message(Draft *draft, const Draft *other)
@@ -305,11 +346,28 @@ static bool add_recipients(Writing *writing, bool *flushed, GError **error)
     return true;
 }
 
+static bool write_block(void *data, const void *octets, size_t length, GError **error)
+{
+    return fs_write(*(int *)data, octets, length, error);
+}
+
+static bool write_file(Writing *writing, const char *tail, GError **error)
+{
+    const Octets *message = writing->draft->message;
+    size_t written;
+    return fs_write(writing->fd, writing->buffer->str, writing->buffer->len, error) &&
+           read_blocks(message->file, write_block, &writing->fd, &written, error) &&
+           (written == message->length || fail(error, FAIL_LATER, "the file of a message changed")) &&
+           fs_write(writing->fd, tail, FORMAT_TAIL_SIZE, error);
+}
+
 static bool write_rest(Writing *writing, GError **error)
 {
     GPtrArray *pieces = writing->draft->message->pieces;
     char tail[FORMAT_TAIL_SIZE + 1];
     format_tail_print(writing->draft->name.hash, tail);
+    if (writing->draft->message->file >= 0)
+        return write_file(writing, tail, error);
     g_autofree struct iovec *vector = g_new0(struct iovec, pieces->len + 2);
     int count = 0;
     vector[count++] = (struct iovec){writing->buffer->str, writing->buffer->len};

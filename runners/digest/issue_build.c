@@ -2,13 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 /*
  * Makes the messages of an issue. Each is written into a file without a name on the spool's file system, post by post,
- * and is then the draft's message as a map of that file: so a process holds one post in memory, however many there are.
+ * and the draft is written from that file: so a process holds one post in memory, however many there are.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/auto.h"
@@ -123,26 +122,6 @@ static bool each_post(const IssueTask *task, void (*take)(IssueWriter *, GBytes 
     return fault == NULL;
 }
 
-static void unmap(void *data)
-{
-    GBytes *view = data;
-    size_t length;
-    void *octets = (void *)g_bytes_get_data(view, &length);
-    munmap(octets, length);
-    g_bytes_unref(view);
-}
-
-/* The file's octets, which stay as long as the result does. */
-static GBytes *map_file(int fd, size_t length, GError **error)
-{
-    void *octets = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
-    if (octets == MAP_FAILED) {
-        fail_errno(error, FAIL_LATER, "map an issue of a digest");
-        return NULL;
-    }
-    return g_bytes_new_with_free_func(octets, length, unmap, g_bytes_new_static(octets, length));
-}
-
 static bool write_issue(const IssueTask *task, const Issue *issue, IssueForm form, FILE *stream, bool *is_8bit,
                         GError **error)
 {
@@ -170,23 +149,22 @@ static int open_nameless(const char *directory)
     return fd;
 }
 
-/* The whole message. */
-static GBytes *make_message(const IssueTask *task, const Issue *issue, IssueForm form, bool *is_8bit, GError **error)
+/* A file with the whole message; -1 with error. */
+static int make_message(const IssueTask *task, const Issue *issue, IssueForm form, bool *is_8bit, GError **error)
 {
-    int fd = open_nameless(spool_path(runner_spool(task->runner)));
-    FILE *stream = fd >= 0 ? fdopen(fd, "w+") : NULL;
+    auto_fd fd = open_nameless(spool_path(runner_spool(task->runner)));
+    int other = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+    FILE *stream = other >= 0 ? fdopen(other, "w+") : NULL;
     if (!stream) {
         fail_errno(error, FAIL_LATER, "make a file for an issue of a digest in %s",
                    spool_path(runner_spool(task->runner)));
-        if (fd >= 0)
-            close(fd);
-        return NULL;
+        if (other >= 0)
+            close(other);
+        return -1;
     }
-    GBytes *message = NULL;
-    if (write_issue(task, issue, form, stream, is_8bit, error))
-        message = map_file(fd, (size_t)ftello(stream), error);
+    bool written = write_issue(task, issue, form, stream, is_8bit, error);
     fclose(stream);
-    return message;
+    return written ? auto_fd_steal(&fd) : -1;
 }
 
 static json_t *make_meta(const IssueTask *task, const DigestGroup *group, const char *id, bool is_8bit)
@@ -228,11 +206,13 @@ static bool build_group(const IssueTask *task, const DigestGroup *group, Outcome
         .footer_title = texts.footer_title, .end = texts.end, .left_out = texts.left_out, .prefix = prefix,
         .secret = secret};
     bool is_8bit = false;
-    g_autoptr(GBytes) message = make_message(task, &issue, group->plain ? ISSUE_PLAIN : ISSUE_MIME, &is_8bit, error);
-    if (!message)
+    int message = make_message(task, &issue, group->plain ? ISSUE_PLAIN : ISSUE_MIME, &is_8bit, error);
+    if (message < 0)
         return false;
-    Draft *draft = draft_new("pipeline", make_meta(task, group, id, is_8bit));
-    draft_add_message(draft, message);
+    g_autoptr(Draft) made = draft_new("pipeline", make_meta(task, group, id, is_8bit));
+    if (!draft_set_file(made, message, error))
+        return false;
+    Draft *draft = g_steal_pointer(&made);
     outcome_add(outcome, draft);
     list_runner_log(task->entry, "volume=%" PRId64 " issue=%" PRId64 " form=%s language=%s members=%" PRId64
                     " size=%zu result=made", task->issue->volume, task->issue->number, group->plain ? "plain" : "mime",

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "switchboard/entry.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -55,6 +56,28 @@ static void test_round_trip(Fixture *fixture, gconstpointer data)
         g_assert_cmpint(recipient.state, ==, RECIPIENT_TODO);
     }
     g_assert_false(entry_next_recipient(entry, recipient.next, &recipient));
+}
+
+/* Larger than what is read of a file at a time, and shared by two drafts. */
+static void test_from_file(Fixture *fixture, gconstpointer data)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *path = g_build_filename(fixture->path, "message", NULL), *text = g_strnfill(600001, 'x');
+    g_assert_true(g_file_set_contents(path, text, -1, &error));
+    Draft *draft = draft_new("out", json_pack("{s:s}", META_LIST, "t")), *other = draft_new("in", json_object());
+    g_assert_true(draft_set_file(draft, open(path, O_RDONLY | O_CLOEXEC), &error));
+    draft_share_message(other, draft);
+    fixture_add_recipients(draft, three);
+    g_assert_cmpuint(draft_message_length(draft), ==, 600001);
+    store(fixture, draft);
+    store(fixture, other);
+    for (int at = 0; at < 2; at++) {
+        g_autoptr(Entry) entry = open_only(fixture, at == 0 ? "out" : "in");
+        g_autoptr(GBytes) message = entry_message(entry);
+        g_assert_cmpmem(g_bytes_get_data(message, NULL), g_bytes_get_size(message), text, 600001);
+        Recipient recipient = {0};
+        g_assert_cmpint(entry_next_recipient(entry, 0, &recipient), ==, at == 0);
+    }
 }
 
 static void test_marks(Fixture *fixture, gconstpointer data)
@@ -255,6 +278,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     ADD("/entry/round trip", test_round_trip);
+    ADD("/entry/from a file", test_from_file);
     ADD("/entry/marks", test_marks);
     ADD("/entry/large", test_large);
     ADD("/entry/damage", test_damage);
