@@ -130,7 +130,10 @@ static bool read_entry(ListRunnerPost *own, ListRunner *shared, GError **error)
     g_autoptr(GError) fault = NULL;
     const List *list = list_cache_get(shared->lists, entry_list(entry), &fault);
     if (!list) {
-        if (g_error_matches(fault, FAIL, FAIL_MISSING))
+        own->gone = g_error_matches(fault, FAIL, FAIL_MISSING);
+        if (own->gone && g_str_equal(meta_string(meta, KEY_TO, ""), TO_DIGEST))
+            return true;
+        if (own->gone)
             return fail(error, FAIL_NEVER, "there is no list %s", entry_list(entry));
         g_propagate_error(error, g_steal_pointer(&fault));
         return false;

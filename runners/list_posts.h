@@ -23,6 +23,7 @@ typedef struct ListRunnerPost {
     Message *message;
     Entry *entry;     /* borrowed */
     Outcome *outcome; /* borrowed */
+    bool gone;        /* an issue of the digest of a list that was removed; nothing of post is set */
     bool before;      /* an earlier try has left its effect in the store, */
     int64_t number;   /* with this number */
     bool settles;     /* it has something to write */

@@ -18,6 +18,10 @@ static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
     g_autoptr(ListRunnerPost) own = list_runner_post_new(runner, entry, outcome, error);
     if (!own)
         return false;
+    if (own->gone) {
+        list_runner_keep(runner, g_steal_pointer(&own));
+        return true;
+    }
     bool digest = g_str_equal(meta_string(entry_meta(entry), KEY_TO, TO_POSTING), TO_DIGEST); /* of ourselves */
     if (!digest && !post_names_ready(runner, entry, &own->post, outcome))
         return true;
@@ -44,6 +48,10 @@ static bool finish(Runner *runner, Entry *entry, Outcome *outcome, GError **erro
 {
     g_autoptr(ListRunnerPost) own = list_runner_take(runner, outcome);
     Post *post = &own->post;
+    if (own->gone) {
+        list_runner_log(entry, "to=" TO_DIGEST " result=dropped (the list was removed)");
+        return true;
+    }
     if (!post_hop(runner, entry, post, outcome, error))
         return false;
     g_autofree char *reasons = post_reasons(post, " ");
