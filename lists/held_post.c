@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/mailbox.h"
 #include "lists/ban.h"
+#include "lists/event.h"
 #include "lists/letter.h"
 #include "mail/answer.h"
 #include "mail/message.h"
@@ -115,13 +116,21 @@ bool held_post_decide(Work *work, int64_t number, HeldVerdict verdict, const cha
         [HELD_ACCEPT] = "accepted", [HELD_ALLOW] = "accepted (and its sender from now on)", [HELD_REJECT] = "rejected",
         [HELD_DISCARD] = "discarded", [HELD_BAN] = "discarded (and its sender banned)", [HELD_DEFER] = "deferred",
     };
+    static const char *const words[] = {[HELD_ACCEPT] = "accept", [HELD_ALLOW] = "accept", [HELD_REJECT] = "reject",
+                                        [HELD_DISCARD] = "discard", [HELD_BAN] = "discard", [HELD_DEFER] = "defer"};
     *told = false;
     g_autoptr(Held) held = held_find(work_store(work), number, error);
     if (!held || !carry_out(work, held, verdict, reason, told, error))
         return false;
     work_log(work, held->list_id, "held=%" G_GINT64_FORMAT " by=<%s> result=%s", number,
              work_by(work), results[verdict]);
-    return verdict == HELD_DEFER || held_remove(work_store(work), number, error);
+    if (verdict == HELD_DEFER)
+        return true;
+    event_tell(work, EVENT_POST_DECIDED, held->list_id,
+               json_pack("{sI ss* ss* ss* ss ss}", "request_id", (json_int_t)held->list_number, "sender", held->sender,
+                         "subject", held->subject, "message_id", held->message_id, "verdict", words[verdict], "by",
+                         work_by(work)));
+    return held_remove(work_store(work), number, error);
 }
 
 bool held_post_confirm(Work *work, const List *list, const char *token, char **list_id, GError **error)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/event.h"
 #include "lists/letter.h"
 #include "lists/list_name.h"
 #include "lists/mta_maps.h"
@@ -66,6 +67,7 @@ List *list_make(Work *work, const NewList *new, GError **error)
     if (!list || (new->notify && !tell_owners(work, list, new->owners, error)))
         return NULL;
     mta_maps_ask(work);
+    event_tell(work, EVENT_LIST_CREATED, list->list_id, json_pack("{ss}", "address", list->posting_address));
     work_log(work, list->list_id, "result=list-created style=%s", new->style ? new->style : "discussion");
     return g_steal_pointer(&list);
 }
@@ -90,6 +92,7 @@ bool list_drop(Work *work, const char *list_id, GError **error)
         !list_remove(work_store(work), list_id, error))
         return false;
     mta_maps_ask(work);
+    event_tell(work, EVENT_LIST_REMOVED, list_id, json_object());
     work_log(work, list_id, "result=list-removed");
     return true;
 }

@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "lists/ban.h"
+#include "lists/event.h"
 #include "lists/letter.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
@@ -24,12 +25,12 @@ static bool defer(Work *work, Pending *request, GError **error)
     return pending_put(work_store(work), request, NULL, error);
 }
 
-bool request_decide(Work *work, int64_t number, RequestVerdict verdict, const char *reason,
-                    Subscription *subscription, GError **error)
+static bool decide(Work *work, Pending *request, RequestVerdict verdict, const char *reason,
+                   Subscription *subscription, GError **error)
 {
     Store *store = work_store(work);
-    g_autoptr(Pending) request = pending_find(store, number, work_now(work), error);
-    g_autoptr(List) list = request ? list_by_id(store, request->list_id, error) : NULL;
+    int64_t number = request->number;
+    g_autoptr(List) list = list_by_id(store, request->list_id, error);
     if (!list)
         return false;
     *subscription = (Subscription){.kind = request->kind};
@@ -58,4 +59,20 @@ bool request_decide(Work *work, int64_t number, RequestVerdict verdict, const ch
     return pending_remove(store, number, TOKEN_EXPIRED, error) &&
            (verdict != REQUEST_BAN || ban_address(work, list, request->address, error)) &&
            (verdict != REQUEST_REJECT || reject(work, list, request, reason, error));
+}
+
+bool request_decide(Work *work, int64_t number, RequestVerdict verdict, const char *reason,
+                    Subscription *subscription, GError **error)
+{
+    static const char *const words[] = {[REQUEST_ACCEPT] = "accept", [REQUEST_REJECT] = "reject",
+                                        [REQUEST_DISCARD] = "discard", [REQUEST_DEFER] = "defer",
+                                        [REQUEST_BAN] = "ban", [REQUEST_CONFIRM] = "confirm"};
+    g_autoptr(Pending) request = pending_find(work_store(work), number, work_now(work), error);
+    if (!request || !decide(work, request, verdict, reason, subscription, error))
+        return false;
+    if (verdict != REQUEST_DEFER)
+        event_tell(work, EVENT_REQUEST_DECIDED, request->list_id,
+                   json_pack("{ss ss sI ss ss}", "kind", pending_kind_text(request->kind), "email", request->address,
+                             "number", (json_int_t)number, "verdict", words[verdict], "by", work_by(work)));
+    return true;
 }

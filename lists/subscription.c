@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "lists/event.h"
 #include "lists/letter.h"
 #include "lists/moderator_letter.h"
 #include "lists/subscription_internal.h"
@@ -73,6 +74,14 @@ static bool write_token(Work *work, const List *list, const Pending *request, co
 
 /* ---- steps ---- */
 
+static void tell_opened(Work *work, const List *list, const Pending *request, const char *waits_for)
+{
+    if (request->kind == PENDING_JOIN || request->kind == PENDING_LEAVE)
+        event_tell(work, EVENT_REQUEST_OPENED, list->list_id,
+                   json_pack("{ss ss sI ss}", "kind", pending_kind_text(request->kind), "email", request->address,
+                             "number", (json_int_t)request->number, "waits_for", waits_for));
+}
+
 bool subscription_send_token(Work *work, const List *list, Pending *request, const TokenLetter *letter,
                              SubscriptionResult *result, GError **error)
 {
@@ -86,8 +95,11 @@ bool subscription_send_token(Work *work, const List *list, Pending *request, con
     request->waits_for = PENDING_PERSON;
     request->asked_at = work_now(work);
     request->expires_at = work_now(work) + work_site(work)->pending_request_life;
-    return pending_token_new(token, error) && pending_put(work_store(work), request, token, error) &&
-           write_token(work, list, request, letter, token, error);
+    if (!pending_token_new(token, error) || !pending_put(work_store(work), request, token, error) ||
+        !write_token(work, list, request, letter, token, error))
+        return false;
+    tell_opened(work, list, request, "subscriber");
+    return true;
 }
 
 static bool ask_person(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
@@ -107,6 +119,7 @@ static bool ask_moderator(Work *work, const List *list, Pending *request, Subscr
     request->expires_at = work_now(work) + work_site(work)->moderator_request_life;
     if (!pending_put(work_store(work), request, NULL, error))
         return false;
+    tell_opened(work, list, request, "moderator");
     if (!list->admin_immed_notify)
         return true;
     g_autofree char *number = g_strdup_printf("%" G_GINT64_FORMAT, request->number);
@@ -170,6 +183,8 @@ static bool do_join(Work *work, const List *list, Pending *request, Subscription
     *result = added ? SUBSCRIPTION_DONE : SUBSCRIPTION_NO_CHANGE;
     if (!added)
         return subscription_end(work, request, error);
+    event_tell(work, EVENT_MEMBER_JOINED, list->list_id,
+               json_pack("{ss ss}", "email", request->address, "role", "member"));
     if ((request->facts & FACT_CONFIRMED) &&
         !address_set_verified(work_store(work), request->address, work_now(work), error))
         return false;
@@ -194,6 +209,8 @@ static bool do_leave(Work *work, const List *list, Pending *request, Subscriptio
         g_propagate_error(error, g_steal_pointer(&refusal));
         return false;
     }
+    event_tell(work, EVENT_MEMBER_LEFT, list->list_id,
+               json_pack("{ss ss}", "email", request->address, "role", "member"));
     const TemplateValue values[] = {{"address", request->address}, {0}};
     ListLetter goodbye = {.template = "goodbye", .values = values, .to = request->address};
     bool said = list->send_goodbye_message;

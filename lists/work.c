@@ -45,6 +45,7 @@ void work_site_init(WorkSite *site, const Config *config)
         .moderator_request_life = config_duration(config, "site", "moderator_request_life"),
         .held_notice_interval = config_duration(config, "site", "held_notice_interval"),
         .gathers = queue_is_worked(config, "task"),
+        .tells = queue_is_worked(config, "hooks"),
         .keeps_maps = queue_is_worked(config, "task") && config_string(config, "mta", "maps_directory"),
     };
 }

@@ -29,6 +29,7 @@ typedef struct WorkSite {
     int64_t held_notice_interval;   /* us; a list's moderators get no more than one notice of held posts in it */
     bool gathers;                   /* the timer runs, and tells of what was held meanwhile */
     bool keeps_maps;                /* the timer runs, and writes files of addresses for the MTA (lists/mta_maps.h) */
+    bool tells;                     /* the runner hooks is started, and tells programs outside (lists/event.h) */
     const Config *config;           /* for styles */
     VerpKeys *keys;                 /* for signed addresses and links; NULL where none is read */
 } WorkSite;

@@ -96,9 +96,16 @@ static void fill_form(curl_mime *parts, const HttpForm *form)
     curl.mime_filename(file, form->file_name);
 }
 
-/* form NULL: GET. */
-static bool perform(const HttpRequest *request, const HttpForm *form, HttpAnswer *answer, GError **error)
+/* What is sent besides the head: a form, a body, or (both NULL) nothing, which makes it GET. */
+typedef struct HttpSent {
+    const HttpForm *form;
+    const char *body;
+    size_t length;
+} HttpSent;
+
+static bool perform(const HttpRequest *request, const HttpSent *sent, HttpAnswer *answer, GError **error)
 {
+    const HttpForm *form = sent->form;
     *answer = (HttpAnswer){.body = g_string_new(NULL)};
     if (!load(error))
         return false;
@@ -110,7 +117,13 @@ static bool perform(const HttpRequest *request, const HttpForm *form, HttpAnswer
     struct curl_slist *headers = curl.slist_append(NULL, "Expect:"); /* nobody waits a second for 100 Continue */
     if (request->header)
         headers = curl.slist_append(headers, request->header);
+    for (const char *const *line = request->headers; line && *line; line++)
+        headers = curl.slist_append(headers, *line);
     set_options(handle, &exchange, headers);
+    if (sent->body) {
+        curl.easy_setopt(handle, CURLOPT_POSTFIELDS, sent->body);
+        curl.easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)sent->length);
+    }
     if (form) {
         fill_form(parts, form);
         curl.easy_setopt(handle, CURLOPT_MIMEPOST, parts);
@@ -128,10 +141,15 @@ static bool perform(const HttpRequest *request, const HttpForm *form, HttpAnswer
 
 bool http_get(const HttpRequest *request, HttpAnswer *answer, GError **error)
 {
-    return perform(request, NULL, answer, error);
+    return perform(request, &(HttpSent){NULL}, answer, error);
+}
+
+bool http_post(const HttpRequest *request, const char *body, size_t length, HttpAnswer *answer, GError **error)
+{
+    return perform(request, &(HttpSent){.body = body, .length = length}, answer, error);
 }
 
 bool http_post_form(const HttpRequest *request, const HttpForm *form, HttpAnswer *answer, GError **error)
 {
-    return perform(request, form, answer, error);
+    return perform(request, &(HttpSent){.form = form}, answer, error);
 }

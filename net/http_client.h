@@ -14,6 +14,7 @@ typedef struct HttpRequest {
     const char *url;        /* http or https; file where files is set */
     bool files;
     const char *header;     /* one header line, "Authorization: Token x"; NULL: none */
+    const char *const *headers; /* more of them, ended by NULL; NULL: none */
     const char *user, *password; /* for Basic authentication; NULL or "": none */
     int64_t timeout;        /* us, for all of it */
     size_t answer_max;      /* octets of the answer's body that are kept */
@@ -39,6 +40,8 @@ typedef struct HttpForm {
     size_t length;
 } HttpForm;
 
-/* Both: FAIL_LATER: there is no answer. FAIL_CONFIG: libcurl cannot use the URL. */
+/* All: FAIL_LATER: there is no answer. FAIL_CONFIG: libcurl cannot use the URL. */
 bool http_get(const HttpRequest *request, HttpAnswer *answer, GError **error);
+/* The body as it is; its Content-Type is among the headers. */
+bool http_post(const HttpRequest *request, const char *body, size_t length, HttpAnswer *answer, GError **error);
 bool http_post_form(const HttpRequest *request, const HttpForm *form, HttpAnswer *answer, GError **error);

@@ -25,6 +25,7 @@
     _(nntp) \
     _(defragment) \
     _(command) \
+    _(hooks) \
     _(rest) \
     _(task) \
     _(mta)

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/secret_line.h"
 #include "net/http_client.h"
 
 #define ANSWER_MAX 4096 /* octets of an answer that are read */
@@ -38,19 +39,8 @@ static void hyperkitty_close(void *data)
 /* "Authorization: Token KEY" with the first line of the file. */
 static char *read_key(const char *path, GError **error)
 {
-    g_autofree char *text = NULL;
-    g_autoptr(GError) problem = NULL;
-    if (!g_file_get_contents(path, &text, NULL, &problem)) {
-        fail(error, FAIL_CONFIG, "%s", problem->message);
-        return NULL;
-    }
-    text[strcspn(text, "\r\n")] = '\0';
-    g_strstrip(text);
-    if (*text == '\0') {
-        fail(error, FAIL_CONFIG, "%s: its first line, the key, is empty", path);
-        return NULL;
-    }
-    return g_strconcat("Authorization: Token ", text, NULL);
+    g_autofree char *key = secret_line_read(path, error);
+    return key ? g_strconcat("Authorization: Token ", key, NULL) : NULL;
 }
 
 static void *hyperkitty_open(Runner *runner, const char *section, GError **error)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "lists/event.h"
 #include "lists/letter.h"
 #include "runners/keys.h"
 
@@ -112,8 +113,20 @@ static bool tell_owners(Case *given, const Letter *about, GError **error)
     return letter.recipients && send_letter(given, about, &letter, given->has_mail, NULL, error);
 }
 
+static void tell_outside(Case *given, const Letter *letter)
+{
+    g_autoptr(Work) work = list_runner_work(given->bounces->shared, given->entry);
+    bool removed = letter->acts & SCORE_REMOVE;
+    if (!removed && !(letter->acts & SCORE_DISABLE))
+        return;
+    event_tell(work, removed ? EVENT_MEMBER_LEFT : EVENT_MEMBER_DISABLED, given->list->list_id,
+               json_pack("{ss ss ss}", "email", letter->address, "role", "member", "by", "bounces"));
+    list_runner_work_into(work, given->outcome);
+}
+
 bool letters_send(Case *given, const Letter *letter, GError **error)
 {
+    tell_outside(given, letter);
     return (!(letter->acts & SCORE_PROBE) || send_probe(given, letter, error)) &&
            (!(letter->acts & SCORE_WARN) || send_warning(given, letter, error)) &&
            (!(letter->acts & SCORE_TELL_OWNER) || tell_owners(given, letter, error));

@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "lists/autorespond.h"
+#include "lists/event.h"
 #include "lists/held_notice.h"
 #include "lists/letter.h"
 #include "mail/answer.h"
@@ -296,14 +297,50 @@ static bool act(Runner *runner, ListRunnerPost *own, Outcome *outcome, GError **
     }
 }
 
+static void add_text(json_t *data, const char *key, const char *text)
+{
+    g_autofree char *valid = g_utf8_make_valid(text ? text : "", -1);
+    json_object_set_new(data, key, json_string(valid));
+}
+
+/* Programs outside hear of posts, not of mail to the owners. */
+static void tell_outside(Runner *runner, const ListRunnerPost *own, const char *subject, Outcome *outcome)
+{
+    static const char *const types[] = {[VERDICT_ACCEPT] = EVENT_POST_ACCEPTED, [VERDICT_HOLD] = EVENT_POST_HELD,
+                                        [VERDICT_REJECT] = EVENT_POST_REJECTED,
+                                        [VERDICT_DISCARD] = EVENT_POST_DISCARDED};
+    const Post *post = &own->post;
+    const ListRunner *shared = runner_data(runner);
+    if (!shared->site.tells || !g_str_equal(asked_for(own->entry), TO_POSTING) || own->verdict == VERDICT_NONE)
+        return;
+    g_autoptr(Work) work = list_runner_work(runner_data(runner), own->entry);
+    g_autofree char *reasons = post_reasons(post, " ");
+    json_t *data = json_object();
+    add_text(data, "sender", post->list->anonymous_list ? post->list->posting_address : post->sender);
+    add_text(data, "subject", subject);
+    add_text(data, "message_id", post->message_id);
+    if (*reasons)
+        add_text(data, "reason", reasons);
+    if (post->post_id > 0)
+        json_object_set_new(data, "post_id", json_integer(post->post_id));
+    const char *type = post->end == POST_GOES ? types[own->verdict] /* else a handler ended it */
+                       : post->end == POST_REJECTED ? EVENT_POST_REJECTED
+                                                    : EVENT_POST_DISCARDED;
+    event_tell(work, type, post->list->list_id, data);
+    list_runner_work_into(work, outcome);
+}
+
 static bool finish(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
     g_autoptr(ListRunnerPost) own = list_runner_take(runner, outcome);
     const Post *post = &own->post;
     if (own->letters)
         list_runner_work_into(own->letters, outcome);
+    g_autofree char *raw = message_value(post->message, "Subject"); /* before handlers change it */
+    g_autofree char *subject = raw ? header_decode(raw) : NULL;
     if (!act(runner, own, outcome, error))
         return false;
+    tell_outside(runner, own, subject, outcome);
     const char *result = post->end == POST_GOES ? verdict_text((Verdict)own->verdict) : post_end_text(post->end);
     g_autofree char *reasons = post_reasons(post, " ");
     g_autofree char *number = post->post_id > 0 ? g_strdup_printf(" post=%" G_GINT64_FORMAT, post->post_id) : NULL;

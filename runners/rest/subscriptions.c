@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/mailbox.h"
+#include "lists/event.h"
 #include "lists/join.h"
 #include "lists/leave.h"
 #include "lists/workflow.h"
@@ -158,6 +159,8 @@ static void add_other(Call *call, Work *work, const Wish *wish)
                                : member_add(store, wish->list_id, wish->role, wish->address, wish->name, &own, &error);
     if (added) {
         work_log(work, wish->list_id, "%s=<%s> result=added", role_text(wish->role), wish->address);
+        event_tell(work, EVENT_MEMBER_JOINED, wish->list_id,
+                   json_pack("{ss ss}", "email", wish->address, "role", role_text(wish->role)));
         if (rest_commit(call, work))
             answer_member(call, store, wish, wish->role);
         return;
@@ -284,8 +287,11 @@ void unsubscribe(Call *call, const Member *member)
     if (!work)
         return;
     if (member->role != ROLE_MEMBER) {
-        rest_finish(call, work, member_remove(work_store(work), member->list_id, member->role, member->address, &error),
-                    &error);
+        bool gone = member_remove(work_store(work), member->list_id, member->role, member->address, &error);
+        if (gone)
+            event_tell(work, EVENT_MEMBER_LEFT, member->list_id,
+                       json_pack("{ss ss}", "email", member->address, "role", role_text(member->role)));
+        rest_finish(call, work, gone, &error);
         return;
     }
     g_auto(Subscription) made = {0};

@@ -72,7 +72,7 @@ SETTINGS = ("settings.c", "site_settings.c")
 
 def allowed_for(name):
     if os.path.basename(name) in SETTINGS:
-        return ["base/", "posting/words.h"]
+        return ["base/", "posting/words.h", "lists/event_type.h"]
     layers = [prefix for prefix in LAYERS if name.startswith(prefix)]
     if layers:
         return LAYERS[max(layers, key=len)]

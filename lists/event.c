@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/event.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "switchboard/meta.h"
+
+static json_t *time_json(int64_t time)
+{
+    g_autoptr(GDateTime) date = g_date_time_new_from_unix_utc(time / CLOCK_SECOND);
+    g_autofree char *seconds = g_date_time_format(date, "%Y-%m-%dT%H:%M:%S");
+    return json_sprintf("%s.%06dZ", seconds, (int)(time % CLOCK_SECOND));
+}
+
+void event_tell(Work *work, const char *type, const char *list_id, json_t *data)
+{
+    if (!work_site(work)->tells) {
+        json_decref(data);
+        return;
+    }
+    g_autofree char *id = g_uuid_string_random();
+    json_object_set_new(data, "list_id", json_string(list_id));
+    g_autoptr(json_t) event = json_pack("{ss ss so so}", "id", id, "type", type, "timestamp",
+                                        time_json(work_now(work)), "data", data);
+    char *body = json_dumps(event, JSON_COMPACT);
+    json_t *meta = json_object();
+    meta_set_string(meta, META_LIST, list_id);
+    meta_set_string(meta, KEY_EVENT, type);
+    meta_set_string(meta, KEY_EVENT_ID, id);
+    GPtrArray *pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    g_ptr_array_add(pieces, g_bytes_new_with_free_func(body, strlen(body), free, body));
+    work_entry(work, EVENT_QUEUE, meta, pieces, NULL);
+}

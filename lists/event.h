@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Events: what programs outside are told, by web hooks and by the event stream of the REST interface. An event is an
+ * entry for the queue hooks, so it comes to be together with the change that it tells of (runners/hooks/README.md). Its
+ * message is a JSON object, which receivers get as it is:
+ *
+ *   {"id": "9b1c6f0e-...", "type": "member.joined", "timestamp": "2026-11-22T18:20:00.123456Z",
+ *    "data": {"list_id": "ant.example.com", "email": "anne@example.com", "role": "member"}}
+ */
+#include <jansson.h>
+
+#include "lists/event_type.h"
+#include "lists/work.h"
+
+#define EVENT_QUEUE "hooks"
+#define EVENT_SIGN "events"     /* a file in the runtime directory, touched when there are more of them in the store */
+#define KEY_EVENT "event"       /* metadata, string: the type */
+#define KEY_EVENT_ID "event_id" /* metadata, string */
+#define KEY_HOOK "hook"         /* metadata, string: the hook that it goes to; absent: not divided yet */
+
+/* Tells of something that happened on the list. Takes data, an object that gets list_id. Does nothing on a site whose
+ * queue hooks nobody works. */
+void event_tell(Work *work, const char *type, const char *list_id, json_t *data);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* The types of events (lists/event.h), and the words that settings use for them. */
+#include <glib.h>
+#include <stdbool.h>
+
+#define EVENT_POST_ACCEPTED "post.accepted"
+#define EVENT_POST_HELD "post.held"
+#define EVENT_POST_REJECTED "post.rejected"
+#define EVENT_POST_DISCARDED "post.discarded"
+#define EVENT_POST_DECIDED "post.decided"   /* about a held one, by a moderator */
+#define EVENT_MEMBER_JOINED "member.joined"
+#define EVENT_MEMBER_LEFT "member.left"
+#define EVENT_MEMBER_DISABLED "member.disabled" /* by bounces */
+#define EVENT_REQUEST_OPENED "request.opened"
+#define EVENT_REQUEST_DECIDED "request.decided"
+#define EVENT_LIST_CREATED "list.created"
+#define EVENT_LIST_REMOVED "list.removed"
+
+/* Is there an event that this word means: a type, "member.*", or "*"? */
+bool event_known(const char *word);
+/* Does the word mean this type? */
+bool event_fits(const char *word, const char *type);

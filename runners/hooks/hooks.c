@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/*
+ * The hooks runner. An entry is an event, or one delivery of it to one web hook. Of an event the store keeps a row, and
+ * the hop makes an entry for each hook that wants it. A delivery ends when the hook has taken it, and else comes again.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "lists/event.h"
+#include "runners/hooks/hook.h"
+#include "runners/keys.h"
+#include "runners/runner.h"
+#include "store/event_row.h"
+#include "store/store.h"
+#include "switchboard/fault.h"
+
+#define BACKOFF_MIN (5 * CLOCK_SECOND)
+#define BACKOFF_MAX (3600 * CLOCK_SECOND)
+#define SPENT_MAX (1 * CLOCK_SECOND) /* on one hook in a batch; the rest of its deliveries waits for the next one */
+#define EXPIRE_EVERY (3600 * CLOCK_SECOND)
+
+/* An event of the batch at hand. */
+typedef struct Fresh {
+    EventRow event;
+    Outcome *outcome; /* borrowed */
+    char *effect;     /* it came from the outbox, and is noted under this name; NULL: it did not */
+} Fresh;
+
+typedef struct Hooks {
+    GPtrArray *hooks; /* of Hook */
+    GPtrArray *fresh; /* of Fresh */
+    Store *store;     /* NULL: it must be opened */
+    bool noted;       /* the batch at hand left events in the store */
+    int64_t give_up, keep, expire_at;
+    char *sign;       /* the file that is touched for those who read events */
+} Hooks;
+
+static void fresh_free(void *data)
+{
+    Fresh *fresh = data;
+    g_free(fresh->event.id);
+    g_free(fresh->event.type);
+    g_free(fresh->event.list_id);
+    g_free(fresh->event.body);
+    g_free(fresh->effect);
+    g_free(fresh);
+}
+
+static bool hooks_start(Runner *runner, GError **error)
+{
+    const Config *config = runner_config(runner);
+    Hooks *own = g_new0(Hooks, 1);
+    runner_set_data(runner, own);
+    own->give_up = config_duration(config, "hooks", "give_up");
+    own->keep = config_duration(config, "hooks", "keep");
+    own->sign = g_build_filename(config_string(config, "master", "runtime_directory"), EVENT_SIGN, NULL);
+    own->fresh = g_ptr_array_new_with_free_func(fresh_free);
+    own->hooks = hooks_read(config, error);
+    own->store = own->hooks ? store_open(config_string(config, "store", "driver"),
+                                         config_string(config, "store", "path"), false, error)
+                            : NULL;
+    return own->store != NULL;
+}
+
+static void hooks_stop(Runner *runner)
+{
+    Hooks *own = runner_data(runner);
+    if (!own)
+        return;
+    g_clear_pointer(&own->store, store_free);
+    g_clear_pointer(&own->hooks, g_ptr_array_unref);
+    g_ptr_array_unref(own->fresh);
+    g_free(own->sign);
+    g_free(own);
+}
+
+/* A database that was replaced while we had it open is opened anew. */
+static bool hooks_begin(Runner *runner, GError **error)
+{
+    Hooks *own = runner_data(runner);
+    const Config *config = runner_config(runner);
+    if (own->store && !store_present(own->store, NULL))
+        g_clear_pointer(&own->store, store_free);
+    if (!own->store)
+        own->store = store_open(config_string(config, "store", "driver"), config_string(config, "store", "path"), false,
+                                error);
+    for (guint at = 0; at < own->hooks->len; at++)
+        ((Hook *)own->hooks->pdata[at])->spent = 0;
+    return own->store != NULL;
+}
+
+/* ---- an event ---- */
+
+static void divide(Hooks *own, Entry *entry, Outcome *outcome)
+{
+    json_t *meta = entry_meta(entry);
+    const char *type = meta_string(meta, KEY_EVENT, ""), *list_id = entry_list(entry);
+    g_autoptr(GBytes) message = entry_message(entry);
+    gsize length;
+    const char *octets = g_bytes_get_data(message, &length);
+    Fresh *fresh = g_new0(Fresh, 1);
+    fresh->event = (EventRow){.id = g_strdup(meta_string(meta, KEY_EVENT_ID, "")), .type = g_strdup(type),
+                           .list_id = g_strdup(list_id ? list_id : ""), .body = g_strndup(octets, length),
+                           .made_at = entry_arrival(entry)};
+    fresh->outcome = outcome;
+    if (meta_bool(meta, KEY_OUTBOX, false))
+        fresh->effect = name_effect(queue_name(entry_queue(entry)), entry_name(entry)->hash);
+    g_ptr_array_add(own->fresh, fresh);
+    for (guint at = 0; at < own->hooks->len; at++) {
+        const Hook *hook = own->hooks->pdata[at];
+        if (!hook_wants(hook, type, fresh->event.list_id))
+            continue;
+        Draft *draft = draft_from_entry(EVENT_QUEUE, entry);
+        json_object_del(draft_meta(draft), KEY_OUTBOX);
+        meta_set_string(draft_meta(draft), KEY_HOOK, hook->name);
+        meta_set_string(draft_meta(draft), META_SHARD, hook->name);
+        outcome_add(outcome, draft);
+    }
+}
+
+static bool note(Store *store, Fresh *fresh, GError **error)
+{
+    bool before = false;
+    int64_t number;
+    return event_row_add(store, &fresh->event, error) &&
+           (!fresh->effect || (store_find_effect(store, fresh->effect, &before, &number, error) &&
+                               (before || store_record_effect(store, fresh->effect, 0, error))));
+}
+
+static bool note_all(Hooks *own, GError **error)
+{
+    if (!store_begin(own->store, error))
+        return false;
+    for (guint at = 0; at < own->fresh->len; at++)
+        if (!note(own->store, own->fresh->pdata[at], error)) {
+            store_rollback(own->store);
+            return false;
+        }
+    return store_commit(own->store, error);
+}
+
+/* Only the events come again when the store fails: deliveries of the batch were made, and must not be made twice. */
+static bool hooks_end(Runner *runner, GError **error)
+{
+    (void)error;
+    Hooks *own = runner_data(runner);
+    g_autoptr(GError) fault = NULL;
+    own->noted = own->fresh->len > 0 && note_all(own, &fault);
+    for (guint at = 0; fault && at < own->fresh->len; at++) {
+        Outcome *outcome = ((Fresh *)own->fresh->pdata[at])->outcome;
+        g_ptr_array_set_size(outcome->drafts, 0);
+        fail(&outcome->error, FAIL_LATER, "%s", fault->message);
+    }
+    g_ptr_array_set_size(own->fresh, 0);
+    return true;
+}
+
+/* Tells those who read events that there are more. They also look now and then. */
+static void hooks_committed(Runner *runner)
+{
+    Hooks *own = runner_data(runner);
+    if (!own->noted)
+        return;
+    own->noted = false;
+    auto_fd fd = open(own->sign, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || futimens(fd, NULL) != 0)
+        log_warn("%s cannot be touched, so that readers of events learn of them later", own->sign);
+}
+
+/* ---- a delivery ---- */
+
+static Hook *find(const Hooks *own, const char *name)
+{
+    for (guint at = 0; at < own->hooks->len; at++) {
+        Hook *hook = own->hooks->pdata[at];
+        if (strcmp(hook->name, name) == 0)
+            return hook;
+    }
+    return NULL;
+}
+
+static int64_t backoff(int64_t attempts)
+{
+    return MIN(BACKOFF_MIN << CLAMP(attempts - 1, 0, 16), BACKOFF_MAX);
+}
+
+static void put_again(Entry *entry, Outcome *outcome, int64_t attempts, int64_t due)
+{
+    Draft *draft = draft_from_entry(EVENT_QUEUE, entry);
+    meta_set_integer(draft_meta(draft), KEY_ATTEMPTS, attempts);
+    draft_set_due(draft, due);
+    outcome_add(outcome, draft);
+}
+
+static bool is_alive(void *data)
+{
+    Runner *runner = data;
+    runner_progress(runner);
+    return !runner_stopping(runner);
+}
+
+static HookResult send(Runner *runner, Hook *hook, Entry *entry, GError **error)
+{
+    g_autoptr(GBytes) message = entry_message(entry);
+    const HookDelivery delivery = {meta_string(entry_meta(entry), KEY_EVENT_ID, ""), message, is_alive, runner};
+    int64_t begun = clock_monotonic();
+    HookResult result = hook_send(hook, &delivery, error);
+    hook->spent += clock_monotonic() - begun;
+    return result;
+}
+
+static void deliver(Runner *runner, Hook *hook, Entry *entry, Outcome *outcome)
+{
+    Hooks *own = runner_data(runner);
+    json_t *meta = entry_meta(entry);
+    g_autoptr(GError) refusal = NULL;
+    int64_t attempts = meta_integer(meta, KEY_ATTEMPTS, 0), now = clock_now();
+    if (now < hook->rests_until || hook->spent > SPENT_MAX) {
+        put_again(entry, outcome, attempts, MAX(hook->rests_until, now + 1));
+        return;
+    }
+    HookResult result = send(runner, hook, entry, &refusal);
+    const char *event = meta_string(meta, KEY_EVENT, ""), *id = meta_string(meta, KEY_EVENT_ID, "");
+    if (result == HOOK_TAKEN) {
+        hook->failures = 0;
+        log_info("%s hook=%s event=%s id=%s result=sent", entry_trace(entry), hook->name, event, id);
+        return;
+    }
+    now = clock_now();
+    if (result == HOOK_FAILED)
+        hook->rests_until = now + backoff(++hook->failures);
+    bool last = now - entry_arrival(entry) > own->give_up;
+    log_warn("%s hook=%s event=%s id=%s result=%s reason=\"%s\"", entry_trace(entry), hook->name, event, id,
+             last ? "shunted" : "later", refusal->message);
+    if (!last) {
+        put_again(entry, outcome, attempts + 1, MAX(now + backoff(attempts + 1), hook->rests_until));
+        return;
+    }
+    Draft *draft = draft_from_entry("shunt", entry);
+    json_object_del(draft_meta(draft), KEY_ATTEMPTS);
+    fault_set(draft, entry, "hooks", refusal->message);
+    outcome_add(outcome, draft);
+}
+
+static bool hooks_handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
+{
+    (void)error;
+    Hooks *own = runner_data(runner);
+    const char *name = meta_string(entry_meta(entry), KEY_HOOK, NULL);
+    Hook *hook = name ? find(own, name) : NULL;
+    if (!name)
+        divide(own, entry, outcome);
+    else if (hook)
+        deliver(runner, hook, entry, outcome);
+    else
+        log_warn("%s hook=%s id=%s result=dropped (there is no such hook, or it is not enabled)", entry_trace(entry),
+                 name, meta_string(entry_meta(entry), KEY_EVENT_ID, ""));
+    return true;
+}
+
+static int64_t hooks_idle(Runner *runner)
+{
+    Hooks *own = runner_data(runner);
+    g_autoptr(GError) why = NULL;
+    int64_t now = clock_monotonic();
+    if (own->store && now >= own->expire_at) {
+        if (!event_row_expire(own->store, clock_now() - own->keep, &why))
+            log_warn("events that are too old could not be removed: %s", why->message);
+        own->expire_at = now + EXPIRE_EVERY;
+    }
+    return own->expire_at - now;
+}
+
+static const RunnerSpec spec = {
+    .name = "hooks",
+    .durable_claim = true,
+    .start = hooks_start,
+    .begin_batch = hooks_begin,
+    .handle = hooks_handle,
+    .end_batch = hooks_end,
+    .committed = hooks_committed,
+    .idle = hooks_idle,
+    .stop = hooks_stop,
+};
+
+int main(int argc, char **argv)
+{
+    return runner_main(&spec, argc, argv);
+}

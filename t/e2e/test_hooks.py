@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Copyright (c) 2026 The Listrunner authors
+"""Web hooks: programs outside hear of what happens, signed, once, and however long they were away."""
+import base64
+import hashlib
+import hmac
+import http.server
+import json
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from support import rest
+from support.instance import Instance, let_through, tool, wait_until, write_secret
+from support.post import post
+from support.rest import Rest
+from support.sink import Sink
+
+SECRET = b"a secret of thirty octets or so"
+
+
+def kill(site, name):
+    """kill -9 of the runner, whatever it is at."""
+    for group in site.status()["runners"]:
+        for child in group["children"] if group["runner"] == name else []:
+            if child.get("pid"):
+                os.kill(child["pid"], signal.SIGKILL)
+
+
+class Receiver:
+    """A program outside, as one writes it: checks the signature and answers."""
+
+    def __init__(self):
+        outer = self
+        self.got, self.status, self.delay, self.faults = [], 200, 0, []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                outer.take(self.path, self.headers, body)
+                time.sleep(outer.delay)
+                self.send_response(outer.status)
+                self.end_headers()
+                self.wfile.write(b"said so")
+
+            def log_message(self, *words):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def take(self, path, headers, body):
+        signed = b".".join([headers["webhook-id"].encode(), headers["webhook-timestamp"].encode(), body])
+        right = "v1," + base64.b64encode(hmac.digest(SECRET, signed, hashlib.sha256)).decode()
+        if headers["webhook-signature"] != right or abs(time.time() - int(headers["webhook-timestamp"])) > 60:
+            self.faults.append(dict(headers))
+        event = json.loads(body)
+        assert event["id"] == headers["webhook-id"]
+        self.got.append((path, event))
+
+    def events(self, path, kind=None):
+        return [event for place, event in self.got if place == path and kind in (None, event["type"])]
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.fixture(scope="module")
+def receiver():
+    receiver = Receiver()
+    yield receiver
+    receiver.close()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory, receiver):
+    directory = tmp_path_factory.mktemp("hooks")
+    let_through(directory)
+    sink = Sink(tool("smtp-sink"), directory=directory / "sink")
+    instance = Instance(sink.port, directory=directory / "site")
+    instance.set(rest.settings(directory))
+    plain, coded = directory / "plain", directory / "coded"
+    write_secret(plain, SECRET.decode() + "\n")
+    write_secret(coded, "whsec_" + base64.b64encode(SECRET).decode() + "\n")
+    instance.set({"runner.hooks": {"start": "yes"}, "hooks": {"timeout": "2s"},
+                  "hook.all": {"url": f"{receiver.url}/all", "secret_file": plain},
+                  "hook.bee": {"url": f"{receiver.url}/bee", "secret_file": coded, "lists": "bee.example.com",
+                               "events": "post.held, list.*"},
+                  "hook.dead": {"url": "http://127.0.0.1:9/", "secret_file": plain, "events": "list.created"},
+                  "hook.off": {"url": f"{receiver.url}/off", "secret_file": plain, "enabled": "no"}})
+    instance.create_store()
+    instance.start()
+    yield instance
+    instance.stop()
+    instance.close()
+    sink.stop()
+
+
+@pytest.fixture(scope="module")
+def api(site):
+    api = Rest(site)
+    assert api.call("POST", "domains", mail_host="example.com").status == 201
+    for name in ("ant", "bee"):
+        assert api.call("POST", "lists", fqdn_listname=f"{name}@example.com").status == 201
+    return api
+
+
+def test_what_happens_is_told(site, api, receiver):
+    wait_until(lambda: len(receiver.events("/all", "list.created")) == 2, 30, "the lists")
+    assert api.call("POST", "members", list_id="ant.example.com", subscriber="anne@example.org", pre_verified="yes",
+                    pre_confirmed="yes", pre_approved="yes").status == 201
+    assert api.call("POST", "members", list_id="ant.example.com", subscriber="own@example.org",
+                    role="owner").status == 201
+    waiting = api.call("POST", "members", list_id="ant.example.com", subscriber="bart@example.org", pre_verified="yes")
+    assert waiting.status == 202
+    assert api.call("POST", f"lists/ant.example.com/requests/{waiting.json['token']}", action="discard").status == 204
+    for sender in ("anne@example.org", "stranger@example.net"):
+        site.lmtp_send(post(to="ant@example.com", sender=sender, subject="Roses", message_id=f"<{sender}>"),
+                       "ant@example.com", sender=sender)
+    wait_until(lambda: api.call("GET", "lists/ant.example.com/held/count").json["count"] == 1, 30, "the held post")
+    held, = api.call("GET", "lists/ant.example.com/held").json["entries"]
+    assert api.call("POST", f"lists/ant.example.com/held/{held['request_id']}", action="accept").status == 204
+    assert api.call("DELETE", "lists/ant.example.com/member/anne@example.org").status == 204
+    wanted = ["member.joined", "member.joined", "member.left", "post.accepted", "post.decided", "post.held",
+              "request.decided", "request.opened"]
+
+    def of_ant():
+        return sorted(event["type"] for event in receiver.events("/all")
+                      if event["data"]["list_id"] == "ant.example.com" and event["type"] != "list.created")
+    wait_until(lambda: len(of_ant()) >= len(wanted), 30, lambda: f"all events, not {of_ant()}")
+    assert of_ant() == wanted
+    assert not receiver.faults, "all are signed as they should be"
+    joined, = [event for event in receiver.events("/all", "member.joined") if event["data"]["role"] == "member"]
+    assert joined["data"]["email"] == "anne@example.org"
+    accepted, = receiver.events("/all", "post.accepted")
+    assert accepted["data"]["subject"] == "Roses" and accepted["data"]["post_id"] == 1
+    decided, = receiver.events("/all", "post.decided")
+    assert decided["data"]["verdict"] == "accept" and decided["data"]["sender"] == "stranger@example.net"
+
+
+def test_a_hook_gets_what_it_wants_and_a_dead_one_stops_nobody(site, api, receiver):
+    wait_until(lambda: receiver.events("/bee"), 30, "the list that it looks at")
+    assert [event["data"]["list_id"] for event in receiver.events("/bee")] == ["bee.example.com"]
+    assert not receiver.events("/off")
+    assert len(site.files("hooks")["hooks"]) >= 2, "what the dead one did not take waits"
+    waiting = {entry["name"]: entry["entries"] for entry in api.call("GET", "listrunner/queues").json["entries"]}
+    assert waiting["hooks"] >= 2 and 'listrunner_backlog{runner="hooks"' in api.raw("GET", "/metrics").text
+    assert api.call("POST", "lists", fqdn_listname="cat@example.com").status == 201
+    wait_until(lambda: any(event["data"]["list_id"] == "cat.example.com" for event in receiver.events("/all")), 30,
+               "the next event of the other")
+
+
+def test_what_was_refused_comes_again_under_its_id(site, api, receiver):
+    assert api.call("POST", "lists", fqdn_listname="dog@example.com").status == 201
+    receiver.status = 500
+    assert api.call("DELETE", "lists/dog.example.com").status == 204
+    wait_until(lambda: receiver.events("/all", "list.removed"), 30, "the first try")
+    receiver.status = 204
+    wait_until(lambda: len(receiver.events("/all", "list.removed")) == 2, 40, "the second try")
+    assert len({event["id"] for event in receiver.events("/all", "list.removed")}) == 1
+    assert "answered 500 said so" in site.log_text()
+
+
+def test_killed_runners_lose_and_double_nothing(site, api, receiver):
+    """Between the answer and its note HTTP allows one more delivery; a receiver that knows ids sees each once."""
+    receiver.status = 200
+    for number in range(12):
+        assert api.call("POST", "lists", fqdn_listname=f"k{number}@example.com").status == 201
+        if number % 4 == 0:
+            kill(site, "hooks")
+    def told():
+        return {(event["id"], event["data"]["list_id"]) for event in receiver.events("/all", "list.created")
+                if event["data"]["list_id"].startswith("k")}
+    wait_until(lambda: len(told()) >= 12, 60, "all of them")
+    assert sorted(name for _, name in told()) == sorted(f"k{number}.example.com" for number in range(12))
+
+
+def test_wrong_settings_are_refused(site):
+    site.set({"hook.wrong": {"url": "ftp://x/", "events": "post.eaten"}})
+    said = site.run("config", "check").stderr
+    assert "[hook.wrong] url" in said and "[hook.wrong] secret_file" in said and "post.eaten" in said
+    site.set({"hook.wrong": None})
