@@ -8,12 +8,15 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "mail/dkim_syntax.h"
 #include "mail/dmarc.h"
 
 #define RSA_BITS_MIN 1024
 
 struct DkimKey {
     char *domain, *selector, *pem;
+    EVP_PKEY *private;
+    DkimUse use;
     dkim_alg_t algorithm;
     DKIM_LIB *library;
 };
@@ -31,10 +34,10 @@ static const char *const once[] = {"from", NULL};
 static bool read_algorithm(DkimKey *key, GError **error)
 {
     BIO *bio = BIO_new_mem_buf(key->pem, -1);
-    EVP_PKEY *pkey = PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL);
-    int type = pkey ? EVP_PKEY_get_base_id(pkey) : EVP_PKEY_NONE, bits = pkey ? EVP_PKEY_get_bits(pkey) : 0;
-    EVP_PKEY_free(pkey);
+    key->private = PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL);
     BIO_free(bio);
+    int type = key->private ? EVP_PKEY_get_base_id(key->private) : EVP_PKEY_NONE;
+    int bits = key->private ? EVP_PKEY_get_bits(key->private) : 0;
     key->algorithm = type == EVP_PKEY_ED25519 ? DKIM_SIGN_ED25519SHA256 : DKIM_SIGN_RSASHA256;
     if (type == EVP_PKEY_ED25519 || (type == EVP_PKEY_RSA && bits >= RSA_BITS_MIN))
         return true;
@@ -55,11 +58,12 @@ static bool open_library(DkimKey *key, GError **error)
     return fail(error, FAIL_LATER, "libopendkim cannot be used");
 }
 
-DkimKey *dkim_key_new(const char *domain, const char *selector, const char *pem, GError **error)
+DkimKey *dkim_key_new(const DkimKeyPlace *place, const char *pem, GError **error)
 {
     g_autoptr(DkimKey) key = g_new0(DkimKey, 1);
-    key->domain = g_ascii_strdown(domain, -1);
-    key->selector = g_strdup(selector);
+    key->domain = g_ascii_strdown(place->domain, -1);
+    key->selector = g_strdup(place->selector);
+    key->use = place->use;
     key->pem = g_strdup(pem);
     return read_algorithm(key, error) && open_library(key, error) ? g_steal_pointer(&key) : NULL;
 }
@@ -73,13 +77,45 @@ void dkim_key_free(DkimKey *key)
     g_free(key->domain);
     g_free(key->selector);
     g_free(key->pem);
+    EVP_PKEY_free(key->private);
     g_free(key);
 }
 
-bool dkim_key_fits(const DkimKey *key, const char *domain)
+const char *dkim_key_domain(const DkimKey *key)
+{
+    return key->domain;
+}
+
+const char *dkim_key_selector(const DkimKey *key)
+{
+    return key->selector;
+}
+
+const char *dkim_key_algorithm(const DkimKey *key)
+{
+    return key->algorithm == DKIM_SIGN_ED25519SHA256 ? "ed25519-sha256" : "rsa-sha256";
+}
+
+bool dkim_signs_field(const Field *field)
+{
+    for (const char *const *name = signed_fields; *name; name++)
+        if (field_is(field, *name))
+            return true;
+    return false;
+}
+
+char *dkim_key_sign_text(const DkimKey *key, const GString *text, GError **error)
+{
+    char *signature = dkim_signature_make(key->private, text);
+    if (!signature)
+        fail(error, FAIL_LATER, "sign for %s by %s: libcrypto failed", key->domain, key->selector);
+    return signature;
+}
+
+bool dkim_key_fits(const DkimKey *key, const char *domain, DkimUse use)
 {
     size_t own = strlen(key->domain), length = strlen(domain);
-    return length >= own && g_ascii_strcasecmp(domain + length - own, key->domain) == 0 &&
+    return (key->use & use) && length >= own && g_ascii_strcasecmp(domain + length - own, key->domain) == 0 &&
            (length == own || domain[length - own - 1] == '.');
 }
 
@@ -119,21 +155,8 @@ static DKIM_STAT feed(DKIM *dkim, const Message *message)
     return status == DKIM_STAT_OK ? dkim_eom(dkim, NULL) : status;
 }
 
-static GBytes *joined(const GPtrArray *pieces)
+char *dkim_key_sign(const DkimKey *key, const Message *message, GError **error)
 {
-    GByteArray *all = g_byte_array_new();
-    for (guint at = 0; at < pieces->len; at++) {
-        size_t length;
-        const guint8 *octets = g_bytes_get_data(pieces->pdata[at], &length);
-        g_byte_array_append(all, octets, (guint)length);
-    }
-    return g_byte_array_free_to_bytes(all);
-}
-
-char *dkim_key_sign(const DkimKey *key, const GPtrArray *pieces, GError **error)
-{
-    g_autoptr(GBytes) whole = joined(pieces);
-    g_autoptr(Message) message = message_new(whole);
     DKIM_STAT status;
     u_char *value = NULL;
     size_t length = 0;
@@ -157,35 +180,42 @@ char *dkim_key_sign(const DkimKey *key, const GPtrArray *pieces, GError **error)
 
 /* What the library's callbacks need to know of one check. */
 typedef struct Check {
-    const char *domain;
+    const char *domain; /* NULL: all signatures are looked at */
     const Names *names;
     NamesAnswer worst; /* of what the DNS said */
 } Check;
 
-/* Signatures of others are not looked at. */
+/* Signatures of others, and too many of them, are not looked at. */
 static DKIM_CBSTAT leave_out_others(DKIM *dkim, DKIM_SIGINFO **signatures, int count)
 {
     const Check *check = dkim_get_user_context(dkim);
     for (int at = 0; at < count; at++) {
         const char *signer = (const char *)dkim_sig_getdomain(signatures[at]);
-        if (!signer || !dmarc_aligned(signer, check->domain, false))
+        if (!signer || (check->domain ? !dmarc_aligned(signer, check->domain, false) : at >= DKIM_CHECKED_MAX))
             dkim_sig_ignore(signatures[at]);
     }
     return DKIM_CBSTAT_CONTINUE;
+}
+
+static NamesAnswer ask_key(DKIM_SIGINFO *signature, const Names *names, const char *const **texts)
+{
+    const char *domain = (const char *)dkim_sig_getdomain(signature);
+    const char *selector = (const char *)dkim_sig_getselector(signature);
+    g_autofree char *name = domain && selector ? g_strdup_printf("%s._domainkey.%s", selector, domain) : NULL;
+    return name ? names->text(names->data, name, texts) : NAMES_NONE;
 }
 
 static DKIM_CBSTAT find_key(DKIM *dkim, DKIM_SIGINFO *signature, unsigned char *text, size_t size)
 {
     Check *check = dkim_get_user_context(dkim);
     const char *const *texts = NULL;
-    g_autofree char *name = g_strdup_printf("%s._domainkey.%s", (const char *)dkim_sig_getselector(signature),
-                                            (const char *)dkim_sig_getdomain(signature));
-    NamesAnswer answer = check->names->text(check->names->data, name, &texts);
+    NamesAnswer answer = ask_key(signature, check->names, &texts);
     if (answer == NAMES_FOUND && g_strlcpy((char *)text, texts[0], size) < size)
         return DKIM_CBSTAT_CONTINUE;
     if (answer == NAMES_PENDING || answer == NAMES_TROUBLE) {
         check->worst = MAX(check->worst, answer);
-        return DKIM_CBSTAT_TRYAGAIN;
+        /* To try again ends the check of all signatures; where each counts, describe() tells this one apart. */
+        return check->domain ? DKIM_CBSTAT_TRYAGAIN : DKIM_CBSTAT_NOTFOUND;
     }
     return DKIM_CBSTAT_NOTFOUND;
 }
@@ -214,4 +244,88 @@ NamesAnswer dkim_holds(const Message *message, const char *domain, const Names *
     bool holds = signature && DKIM_SIG_CHECK(signature);
     dkim_free(dkim);
     return holds ? NAMES_FOUND : check.worst;
+}
+
+/* ---- for Authentication-Results ---- */
+
+/* Begin to ask for the keys; false: an answer is still to come. */
+static bool keys_known(const Message *message, const Names *names)
+{
+    bool known = true;
+    size_t index = 0, count = 0;
+    for (const Field *field; count < DKIM_CHECKED_MAX && (field = message_find(message, "DKIM-Signature", &index));
+         index++, count++) {
+        const char *const *texts;
+        g_autofree char *value = g_strndup(field->text + field->value_offset, field->length - field->value_offset);
+        g_autoptr(GHashTable) tags = dkim_tags_read(value);
+        const char *selector = tags ? g_hash_table_lookup(tags, "s") : NULL;
+        const char *domain = tags ? g_hash_table_lookup(tags, "d") : NULL;
+        g_autofree char *name = selector && domain ? g_strdup_printf("%s._domainkey.%s", selector, domain) : NULL;
+        if (name && names->text(names->data, name, &texts) == NAMES_PENDING)
+            known = false;
+    }
+    return known;
+}
+
+static const char *verdict_of(DKIM_SIGINFO *signature, const Names *names)
+{
+    const char *const *texts;
+    DKIM_SIGERROR problem = dkim_sig_geterror(signature);
+    if (DKIM_SIG_CHECK(signature))
+        return "pass";
+    if (ask_key(signature, names, &texts) == NAMES_TROUBLE)
+        return "temperror";
+    bool whole = problem == DKIM_SIGERROR_OK || problem == DKIM_SIGERROR_BADSIG || problem == DKIM_SIGERROR_UNKNOWN;
+    return whole || dkim_sig_getbh(signature) == DKIM_SIGBH_MISMATCH ? "fail" : "permerror";
+}
+
+/* Append " header.d=VALUE" where the value is a word as domains and base64 are. */
+static void add_property(GString *text, const char *name, const void *value, size_t length)
+{
+    g_autofree char *word = g_strndup(value ? value : "", length);
+    if (*word && strspn(word, G_CSET_a_2_z G_CSET_A_2_Z "0123456789.-_+/=") == strlen(word))
+        g_string_append_printf(text, " header.%s=%s", name, word);
+}
+
+static char *describe(DKIM_SIGINFO *signature, const Names *names)
+{
+    GString *text = g_string_new("dkim=");
+    dkim_alg_t algorithm = 0;
+    bool named = dkim_sig_getsignalg(signature, &algorithm) == DKIM_STAT_OK;
+    const char *value = (const char *)dkim_sig_gettagvalue(signature, FALSE, (u_char *)"b");
+    g_autofree char *start = g_strdup(value ? value : "");
+    g_string_append(text, verdict_of(signature, names));
+    add_property(text, "d", dkim_sig_getdomain(signature), 255);
+    add_property(text, "s", dkim_sig_getselector(signature), 255);
+    if (named)
+        add_property(text, "a", algorithm == DKIM_SIGN_ED25519SHA256 ? "ed25519-sha256"
+                                : algorithm == DKIM_SIGN_RSASHA256   ? "rsa-sha256"
+                                                                     : "rsa-sha1", 20);
+    add_property(text, "b", dkim_squeeze(start), 8); /* RFC 6008 */
+    return g_string_free(text, FALSE);
+}
+
+bool dkim_results(const Message *message, const Names *names, GPtrArray *texts)
+{
+    Check check = {NULL, names, NAMES_NONE};
+    DKIM_STAT status;
+    if (!keys_known(message, names))
+        return false;
+    DKIM *dkim = verifier() ? dkim_verify(verifier(), (const u_char *)"listrunner", NULL, &status) : NULL;
+    DKIM_SIGINFO **signatures = NULL;
+    int count = 0;
+    guint before = texts->len;
+    if (dkim) {
+        dkim_set_user_context(dkim, &check);
+        feed(dkim, message);
+        if (dkim_getsiglist(dkim, &signatures, &count) != DKIM_STAT_OK)
+            count = 0;
+    }
+    for (int at = 0; at < MIN(count, DKIM_CHECKED_MAX); at++)
+        g_ptr_array_add(texts, describe(signatures[at], names));
+    if (dkim)
+        dkim_free(dkim);
+    if (texts->len == before)
+        g_ptr_array_add(texts, g_strdup(dkim ? "dkim=none" : "dkim=temperror"));
+    return true;
 }

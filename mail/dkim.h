@@ -13,19 +13,48 @@
 
 typedef struct DkimKey DkimKey;
 
-/* pem is the private key, RSA of at least 1024 bits or Ed25519, as "openssl genpkey" writes it; its public half stands
- * in the DNS at SELECTOR._domainkey.DOMAIN. FAIL_CONFIG: it is no such key. */
-DkimKey *dkim_key_new(const char *domain, const char *selector, const char *pem, GError **error);
+typedef enum DkimUse {
+    DKIM_USE_SIGN = 1, /* DKIM-Signature */
+    DKIM_USE_SEAL = 2, /* ARC (mail/arc.h) */
+} DkimUse;
+
+/* Where the public half stands in the DNS, at SELECTOR._domainkey.DOMAIN, and what the key is for. */
+typedef struct DkimKeyPlace {
+    const char *domain, *selector;
+    DkimUse use;
+} DkimKeyPlace;
+
+/* pem is the private key, RSA of at least 1024 bits or Ed25519, as "openssl genpkey" writes it. FAIL_CONFIG: it is no
+ * such key. */
+DkimKey *dkim_key_new(const DkimKeyPlace *place, const char *pem, GError **error);
 void dkim_key_free(DkimKey *key);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DkimKey, dkim_key_free)
 
-/* May the key sign for mail of this domain: its own, or one below it? */
-bool dkim_key_fits(const DkimKey *key, const char *domain);
+/* May the key do this for mail of this domain: its own, or one below it? */
+bool dkim_key_fits(const DkimKey *key, const char *domain, DkimUse use);
 
-/* Signs the message in pieces (of GBytes, with CRLF or bare line feeds, which count as CRLF): the value for a field
- * DKIM-Signature before all others; g_free(). NULL with FAIL_LATER. */
-char *dkim_key_sign(const DkimKey *key, const GPtrArray *pieces, GError **error);
+/* Borrowed; the algorithm is "rsa-sha256" or "ed25519-sha256". */
+const char *dkim_key_domain(const DkimKey *key);
+const char *dkim_key_selector(const DkimKey *key);
+const char *dkim_key_algorithm(const DkimKey *key);
+
+/* Signs the message (with CRLF or bare line feeds, which count as CRLF): the value for a field DKIM-Signature before
+ * all others; g_free(). NULL with FAIL_LATER. */
+char *dkim_key_sign(const DkimKey *key, const Message *message, GError **error);
+
+/* Is the field one that dkim_key_sign() signs? */
+bool dkim_signs_field(const Field *field);
+
+/* Signs a text in canonical form (ARC): base64, g_free(). NULL with FAIL_LATER. */
+char *dkim_key_sign_text(const DkimKey *key, const GString *text, GError **error);
 
 /* Does a signature by domain, or by another domain of its organization, hold for the message as it is? NAMES_FOUND: one
  * does. NAMES_NONE: none does. NAMES_TROUBLE, NAMES_PENDING: its key is not known (now). */
 NamesAnswer dkim_holds(const Message *message, const char *domain, const Names *names);
+
+/* Check each signature, and append what Authentication-Results (RFC 8601) says of it to texts (of char *):
+ * "dkim=pass header.d=example.org header.s=s1 header.a=rsa-sha256 header.b=AbCdEfGh", or "dkim=none". A key that the
+ * DNS does not give now makes "temperror". No more than DKIM_CHECKED_MAX are checked. All keys are asked for at once.
+ * False: the answers are not there yet (NAMES_PENDING); ask again. */
+#define DKIM_CHECKED_MAX 10
+bool dkim_results(const Message *message, const Names *names, GPtrArray *texts);

@@ -3,6 +3,7 @@
 #include "posting/pipeline.h"
 
 static const Handler *const posting[] = {
+    &handler_validate_authenticity, /* of what came, before any change */
     &handler_external,
     &handler_mime_delete, /* before all that keeps or counts parts */
     &handler_member_recipients,
@@ -20,7 +21,8 @@ static const Handler *const posting[] = {
     &handler_acknowledge,
     &handler_dmarc, /* behind to-archive and the others, which keep the true From */
     &handler_decorate, /* what the archive and the site's queues get has none of it */
-    &handler_dkim_sign, /* last: it signs what leaves */
+    &handler_dkim_sign, /* behind all changes: it signs what leaves */
+    &handler_arc_sign, /* last: it seals the signatures too */
     NULL,
 };
 const Pipeline pipeline_posting = {.name = "default-posting-pipeline", .handlers = posting};

@@ -9,6 +9,7 @@
 #include "base/mailbox.h"
 #include "base/pattern.h"
 #include "mail/address.h"
+#include "posting/authenticity.h"
 #include "mail/answer.h"
 
 static void send_free(void *data)
@@ -51,6 +52,7 @@ void post_clear(Post *post)
     g_clear_pointer(&post->target, g_free);
     g_clear_pointer(&post->member, g_free);
     g_clear_pointer(&post->message_key, g_free);
+    g_clear_pointer(&post->authenticity, authenticity_free);
     g_clear_pointer(&post->given, g_strfreev);
     g_clear_pointer(&post->author_subject, g_free);
     g_clear_pointer(&post->skip_sender, g_free);
@@ -164,6 +166,51 @@ Message *post_send_message(const Post *post, PostSend *send)
         return send->message;
     g_autoptr(GBytes) whole = message_octets(post->message);
     return send->message = message_new(whole);
+}
+
+/* The message of the send in the pieces in which it leaves. */
+static GPtrArray *pieces_of(const Post *post, const PostSend *send)
+{
+    if (send->pieces)
+        return g_ptr_array_ref(send->pieces);
+    const Message *message = send->message ? send->message : post->message;
+    GPtrArray *pieces = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    g_ptr_array_add(pieces, message_head(message));
+    g_ptr_array_add(pieces, message_body(message));
+    return pieces;
+}
+
+static GBytes *joined(const GPtrArray *pieces)
+{
+    GByteArray *all = g_byte_array_new();
+    for (guint at = 0; at < pieces->len; at++) {
+        size_t length;
+        const guint8 *octets = g_bytes_get_data(pieces->pdata[at], &length);
+        g_byte_array_append(all, octets, (guint)length);
+    }
+    return g_byte_array_free_to_bytes(all);
+}
+
+void post_send_sign(const Post *post, PostSend *send, const Signing *signing)
+{
+    const GPtrArray *keys = post->site ? post->site->keys : NULL;
+    if (!dkim_keys_fit(keys, signing))
+        return;
+    if (send->holes && send->holes->len > 0) {
+        send->sign = send->sign || signing->dkim;
+        send->seal = send->seal || signing->seal;
+        return;
+    }
+    g_autoptr(GPtrArray) pieces = pieces_of(post, send);
+    g_autoptr(GBytes) octets = joined(pieces);
+    g_autofree char *about = g_strdup_printf("%s list=%s", post->trace, post->list->list_id);
+    char *fields = dkim_keys_sign(keys, signing, octets, about);
+    GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    g_ptr_array_add(all, g_bytes_new_take(fields, strlen(fields)));
+    for (guint at = 0; at < pieces->len; at++)
+        g_ptr_array_add(all, g_bytes_ref(pieces->pdata[at]));
+    g_clear_pointer(&send->pieces, g_ptr_array_unref);
+    send->pieces = all;
 }
 
 void post_add_reason(Post *post, const char *format, ...)

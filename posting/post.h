@@ -2,18 +2,17 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A post on its way: what rules (rule.h) look at, what handlers (handler.h)
- * change, and where both leave what is to be done. Nothing here writes a file or
- * sends anything; the runners do what the Post says at the end.
+ * A post on its way: what rules (rule.h) look at, what handlers (handler.h) change, and where both leave what is to be
+ * done. Nothing here writes a file or sends anything; the runners do what the Post says at the end.
  *
- * The first part is set by the caller and borrowed. Everything else belongs to
- * the Post.
+ * The first part is set by the caller and borrowed. Everything else belongs to the Post.
  */
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "mail/copy.h"
+#include "mail/dkim_keys.h"
 #include "mail/message.h"
 #include "mail/names.h"
 #include "store/store.h"
@@ -37,9 +36,11 @@ typedef struct PostCopies {
 typedef struct PostSite {
     const char *header_match_target; /* where header matches without one of their own send a post */
     bool hold_digest;                /* rule digests */
+    const char *authserv_id;         /* in Authentication-Results; NULL: handler validate-authenticity does nothing */
+    const char *const *trusted;      /* servers whose Authentication-Results are believed; may be NULL */
     bool remove_dkim;                /* handler cleanse-dkim */
     bool news;                       /* there is a news server, for handler to-usenet */
-    const GPtrArray *keys;           /* of DkimKey, for handler dkim-sign; NULL: none */
+    const GPtrArray *keys;           /* of DkimKey, for handlers dkim-sign and arc-sign; NULL: none */
     const struct Orders *orders;     /* order.h: chains and pipelines of the site's own; NULL: none */
     const GPtrArray *rule_programs, *handler_programs; /* of External, for rule and handler external; NULL: none */
     char **html_to_text;             /* program and arguments for handler mime-delete; NULL: one of our own */
@@ -85,6 +86,7 @@ typedef struct PostSend {
     GArray *holes;         /* of CopyHole, in pieces: filled for each recipient; NULL: none */
     bool personal;         /* holes want the recipients' names */
     bool verp;             /* each recipient has an envelope sender of their own */
+    bool sign, seal;       /* with holes: each copy is to be signed, and sealed, when it is made */
 
     /* In place of the post, a letter about it to one address, for the queue virgin: post_send_letter() */
     const char *letter;    /* name of its template, static; NULL: the post itself leaves */
@@ -126,6 +128,7 @@ typedef struct Post {
     int mitigation;           /* mitigation.h, once mitigation_known */
     NamesAnswer mitigation_answer;
     bool mitigation_known;
+    struct Authenticity *authenticity; /* authenticity.h; NULL: not asked for yet */
     char *target;             /* the name of the chain that a rule sends it to */
     bool unproved;            /* a stranger's, who is to confirm the address in From */
     char *member;             /* the address that made it a member's post */
@@ -181,6 +184,10 @@ PostSend *post_send_find(const Post *post, const char *queue);
 
 /* The message of this send alone, to be changed: a copy of the post's as it is when this is first called. */
 Message *post_send_message(const Post *post, PostSend *send);
+
+/* Puts the signatures of the site's keys on what leaves by this send, once for all copies, which so must be the same.
+ * Copies that differ are to be signed when they are made: then this is noted in the send. */
+void post_send_sign(const Post *post, PostSend *send, const Signing *signing);
 
 void post_add_reason(Post *post, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void post_note_duplicate(Post *post); /* the reason: another with its Message-ID was posted before */

@@ -56,10 +56,29 @@ static const ConfigKey dkim_keys[] = {
      .about = "The private key, RSA or Ed25519, in PEM, as \"openssl genpkey\" writes it; readable for the site's "
       "user alone.",
      .more = "Posts get one signature from each key that fits, so an Ed25519 key can stand beside an RSA key, and a "
-      "new key beside the old one until the DNS knows it. Copies that differ for each member (personalize, verp) are "
-      "not signed here; let the mail server do that.",
+      "new key beside the old one until the DNS knows it. Copies that differ for each member (personalize) are signed "
+      "one by one when they are sent, which costs time; an Ed25519 key costs the least.",
      .example = "/etc/listrunner/dkim/s2026.pem"},
+    {"use", CHOICE("dkim", "dkim|arc|both"),
+     .about = "What the key is for: DKIM signatures, the seals of ARC (RFC 8617) on posts, or both.",
+     .more = "A seal says to the next server which signatures a post had before the list changed it. It needs "
+      "authserv_id in [authentication]; of several keys that fit the first one seals."},
     {"enabled", BOOL("yes"), .about = "Sign with this key."},
+    {.name = NULL},
+};
+
+static const ConfigKey authentication_keys[] = {
+    {"authserv_id", STRING(NULL),
+     .about = "The name of this site in Authentication-Results, as a rule that of its mail domain. When it is set, the "
+      "DKIM signatures and the ARC chain of each post are checked, and the post says what was found.",
+     .more = "Fields of posts that claim this name are removed. While the DNS does not answer, the result is "
+      "temperror; no post is held or lost for it.",
+     .example = "lists.example.com"},
+    {"trusted", LIST(NULL),
+     .about = "The names of servers before this one whose Authentication-Results are believed: what they found, SPF "
+      "and DMARC for example, is told on and sealed.",
+     .more = "Such a server must remove fields of others that claim its name, or anybody can write them.",
+     .example = "mx.example.com"},
     {.name = NULL},
 };
 
@@ -107,7 +126,9 @@ static const ConfigTable tables[] = {
     {"external.*", .about = "A program of the site that looks at posts, for example for viruses.",
      .keys = external_keys, .readers = "in pipeline"},
     {"dkim.*", .about = "A key that signs what lists send (DKIM, RFC 6376).", .keys = dkim_keys,
-     .readers = "in pipeline virgin"},
+     .readers = "in out pipeline virgin"},
+    {"authentication", .about = "What is known about the signatures of posts (RFC 8601).",
+     .keys = authentication_keys, .readers = "in pipeline"},
     {"rules", .about = "How the runner in judges posts.", .keys = rule_keys, .readers = "in"},
     {"handlers", .about = "How posts are changed on the way to the members.", .keys = handler_keys,
      .readers = "in pipeline"},
@@ -175,7 +196,12 @@ static int place_of(char *const *words, const char *handler)
 static const char *const needed[][2] = {
     {"to-outgoing", "dmarc"}, {"to-outgoing", "decorate"}, {"to-outgoing", "dkim-sign"}, {"decorate", "dkim-sign"},
     {"dmarc", "decorate"}, {"dmarc", "dkim-sign"}, {"to-archive", "rfc-2369"},
+    {"validate-authenticity", "arc-sign"}, {"to-outgoing", "arc-sign"}, {"decorate", "arc-sign"},
+    {"dmarc", "arc-sign"}, {"dkim-sign", "arc-sign"},
 };
+
+/* Of them also: without the first the second does nothing. */
+static const char *const indispensable[] = {"to-outgoing", "validate-authenticity", NULL};
 
 static void check_handlers(const ConfigCheck *check, const char *section, char *const *words)
 {
@@ -185,7 +211,7 @@ static void check_handlers(const ConfigCheck *check, const char *section, char *
                             "listrunner-pipeline(8), and external.NAME with a section of that name", *word);
     for (size_t at = 0; at < G_N_ELEMENTS(needed); at++) {
         int first = place_of(words, needed[at][0]), second = place_of(words, needed[at][1]);
-        bool alone = first < 0 && strcmp(needed[at][0], "to-outgoing") == 0;
+        bool alone = first < 0 && g_strv_contains(indispensable, needed[at][0]);
         if (second >= 0 && (first > second || alone))
             config_complain(check, section, "handlers", "%s must stand behind %s", needed[at][1], needed[at][0]);
     }
@@ -212,8 +238,29 @@ static void check_orders(const ConfigCheck *check, const char *family, const cha
     }
 }
 
+static void check_authentication(const ConfigCheck *check)
+{
+    const ConfigValue *own = config_usable(check, "authentication", "authserv_id");
+    const ConfigValue *trusted = config_usable(check, "authentication", "trusted");
+    if (own && own->text && !config_host_valid(own->text))
+        config_complain(check, "authentication", "authserv_id", "found \"%s\"; allowed is a host name",
+                        own->text);
+    for (char **word = trusted ? trusted->words : NULL; word && *word; word++)
+        if (own && own->text && g_ascii_strcasecmp(*word, own->text) == 0)
+            config_complain(check, "authentication", "trusted", "found \"%s\", which is authserv_id: fields of that "
+                            "name are removed; allowed are names of other servers", *word);
+    g_autofree const char **sections = config_family_sections(check->config, "dkim");
+    for (const char **section = sections; *section; section++) {
+        const ConfigValue *use = config_usable(check, *section, "use");
+        if (use && use->text && strcmp(use->text, "dkim") != 0 && (!own || !own->text))
+            config_complain(check, *section, "use", "found \"%s\"; a seal needs authserv_id in [authentication]",
+                            use->text);
+    }
+}
+
 static void check(const ConfigCheck *check)
 {
+    check_authentication(check);
     check_external(check, "rules");
     check_external(check, "handlers");
     check_orders(check, "chain", "rules", chain_words);

@@ -36,6 +36,7 @@
 
 #define POSTING_HANDLERS(_) \
     _(acknowledge, "acknowledge") \
+    _(arc_sign, "arc-sign") \
     _(avoid_duplicates, "avoid-duplicates") \
     _(cleanse, "cleanse") \
     _(cleanse_dkim, "cleanse-dkim") \
@@ -54,7 +55,8 @@
     _(to_archive, "to-archive") \
     _(to_digest, "to-digest") \
     _(to_outgoing, "to-outgoing") \
-    _(to_usenet, "to-usenet")
+    _(to_usenet, "to-usenet") \
+    _(validate_authenticity, "validate-authenticity")
 
 /* Chains and pipelines that are built in. */
 #define POSTING_CHAINS \

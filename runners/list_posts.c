@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "posting/external.h"
-#include "posting/keys.h"
+#include "mail/dkim_keys.h"
 #include "posting/order.h"
 #include "runners/keys.h"
 
@@ -85,7 +85,7 @@ bool list_posts_start(Runner *runner, GError **error)
         .unsubscribe_url = config_string(config, "pipeline", "unsubscribe_url"),
     };
     const char *converter = config_string(config, "handlers", "html_to_plain_text_command");
-    posts->dkim_keys = keys_read(config);
+    posts->dkim_keys = dkim_keys_read(config);
     posts->rule_programs = external_read(config, "rules");
     posts->handler_programs = external_read(config, "handlers");
     posts->orders = orders_new(config);
@@ -98,6 +98,8 @@ bool list_posts_start(Runner *runner, GError **error)
         .handler_programs = posts->handler_programs,
         .header_match_target = config_string(config, "rules", "header_match_action"),
         .hold_digest = config_bool(config, "rules", "hold_digest"),
+        .authserv_id = config_string(config, "authentication", "authserv_id"),
+        .trusted = config_list(config, "authentication", "trusted"),
         .remove_dkim = config_bool(config, "handlers", "remove_dkim_headers"),
         .news = config_string(config, "nntp", "host") && queue_is_worked(config, POST_NEWS),
     };

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "posting/authenticity.h"
 #include "posting/mitigation.h"
 #include "runners/keys.h"
 #include "runners/list_posts.h"
@@ -45,14 +46,22 @@ static int64_t time_to_wait(SharedNames *shared)
     return shared->left;
 }
 
-static NamesAnswer find(SharedNames *shared, Post *post)
+/* What is to be known about the author; each part begins to ask before another waits. */
+static NamesAnswer find_now(Post *post)
 {
     Mitigation mitigation;
+    bool known = authenticity_find(post);
     NamesAnswer answer = mitigation_find(post, &mitigation);
+    return known ? answer : NAMES_PENDING;
+}
+
+static NamesAnswer find(SharedNames *shared, Post *post)
+{
+    NamesAnswer answer = find_now(post);
     int64_t begun = clock_monotonic(), until = begun + time_to_wait(shared), now = begun;
     while (answer == NAMES_PENDING) {
         names_cache_turn(shared->cache, MAX(until - now, 0));
-        answer = mitigation_find(post, &mitigation);
+        answer = find_now(post);
         now = clock_monotonic();
         if (now >= until)
             break;

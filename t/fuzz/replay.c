@@ -52,6 +52,11 @@ static const struct {
     SEED("Approve: one\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\n\r\nApproved: se=20cret\r\n\r\n"
          "Hi\r\n--b\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n"
          "<p>Approved:=20<b>one</b></p>\r\n--b--\r\n"),
+    SEED("mx.example.com 1 (a (b)); spf=pass (ok) smtp.mailfrom=a@b; dkim = fail reason = \"x;\\\"y\" header.d=c;"),
+    SEED("ARC-Seal: i=1; a=ed25519-sha256; cv=none; d=a.example; s=s; b=AA==\r\nARC-Message-Signature: i=1;\r\n "
+         "a=ed25519-sha256; c=simple/relaxed; d=a.example; s=s; h=from:from; l=3; bh=AA; b=AA\r\n"
+         "ARC-Authentication-Results: i=1; a.example; none\r\nDKIM-Signature: v=1; a=rsa-sha256; d=b; s=c; h=from; "
+         "bh=AA==; b=AA==\r\nFrom: x\r\n\r\n b \r\n\r\n"),
     SEED("\"a\"@b, \"\"@c, a.\"b\".c@d, j\xc3\xb6@\xc3\xa4.de, a@[b]c, <<a@b>>, (\\"),
 };
 

@@ -18,7 +18,7 @@ MEMBER = re.compile(r'\bg_str(?:concat|dup_printf)\("(transport|reply|archiver)\
 LINKED = {"runners/post_hop.c": ("in", "pipeline"), "runners/blocks.c": ("in", "pipeline"),
           "runners/post_names.c": ("in", "pipeline"), "runners/lists.c": ("lmtp", "mta")}
 # Read by list_posts.c into what the runners of posts share, and used only by in and pipeline, whose tables say so.
-SHARED = {"pipeline", "archiver.", "rules", "handlers", "dkim.", "external."}
+SHARED = {"pipeline", "archiver.", "rules", "handlers", "dkim.", "external.", "authentication"}
 
 tap = tree.Tap()
 program = os.path.join(os.environ.get("top_builddir", "build"), "doc", "settings_text")

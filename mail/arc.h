@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The chain of seals that servers on the way put on a message (Authenticated Received Chain, RFC 8617). Each set of
+ * three fields, numbered from 1, says what its server found (ARC-Authentication-Results), signs the message as it left
+ * there (ARC-Message-Signature), and seals all sets so far (ARC-Seal). So whoever trusts a mailing list can believe it
+ * that the author's signature held before the list changed the post.
+ *
+ * A chain is checked on the message as it came, before anything is changed, and sealed when all changes are made.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "mail/dkim.h"
+#include "mail/message.h"
+#include "mail/names.h"
+
+#define ARC_INSTANCE_MAX 50 /* RFC 8617, 4.2.1 */
+
+typedef enum ArcStatus {
+    ARC_NONE,    /* there is no chain */
+    ARC_PASS,
+    ARC_FAIL,    /* for good: nobody can make it whole again */
+    ARC_TROUBLE, /* the DNS did not give a key: nobody knows */
+} ArcStatus;
+
+const char *arc_status_text(ArcStatus status); /* "none", "pass", "fail", "temperror", as in Authentication-Results */
+
+typedef struct ArcChain {
+    ArcStatus status;
+    unsigned instance;  /* the highest number that a set has, 0: there is none */
+    bool ended;         /* its last set says that the chain had failed: nobody is to add another */
+    const char *reason; /* why it fails, static; NULL otherwise */
+} ArcChain;
+
+/* Check the chain of the message. All keys are asked for at once. False: the answers are not there yet (NAMES_PENDING);
+ * ask again. */
+bool arc_check(const Message *message, const Names *names, ArcChain *chain);
+
+/* The next set. */
+typedef struct ArcSeal {
+    ArcChain chain;      /* as it came; not ARC_TROUBLE */
+    const char *results; /* "lists.example.com; dkim=pass header.d=example.org", which may be folded */
+    int64_t now;         /* us */
+} ArcSeal;
+
+/* May a set be added to what came? Not to a chain that ended, that is full, or that could not be checked. */
+bool arc_may_seal(const ArcChain *chain);
+
+/* Seal the message as it leaves, after its DKIM signatures were put on it: the three fields, with CRLF, for its
+ * beginning; g_free(). Of a chain that passed all fields must still be there. FAIL_NEVER: they are not. FAIL_LATER:
+ * libcrypto failed. */
+char *arc_seal(const DkimKey *key, const Message *message, const ArcSeal *seal, GError **error);

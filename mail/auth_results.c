@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/auth_results.h"
+
+#include <string.h>
+
+#define COMMENTS_MAX 100 /* one in another */
+
+static bool is_blank(char octet)
+{
+    return octet == ' ' || octet == '\t' || octet == '\r' || octet == '\n';
+}
+
+/* Behind the comment that begins at at; NULL: it has no end. */
+static const char *skip_comment(const char *at)
+{
+    for (unsigned depth = 0; *at; at++) {
+        if (*at == '\\' && at[1])
+            at++;
+        else if (*at == '(' && ++depth > COMMENTS_MAX)
+            return NULL;
+        else if (*at == ')' && --depth == 0)
+            return at + 1;
+    }
+    return NULL;
+}
+
+/* Append the quoted string that begins at at; behind it, or NULL when it has no end. */
+static const char *take_quoted(const char *at, GString *out)
+{
+    g_string_append_c(out, *at++);
+    for (; *at && *at != '"'; at++) {
+        if (is_blank(*at) && *at != ' ' && *at != '\t')
+            continue;
+        g_string_append_c(out, *at);
+        if (*at == '\\' && at[1])
+            g_string_append_c(out, *++at);
+    }
+    if (!*at)
+        return NULL;
+    g_string_append_c(out, '"');
+    return at + 1;
+}
+
+static bool is_plain(const char *text)
+{
+    while (g_ascii_isprint(*text) || *text == '\t')
+        text++;
+    return *text == '\0';
+}
+
+/* Append what stands at at, a quoted string or one character, behind a blank where there was a gap. */
+static const char *take_next(const char *at, bool gap, GString *part)
+{
+    if (gap && part->len > 0 && *at != '=' && part->str[part->len - 1] != '=')
+        g_string_append_c(part, ' ');
+    if (*at == '"')
+        return take_quoted(at, part);
+    g_string_append_c(part, *at);
+    return at + 1;
+}
+
+/* Return the parts of the value between semicolons, of which comments are left out, blanks become one, and none stands
+ * beside an equals sign. NULL: something has no end, or is no printable ASCII. */
+static char **split(const char *value)
+{
+    g_autoptr(GPtrArray) parts = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GString) part = g_string_new(NULL);
+    bool gap = false;
+    for (const char *at = value; *at;) {
+        if (*at == ';') {
+            g_ptr_array_add(parts, g_strdup(part->str));
+            g_string_truncate(part, 0);
+            gap = false;
+            at++;
+            continue;
+        }
+        bool between = is_blank(*at) || *at == '(';
+        at = *at == '(' ? skip_comment(at) : between ? at + 1 : take_next(at, gap, part);
+        if (!at)
+            return NULL;
+        gap = between;
+    }
+    g_ptr_array_add(parts, g_strdup(part->str));
+    for (guint at = 0; at < parts->len; at++)
+        if (!is_plain(parts->pdata[at]))
+            return NULL;
+    g_ptr_array_add(parts, NULL);
+    g_ptr_array_set_free_func(parts, NULL);
+    return (char **)g_ptr_array_free(g_steal_pointer(&parts), FALSE);
+}
+
+static size_t keyword_length(const char *text)
+{
+    size_t length = 0;
+    while (g_ascii_isalnum(text[length]) || text[length] == '-' || text[length] == '_')
+        length++;
+    return length;
+}
+
+static void result_free(void *data)
+{
+    AuthResult *result = data;
+    g_free(result->method);
+    g_free(result->result);
+    g_free(result->text);
+    g_free(result);
+}
+
+/* "spf/1=pass smtp.mailfrom=example.org". NULL: it is no such thing. */
+static AuthResult *read_result(const char *text)
+{
+    size_t method = keyword_length(text), version = text[method] == '/' ? 1 + keyword_length(text + method + 1) : 0;
+    const char *word = text + method + version + 1;
+    if (method == 0 || word[-1] != '=' || keyword_length(word) == 0)
+        return NULL;
+    size_t length = keyword_length(word);
+    if (word[length] && word[length] != ' ')
+        return NULL;
+    AuthResult *result = g_new0(AuthResult, 1);
+    result->method = g_ascii_strdown(text, (gssize)method);
+    result->result = g_ascii_strdown(word, (gssize)length);
+    result->text = g_strdup(text);
+    return result;
+}
+
+static bool is_name(const char *server)
+{
+    for (const char *at = server; *at; at++)
+        if (!g_ascii_isalnum(*at) && !strchr(".-_:/@", *at))
+            return false;
+    return *server != '\0';
+}
+
+/* The name in a first part, "mx.example.com 1" or "\"mx\""; NULL: there is none. */
+static char *server_of(char *part)
+{
+    g_autofree char *name = g_strndup(part, strcspn(part, " "));
+    size_t length = strlen(name);
+    const char *version = part + length + (part[length] == ' ');
+    if (strspn(version, "0123456789") != strlen(version))
+        return NULL;
+    if (*name == '"' && length > 2 && name[length - 1] == '"') {
+        memmove(name, name + 1, length);
+        name[length - 2] = '\0';
+    }
+    return is_name(name) ? g_steal_pointer(&name) : NULL;
+}
+
+AuthResults *auth_results_read(const char *value)
+{
+    g_auto(GStrv) parts = split(value);
+    g_autoptr(AuthResults) all = g_new0(AuthResults, 1);
+    all->results = g_ptr_array_new_with_free_func(result_free);
+    all->server = parts ? server_of(parts[0]) : NULL;
+    if (!all->server || !parts[1])
+        return NULL;
+    bool none = g_ascii_strcasecmp(parts[1], "none") == 0 && !parts[2];
+    for (char **part = parts + 1; *part && !none; part++) {
+        AuthResult *result = read_result(*part);
+        if (!result && (**part || part[1])) /* nothing behind the last semicolon is let pass */
+            return NULL;
+        if (result)
+            g_ptr_array_add(all->results, result);
+    }
+    return none || all->results->len > 0 ? g_steal_pointer(&all) : NULL;
+}
+
+void auth_results_free(AuthResults *results)
+{
+    if (!results)
+        return;
+    g_free(results->server);
+    g_ptr_array_unref(results->results);
+    g_free(results);
+}
+
+bool auth_results_claims(const char *value, const char *server)
+{
+    const char *at = value;
+    while (at && (is_blank(*at) || *at == '('))
+        at = *at == '(' ? skip_comment(at) : at + 1;
+    if (!at)
+        return false;
+    at += *at == '"';
+    size_t length = strlen(server);
+    return g_ascii_strncasecmp(at, server, length) == 0 && (!at[length] || strchr(" \t\r\n;(\"\\", at[length]));
+}
+
+char *auth_results_write(const char *server, char *const *texts)
+{
+    GString *value = g_string_new(server);
+    for (char *const *text = texts; *text; text++)
+        g_string_append_printf(value, ";\r\n\t%s", *text);
+    if (!*texts)
+        g_string_append(value, "; none");
+    return g_string_free(value, FALSE);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The field Authentication-Results (RFC 8601): what a server found out about a message, under its name.
+ *
+ *   Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=example.org;
+ *       dkim=pass (good) header.d=example.org
+ *
+ * Anybody can write such a field. Who reads it must trust the server of that name, and that server must remove fields
+ * of others with its name.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+typedef struct AuthResult {
+    char *method; /* "spf", in lower case */
+    char *result; /* "pass", in lower case */
+    char *text;   /* all of it on one line, without comments: "spf=pass smtp.mailfrom=example.org" */
+} AuthResult;
+
+typedef struct AuthResults {
+    char *server;       /* "mx.example.com" */
+    GPtrArray *results; /* of AuthResult; empty for "none" */
+} AuthResults;
+
+/* Read a value, folded or not. NULL: it is not what RFC 8601 allows, and nothing in it is to be believed. */
+AuthResults *auth_results_read(const char *value);
+void auth_results_free(AuthResults *results);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(AuthResults, auth_results_free)
+
+/* Does the value begin with this server's name, whatever follows? Case does not count. */
+bool auth_results_claims(const char *value, const char *server);
+
+/* Write a value for the texts of results (NULL-terminated), a line each; none of them: "none". g_free(). */
+char *auth_results_write(const char *server, char *const *texts);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/dkim_keys.h"
+
+#include <string.h>
+
+#include "base/log.h"
+
+static DkimUse use_of(const char *word)
+{
+    return strcmp(word, "both") == 0 ? DKIM_USE_SIGN | DKIM_USE_SEAL
+           : strcmp(word, "arc") == 0 ? DKIM_USE_SEAL
+                                      : DKIM_USE_SIGN;
+}
+
+GPtrArray *dkim_keys_read(const Config *config)
+{
+    GPtrArray *keys = g_ptr_array_new_with_free_func((GDestroyNotify)dkim_key_free);
+    for (const char *const *name = config_family(config, "dkim"); *name; name++) {
+        g_autofree char *section = g_strconcat("dkim.", *name, NULL), *pem = NULL;
+        g_autoptr(GError) error = NULL;
+        const char *file = config_string(config, section, "key_file");
+        const char *domain = config_string(config, section, "domain");
+        const char *selector = config_string(config, section, "selector");
+        DkimUse use = use_of(config_string(config, section, "use"));
+        if (!file || !domain || !selector || !config_bool(config, section, "enabled"))
+            continue;
+        DkimKey *key = g_file_get_contents(file, &pem, NULL, &error)
+                           ? dkim_key_new(&(DkimKeyPlace){domain, selector, use}, pem, &error)
+                           : NULL;
+        if (key)
+            g_ptr_array_add(keys, key);
+        else
+            log_error("[%s] key_file %s: %s; mail is not signed with it", section, file, error->message);
+    }
+    return keys;
+}
+
+/* The next key from *at on that fits; NULL: there is none. */
+static const DkimKey *next_key(const GPtrArray *keys, const char *domain, DkimUse use, guint *at)
+{
+    for (; keys && *at < keys->len; (*at)++)
+        if (dkim_key_fits(keys->pdata[*at], domain, use))
+            return keys->pdata[(*at)++];
+    return NULL;
+}
+
+bool dkim_keys_fit(const GPtrArray *keys, const Signing *signing)
+{
+    guint sign = 0, seal = 0;
+    return (signing->dkim && next_key(keys, signing->domain, DKIM_USE_SIGN, &sign)) ||
+           (signing->seal && next_key(keys, signing->domain, DKIM_USE_SEAL, &seal));
+}
+
+/* Makes the signatures, and puts them on the message, since the seal covers them. */
+static void sign(const GPtrArray *keys, const Signing *signing, Message *message, GString *fields, const char *about)
+{
+    g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(g_free);
+    const DkimKey *key;
+    for (guint at = 0; (key = next_key(keys, signing->domain, DKIM_USE_SIGN, &at));) {
+        g_autoptr(GError) fault = NULL;
+        char *value = dkim_key_sign(key, message, &fault);
+        if (value)
+            g_ptr_array_add(values, value);
+        else
+            log_warn("%s not signed: %s", about, fault->message);
+    }
+    for (guint at = 0; at < values->len; at++) {
+        message_prepend(message, "DKIM-Signature", values->pdata[at]);
+        g_autofree char *field = g_strdup_printf("DKIM-Signature: %s\r\n", (char *)values->pdata[at]);
+        g_string_prepend(fields, field);
+    }
+}
+
+char *dkim_keys_sign(const GPtrArray *keys, const Signing *signing, GBytes *octets, const char *about)
+{
+    g_autoptr(Message) message = message_new(octets);
+    GString *fields = g_string_new(NULL);
+    guint at = 0;
+    if (signing->dkim)
+        sign(keys, signing, message, fields, about);
+    const DkimKey *key = signing->seal ? next_key(keys, signing->domain, DKIM_USE_SEAL, &at) : NULL;
+    g_autoptr(GError) fault = NULL;
+    g_autofree char *seal = key ? arc_seal(key, message, signing->seal, &fault) : NULL;
+    if (seal)
+        g_string_prepend(fields, seal);
+    else if (key)
+        log_warn("%s not sealed: %s", about, fault->message);
+    return g_string_free(fields, FALSE);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/* The keys of the sections [dkim.NAME], and what they put on mail that leaves. */
+#include <glib.h>
+
+#include "base/config.h"
+#include "mail/arc.h"
+
+/* Reads all key files: of DkimKey, freed with the array. One that cannot be read is told in the log and left out, for
+ * mail without a signature is better than none. */
+GPtrArray *dkim_keys_read(const Config *config);
+
+/* What is to be put on a message. */
+typedef struct Signing {
+    const char *domain;  /* of the list: each key that fits signs */
+    bool dkim;
+    const ArcSeal *seal; /* the first key that fits and may seal does; NULL: none */
+} Signing;
+
+/* Is there a key for it? */
+bool dkim_keys_fit(const GPtrArray *keys, const Signing *signing);
+
+/* Makes the fields for the beginning of the message as it leaves, with CRLF; g_free(), "" when there is no key for it.
+ * A key that cannot sign is told in the log, with `about` before it, and left out. */
+char *dkim_keys_sign(const GPtrArray *keys, const Signing *signing, GBytes *octets, const char *about);

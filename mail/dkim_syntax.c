@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "mail/dkim_syntax.h"
+
+#include <openssl/x509.h>
+#include <string.h>
+
+#define RSA_BITS_MIN 1024 /* RFC 8301, 3.2 */
+#define ED25519_BYTES 32
+
+/* ---- tags ---- */
+
+static bool is_blank(char octet)
+{
+    return octet == ' ' || octet == '\t' || octet == '\r' || octet == '\n';
+}
+
+static bool is_tag_name(const char *name)
+{
+    if (!g_ascii_isalpha(*name))
+        return false;
+    for (; *name; name++)
+        if (!g_ascii_isalnum(*name) && *name != '_')
+            return false;
+    return true;
+}
+
+GHashTable *dkim_tags_read(const char *text)
+{
+    g_autoptr(GHashTable) tags = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    g_auto(GStrv) parts = g_strsplit(text, ";", -1);
+    for (char **part = parts; *part; part++) {
+        char *equals = strchr(*part, '=');
+        if (!equals && !part[1] && !*g_strstrip(*part)) /* behind the last semicolon */
+            break;
+        if (!equals)
+            return NULL;
+        *equals = '\0';
+        g_autofree char *name = g_strdup(g_strstrip(*part));
+        if (!is_tag_name(name) || g_hash_table_contains(tags, name))
+            return NULL;
+        g_hash_table_insert(tags, g_steal_pointer(&name), g_strdup(g_strstrip(equals + 1)));
+    }
+    return g_steal_pointer(&tags);
+}
+
+char *dkim_squeeze(char *value)
+{
+    char *to = value;
+    for (const char *at = value; *at; at++)
+        if (!is_blank(*at))
+            *to++ = *at;
+    *to = '\0';
+    return value;
+}
+
+/* ---- canonical forms ---- */
+
+/* Append the value from at to end with the value of b= left out, and the blanks around that. */
+static void append_without_signature(GString *out, const char *at, const char *end)
+{
+    while (at < end) {
+        const char *semicolon = memchr(at, ';', (size_t)(end - at)), *next = semicolon ? semicolon : end;
+        const char *name = at;
+        while (name < next && is_blank(*name))
+            name++;
+        const char *equals = name < next && *name == 'b' ? name + 1 : next;
+        while (equals < next && is_blank(*equals))
+            equals++;
+        bool signature = equals < next && *equals == '=';
+        g_string_append_len(out, at, (signature ? equals + 1 : next) - at);
+        if (semicolon)
+            g_string_append_c(out, ';');
+        at = next + 1;
+    }
+}
+
+static void append_simple(GString *out, const char *text, size_t length)
+{
+    for (size_t at = 0; at < length; at++) {
+        if (text[at] == '\n' && (at == 0 || text[at - 1] != '\r'))
+            g_string_append_c(out, '\r');
+        g_string_append_c(out, text[at]);
+    }
+}
+
+/* Blanks become one, and those at the end none; line ends are taken out. */
+static void append_relaxed(GString *out, const char *text, size_t length)
+{
+    bool gap = false, begun = false;
+    for (size_t at = 0; at < length; at++) {
+        if (is_blank(text[at])) {
+            gap = gap || text[at] == ' ' || text[at] == '\t';
+            continue;
+        }
+        if (gap && begun)
+            g_string_append_c(out, ' ');
+        g_string_append_c(out, text[at]);
+        gap = false;
+        begun = true;
+    }
+}
+
+void dkim_append_field(GString *out, const Field *field, bool relaxed, bool without_signature)
+{
+    const char *value = field->text + field->value_offset, *end = field->text + field->length;
+    g_autoptr(GString) kept = g_string_new(NULL);
+    while (end > value && (end[-1] == '\n' || end[-1] == '\r'))
+        end--;
+    if (without_signature)
+        append_without_signature(kept, value, end);
+    else
+        g_string_append_len(kept, value, end - value);
+    if (relaxed) {
+        for (size_t at = 0; at < field->name_length; at++)
+            g_string_append_c(out, g_ascii_tolower(field->text[at]));
+        g_string_append_c(out, ':');
+        append_relaxed(out, kept->str, kept->len);
+    } else {
+        g_string_append_len(out, field->text, (gssize)field->value_offset);
+        append_simple(out, kept->str, kept->len);
+    }
+    g_string_append(out, "\r\n");
+}
+
+/* A body on its way into the sum: empty lines are held back, since those at the end do not count. */
+typedef struct BodySum {
+    GChecksum *sum;
+    int64_t limit, length;
+} BodySum;
+
+static void add(BodySum *body, const char *octets, size_t length)
+{
+    int64_t room = body->limit < 0 ? INT64_MAX : MAX(body->limit - body->length, 0);
+    size_t taken = (size_t)MIN(room, (int64_t)length);
+    if (taken > 0)
+        g_checksum_update(body->sum, (const guchar *)octets, (gssize)taken);
+    body->length += (int64_t)length;
+}
+
+/* One line without its line end. */
+static void add_line(BodySum *body, GString *buffer, const char *line, size_t length, bool relaxed)
+{
+    if (!relaxed) {
+        add(body, line, length);
+    } else {
+        g_string_truncate(buffer, 0);
+        for (size_t at = 0; at < length; at++) {
+            bool blank = line[at] == ' ' || line[at] == '\t';
+            if (!blank)
+                g_string_append_c(buffer, line[at]);
+            else if (at + 1 == length || (line[at + 1] != ' ' && line[at + 1] != '\t'))
+                g_string_append_c(buffer, ' ');
+        }
+        if (buffer->len > 0 && buffer->str[buffer->len - 1] == ' ')
+            g_string_truncate(buffer, buffer->len - 1);
+        add(body, buffer->str, buffer->len);
+    }
+    add(body, "\r\n", 2);
+}
+
+static bool is_empty(const char *line, size_t length, bool relaxed)
+{
+    size_t at = 0;
+    while (relaxed && at < length && (line[at] == ' ' || line[at] == '\t'))
+        at++;
+    return at == length;
+}
+
+char *dkim_body_hash(GBytes *body, bool relaxed, int64_t limit, int64_t *length)
+{
+    BodySum sum = {g_checksum_new(G_CHECKSUM_SHA256), limit, 0};
+    g_autoptr(GString) buffer = g_string_new(NULL);
+    size_t size, empty = 0, lines = 0;
+    const char *at = g_bytes_get_data(body, &size), *end = at + size;
+    for (const char *next; at < end; at = next) {
+        const char *feed = memchr(at, '\n', (size_t)(end - at)), *stop = feed ? feed : end;
+        next = feed ? feed + 1 : end;
+        if (feed && stop > at && stop[-1] == '\r')
+            stop--;
+        if (is_empty(at, (size_t)(stop - at), relaxed)) {
+            empty++;
+            continue;
+        }
+        for (; empty > 0; empty--)
+            add(&sum, "\r\n", 2);
+        add_line(&sum, buffer, at, (size_t)(stop - at), relaxed);
+        lines++;
+    }
+    if (lines == 0 && !relaxed) /* an empty body is one empty line */
+        add(&sum, "\r\n", 2);
+    guint8 digest[32];
+    gsize digest_length = sizeof digest;
+    g_checksum_get_digest(sum.sum, digest, &digest_length);
+    g_checksum_free(sum.sum);
+    if (length)
+        *length = sum.length;
+    return g_base64_encode(digest, digest_length);
+}
+
+/* ---- keys ---- */
+
+/* A list with colons has the word, or "*" where any will do, or there is no list. */
+static bool lists(const char *list, const char *word, bool any)
+{
+    g_auto(GStrv) words = g_strsplit(list ? list : word, ":", -1);
+    for (char **at = words; *at; at++)
+        if (strcmp(g_strstrip(*at), word) == 0 || (any && strcmp(*at, "*") == 0))
+            return true;
+    return false;
+}
+
+EVP_PKEY *dkim_public_key(const char *record, const char *algorithm)
+{
+    bool edwards = strcmp(algorithm, "ed25519-sha256") == 0;
+    g_autoptr(GHashTable) tags = dkim_tags_read(record);
+    if (!tags || (!edwards && strcmp(algorithm, "rsa-sha256") != 0))
+        return NULL;
+    const char *version = g_hash_table_lookup(tags, "v"), *kind = g_hash_table_lookup(tags, "k");
+    char *text = g_hash_table_lookup(tags, "p");
+    if ((version && strcmp(version, "DKIM1") != 0) || strcmp(kind ? kind : "rsa", edwards ? "ed25519" : "rsa") != 0 ||
+        !lists(g_hash_table_lookup(tags, "h"), "sha256", false) || !lists(g_hash_table_lookup(tags, "s"), "email", true)
+        || !text || !*dkim_squeeze(text))
+        return NULL;
+    gsize length;
+    g_autofree guchar *octets = g_base64_decode(text, &length);
+    const unsigned char *at = octets;
+    if (edwards)
+        return length == ED25519_BYTES ? EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, octets, length) : NULL;
+    EVP_PKEY *key = d2i_PUBKEY(NULL, &at, (long)length);
+    if (key && EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA && EVP_PKEY_get_bits(key) >= RSA_BITS_MIN)
+        return key;
+    EVP_PKEY_free(key);
+    return NULL;
+}
+
+/* What the key signs: Ed25519 the sum of the text, RSA the text itself, of which libcrypto makes the sum. */
+static void message_of(EVP_PKEY *key, const GString *text, guint8 digest[32], const guint8 **octets, gsize *length)
+{
+    *octets = (const guint8 *)text->str;
+    *length = text->len;
+    if (EVP_PKEY_get_base_id(key) != EVP_PKEY_ED25519)
+        return;
+    g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+    g_checksum_update(sum, *octets, (gssize)*length);
+    *length = 32;
+    g_checksum_get_digest(sum, digest, length);
+    *octets = digest;
+}
+
+static const EVP_MD *hash_of(EVP_PKEY *key)
+{
+    return EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 ? NULL : EVP_sha256();
+}
+
+bool dkim_signature_fits(EVP_PKEY *key, const GString *text, const char *signature)
+{
+    guint8 digest[32];
+    const guint8 *octets;
+    gsize length, signature_length;
+    g_autofree guchar *given = g_base64_decode(signature, &signature_length);
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    message_of(key, text, digest, &octets, &length);
+    bool fits = EVP_DigestVerifyInit(context, NULL, hash_of(key), NULL, key) == 1 &&
+                EVP_DigestVerify(context, given, signature_length, octets, length) == 1;
+    EVP_MD_CTX_free(context);
+    return fits;
+}
+
+char *dkim_signature_make(EVP_PKEY *key, const GString *text)
+{
+    guint8 digest[32];
+    const guint8 *octets;
+    gsize length, size = 0;
+    g_autofree guchar *made = NULL;
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    message_of(key, text, digest, &octets, &length);
+    bool done = EVP_DigestSignInit(context, NULL, hash_of(key), NULL, key) == 1 &&
+                EVP_DigestSign(context, NULL, &size, octets, length) == 1;
+    if (done) {
+        made = g_malloc(size);
+        done = EVP_DigestSign(context, made, &size, octets, length) == 1;
+    }
+    EVP_MD_CTX_free(context);
+    return done ? g_base64_encode(made, size) : NULL;
+}

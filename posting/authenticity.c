@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "posting/authenticity.h"
+
+#include <string.h>
+
+#include "mail/auth_results.h"
+
+/* More would only be somebody's trick to make the field long. */
+#define RESULTS_MAX 30
+
+static NamesAnswer no_text(void *data, const char *name, const char *const **texts)
+{
+    return NAMES_TROUBLE;
+}
+
+static NamesAnswer no_name(void *data, const char *name)
+{
+    return NAMES_TROUBLE;
+}
+
+/* Where nobody can be asked. */
+static const Names no_names = {no_text, no_name, NULL};
+
+static bool is_trusted(const Post *post, const char *server)
+{
+    for (const char *const *name = post->site->trusted; name && *name; name++)
+        if (g_ascii_strcasecmp(*name, server) == 0)
+            return true;
+    return false;
+}
+
+/* What others found out that is not checked here. */
+static void add_trusted(const Post *post, GPtrArray *texts)
+{
+    size_t index = 0;
+    for (const Field *field; (field = message_find(post->message, "Authentication-Results", &index)); index++) {
+        g_autofree char *value = field_value(field);
+        g_autoptr(AuthResults) found = auth_results_read(value);
+        for (guint at = 0; found && is_trusted(post, found->server) && at < found->results->len; at++) {
+            const AuthResult *result = found->results->pdata[at];
+            bool own = strcmp(result->method, "dkim") == 0 || strcmp(result->method, "arc") == 0;
+            if (!own && texts->len < RESULTS_MAX)
+                g_ptr_array_add(texts, g_strdup(result->text));
+        }
+    }
+}
+
+bool authenticity_find(Post *post)
+{
+    if (post->authenticity || !post->site || !post->site->authserv_id)
+        return true;
+    const Names *names = post->names ? post->names : &no_names;
+    g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+    ArcChain chain;
+    /* Both begin to ask before either waits. */
+    bool signatures = dkim_results(post->message, names, texts), seals = arc_check(post->message, names, &chain);
+    if (!signatures || !seals)
+        return false;
+    g_ptr_array_add(texts, g_strdup_printf("arc=%s", arc_status_text(chain.status)));
+    add_trusted(post, texts);
+    g_ptr_array_add(texts, NULL);
+    post->authenticity = g_new0(Authenticity, 1);
+    post->authenticity->results = auth_results_write(post->site->authserv_id, (char **)texts->pdata);
+    post->authenticity->chain = chain;
+    return true;
+}
+
+void authenticity_free(Authenticity *authenticity)
+{
+    if (authenticity)
+        g_free(authenticity->results);
+    g_free(authenticity);
+}
