@@ -16,7 +16,7 @@
  * NULL: this is no such list, or a tag stands in it twice. */
 GHashTable *dkim_tags_read(const char *text);
 
-/* Take the blanks and folds out of a value that may be folded anywhere (b=, bh=, h=, p=); changes it, and returns it. */
+/* Take the blanks and folds out of a value that may be folded anywhere (b=, bh=, h=, p=), in its place. */
 char *dkim_squeeze(char *value);
 
 /* Append the field in canonical form, with CRLF at its end. relaxed false: the form "simple". without_signature: the

@@ -66,6 +66,15 @@ bool authenticity_find(Post *post)
     return true;
 }
 
+bool authenticity_seal(const Post *post, ArcSeal *seal)
+{
+    const Authenticity *found = post->authenticity;
+    if (!found || post->list->anonymous_list || !arc_may_seal(&found->chain))
+        return false;
+    *seal = (ArcSeal){found->chain, found->results, post->now};
+    return true;
+}
+
 void authenticity_free(Authenticity *authenticity)
 {
     if (authenticity)

@@ -19,4 +19,8 @@ typedef struct Authenticity {
  * answers. A DNS that does not answer makes "temperror". Only where the site has an authserv_id. */
 bool authenticity_find(Post *post);
 
+/* The seal that the copies get, whose texts are the post's; false: none. A post without an author has no seal, which
+ * would tell of him. */
+bool authenticity_seal(const Post *post, ArcSeal *seal);
+
 void authenticity_free(Authenticity *authenticity);

@@ -7,9 +7,11 @@
 #include "base/fail.h"
 #include "lists/letter.h"
 #include "mail/header.h"
+#include "posting/authenticity.h"
 #include "posting/order.h"
 #include "posting/transport.h"
 #include "runners/blocks.h"
+#include "runners/copy_sign.h"
 #include "runners/keys.h"
 
 #define HEADER_MAX (48 * 1024) /* octets of a post's header in a letter about it */
@@ -99,7 +101,13 @@ static void describe_copies(Runner *runner, const Post *post, const PostSend *se
     g_autofree char *holes = copies && send->holes ? copy_holes_write(send->holes) : NULL;
     if (copies)
         meta_set_string(draft_meta(draft), KEY_COPIES, holes ? holes : "");
-    else if (relay_makes_senders(config, post, send)) {
+    if (send->sign || send->seal) {
+        ArcSeal seal = {0};
+        bool sealed = send->seal && authenticity_seal(post, &seal);
+        copy_sign_write(draft_meta(draft),
+                        &(Signing){post->list->mail_host, send->sign, sealed ? &seal : NULL});
+    }
+    if (!copies && relay_makes_senders(config, post, send)) {
         const char delimiters[] = {config_string(config, "lmtp", "verp_delimiter")[0], '=', '\0'};
         meta_set_string(draft_meta(draft), KEY_XVERP, delimiters);
     }

@@ -6,6 +6,9 @@
  */
 #include "runners/outgoing/content.h"
 
+#include <string.h>
+
+#include "base/clock.h"
 #include "base/fail.h"
 #include "mail/downgrade.h"
 #include "runners/keys.h"
@@ -22,7 +25,7 @@ static SmtpBody *make_pattern(GBytes *message, const CopyPlan *plan)
     return smtp_body_new_cut(message, (const size_t *)(void *)cuts->data, cuts->len);
 }
 
-bool content_init(Content *content, Entry *entry, GError **error)
+bool content_init(Content *content, Entry *entry, const GPtrArray *keys, GError **error)
 {
     json_t *meta = entry_meta(entry);
     const char *copies = meta_string(meta, KEY_COPIES, NULL);
@@ -39,6 +42,9 @@ bool content_init(Content *content, Entry *entry, GError **error)
     }
     content->body = content->plan ? make_pattern(message, content->plan) : smtp_body_new(message);
     content->message = g_steal_pointer(&message);
+    content->keys = keys;
+    content->trace = entry_trace(entry);
+    copy_sign_read(meta, &content->sign);
     return true;
 }
 
@@ -66,31 +72,6 @@ static CopyRecipient read_line(const Batch *batch)
     return copy_recipient_read(recipient.address, recipient.length);
 }
 
-static SmtpBody *make_copy(const Content *content, const CopyRecipient *recipient)
-{
-    if (copy_plan_holes(content->plan) == 0)
-        return smtp_body_ref(content->body);
-    g_autoptr(GArray) values = copy_fill(content->plan, recipient);
-    g_autoptr(GArray) fills = g_array_sized_new(FALSE, FALSE, sizeof(SmtpFill), values->len);
-    for (guint at = 0; at < values->len; at++) {
-        const CopyFill *value = &g_array_index(values, CopyFill, at);
-        SmtpFill fill = {value->text, value->length};
-        g_array_append_val(fills, fill);
-    }
-    return smtp_body_new_copy(content->body, (const SmtpFill *)(void *)fills->data);
-}
-
-static void prepare_copy(const Content *content, Batch *batch)
-{
-    CopyRecipient recipient = read_line(batch);
-    smtp_body_unref(batch->body);
-    g_free(batch->sender);
-    batch->body = make_copy(content, &recipient);
-    batch->sender = recipient.sender_length > 0 ? g_strndup(recipient.sender, recipient.sender_length) : NULL;
-}
-
-/* --- for servers that take no 8-bit octets ---------------------------------- */
-
 static GBytes *whole_copy(const Content *content, const CopyRecipient *recipient)
 {
     g_autoptr(GArray) fills = copy_fill(content->plan, recipient);
@@ -107,11 +88,50 @@ static GBytes *whole_copy(const Content *content, const CopyRecipient *recipient
     return g_byte_array_free_to_bytes(g_steal_pointer(&octets));
 }
 
-static SmtpBody *downgraded(GBytes *message)
+/* A body of these octets behind the signatures of our keys. */
+static SmtpBody *signed_body(Content *content, GBytes *octets)
 {
-    g_autoptr(GBytes) seven = downgrade_to_7bit(message);
-    return smtp_body_new(seven);
+    if (!content->sign.signing.domain)
+        return smtp_body_new(octets);
+    content->sign.seal.now = clock_now();
+    g_autofree char *fields = dkim_keys_sign(content->keys, &content->sign.signing, octets, content->trace);
+    size_t length, added = strlen(fields);
+    const guint8 *data = g_bytes_get_data(octets, &length);
+    g_autoptr(GByteArray) whole = g_byte_array_sized_new((guint)(added + length));
+    g_byte_array_append(whole, (const guint8 *)fields, (guint)added);
+    g_byte_array_append(whole, data, (guint)length);
+    g_autoptr(GBytes) all = g_byte_array_free_to_bytes(g_steal_pointer(&whole));
+    return smtp_body_new(all);
 }
+
+static SmtpBody *make_copy(Content *content, const CopyRecipient *recipient)
+{
+    if (copy_plan_holes(content->plan) == 0)
+        return smtp_body_ref(content->body);
+    if (content->sign.signing.domain) {
+        g_autoptr(GBytes) octets = whole_copy(content, recipient);
+        return signed_body(content, octets);
+    }
+    g_autoptr(GArray) values = copy_fill(content->plan, recipient);
+    g_autoptr(GArray) fills = g_array_sized_new(FALSE, FALSE, sizeof(SmtpFill), values->len);
+    for (guint at = 0; at < values->len; at++) {
+        const CopyFill *value = &g_array_index(values, CopyFill, at);
+        SmtpFill fill = {value->text, value->length};
+        g_array_append_val(fills, fill);
+    }
+    return smtp_body_new_copy(content->body, (const SmtpFill *)(void *)fills->data);
+}
+
+static void prepare_copy(Content *content, Batch *batch)
+{
+    CopyRecipient recipient = read_line(batch);
+    smtp_body_unref(batch->body);
+    g_free(batch->sender);
+    batch->body = make_copy(content, &recipient);
+    batch->sender = recipient.sender_length > 0 ? g_strndup(recipient.sender, recipient.sender_length) : NULL;
+}
+
+/* --- for servers that take no 8-bit octets ---------------------------------- */
 
 static SmtpBody *body_7bit(void *data)
 {
@@ -119,17 +139,19 @@ static SmtpBody *body_7bit(void *data)
     Content *content = &batch->delivery->content;
     if (content->plan && copy_plan_holes(content->plan) > 0) {
         CopyRecipient recipient = read_line(batch);
-        g_autoptr(GBytes) copy = whole_copy(content, &recipient);
-        return downgraded(copy);
+        g_autoptr(GBytes) copy = whole_copy(content, &recipient), seven = downgrade_to_7bit(copy);
+        return signed_body(content, seven);
     }
-    if (!content->seven)
-        content->seven = downgraded(content->message);
+    if (!content->seven) {
+        g_autoptr(GBytes) seven = downgrade_to_7bit(content->message);
+        content->seven = smtp_body_new(seven);
+    }
     return smtp_body_ref(content->seven);
 }
 
 void content_describe(Batch *batch, SmtpTransaction *transaction)
 {
-    const Content *content = &batch->delivery->content;
+    Content *content = &batch->delivery->content;
     if (content->plan)
         prepare_copy(content, batch);
     transaction->sender = batch->sender ? batch->sender : content->sender;

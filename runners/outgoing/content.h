@@ -11,6 +11,7 @@
 
 #include "mail/copy.h"
 #include "net/smtp_client.h"
+#include "runners/copy_sign.h"
 #include "switchboard/entry.h"
 
 struct Batch;
@@ -23,10 +24,14 @@ typedef struct Content {
     SmtpBody *body;     /* with a plan, the pattern of the copies */
     SmtpBody *seven;    /* for servers that take no 8-bit octets; NULL: not asked for yet */
     GBytes *message;
+    const GPtrArray *keys; /* of DkimKey */
+    CopySign sign;      /* how copies that differ are signed */
+    const char *trace;
 } Content;
 
-/* From the entry, whose metadata is borrowed. FAIL_NEVER: that can never be delivered. */
-bool content_init(Content *content, Entry *entry, GError **error);
+/* From the entry, whose metadata is borrowed, and so are the keys. content must stay where it is. FAIL_NEVER: that can
+ * never be delivered. */
+bool content_init(Content *content, Entry *entry, const GPtrArray *keys, GError **error);
 void content_clear(Content *content);
 
 /* Does each recipient need a transaction of their own? */

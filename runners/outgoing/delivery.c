@@ -32,10 +32,10 @@ const char *delivery_domain(const Recipient *recipient, size_t *length)
     return domain;
 }
 
-Delivery *delivery_new(Entry *entry, unsigned source, GError **error)
+Delivery *delivery_new(Entry *entry, unsigned source, const GPtrArray *keys, GError **error)
 {
     Delivery *delivery = g_new0(Delivery, 1);
-    if (!content_init(&delivery->content, entry, error)) {
+    if (!content_init(&delivery->content, entry, keys, error)) {
         content_clear(&delivery->content);
         g_free(delivery);
         return NULL;

@@ -72,9 +72,9 @@ const Place *delivery_place(const Delivery *delivery, const Destination *destina
 /* Nobody knows whether these got it. */
 void delivery_doubt(Delivery *delivery, size_t offset);
 
-/* Consumes entry. Fails (FAIL_NEVER) when it is nothing that could be delivered; the entry
- * stays the caller's then. */
-Delivery *delivery_new(Entry *entry, unsigned source, GError **error);
+/* Consumes entry; keys (of DkimKey) are borrowed. Fails (FAIL_NEVER) when it is nothing that could be delivered; the
+ * entry stays the caller's then. */
+Delivery *delivery_new(Entry *entry, unsigned source, const GPtrArray *keys, GError **error);
 void delivery_free(Delivery *delivery);
 
 /* The next recipient that is still to do; false at the end. */

@@ -102,7 +102,7 @@ static void adopt(Out *out, Entry *entry, unsigned source)
 {
     g_autoptr(GError) error = NULL;
     bool begun = entry_begin_work(entry, &error);
-    Delivery *delivery = begun ? delivery_new(entry, source, &error) : NULL;
+    Delivery *delivery = begun ? delivery_new(entry, source, out->keys, &error) : NULL;
     if (begun && !end_work(entry, error ? NULL : &error) && delivery) {
         delivery->entry = NULL; /* it waits, and is not in the hands of a process that may die of the same disk */
         g_clear_pointer(&delivery, delivery_free);

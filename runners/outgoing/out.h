@@ -38,6 +38,7 @@ typedef struct Out {
     GPtrArray *transports;  /* the first is picked from first in this turn */
     Transport *standard;    /* the default */
     Routes *routes;
+    GPtrArray *keys;        /* of DkimKey: they sign copies that differ */
     Reader reader;
     Marks marks;
     Finish finish;

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "mail/dkim_keys.h"
 #include "runners/keys.h"
 #include "runners/outgoing/out.h"
 
@@ -88,6 +89,7 @@ static void read_settings(Out *out)
     const Config *config = out->config;
     out->entries_max = entries_allowed(config);
     out->clog = (Clog){config_duration(config, "out", "clog_warn_time"), out->entries_max, 0};
+    out->keys = dkim_keys_read(config);
     out->heartbeat_us = config_duration(config, "master", "heartbeat_interval");
     out->every_recipient = config_bool(config, "out", "log_recipients");
     out->finish.warning = (Warning){
@@ -222,5 +224,6 @@ void out_tear_down(Out *out)
         g_clear_pointer(&out->inboxes[i], inbox_free);
     g_clear_pointer(&out->spool, spool_free);
     finish_clear(&out->finish);
+    g_clear_pointer(&out->keys, g_ptr_array_unref);
     marks_clear(&out->marks);
 }

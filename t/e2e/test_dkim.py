@@ -77,3 +77,35 @@ def test_letters_and_digests_are_signed(instances, sink):
     assert set(found) == {"bart@example.org", "cris@example.org", "eve@example.org"}
     for recipient, octets in found.items():
         assert dkim.verify(octets, dnsfunc=lambda name, timeout=5: record), recipient
+
+
+def test_personal_copies_are_signed_one_by_one(instances, sinks):
+    """Also when the next server takes no 8-bit octets, for which the copy is written in another way; and sealed."""
+    sink, narrow = sinks(), sinks(options=["--without", "8BITMIME"])
+    instance = instances(sink.port)
+    rsa, rsa_record = make_key(instance, "old", ["-algorithm", "rsa", "-pkeyopt", "rsa_keygen_bits:2048"])
+    edwards, edwards_record = make_key(instance, "new", ["-algorithm", "ed25519"])
+    records = {b"old._domainkey.lists.example.com.": rsa_record, b"new._domainkey.lists.example.com.": edwards_record}
+    instance.set({"dkim.old": {"domain": "lists.example.com", "key_file": rsa, "use": "both"},
+                  "dkim.new": {"domain": "lists.example.com", "key_file": edwards},
+                  "authentication": {"authserv_id": "lists.example.com"},
+                  "transport.narrow": {"host": "127.0.0.1", "port": narrow.port}})
+    instance.start()
+    members = ["bart@example.org", "cris@example.org", "dora@example.org"]
+    common = ["default_nonmember_action=accept", "personalize=full", "msg_footer=to $user_address\n"]
+    wide = instance.create_list("test", members=members, settings=common)
+    other = instance.create_list("narrow", members=members, settings=[*common, "transport=narrow"])
+    instance.lmtp_send(POST, wide)
+    instance.lmtp_send(POST.replace(b"<1@", b"<2@"), other)
+    instance.wait_idle()
+    for server in (sink, narrow):
+        found = {one.to[0]: one.octets for one in server.transactions()}
+        assert set(found) == set(members)
+        for member, octets in found.items():
+            assert f"to {member}".encode() in octets.replace(b"=\r\n", b"")
+            assert octets.count(b"DKIM-Signature:") == 2
+            for index in (0, 1):
+                assert dkim.DKIM(octets).verify(index, dnsfunc=lambda name, timeout=5: records[name]), member
+            assert dkim.arc_verify(octets, dnsfunc=lambda name, timeout=5: records[name])[0] == dkim.CV_Pass
+    assert all(b"\xc3" in one.octets for one in sink.transactions())
+    assert not any(b"\xc3" in one.octets for one in narrow.transactions())

@@ -33,9 +33,10 @@ LAYERS = {
     "runners/names": ["base/", "mail/names.h", "net/dns.h", "runners/names"],
     "runners/post_names": ["base/", "mail/", "posting/", "runners/runner.h", "runners/keys.h",
                            "runners/list_posts.h", "runners/list_runner.h", "runners/names.h", "runners/post_names"],
+    "runners/copy_sign": ["base/", "switchboard/", "mail/", "runners/keys.h", "runners/copy_sign"],
     "runners/post_hop": ["base/", "switchboard/", "mail/", "store/", "posting/", "lists/", "runners/runner.h",
                          "runners/keys.h", "runners/list_posts.h", "runners/post_hop", "runners/blocks.h",
-                         "runners/copies.h"],
+                         "runners/copies.h", "runners/copy_sign.h"],
     "runners/blocks": ["base/", "switchboard/", "posting/", "runners/blocks", "runners/copies.h"],
     "runners/copies": ["base/", "mail/", "posting/", "runners/copies"],
     "runners/lists": ["base/", "mail/", "net/mx.h", "store/", "switchboard/spool.h", "runners/lists"],
@@ -48,7 +49,7 @@ RUNNER = ["base/", "switchboard/", "mail/", "net/", "store/", "posting/", "lists
           "runners/process.h", "runners/sweep.h",
           "runners/listener.h", "runners/lists.h",
           "runners/http.h", "runners/http_guard.h", "runners/list_posts.h", "runners/list_runner.h", "runners/names.h",
-          "runners/post_names.h", "runners/post_hop.h", "runners/keys.h"]
+          "runners/post_names.h", "runners/post_hop.h", "runners/copy_sign.h", "runners/keys.h"]
 
 # Foreign headers and where they are at home.
 HOMES = {

@@ -103,7 +103,7 @@ static void look_for_end(CrashOut *out, Delivery *delivery)
 
 static bool adopt(CrashOut *out, Entry *entry, unsigned source)
 {
-    Delivery *delivery = entry_begin_work(entry, NULL) ? delivery_new(entry, source, NULL) : NULL;
+    Delivery *delivery = entry_begin_work(entry, NULL) ? delivery_new(entry, source, NULL, NULL) : NULL;
     if (!delivery || !entry_end_work(entry, NULL))
         return false;
     g_queue_push_tail_link(&out->held, &delivery->held);

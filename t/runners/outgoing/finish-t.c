@@ -115,7 +115,7 @@ static Delivery *tried(World *world)
     fixture_add_recipients(draft, recipients);
     Intake intake = {.draft = draft};
     g_assert_true(intake_store(world->fixture.spool, &intake, 1, false));
-    Delivery *delivery = delivery_new(claim(world, SOURCE_OUT), SOURCE_OUT, &error);
+    Delivery *delivery = delivery_new(claim(world, SOURCE_OUT), SOURCE_OUT, NULL, &error);
     g_assert_no_error(error);
     delivery->chosen = world->relay;
     delivery->exhausted = true;
@@ -184,7 +184,7 @@ static void doubts_outlive_a_full_disk(World *world, gconstpointer data)
     Entry *entry = inbox_claim_hash(world->finish.inboxes[SOURCE_OUT], name.hash, name.due, &error);
     g_assert_nonnull(entry);
     g_assert_cmpuint(finish_doubts(&world->finish, entry), ==, 1);
-    delivery = delivery_new(entry, SOURCE_OUT, &error);
+    delivery = delivery_new(entry, SOURCE_OUT, NULL, &error);
     delivery->doubts = finish_doubts(&world->finish, entry);
     delivery->chosen = world->relay;
     delivery->exhausted = true;

@@ -60,7 +60,7 @@ static void hold_post(Test *test, const char *poster, const char *sender, bool w
     g_autoptr(GPtrArray) claimed = fixture_claim(test->out);
     g_assert_cmpuint(claimed->len, ==, 1);
     g_clear_pointer(&test->delivery, delivery_free);
-    test->delivery = delivery_new(claimed->pdata[0], 0, &error);
+    test->delivery = delivery_new(claimed->pdata[0], 0, NULL, &error);
     g_assert_no_error(error);
 }
 
