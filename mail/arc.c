@@ -151,34 +151,12 @@ static Finding check_signature(GHashTable *tags, const GString *text, const Name
     return fits ? FITS : BROKEN;
 }
 
-/* Append the fields that h= names: of a name that stands there again, the next one above (RFC 6376, 5.4.2). */
-static void append_named(GString *text, const Message *message, char **names, bool relaxed)
-{
-    g_autoptr(GHashTable) below = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    for (; *names; names++) {
-        g_autofree char *name = g_ascii_strdown(*names, -1);
-        gpointer known;
-        size_t at = g_hash_table_lookup_extended(below, name, NULL, &known) ? GPOINTER_TO_SIZE(known)
-                                                                            : message_field_count(message);
-        while (at > 0 && !field_is(message_field(message, at - 1), name))
-            at--;
-        if (at > 0)
-            dkim_append_field(text, message_field(message, --at), relaxed, false);
-        g_hash_table_insert(below, g_steal_pointer(&name), GSIZE_TO_POINTER(at));
-    }
-}
-
 static bool has_word(char **words, const char *word)
 {
     for (; *words; words++)
         if (g_ascii_strcasecmp(*words, word) == 0)
             return true;
     return false;
-}
-
-static void cut_line_end(GString *text)
-{
-    g_string_truncate(text, text->len - 2);
 }
 
 static bool body_fits(const Message *message, GHashTable *tags, bool relaxed)
@@ -201,9 +179,9 @@ static Finding check_message(const Message *message, const ArcSet *set, const Na
     if (!words || !has_word(words, "from") || has_word(words, SEAL) || !body_fits(message, tags, relaxed_body))
         return BROKEN;
     g_autoptr(GString) text = g_string_new(NULL);
-    append_named(text, message, words, relaxed);
+    dkim_append_named(text, message, words, relaxed);
     dkim_append_field(text, set->signature, relaxed, true);
-    cut_line_end(text);
+    dkim_cut_line_end(text);
     return check_signature(tags, text, names);
 }
 
@@ -216,7 +194,7 @@ static void append_sets(GString *text, const ArcSets *sets, unsigned first, unsi
         dkim_append_field(text, set->signature, true, false);
         dkim_append_field(text, set->seal, true, at == last);
     }
-    cut_line_end(text);
+    dkim_cut_line_end(text);
 }
 
 /* Begin to ask for all keys; false: an answer is still to come. */
@@ -274,53 +252,6 @@ bool arc_may_seal(const ArcChain *chain)
     return chain->status != ARC_TROUBLE && !chain->ended && chain->instance < ARC_INSTANCE_MAX;
 }
 
-/* What is signed where it is there: what DKIM signs of copies, and the signatures themselves. */
-static char *present_names(const Message *message)
-{
-    g_autoptr(GString) names = g_string_new(NULL);
-    for (size_t at = 0; at < message_field_count(message); at++) {
-        const Field *field = message_field(message, at);
-        if (!field_is(field, "DKIM-Signature") && !dkim_signs_field(field))
-            continue;
-        g_string_append(names, names->len > 0 ? ":\r\n\t " : "");
-        g_string_append_len(names, field->text, (gssize)field->name_length);
-    }
-    return g_ascii_strdown(names->str, (gssize)names->len);
-}
-
-static Field field_of(const GString *text)
-{
-    size_t name = strcspn(text->str, ":");
-    return (Field){.text = text->str, .length = text->len, .name_length = name, .value_offset = name + 1};
-}
-
-/* Put the signature of the text behind the field's "b=", folded. */
-static bool sign(const DkimKey *key, GString *text, GString *field, GError **error)
-{
-    g_autofree char *signature = dkim_key_sign_text(key, text, error);
-    if (!signature)
-        return false;
-    for (size_t at = 0, length = strlen(signature); at < length; at += 72)
-        g_string_append_printf(field, "\r\n\t %.72s", signature + at);
-    g_string_append(field, "\r\n");
-    return true;
-}
-
-static bool sign_message(const DkimKey *key, const Message *message, GString *field, GError **error)
-{
-    g_autofree char *names = present_names(message), *list = g_strdup(names);
-    g_auto(GStrv) words = g_strsplit(dkim_squeeze(list), ":", -1);
-    g_autoptr(GBytes) body = message_body(message);
-    g_autofree char *sum = dkim_body_hash(body, true, -1, NULL);
-    g_string_append_printf(field, " c=relaxed/relaxed;\r\n\th=%s;\r\n\tbh=%s;\r\n\tb=", names, sum);
-    g_autoptr(GString) text = g_string_new(NULL);
-    append_named(text, message, words, true);
-    Field own = field_of(field);
-    dkim_append_field(text, &own, true, true);
-    cut_line_end(text);
-    return sign(key, text, field, error);
-}
-
 char *arc_seal(const DkimKey *key, const Message *message, const ArcSeal *seal, GError **error)
 {
     g_auto(ArcSets) sets = {0};
@@ -335,16 +266,16 @@ char *arc_seal(const DkimKey *key, const Message *message, const ArcSeal *seal, 
                                               dkim_key_domain(key), dkim_key_selector(key), seal->now / CLOCK_SECOND);
     g_autoptr(GString) results = g_string_new(NULL), signature = g_string_new(NULL), last = g_string_new(NULL);
     g_string_printf(results, RESULTS ": i=%u; %s\r\n", instance, seal->results);
-    g_string_printf(signature, SIGNATURE ": i=%u; %s", instance, common);
-    if (!sign_message(key, message, signature, error))
+    g_string_printf(signature, SIGNATURE ": i=%u; %s ", instance, common);
+    if (!dkim_key_sign_message(key, message, true, signature, error))
         return NULL;
     g_string_printf(last, SEAL ": i=%u; cv=%s; %s\r\n\tb=", instance, arc_status_text(seal->chain.status), common);
-    Field new_results = field_of(results), new_signature = field_of(signature), new_seal = field_of(last);
+    const Field fields[] = {dkim_field_of(results), dkim_field_of(signature), dkim_field_of(last)};
     ArcSet *set = &sets.sets[instance - 1];
-    set->results = &new_results, set->signature = &new_signature, set->seal = &new_seal;
+    set->results = &fields[0], set->signature = &fields[1], set->seal = &fields[2];
     g_autoptr(GString) text = g_string_new(NULL);
     append_sets(text, &sets, failed ? instance : 1, instance); /* RFC 8617, 5.1.2 */
-    if (!sign(key, text, last, error))
+    if (!dkim_key_sign_text(key, text, last, error))
         return NULL;
     return g_strconcat(last->str, signature->str, results->str, NULL);
 }

@@ -7,18 +7,19 @@
 #include <openssl/pem.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "mail/dkim_syntax.h"
 #include "mail/dmarc.h"
 
 #define RSA_BITS_MIN 1024
+#define LINE_CHARACTERS 72 /* of a signature */
 
 struct DkimKey {
-    char *domain, *selector, *pem;
+    char *domain, *selector;
     EVP_PKEY *private;
     DkimUse use;
-    dkim_alg_t algorithm;
-    DKIM_LIB *library;
+    const char *algorithm;
 };
 
 /* What says who wrote it, to whom, about what, and how it is to be read; and the list's own fields (RFC 8058 wants
@@ -28,34 +29,17 @@ static const char *const signed_fields[] = {
     "content-type", "content-transfer-encoding", "content-disposition", "list-id", "list-help", "list-owner",
     "list-post", "list-archive", "list-subscribe", "list-unsubscribe", "list-unsubscribe-post", NULL,
 };
-/* One that is added later makes the signature wrong. */
-static const char *const once[] = {"from", NULL};
-
-static bool read_algorithm(DkimKey *key, GError **error)
+static bool read_private(DkimKey *key, const char *pem, GError **error)
 {
-    BIO *bio = BIO_new_mem_buf(key->pem, -1);
+    BIO *bio = BIO_new_mem_buf(pem, -1);
     key->private = PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL);
     BIO_free(bio);
     int type = key->private ? EVP_PKEY_get_base_id(key->private) : EVP_PKEY_NONE;
     int bits = key->private ? EVP_PKEY_get_bits(key->private) : 0;
-    key->algorithm = type == EVP_PKEY_ED25519 ? DKIM_SIGN_ED25519SHA256 : DKIM_SIGN_RSASHA256;
+    key->algorithm = type == EVP_PKEY_ED25519 ? "ed25519-sha256" : "rsa-sha256";
     if (type == EVP_PKEY_ED25519 || (type == EVP_PKEY_RSA && bits >= RSA_BITS_MIN))
         return true;
     return fail(error, FAIL_CONFIG, "this is no private key in PEM, RSA of at least %d bits or Ed25519", RSA_BITS_MIN);
-}
-
-static bool open_library(DkimKey *key, GError **error)
-{
-    unsigned flags = DKIM_LIBFLAGS_FIXCRLF;
-    key->library = dkim_init(NULL, NULL);
-    if (key->library &&
-        dkim_options(key->library, DKIM_OP_SETOPT, DKIM_OPTS_FLAGS, &flags, sizeof flags) == DKIM_STAT_OK &&
-        dkim_options(key->library, DKIM_OP_SETOPT, DKIM_OPTS_SIGNHDRS, (void *)signed_fields,
-                     sizeof(char **)) == DKIM_STAT_OK &&
-        dkim_options(key->library, DKIM_OP_SETOPT, DKIM_OPTS_OVERSIGNHDRS, (void *)once,
-                     sizeof(char **)) == DKIM_STAT_OK)
-        return true;
-    return fail(error, FAIL_LATER, "libopendkim cannot be used");
 }
 
 DkimKey *dkim_key_new(const DkimKeyPlace *place, const char *pem, GError **error)
@@ -64,19 +48,15 @@ DkimKey *dkim_key_new(const DkimKeyPlace *place, const char *pem, GError **error
     key->domain = g_ascii_strdown(place->domain, -1);
     key->selector = g_strdup(place->selector);
     key->use = place->use;
-    key->pem = g_strdup(pem);
-    return read_algorithm(key, error) && open_library(key, error) ? g_steal_pointer(&key) : NULL;
+    return read_private(key, pem, error) ? g_steal_pointer(&key) : NULL;
 }
 
 void dkim_key_free(DkimKey *key)
 {
     if (!key)
         return;
-    if (key->library)
-        dkim_close(key->library);
     g_free(key->domain);
     g_free(key->selector);
-    g_free(key->pem);
     EVP_PKEY_free(key->private);
     g_free(key);
 }
@@ -93,23 +73,7 @@ const char *dkim_key_selector(const DkimKey *key)
 
 const char *dkim_key_algorithm(const DkimKey *key)
 {
-    return key->algorithm == DKIM_SIGN_ED25519SHA256 ? "ed25519-sha256" : "rsa-sha256";
-}
-
-bool dkim_signs_field(const Field *field)
-{
-    for (const char *const *name = signed_fields; *name; name++)
-        if (field_is(field, *name))
-            return true;
-    return false;
-}
-
-char *dkim_key_sign_text(const DkimKey *key, const GString *text, GError **error)
-{
-    char *signature = dkim_signature_make(key->private, text);
-    if (!signature)
-        fail(error, FAIL_LATER, "sign for %s by %s: libcrypto failed", key->domain, key->selector);
-    return signature;
+    return key->algorithm;
 }
 
 bool dkim_key_fits(const DkimKey *key, const char *domain, DkimUse use)
@@ -118,6 +82,69 @@ bool dkim_key_fits(const DkimKey *key, const char *domain, DkimUse use)
     return (key->use & use) && length >= own && g_ascii_strcasecmp(domain + length - own, key->domain) == 0 &&
            (length == own || domain[length - own - 1] == '.');
 }
+
+/* ---- signing ---- */
+
+static bool is_signed(const Field *field, bool signatures)
+{
+    for (const char *const *name = signed_fields; *name; name++)
+        if (field_is(field, *name))
+            return true;
+    return signatures && field_is(field, "DKIM-Signature");
+}
+
+/* The names of all fields that are signed, one below the other, and one more From: a second one that is added on the
+ * way makes the signature wrong. */
+static char *names_of(const Message *message, bool signatures)
+{
+    g_autoptr(GString) names = g_string_new("from");
+    for (size_t at = 0; at < message_field_count(message); at++) {
+        const Field *field = message_field(message, at);
+        if (!is_signed(field, signatures))
+            continue;
+        g_string_append(names, ":\r\n\t ");
+        g_string_append_len(names, field->text, (gssize)field->name_length);
+    }
+    return g_ascii_strdown(names->str, (gssize)names->len);
+}
+
+bool dkim_key_sign_text(const DkimKey *key, const GString *text, GString *field, GError **error)
+{
+    g_autofree char *signature = dkim_signature_make(key->private, text);
+    if (!signature)
+        return fail(error, FAIL_LATER, "sign for %s by %s: libcrypto failed", key->domain, key->selector);
+    for (size_t at = 0, length = strlen(signature); at < length; at += LINE_CHARACTERS)
+        g_string_append_printf(field, "\r\n\t %.*s", LINE_CHARACTERS, signature + at);
+    g_string_append(field, "\r\n");
+    return true;
+}
+
+bool dkim_key_sign_message(const DkimKey *key, const Message *message, bool signatures, GString *field, GError **error)
+{
+    g_autofree char *names = names_of(message, signatures), *list = g_strdup(names);
+    g_auto(GStrv) words = g_strsplit(dkim_squeeze(list), ":", -1);
+    g_autoptr(GBytes) body = message_body(message);
+    g_autofree char *sum = dkim_body_hash(body, true, -1, NULL);
+    g_string_append_printf(field, "c=relaxed/relaxed;\r\n\th=%s;\r\n\tbh=%s;\r\n\tb=", names, sum);
+    g_autoptr(GString) text = g_string_new(NULL);
+    dkim_append_named(text, message, words, true);
+    Field own = dkim_field_of(field);
+    dkim_append_field(text, &own, true, true);
+    dkim_cut_line_end(text);
+    return dkim_key_sign_text(key, text, field, error);
+}
+
+char *dkim_key_sign(const DkimKey *key, const Message *message, GError **error)
+{
+    g_autoptr(GString) field = g_string_new(NULL);
+    g_string_printf(field, "DKIM-Signature: v=1; a=%s; d=%s; s=%s; t=%" G_GINT64_FORMAT "; ", key->algorithm,
+                    key->domain, key->selector, clock_now() / CLOCK_SECOND);
+    if (!dkim_key_sign_message(key, message, false, field, error))
+        return NULL;
+    return g_string_free(g_steal_pointer(&field), FALSE);
+}
+
+/* ---- verifying ---- */
 
 /* Without its last line end, and folded with CRLF. */
 static GString *wire_field(const Field *field)
@@ -154,29 +181,6 @@ static DKIM_STAT feed(DKIM *dkim, const Message *message)
         status = dkim_body(dkim, (u_char *)octets, length);
     return status == DKIM_STAT_OK ? dkim_eom(dkim, NULL) : status;
 }
-
-char *dkim_key_sign(const DkimKey *key, const Message *message, GError **error)
-{
-    DKIM_STAT status;
-    u_char *value = NULL;
-    size_t length = 0;
-    DKIM *dkim = dkim_sign(key->library, (const u_char *)"listrunner", NULL, (dkim_sigkey_t)key->pem,
-                           (const u_char *)key->selector, (const u_char *)key->domain, DKIM_CANON_RELAXED,
-                           DKIM_CANON_RELAXED, key->algorithm, -1, &status);
-    if (dkim) {
-        status = feed(dkim, message);
-        if (status == DKIM_STAT_OK)
-            status = dkim_getsighdr_d(dkim, strlen("DKIM-Signature: "), &value, &length);
-    }
-    char *result = status == DKIM_STAT_OK ? g_strndup((const char *)value, length) : NULL;
-    if (!result)
-        fail(error, FAIL_LATER, "sign for %s by %s: %s", key->domain, key->selector, dkim_getresultstr(status));
-    if (dkim)
-        dkim_free(dkim);
-    return result;
-}
-
-/* ---- verifying ---- */
 
 /* What the library's callbacks need to know of one check. */
 typedef struct Check {

@@ -3,7 +3,8 @@
 #pragma once
 /*
  * DKIM signatures (RFC 6376, RFC 8463), made in the name of a domain of ours, and verified. A key is read once and
- * signs many messages; one thread at a time.
+ * signs many messages; one thread at a time. libopendkim verifies; signatures are made over libcrypto, with what ARC
+ * needs anyway, because libopendkim reads the private key anew for each of them (doc/performance.md).
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -38,15 +39,18 @@ const char *dkim_key_domain(const DkimKey *key);
 const char *dkim_key_selector(const DkimKey *key);
 const char *dkim_key_algorithm(const DkimKey *key);
 
-/* Signs the message (with CRLF or bare line feeds, which count as CRLF): the value for a field DKIM-Signature before
- * all others; g_free(). NULL with FAIL_LATER. */
+/* Sign the message (with CRLF or bare line feeds, which count as CRLF): the field DKIM-Signature, with CRLF, for a
+ * place before all others; g_free(). NULL with FAIL_LATER. */
 char *dkim_key_sign(const DkimKey *key, const Message *message, GError **error);
 
-/* Is the field one that dkim_key_sign() signs? */
-bool dkim_signs_field(const Field *field);
+/* Sign the message for a field that begins in field, "ARC-Message-Signature: i=1; a=...; ": append the tags c=, h=, bh=
+ * and b=, and CRLF. With signatures those of DKIM on it are signed too. False with FAIL_LATER. */
+bool dkim_key_sign_message(const DkimKey *key, const Message *message, bool signatures, GString *field,
+                           GError **error);
 
-/* Signs a text in canonical form (ARC): base64, g_free(). NULL with FAIL_LATER. */
-char *dkim_key_sign_text(const DkimKey *key, const GString *text, GError **error);
+/* Sign a text in canonical form, and append the signature and CRLF to the field, which ends with "b=". False with
+ * FAIL_LATER. */
+bool dkim_key_sign_text(const DkimKey *key, const GString *text, GString *field, GError **error);
 
 /* Does a signature by domain, or by another domain of its organization, hold for the message as it is? NAMES_FOUND: one
  * does. NAMES_NONE: none does. NAMES_TROUBLE, NAMES_PENDING: its key is not known (now). */

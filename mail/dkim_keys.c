@@ -52,24 +52,37 @@ bool dkim_keys_fit(const GPtrArray *keys, const Signing *signing)
            (signing->seal && next_key(keys, signing->domain, DKIM_USE_SEAL, &seal));
 }
 
-/* Makes the signatures, and puts them on the message, since the seal covers them. */
-static void sign(const GPtrArray *keys, const Signing *signing, Message *message, GString *fields, const char *about)
+/* Makes the signatures of all keys that fit. */
+static void sign(const GPtrArray *keys, const Signing *signing, const Message *message, GString *fields,
+                 const char *about)
 {
-    g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(g_free);
     const DkimKey *key;
     for (guint at = 0; (key = next_key(keys, signing->domain, DKIM_USE_SIGN, &at));) {
         g_autoptr(GError) fault = NULL;
-        char *value = dkim_key_sign(key, message, &fault);
-        if (value)
-            g_ptr_array_add(values, value);
+        g_autofree char *field = dkim_key_sign(key, message, &fault);
+        if (field)
+            g_string_append(fields, field);
         else
             log_warn("%s not signed: %s", about, fault->message);
     }
-    for (guint at = 0; at < values->len; at++) {
-        message_prepend(message, "DKIM-Signature", values->pdata[at]);
-        g_autofree char *field = g_strdup_printf("DKIM-Signature: %s\r\n", (char *)values->pdata[at]);
-        g_string_prepend(fields, field);
-    }
+}
+
+/* Seals the message behind these fields, which the seal covers. */
+static void seal(const DkimKey *key, const ArcSeal *next, GBytes *octets, GString *fields, const char *about)
+{
+    g_autoptr(GError) fault = NULL;
+    size_t length;
+    const guint8 *data = g_bytes_get_data(octets, &length);
+    g_autoptr(GByteArray) whole = g_byte_array_sized_new((guint)(fields->len + length));
+    g_byte_array_append(whole, (const guint8 *)fields->str, (guint)fields->len);
+    g_byte_array_append(whole, data, (guint)length);
+    g_autoptr(GBytes) all = g_byte_array_free_to_bytes(g_steal_pointer(&whole));
+    g_autoptr(Message) message = message_new(all);
+    g_autofree char *sealed = arc_seal(key, message, next, &fault);
+    if (sealed)
+        g_string_prepend(fields, sealed);
+    else
+        log_warn("%s not sealed: %s", about, fault->message);
 }
 
 char *dkim_keys_sign(const GPtrArray *keys, const Signing *signing, GBytes *octets, const char *about)
@@ -80,11 +93,7 @@ char *dkim_keys_sign(const GPtrArray *keys, const Signing *signing, GBytes *octe
     if (signing->dkim)
         sign(keys, signing, message, fields, about);
     const DkimKey *key = signing->seal ? next_key(keys, signing->domain, DKIM_USE_SEAL, &at) : NULL;
-    g_autoptr(GError) fault = NULL;
-    g_autofree char *seal = key ? arc_seal(key, message, signing->seal, &fault) : NULL;
-    if (seal)
-        g_string_prepend(fields, seal);
-    else if (key)
-        log_warn("%s not sealed: %s", about, fault->message);
+    if (key)
+        seal(key, signing->seal, octets, fields, about);
     return g_string_free(fields, FALSE);
 }

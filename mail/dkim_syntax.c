@@ -123,6 +123,33 @@ void dkim_append_field(GString *out, const Field *field, bool relaxed, bool with
     g_string_append(out, "\r\n");
 }
 
+void dkim_append_named(GString *text, const Message *message, char **names, bool relaxed)
+{
+    g_autoptr(GHashTable) below = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (; *names; names++) {
+        g_autofree char *name = g_ascii_strdown(*names, -1);
+        gpointer known;
+        size_t at = g_hash_table_lookup_extended(below, name, NULL, &known) ? GPOINTER_TO_SIZE(known)
+                                                                            : message_field_count(message);
+        while (at > 0 && !field_is(message_field(message, at - 1), name))
+            at--;
+        if (at > 0)
+            dkim_append_field(text, message_field(message, --at), relaxed, false);
+        g_hash_table_insert(below, g_steal_pointer(&name), GSIZE_TO_POINTER(at));
+    }
+}
+
+void dkim_cut_line_end(GString *text)
+{
+    g_string_truncate(text, text->len - 2);
+}
+
+Field dkim_field_of(const GString *text)
+{
+    size_t name = strcspn(text->str, ":");
+    return (Field){.text = text->str, .length = text->len, .name_length = name, .value_offset = name + 1};
+}
+
 /* A body on its way into the sum: empty lines are held back, since those at the end do not count. */
 typedef struct BodySum {
     GChecksum *sum;
