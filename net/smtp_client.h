@@ -146,7 +146,8 @@ bool smtp_client_leaving(const SmtpClient *client);
 /* "TLSv1.3 with cipher TLS_AES_256_GCM_SHA384 (256 bits), verified"; NULL when in clear text. */
 const char *smtp_client_tls(const SmtpClient *client);
 
-/* Who is to hear what of the delivery (RFC 3461); sent where the server knows DSN, else dropped. */
+/* Delivery status notifications (RFC 3461): what they contain, and when they are wanted. The parameters are sent to a
+ * server that knows DSN, and dropped for others. */
 typedef enum SmtpRet { SMTP_RET_UNSET, SMTP_RET_FULL, SMTP_RET_HDRS } SmtpRet;
 
 typedef enum SmtpNotify {
@@ -164,12 +165,12 @@ typedef struct SmtpTransaction {
     void *data;
     SmtpBody *body; /* a reference is taken */
     bool smtputf8;  /* the message itself needs it; for addresses the client sees for itself */
-    /* Asked when body has octets above 127 and the server takes none: the same message in
-     * 7 bits as far as that goes (a reference for the client), which is sent, or NULL: the message is
-     * refused. NULL itself: so, too. */
+    /* Called when body has bytes above 127 and the server takes none. Returns the same message in 7 bits as far as that
+     * is possible (a reference for the client), or NULL: the message is refused. Without this function it is refused,
+     * too. */
     SmtpBody *(*body_7bit)(void *data);
-    /* The delimiters with which a server that knows XVERP (Postfix) makes a sender for each recipient; NULL: not
-     * wanted. */
+    /* The delimiters by which a server that knows XVERP (Postfix) makes a sender for each recipient; NULL: it must
+     * not. */
     const char *xverp;
     bool careful; /* the message goes out when every RCPT was answered, however small it is */
     SmtpRet ret;

@@ -2,33 +2,31 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Replies of an SMTP or LMTP server, read piece by piece as they come off the
- * wire: "CODE-text" lines, ended by a "CODE text" line. Line ends are CRLF
- * or LF. The code of the last line counts.
+ * Read the replies of an SMTP or LMTP server piece by piece, as they arrive: lines "CODE-text", ended by a line
+ * "CODE text". Lines end with CRLF or LF. The code of the last line counts.
  *
- * One SmtpReply is both the reader's state and, when smtp_reply_feed() said
- * SMTP_REPLY_DONE, the reply; it needs no allocation and is used again for
- * the next reply without being told.
+ * An SmtpReply is the state of the reader and, once smtp_reply_feed() has returned SMTP_REPLY_DONE, the reply. It
+ * allocates nothing. The next call of smtp_reply_feed() begins the next reply.
  */
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SMTP_REPLY_TEXT_MAX 4095        /* octets of text that are kept */
-#define SMTP_REPLY_OCTETS_MAX (64 * 1024) /* a longer reply is broken */
-#define SMTP_REPLY_LINE_MAX 1023        /* octets of a line that are looked at */
+#define SMTP_REPLY_TEXT_MAX 4095        /* bytes of text that are kept */
+#define SMTP_REPLY_OCTETS_MAX (64 * 1024) /* a reply with more bytes is broken */
+#define SMTP_REPLY_LINE_MAX 1023        /* bytes of a line that are read; the rest is dropped */
 
 /* An enhanced status code with its NUL: class, subject and detail of up to 3 digits. */
 #define SMTP_STATUS_SIZE 10
 
 typedef enum SmtpReplyState {
-    SMTP_REPLY_MORE,   /* all octets taken, the reply goes on */
-    SMTP_REPLY_DONE,   /* one whole reply */
+    SMTP_REPLY_MORE,   /* all bytes were taken, and the reply goes on */
+    SMTP_REPLY_DONE,   /* the reply is complete */
     SMTP_REPLY_BROKEN, /* this is no SMTP, or too long: close the connection */
 } SmtpReplyState;
 
 typedef struct SmtpReply {
-    unsigned code; /* 100 .. 599; SMTP gives 1yz to nothing, but servers have said it */
+    unsigned code; /* 100 to 599; SMTP defines no 1yz, but some servers send it */
     /* The enhanced code of the reply if its class agrees with code, else
      * "C.0.0" where C is code's first digit. */
     char status[SMTP_STATUS_SIZE];
@@ -38,7 +36,7 @@ typedef struct SmtpReply {
     char text[SMTP_REPLY_TEXT_MAX + 1];
     size_t text_length;
 
-    /* The reader's own. */
+    /* The state of the reader. */
     bool finished;
     bool started;
     size_t octets;
@@ -48,16 +46,15 @@ typedef struct SmtpReply {
 
 void smtp_reply_init(SmtpReply *reply);
 
-/* Reads from data up to the end of one reply and sets *used to the number of
- * octets taken. */
+/* Read from data up to the end of one reply, and set *used to the number of bytes taken. */
 SmtpReplyState smtp_reply_feed(SmtpReply *reply, const char *data, size_t length, size_t *used);
 
-/* First digit of the code: 1 to 5. */
+/* Return the first digit of the code, 1 to 5. */
 static inline unsigned smtp_reply_class(const SmtpReply *reply)
 {
     return reply->code / 100;
 }
 
-/* The reply on one line, "550 5.1.1 no such user", for logs and bounces;
- * an enhanced code that each line repeats is given once. g_free(). */
+/* Return the reply on one line, "550 5.1.1 no such user", for logs and bounces. An enhanced code that every line
+ * repeats appears once. g_free(). */
 char *smtp_reply_print(const SmtpReply *reply);

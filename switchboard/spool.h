@@ -2,9 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The spool: one directory on one file system that holds the queue
- * directories. A Spool is opened once in a process; its queues are opened
- * (and made) on first use and live as long as it does. Not thread-safe.
+ * Open the spool, a directory that holds the queue directories on one file system. A process opens it once. Its queues
+ * are opened at their first use, made if they are missing, and live as long as the Spool. It is not thread-safe.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -21,7 +20,7 @@ typedef struct Queue Queue; /* one queue directory */
 #define QUEUE_NAME_MAX 32
 bool queue_name_valid(const char *name);
 
-/* FAIL_CONFIG when there is no such directory, or none that we may enter. path is absolute. */
+/* Open the spool at an absolute path. FAIL_CONFIG: there is no such directory, or we may not enter it. */
 Spool *spool_open(const char *path, GError **error);
 void spool_free(Spool *spool);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Spool, spool_free)
@@ -29,25 +28,24 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Spool, spool_free)
 const char *spool_path(const Spool *spool);
 int spool_fd(const Spool *spool);
 
-/* Borrowed from the spool. Refuses (FAIL_CONFIG) a directory that is on
- * another file system than the spool, and what is no directory but a link to one. */
+/* Return a queue, borrowed from the spool. FAIL_CONFIG: its directory is on another file system, or is a symbolic
+ * link. */
 Queue *spool_queue(Spool *spool, const char *name, GError **error);
 
-/* Names of all queue directories present, sorted; g_strfreev(). */
+/* Return the names of all queue directories that are there, sorted; g_strfreev(). */
 char **spool_queue_names(Spool *spool, GError **error);
 
-/* Syncs the directories of all queues. */
+/* Sync the directories of all queues. */
 bool spool_sync_queues(Spool *spool, GError **error);
 
-/* Calls visit for every file of the queue whose name begins like an entry's
- * (name.h), in no order; rest is the suffix from the point on. Nothing is kept in
- * memory. Files that come and go meanwhile may be seen or not. */
+/* Call visit for every file of the queue with a name that begins like an entry's (name.h), in any order; rest is the
+ * suffix with its point. Files that come or go meanwhile may be seen or not. */
 typedef void QueueVisit(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest);
 bool queue_visit(Queue *queue, QueueVisit *visit, void *data, GError **error);
 
-/* Whether the queue held an entry of that hash, in any state but being written, when its directory was listed: for the
- * first question, so that what a process before this one stored is known, and for the next one after each
- * queue_look_again(). What was seen once stays known. */
+/* Set *held to whether the queue held an entry with that hash, in any state but being written, when its directory was
+ * last listed. It is listed at the first question, which finds what an earlier process stored, and at the first one
+ * after each queue_look_again(). A hash that was seen once stays known. */
 bool queue_held(Queue *queue, const uint8_t hash[HASH_SIZE], bool *held, GError **error);
 void queue_look_again(Queue *queue);
 

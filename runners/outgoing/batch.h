@@ -2,9 +2,9 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A batch: recipients of one delivery that one transaction takes, all of one domain (or all for one relay). It waits in
- * memory with its peer (scheduler.h), goes out over a session, and comes back with a fate for each
- * recipient. Between the two it counts as busy for its destination.
+ * Group recipients of one delivery into the batches that one transaction takes: all of one domain, or all for one
+ * relay. A batch waits in memory with its peer (scheduler.h), goes out over a session, and comes back with a fate for
+ * each recipient. While it is out it counts as busy for its destination.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -12,7 +12,8 @@
 #include "net/smtp_client.h"
 #include "switchboard/entry.h"
 
-/* Recipients that met the same fate in one batch, for the log. */
+/* What became of some recipients of a batch. Recipients with the same fate share one, so that the log can sum them
+ * up. */
 typedef struct Fate {
     SmtpVerdict verdict;
     char *status;
@@ -25,8 +26,8 @@ typedef struct Fate {
     SmtpFallback fallback;
     bool in_doubt;
     bool connection; /* the connection is to blame */
-    bool again;      /* not about these recipients: they go at once (judge.h) */
-    bool waits;      /* not about them either: they wait for the destination */
+    bool again;      /* the refusal was not about these recipients: they go again at once (judge.h) */
+    bool waits;      /* it was not about them either, but they wait for the destination */
 } Fate;
 
 typedef struct Batch {
@@ -38,22 +39,22 @@ typedef struct Batch {
     Recipient *recipients;   /* their octets belong to the entry */
     uint32_t *fate_of;       /* index into fates, by recipient; NULL until it goes out for the first time */
     GArray *fates;           /* of Fate */
-    bool unstarted;          /* nothing was tried: to be sent again at once */
-    bool behind;             /* it suffers from where it stood in its flight (SmtpResult) */
+    bool unstarted;          /* nothing was tried, so it is sent again at once */
+    bool behind;             /* it failed because of the batch before it in its flight (SmtpResult) */
     char *sender;            /* of a copy (content.h); NULL: the delivery's */
     SmtpBody *body;
-    bool careful;            /* it may have been delivered before: alone, and step by step */
-    unsigned unsettled;      /* attempts in a row that settled nothing, after which it went again at once */
-    unsigned unconnected;    /* the same of attempts that found no connection */
+    bool careful;            /* it may have been delivered before, so it goes alone and step by step */
+    unsigned unsettled;      /* attempts in a row that settled nothing and were repeated at once */
+    unsigned unconnected;    /* attempts in a row that found no connection and were repeated at once */
     char *avoid;             /* the mail host that has deferred it in this attempt; NULL: none has */
-    char *host;              /* where it went */
-    bool other_host;         /* it could be tried at another one */
-    char *relay;             /* where it went, for the log */
+    char *host;              /* the mail host that it went to */
+    bool other_host;         /* there is another mail host to try */
+    char *relay;             /* the server that it went to, for the log */
     unsigned conn_use;
     int64_t begun, connect_us, finished; /* monotonic; how long the connection took */
 } Batch;
 
-/* Empty, with room for so many recipients. */
+/* Make an empty batch with room for this many recipients. */
 Batch *batch_new(struct Delivery *delivery, struct Nexthop *nexthop, size_t room);
 void batch_free(Batch *batch);
 static inline void batch_add(Batch *batch, const Recipient *recipient)
@@ -61,13 +62,16 @@ static inline void batch_add(Batch *batch, const Recipient *recipient)
     batch->recipients[batch->count++] = *recipient;
 }
 
-/* Ready to be told fates, perhaps again. */
+/* Forget the fates of an earlier attempt, before a batch goes out. */
 void batch_begin(Batch *batch);
+/* Record the fate of one recipient. */
 void batch_set_fate(Batch *batch, size_t index, const SmtpResult *result);
-/* The same fate for all that have none. */
+/* Record the same fate for all recipients that have none. */
 void batch_set_rest(Batch *batch, const SmtpResult *result);
-/* Leaves the first `most` recipients; the others become another batch. */
+/* Keep the first `most` recipients and return a new batch with the others. */
 Batch *batch_cut(Batch *batch, size_t most);
-/* Takes those out that go again, into another batch; NULL: there are none. What is left may be empty. */
+/* Move the recipients that go again at once into a new batch; return NULL when there are none. The old batch may be
+ * empty afterwards. */
 Batch *batch_split(Batch *batch);
+/* Return the fate of a recipient, borrowed. */
 const Fate *batch_fate(const Batch *batch, size_t index);

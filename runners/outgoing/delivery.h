@@ -2,12 +2,12 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A delivery is one claimed entry while it is delivered. Its recipients are read from the entry some at a time
- * (reader.h) and made into batches; what it has for one transport is a job of the scheduler's. So of a
- * million recipients only a bounded number is in memory.
+ * Hold one claimed entry while it is delivered. The reader (reader.h) reads the recipients of a delivery some at a time
+ * and makes batches of them, so that only a bounded number of a million recipients is in memory. All batches of the
+ * delivery for one transport are a job of that transport's scheduler.
  *
- * It is over (delivery_over) when every recipient has been read and no batch waits or is out. Recipients that were
- * deferred still stand as "to do" in the file then, and the delivery has counted them.
+ * A delivery is over (delivery_over()) when every recipient has been read and no batch waits or is out. Recipients that
+ * were deferred still stand as "to do" in the file; the delivery has counted them.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -19,22 +19,23 @@
 
 typedef struct Transport Transport;
 
-/* After so many attempts that left doubt a recipient counts as refused: no server makes us send more copies. */
+/* After this many attempts of which nobody knows whether they delivered the mail, a recipient counts as refused. So no
+ * server can make us send more copies than this. */
 #define DOUBTS_MAX 3
 
 typedef struct Delivery {
     Entry *entry;
     unsigned source;    /* index of the inbox it came from */
     Content content;
-    bool favoured;      /* mail of our own, that somebody waits for */
-    Transport *chosen;  /* by the list, or the default */
+    bool favoured;      /* mail of our own for which somebody waits */
+    Transport *chosen;  /* the list's transport, or the default */
     size_t cursor;      /* offset of the next unread recipient */
     bool exhausted;     /* all are read */
-    bool withdrawn;     /* no more is read or sent in this attempt; what is left goes back as it was */
+    bool withdrawn;     /* no more is read or sent in this attempt; the entry goes back as it was */
     bool asked;         /* an operator's command waits for the entry under its name */
     GPtrArray *jobs;    /* of Job, owned: one for each transport it uses */
     size_t batches;     /* waiting or out */
-    size_t in_core;     /* recipients of those */
+    size_t in_core;     /* recipients in these batches */
     size_t read;        /* recipients read so far, done ones not counted */
     size_t slots;       /* recipients that it may have in memory beyond the minimum (pool.h) */
     int64_t last_read;  /* clock_steady() */
@@ -42,11 +43,11 @@ typedef struct Delivery {
     bool listed, hungry;
     size_t sent, refused, deferred, parked;
     unsigned doubts;    /* attempts before this one after which nobody knew whether it was delivered */
-    GHashTable *doubtful; /* set of offsets of recipients of whom nobody knows this time; NULL: none */
+    GHashTable *doubtful; /* set of offsets: recipients that may have got the mail in this attempt; NULL: none */
     bool over_doubted;  /* a recipient was refused for too many doubts, and the bounce could not be stored */
     GArray *places;     /* of Place: destinations for which recipients wait; NULL: none, or too many */
-    bool scattered;     /* too many */
-    GArray *parts;      /* of RetryPart (retry_parts.h): of each draft that it becomes, in their order; NULL: none */
+    bool scattered;     /* there were more than PLACES_MAX */
+    GArray *parts;      /* of RetryPart (retry_parts.h): one for each draft that it becomes, in order; NULL: none */
     bool dirty;         /* marks were written since the last sync */
     char *last_reply;   /* of the last deferral */
     int64_t claimed;    /* wall clock */
@@ -54,36 +55,37 @@ typedef struct Delivery {
     GList held;         /* in the list of all deliveries, in the order of claiming */
 } Delivery;
 
-/* A destination for which recipients wait, and when to look again (wall clock). */
+/* A destination that recipients of a delivery wait for. */
 typedef struct Place {
     Destination *destination;
-    int64_t due;
-    bool tried; /* some were refused for the destination's sake */
+    int64_t due; /* when to look again, by the wall clock */
+    bool tried;  /* the destination has refused some of them */
 } Place;
 
-/* Recipients of a delivery that wait for more destinations than these wait together, by the law of their transport: no
- * post becomes thousands of entries because the network is down. */
+/* When the recipients of a delivery wait for more destinations than this, they wait together in one entry, with their
+ * transport's back-off. So no post becomes thousands of entries because the network is down. */
 #define PLACES_MAX 32
 
-/* Some of its recipients wait for the destination; the later time counts. */
+/* Note that recipients of the delivery wait for the destination until due. The later of two times counts. */
 void delivery_wait_for(Delivery *delivery, Destination *destination, int64_t due, bool tried);
+/* Return what was noted for the destination; NULL when nothing was. */
 const Place *delivery_place(const Delivery *delivery, const Destination *destination);
 
-/* Nobody knows whether these got it. */
+/* Note that the recipient at this offset may have got the mail: the connection was lost before the reply. */
 void delivery_doubt(Delivery *delivery, size_t offset);
 
-/* Consumes entry; keys (of DkimKey) are borrowed. Fails (FAIL_NEVER) when it is nothing that could be delivered; the
- * entry stays the caller's then. */
+/* Begin to deliver an entry, which is consumed; keys (of DkimKey) are borrowed. FAIL_NEVER: it cannot be delivered at
+ * all; it stays the caller's. */
 Delivery *delivery_new(Entry *entry, unsigned source, const GPtrArray *keys, GError **error);
 void delivery_free(Delivery *delivery);
 
-/* The next recipient that is still to do; false at the end. */
+/* Read the next recipient that is still to do. Returns false at the end. */
 bool delivery_next(Delivery *delivery, Recipient *recipient);
 
-/* What is behind the @ of an address as content_address() leaves it; "" when there is none. */
+/* Return the domain of an address, with the bytes that content_address() leaves; "" when it has none. */
 const char *delivery_domain(const Recipient *recipient, size_t *length);
 
 bool delivery_over(const Delivery *delivery);
 
-/* Recipients not yet read, estimated from their octets. */
+/* Estimate the number of recipients not yet read from the length of their lines. */
 size_t delivery_unread(const Delivery *delivery);

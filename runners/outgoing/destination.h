@@ -2,18 +2,19 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * A destination: servers that bear a load together. Of a relay there is one; with MX lookups, one for each
- * set of servers, which many domains may share. It knows how much may be under way to it (window.h, pipelining.h), how
- * fast (bucket.h, pace.h), whether it is dead and until when, and what was done for it. Pure: times are passed in, and
- * nothing is done here; the scheduler and the transport ask and tell.
+ * Decide how much mail may go to a destination, and how fast. A destination is a group of servers that share a load: a
+ * relay is one, and with MX lookups each set of mail hosts is one, which many domains may share. It knows how many
+ * batches may be under way (window.h, pipelining.h), the rate (bucket.h, pace.h), whether it is dead and until when,
+ * and it counts what was sent. It is pure: times are passed in, and it neither sends nor waits. The scheduler asks it,
+ * and the transport tells it what the servers said.
  *
- *   alive      room while busy < window, a token is there and connections are not refused
- *   dead       after `cohorts` full windows of failures in a row; mail for it is put off without
- *              trying. The time doubles with each death from dead_min to dead_max, until a success
- *   probing    alive after having been dead, nothing has succeeded yet: one batch at a time, and one failure is death
+ *   alive      there is room while busy < window, a token is there, and connections are not refused
+ *   dead       after `cohorts` full windows of failures in a row. Its mail is put off without an attempt. The time
+ *              doubles with each death, from dead_min to dead_max, until something succeeds
+ *   probing    it was dead, and nothing has succeeded since: one batch goes at a time, and one failure makes it dead
  *              again
- *   throttled  it has a pace (pace.h)
- *   suspended  by the operator
+ *   throttled  it has a pace (pace.h), learnt from its refusals
+ *   suspended  the operator has stopped it
  */
 #include <glib.h>
 #include <jansson.h>
@@ -33,8 +34,8 @@ typedef struct DestinationLimits {
     Rate rate;                  /* 0: none */
     double burst;               /* tokens */
     int64_t dead_min, dead_max; /* us */
-    bool asks_often;            /* one that refused, rather than be silent, is tried within PACE_REST_MAX */
-    unsigned share;             /* processes that divide rates among them; at least 1 */
+    bool asks_often;            /* after a refusal (not after silence) it is tried again within PACE_REST_MAX */
+    unsigned share;             /* processes that divide the rates among them; at least 1 */
 } DestinationLimits;
 
 typedef struct DestinationCounts {
@@ -48,18 +49,19 @@ typedef struct DestinationCounts {
 /* Upper bounds of the histogram, seconds. */
 extern const double destination_bounds[DESTINATION_HISTOGRAM];
 
-/* What its servers were found to take at a time, each until (clock_steady()) it is tried out again. 0: unknown. */
+/* The sizes that the servers were found to take. Each is believed until a time by clock_steady(), after which more is
+ * tried. 0: unknown. */
 typedef struct SizeLimits {
     unsigned recipients;   /* of a transaction */
     int64_t recipients_until;
-    unsigned unlikely;     /* so few were taken lately, which is not believed yet */
+    unsigned unlikely;     /* a small number that was taken once, and is believed when it is seen again */
     int64_t unlikely_until;
     unsigned transactions; /* of a connection */
     int64_t transactions_until;
 } SizeLimits;
 #define SIZE_MEMORY (INT64_C(24) * 3600 * 1000000)
 
-/* An entry that is due later because it waits for the destination. */
+/* An entry that was put off because it waits for the destination. */
 typedef struct Parked {
     unsigned source;
     uint8_t hash[20];
@@ -74,7 +76,7 @@ typedef struct Destination {
     unsigned busy;         /* flights under way, each of one batch or more */
     Bucket bucket;
     Pace pace;
-    Rate ordered;          /* the operator's; < 0: none given */
+    Rate ordered;          /* set by the operator; < 0: none */
     bool suspended;
     bool unresolved;       /* its servers are not known yet */
     unsigned deaths;       /* in a row */
@@ -82,68 +84,64 @@ typedef struct Destination {
     int64_t dead_until;    /* clock_steady(); 0: alive */
     char *reason, *status; /* of the last failure */
     SizeLimits sizes;
-    unsigned connections;  /* so many it bears at a time, as far as is known; 0: no such limit was met */
-    unsigned refusals;     /* of further ones, in a row */
-    bool grew;             /* none was refused since the last further one stood */
-    int64_t full_until;    /* clock_steady(): no further one is tried before */
-    char *last_reply;      /* the last that was no success */
+    unsigned connections;  /* connections that it accepts at a time; 0: no limit was met */
+    unsigned refusals;     /* attempts in a row at one connection more that were refused */
+    bool grew;             /* no connection was refused since the last additional one succeeded */
+    int64_t full_until;    /* clock_steady(): no additional connection is tried before */
+    char *last_reply;      /* the last reply that refused something */
     int64_t last_used;
-    int64_t tried_at;      /* when the entry comes that was put off to be the next trial; 0: none was */
-    double took;           /* seconds a transaction takes, lately */
-    int64_t waited_since;  /* clock_steady(): something waits and nothing has come back since then; 0: not so */
-    int64_t clog_told;     /* monotonic */
+    int64_t tried_at;      /* due time of the entry that will be the next trial; 0: there is none */
+    double took;           /* average seconds of the latest transactions */
+    int64_t waited_since;  /* clock_steady(): mail has been waiting since then and nothing came back; 0: not so */
+    int64_t clog_told;     /* monotonic: when the log last said that it is slow */
     DestinationCounts counts;
 
-    /* The scheduler's. */
+    /* Used by the scheduler alone. */
     GSequence *peers;      /* of Peer, by the order of their jobs */
     GSequenceIter *ready, *asleep;
-    struct Job *first;     /* of peers, as `ready` is ordered */
-    uint64_t turn;         /* when it was last served */
+    struct Job *first;     /* the job of the first peer, by which `ready` is ordered */
+    uint64_t turn;         /* the scheduler's count when it was last served */
     int64_t wake_at;
     size_t waiting, waiting_recipients;
 
-    /* The transport's. */
+    /* Used by the transport alone. */
     GQueue idle;           /* of Session: connected and without work */
     unsigned sessions, established;
-    unsigned nexthops;     /* that have their batches here */
-    unsigned holders;      /* deliveries of which recipients wait for it */
+    unsigned nexthops;     /* next hops whose batches wait here */
+    unsigned holders;      /* deliveries with recipients that wait for it */
     GArray *parked;        /* of Parked: entries that wait for it alone, oldest first; NULL: none */
-    guint parked_most;     /* when there are so many, and not before parked_look, it is looked which still wait */
+    guint parked_most;     /* at this length, but not before parked_look, those that wait no longer are dropped */
     int64_t parked_look;
     void *transport;
 } Destination;
 
-/* limits are borrowed. */
+/* Make a destination; limits is borrowed. */
 Destination *destination_new(const char *name, const DestinationLimits *limits, int64_t now);
 void destination_free(Destination *destination);
 
-/* Whether one more batch may go to it now. If not, *wake_at (0: nothing to wait for but events) is when to look
- * again. */
+/* Return true when one more batch may go to it now. Else *wake_at says when to ask again; 0 means after an event. */
 bool destination_room(Destination *destination, int64_t now, int64_t *wake_at);
-
-/* Whether it is well, has no rate to keep, and more waits for it than it has room for: then one more transaction may go
- * in the flight of another (smtp_client_send_behind()). */
+/* Return true when one more transaction may go in the flight of another (smtp_client_send_behind()): it is well, it has
+ * no rate to keep, and more mail waits for it than it has room for. */
 bool destination_crowded(Destination *destination, int64_t now);
-
-/* The most recipients of one transaction now, of those that the transport allows: as many as the servers were found
- * to take, no more than go in a second by the pace, and one alone while it rests. */
+/* Return the most recipients that one transaction may have now, at most `allowed`: no more than the servers were found
+ * to take, no more than the pace allows in a second, and one while the pace rests. */
 size_t destination_most(Destination *destination, size_t allowed, int64_t now);
-/* The same for the transactions of a connection; 0: no limit. */
+/* Return the most transactions that one connection may have, at most `allowed`; 0 means no limit. */
 unsigned destination_most_transactions(const Destination *destination, unsigned allowed, int64_t now);
-
-/* It took so many in one transaction, or over one connection, and no more. True when that is news. */
+/* Learn that it took this many recipients in one transaction, or this many transactions over one connection, and
+ * refused the next one. The first returns true when that was not known. */
 bool destination_learn_recipients(Destination *destination, unsigned taken, int64_t now);
-/* It refused a connection, or its mail, because there are too many; so many others stand. */
-void destination_learn_connections(Destination *destination, unsigned others, int64_t now);
-/* One more stands. */
-void destination_connected(Destination *destination, int64_t now);
 void destination_learn_transactions(Destination *destination, unsigned taken, int64_t now);
-
-/* A batch of so many recipients leaves for it, or comes back. */
+/* Learn that it refused a connection, or the mail on it, because there are too many connections. `others` is the number
+ * of the other ones. */
+void destination_learn_connections(Destination *destination, unsigned others, int64_t now);
+/* Learn that one more connection was accepted. */
+void destination_connected(Destination *destination, int64_t now);
+/* Count a batch with this many recipients that goes out, or one that comes back. */
 void destination_begin(Destination *destination, size_t recipients);
 void destination_end(Destination *destination);
-
-/* What the batch that is just coming back (still counted as busy) says of the destination; the worst comes last. */
+/* What a batch that comes back, and still counts as busy, says about the destination; the worst is last. */
 typedef enum SiteNews {
     SITE_UNKNOWN,   /* nothing was learnt */
     SITE_GOOD,      /* it answered, whatever it said of the mail */
@@ -153,48 +151,49 @@ typedef enum SiteNews {
 
 typedef struct SiteReport {
     SiteNews news;
-    unsigned taken;   /* recipients with which it dealt, well or not */
-    unsigned refused; /* those it refused for their number */
-    bool replied;     /* a failure is what it said, not silence: it is tried again within PACE_REST_MAX */
+    unsigned taken;   /* recipients that it answered for, whatever it said */
+    unsigned refused; /* recipients that it refused because there were too many */
+    bool replied;     /* the failure is a reply and not silence: it is tried again within PACE_REST_MAX */
 } SiteReport;
-
-/* True when it died of that. The reason is kept for those that wait. chance: 0 <= chance < 1. */
+/* Take a report into account. Returns true when the destination died of it; the reason is kept for the mail that waits.
+ * chance is random, 0 <= chance < 1. */
 bool destination_tell(Destination *destination, const SiteReport *report, int64_t now, double chance);
-/* Dead at once. replied: by what it said. */
+/* Declare it dead at once. replied: because of a reply. */
 void destination_kill(Destination *destination, int64_t now, bool replied, double chance);
 void destination_set_reason(Destination *destination, const char *status, const char *reason);
 
 bool destination_dead(const Destination *destination);
-/* By order: neither suspended, dead nor slow any more. */
+/* Obey the operator: end its suspension, its death and its pace. */
 void destination_resume(Destination *destination, int64_t now);
-/* Alive again by time: to be called when dead_until has come. */
+/* Let it live again. Call this when dead_until has come. */
 void destination_revive(Destination *destination);
-/* True until something succeeded. */
+/* Return true when it lives again and nothing has succeeded since. */
 bool destination_probing(const Destination *destination);
-
-/* The rate in force, recipients a second: the operator's, else the transport's, else none; or the pace that was learnt,
- * when that is less. */
+/* Return the rate in force, in recipients a second: that of the operator, else that of the transport, else none. A pace
+ * that was learnt and is lower takes its place. */
 Rate destination_rate(Destination *destination, int64_t now);
-/* rate < 0 takes the order back. */
+/* Set the operator's rate; < 0 removes it. */
 void destination_order_rate(Destination *destination, double per_second, int64_t now);
-
-/* Orders given under another name hold for it, and what waits there waits for it. */
+/* Take over the operator's orders and the waiting mail of `from`, which was the name of the same servers before they
+ * were known. */
 void destination_inherit(Destination *destination, Destination *from, int64_t now);
-
-/* Remember an entry that was put off for it. Of more than 200,000 the last are not, and come at their time. */
+/* Remember an entry that was put off for the destination, so that it can be called back. After 200,000 no more are
+ * remembered; the others come when they are due. */
 void destination_park(Destination *destination, const Parked *parked, int64_t now);
-/* A fifth of a time, from 1 s to 15 minutes: how long mail waits for one that has been away for that time. */
+/* Return a fifth of a time, but at least 1 s and at most 15 minutes: mail waits that long for a destination that has
+ * been away for that time. */
 int64_t destination_fifth(int64_t lasted);
-/* When an entry that begins to wait now is looked at again: after that, and the first one when it is to be tried. */
+/* Return the due time of an entry that begins to wait now. The first one that waits comes when the destination is to be
+ * tried again, the others destination_fifth() later. */
 int64_t destination_return_time(Destination *destination, int64_t now, double chance);
-/* Until when more would wait in memory for too long; 0: there is room. */
+/* Return until when mail must not be kept in memory for it, because it would wait there too long; 0: it may. */
 int64_t destination_full_until(Destination *destination, int64_t now);
+/* Count a transaction that took this many seconds. */
 void destination_observe(Destination *destination, double seconds, int64_t now);
-/* "alive", "dead", "probing", "suspended", "throttled", "resolving". */
+/* Return "alive", "dead", "probing", "suspended", "throttled" or "resolving". */
 const char *destination_state(Destination *destination, int64_t now);
-
-/* Whether anything is known that a restart should not forget. */
+/* Return true when something is known that a restart should not forget. */
 bool destination_memorable(Destination *destination, int64_t now);
-/* What to remember, and the way back; a text that makes no sense changes nothing (false). */
+/* Return what to remember, and read it again. A text that makes no sense changes nothing and returns false. */
 json_t *destination_save(Destination *destination, int64_t now);
 bool destination_load(Destination *destination, const json_t *saved, int64_t now);

@@ -2,10 +2,15 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * The end of an entry's attempt. Every recipient delivered or bounced: the entry ends. Recipients left over: an entry
- * of out becomes one of retry with only those (or several, when they wait for different things: retry_parts.h); one of
- * retry, and one whose recipients all wait for one destination untried, waits again where it is. Too old: those left
- * over are bounced. What can never be delivered is set aside.
+ * End an attempt at an entry:
+ *
+ *   all recipients delivered or bounced      the entry ends
+ *   some left over, the entry is in out      it becomes an entry of retry with only those; or several, when they wait
+ *                                            for different things (retry_parts.h)
+ *   some left over, the entry is in retry    it waits again where it is; so does one whose recipients all wait for one
+ *                                            destination and were not tried
+ *   some left over, the entry is too old     they are bounced, and the entry ends
+ *   it can never be delivered                it is moved to shunt
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -25,12 +30,12 @@ enum { SOURCE_OUT, SOURCE_RETRY, SOURCE_NOTICE, SOURCES };
 
 typedef struct Finish {
     Spool *spool;
-    Slice slice; /* what this process may claim */
+    Slice slice; /* of this process */
     Hop *hop;
     Inbox *inboxes[SOURCES]; /* borrowed */
     Marks *marks;            /* borrowed */
-    Backoff backoff;         /* of transports that have no other */
-    int64_t *steps;          /* of backoff */
+    Backoff backoff;         /* for transports without one of their own */
+    int64_t *steps;          /* owned by this struct, used by backoff */
     RetryLaws laws;
     Warning warning;
     GPtrArray *outcomes[SOURCES]; /* of Outcome: committed together, by source */
@@ -42,16 +47,16 @@ typedef struct Finish {
 void finish_init(Finish *finish);
 void finish_clear(Finish *finish);
 
-/* Of how many attempts at an entry nobody knows, as far as its metadata does not say: the system had no room for an
- * entry that does. */
+/* Return the number of attempts at an entry that may have delivered it and that its metadata do not count, because the
+ * system had no room to write them down. */
 unsigned finish_doubts(const Finish *finish, const Entry *entry);
 
-/* Ends what is over (of Delivery, which leave the queue and are freed), after what was refused has been stored. False:
- * the system failed in a way that only recovery can settle, the process must end. */
+/* End the deliveries in over, after their bounces have been stored. They leave the queue and are freed. Returns false
+ * when the system failed in a way that only recovery can settle: end the process. */
 bool finish_over(Finish *finish, GQueue *over, GError **error);
 
-/* Puts back a delivery that is not over, as it was, with its marks. */
+/* Put back a delivery that is not over, as it was, with its marks. */
 bool finish_put_back(Finish *finish, Delivery *delivery, GError **error);
 
-/* Moves an entry that can never be delivered to shunt. Consumes entry. */
+/* Move an entry that can never be delivered to shunt. Consumes entry. */
 bool finish_shunt(Finish *finish, Entry *entry, unsigned source, const GError *why, GError **error);

@@ -2,8 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * Reads recipients of deliveries into memory, within the limits (pool.h), sorts them by next hop and makes batches of
- * them. Recipients of a next hop that join later go into its last batch as long as that has room and has not gone.
+ * Read the recipients of deliveries into memory within the limits (pool.h), sort them by next hop, and make batches of
+ * them. A recipient that is read later joins the last batch of its next hop, while that has room and has not gone out.
  */
 #include <glib.h>
 
@@ -15,25 +15,26 @@
 typedef struct Reader {
     Pool pool;
     Routes *routes;  /* borrowed */
-    GQueue unread;   /* of Delivery: those with unread recipients, oldest first */
-    GQueue hungry;   /* of Delivery: may want more */
+    GQueue unread;   /* of Delivery: with unread recipients, oldest first */
+    GQueue hungry;   /* of Delivery: may need more recipients in memory */
     GArray *scratch;
 } Reader;
 
 void reader_init(Reader *reader, const Config *config);
 void reader_clear(Reader *reader);
 
-/* The delivery's first read; delivery->chosen is set. */
+/* Read the first recipients of a delivery. Set delivery->chosen before. */
 void reader_begin(Reader *reader, Delivery *delivery);
 
-/* A batch of the delivery has come to its end, or is withdrawn. */
+/* Take note that a batch has ended or was withdrawn: its recipients leave memory, and the delivery may need more. */
 void reader_ended(Reader *reader, const Batch *batch);
 
-/* No more of this delivery is read. */
+/* Read no more of this delivery. */
 void reader_forget(Reader *reader, Delivery *delivery);
 
-/* Reads for those that may want more and for the oldest with unread recipients, as the limits allow, and no more than a
- * turn of the loop bears. over is called for those that came to their end by it. */
+/* Read for the deliveries that may need more and for the oldest with unread recipients, as far as the limits allow, and
+ * no longer than one turn of the loop may take. over is called for each delivery that is over by that. */
 void reader_refill(Reader *reader, void (*over)(void *data, Delivery *delivery), void *data);
-/* When to look again though nothing happens (us from now); -1: never. */
+/* Return in how many microseconds to call reader_refill() again even if nothing happens; -1: only when something
+ * does. */
 int64_t reader_wait(const Reader *reader);
