@@ -69,10 +69,10 @@ static double points(int64_t hundredths)
     return (double)hundredths / 100;
 }
 
-typedef struct Shown {
+typedef struct RecordsShown {
     Listing *listing;
     int64_t rows;
-} Shown;
+} RecordsShown;
 
 static json_t *standing_row(const BounceScore *score, const BounceDay *last)
 {
@@ -88,7 +88,7 @@ static json_t *standing_row(const BounceScore *score, const BounceDay *last)
 
 static bool show_standing(const BounceScore *score, const BounceDay *last, void *data)
 {
-    Shown *shown = data;
+    RecordsShown *shown = data;
     shown->rows++;
     if (names)
         puts(score->address);
@@ -113,7 +113,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     if (!store)
         return TOOL_LATER;
     g_autoptr(Listing) listing = listing_new(standing_columns, json);
-    Shown shown = {.listing = listing};
+    RecordsShown shown = {.listing = listing};
     return bounce_standing_each(store, &filter, show_standing, &shown, error) ? TOOL_OK : TOOL_LATER;
 }
 
@@ -125,7 +125,7 @@ static char *day_text(int64_t day)
 
 static bool show_day(const BounceDay *day, void *data)
 {
-    Shown *shown = data;
+    RecordsShown *shown = data;
     g_autofree char *date = day_text(day->day);
     shown->rows++;
     listing_row(shown->listing,
@@ -153,7 +153,7 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
     int64_t standing_rows = 0;
     if (!json) {
         g_autoptr(Listing) standing = listing_new(standing_columns, false);
-        Shown shown = {.listing = standing};
+        RecordsShown shown = {.listing = standing};
         if (!bounce_standing_each(store, &filter, show_standing, &shown, error))
             return TOOL_LATER;
         g_clear_pointer(&standing, listing_free);
@@ -162,7 +162,7 @@ static int run_show(Site *site, int argc, char **argv, GError **error)
             putchar('\n');
     }
     g_autoptr(Listing) listing = listing_new(columns, json);
-    Shown days = {.listing = listing};
+    RecordsShown days = {.listing = listing};
     if (!bounce_day_each(store, &filter, show_day, &days, error))
         return TOOL_LATER;
     if (standing_rows + days.rows > 0)

@@ -32,15 +32,15 @@ static int run_create(Site *site, int argc, char **argv, GError **error)
     return TOOL_OK;
 }
 
-typedef struct Walk {
+typedef struct ListWalk {
     Listing *listing;
     Store *store;
     GError *error;
-} Walk;
+} ListWalk;
 
 static bool show_list(const List *list, void *data)
 {
-    Walk *walk = data;
+    ListWalk *walk = data;
     if (names) {
         puts(list->posting_address);
         return true;
@@ -67,7 +67,7 @@ static int run_ls(Site *site, int argc, char **argv, GError **error)
     if (!store || (argc > 0 && !domain))
         return TOOL_LATER;
     g_autoptr(Listing) listing = listing_new(columns, json);
-    Walk walk = {.listing = listing, .store = store};
+    ListWalk walk = {.listing = listing, .store = store};
     if (!list_each(store, domain ? domain->mail_host : NULL, show_list, &walk, error))
         return TOOL_LATER;
     if (walk.error) {

@@ -14,11 +14,11 @@
 
 static gboolean json, headers, body;
 
-typedef struct Search {
+typedef struct EntrySearch {
     EntryWord word;
     Queue *queue; /* being searched */
     GArray *hits; /* of Hit */
-} Search;
+} EntrySearch;
 
 typedef struct Hit {
     Queue *queue;
@@ -27,7 +27,7 @@ typedef struct Hit {
 
 static bool match_file(const QueueFile *found, const char *file, void *data)
 {
-    Search *search = data;
+    EntrySearch *search = data;
     (void)file;
     if (found->state == QUEUE_FOREIGN || found->state == QUEUE_WRITING ||
         !entry_word_means(&search->word, &found->name))
@@ -41,7 +41,7 @@ static bool match_file(const QueueFile *found, const char *file, void *data)
 static bool search_run(Spool *spool, const char *text, Hit *hit, GError **error)
 {
     g_autoptr(GArray) hits = g_array_new(FALSE, FALSE, sizeof(Hit));
-    Search search = {.hits = hits};
+    EntrySearch search = {.hits = hits};
     if (!entry_word_parse(text, &search.word, error))
         return false;
     g_auto(GStrv) names = spool_queue_names(spool, error);

@@ -17,13 +17,13 @@
 static gboolean json, by_sender, linear;
 static int buckets = 10, tick = 5, top = G_MAXINT;
 
-typedef struct Walk {
+typedef struct ShapeWalk {
     Queue *queue;
     Shape *shape;
     int64_t now;
     GError **error;
     bool sound;
-} Walk;
+} ShapeWalk;
 
 static const char *domain_of(const char *address, size_t length)
 {
@@ -33,7 +33,7 @@ static const char *domain_of(const char *address, size_t length)
     return NULL;
 }
 
-static void add(Walk *walk, const char *address, size_t length, int64_t age)
+static void add(ShapeWalk *walk, const char *address, size_t length, int64_t age)
 {
     const char *domain = domain_of(address, length);
     g_autofree char *name = length == 0 ? g_strdup("MAILER-DAEMON")
@@ -42,7 +42,7 @@ static void add(Walk *walk, const char *address, size_t length, int64_t age)
     shape_add(walk->shape, name, age);
 }
 
-static void add_entry(Walk *walk, Entry *entry)
+static void add_entry(ShapeWalk *walk, Entry *entry)
 {
     int64_t age = (walk->now - entry_arrival(entry)) / CLOCK_SECOND;
     const char *sender = queue_select_sender_of(entry);
@@ -59,7 +59,7 @@ static void add_entry(Walk *walk, Entry *entry)
 static bool visit(const QueueFile *found, const char *file, void *data)
 {
     (void)file;
-    Walk *walk = data;
+    ShapeWalk *walk = data;
     QueueState state;
     if (found->state != QUEUE_READY && found->state != QUEUE_WAITING && found->state != QUEUE_CLAIMED)
         return true;
@@ -105,7 +105,7 @@ static int run_shape(Site *site, int argc, char **argv, GError **error)
     if (!queues)
         return TOOL_LATER;
     g_autoptr(Shape) shape = shape_new((unsigned)buckets, tick, linear);
-    Walk walk = {.shape = shape, .now = clock_now(), .error = error, .sound = true};
+    ShapeWalk walk = {.shape = shape, .now = clock_now(), .error = error, .sound = true};
     for (char **name = queues; *name; name++) {
         walk.queue = spool_queue(spool, *name, error);
         if (!walk.queue || !queue_files_each(walk.queue, visit, &walk, error) || !walk.sound)

@@ -18,7 +18,7 @@
 #define SHUNT_QUEUE "shunt"
 #define CORRUPT_QUEUE "corrupt"
 
-typedef struct Walk {
+typedef struct QueueWalk {
     SpoolCheck *check;
     Queue *queue;
     Served served;
@@ -26,15 +26,15 @@ typedef struct Walk {
     int64_t now, ready, unserved, preserved;
     GError **error;
     bool sound;
-} Walk;
+} QueueWalk;
 
-static const char *name_of(const Walk *walk)
+static const char *name_of(const QueueWalk *walk)
 {
     return queue_name(walk->queue);
 }
 
 /* False: it is no file that could be opened. */
-static bool check_file(Walk *walk, const QueueFile *found, const char *file, const struct stat *status)
+static bool check_file(QueueWalk *walk, const QueueFile *found, const char *file, const struct stat *status)
 {
     Findings *findings = &walk->check->findings;
     if (!S_ISREG(status->st_mode)) {
@@ -68,7 +68,7 @@ static bool check_file(Walk *walk, const QueueFile *found, const char *file, con
     return true;
 }
 
-static void check_writing(Walk *walk, const char *file, const struct stat *status)
+static void check_writing(QueueWalk *walk, const char *file, const struct stat *status)
 {
     SpoolCheck *check = walk->check;
     bool by_operator;
@@ -83,7 +83,7 @@ static void check_writing(Walk *walk, const char *file, const struct stat *statu
 }
 
 /* Verifies the octets; in corrupt they are known to be wrong. */
-static void verify(Walk *walk, const QueueFile *found, const char *file)
+static void verify(QueueWalk *walk, const QueueFile *found, const char *file)
 {
     SpoolCheck *check = walk->check;
     QueueState state = found->state;
@@ -108,7 +108,7 @@ static void verify(Walk *walk, const QueueFile *found, const char *file)
     }
 }
 
-static void check_entry(Walk *walk, const QueueFile *found, const char *file)
+static void check_entry(QueueWalk *walk, const QueueFile *found, const char *file)
 {
     SpoolCheck *check = walk->check;
     bool served = walk->served.octet[found->name.hash[0]];
@@ -127,7 +127,7 @@ static void check_entry(Walk *walk, const QueueFile *found, const char *file)
 
 static bool visit(const QueueFile *found, const char *file, void *data)
 {
-    Walk *walk = data;
+    QueueWalk *walk = data;
     struct stat status;
     if (fstatat(queue_fd(walk->queue), file, &status, AT_SYMLINK_NOFOLLOW) != 0) {
         if (errno == ENOENT)
@@ -147,7 +147,7 @@ static bool visit(const QueueFile *found, const char *file, void *data)
     return true;
 }
 
-static void check_directory(Walk *walk)
+static void check_directory(QueueWalk *walk)
 {
     struct stat status;
     SpoolCheck *check = walk->check;
@@ -163,7 +163,7 @@ static void check_directory(Walk *walk)
                                        (unsigned)(status.st_mode & 07777)));
 }
 
-static void sum_up(Walk *walk)
+static void sum_up(QueueWalk *walk)
 {
     Findings *findings = &walk->check->findings;
     const char *queue = name_of(walk);
@@ -190,7 +190,7 @@ static void sum_up(Walk *walk)
 
 bool spool_queue_check(SpoolCheck *check, Queue *queue, GError **error)
 {
-    Walk walk = {.check = check, .queue = queue, .now = clock_now(), .error = error, .sound = true};
+    QueueWalk walk = {.check = check, .queue = queue, .now = clock_now(), .error = error, .sound = true};
     const char *name = queue_name(queue);
     walk.corrupt = strcmp(name, CORRUPT_QUEUE) == 0;
     walk.for_people = walk.corrupt || strcmp(name, HOLD_QUEUE) == 0 || strcmp(name, SHUNT_QUEUE) == 0;

@@ -33,16 +33,16 @@ bool leave_ask(Work *work, const List *list, const char *address, unsigned facts
 
 /* ---- signatures ---- */
 
-typedef struct Search {
+typedef struct MemberSearch {
     const Work *work;
     const List *list;
     VerpRead *read;
     VerpResult result;
-} Search;
+} MemberSearch;
 
 static bool try_member(const Member *member, void *data)
 {
-    Search *search = data;
+    MemberSearch *search = data;
     if (verp_hash(member->address) != search->read->hash)
         return true;
     search->result = verp_confirm(work_site(search->work)->keys, VERP_UNSUBSCRIBE, search->list->list_id,
@@ -54,7 +54,7 @@ static bool leave_read(Work *work, const List *list, VerpResult result, VerpRead
                        GError **error)
 {
     if (result == VERP_HASHED) {
-        Search search = {work, list, read, VERP_FORGED};
+        MemberSearch search = {work, list, read, VERP_FORGED};
         if (!member_each(work_store(work), list->list_id, ROLE_MEMBER, try_member, &search, error))
             return false;
         result = search.result;

@@ -341,15 +341,15 @@ bool member_add_user(Store *store, const char *list_id, Role role, const char *a
 
 /* What to change in the member that has address in role: a statement with
  * $1 list, $2 role, $3 folded address, and what follows. */
-typedef struct Change {
+typedef struct MemberChange {
     const char *list_id;
     Role role;
     const char *address, *sql;
     const Value *values; /* $4 on */
     size_t count;
-} Change;
+} MemberChange;
 
-static bool change(Store *store, const Change *what, GError **error)
+static bool change(Store *store, const MemberChange *what, GError **error)
 {
     int64_t list, changed = 0;
     if (!list_key(store, what->list_id, &list, error))
@@ -362,7 +362,7 @@ static bool change(Store *store, const Change *what, GError **error)
            (changed > 0 || no_such(what->role, what->list_id, what->address, error));
 }
 
-static bool change_whole(Store *store, const Change *what, GError **error)
+static bool change_whole(Store *store, const MemberChange *what, GError **error)
 {
     Write write;
     return write_begin(store, &write, error) && write_end(store, &write, change(store, what, error), error);
@@ -402,7 +402,7 @@ bool member_set_preferences(Store *store, const char *list_id, Role role, const 
                             GError **error)
 {
     const Value values[] = {PREFERENCE_VALUES(own)};
-    const Change what = {list_id, role, address,
+    const MemberChange what = {list_id, role, address,
                          "UPDATE member SET acknowledge_posts = $4, hide_address = $5, receive_list_copy = $6, "
                          "receive_own_postings = $7, delivery_mode = $8, delivery_status = $9, "
                          "preferred_language = $10 WHERE list = $1 AND role = $2 AND folded = $3",
@@ -423,7 +423,7 @@ bool member_set_moderation(Store *store, const char *list_id, Role role, const c
     const Value value = action == ACTION_UNSET ? TEXT(NULL) : INTEGER(action);
     return change_whole(
         store,
-        &(Change){list_id, role, address,
+        &(MemberChange){list_id, role, address,
                   "UPDATE member SET moderation_action = $4 WHERE list = $1 AND role = $2 AND folded = $3", &value, 1},
         error);
 }

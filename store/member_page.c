@@ -21,40 +21,40 @@ static const Role by_rank[ROLES] = {ROLE_OWNER, ROLE_MODERATOR, ROLE_MEMBER, ROL
 static const int rank_of[ROLES] = {[ROLE_MEMBER] = 2, [ROLE_OWNER] = 0, [ROLE_MODERATOR] = 1, [ROLE_NONMEMBER] = 3};
 
 /* A member's place in the order: where it lies. All are below one of which list_id is NULL. */
-typedef struct Place {
+typedef struct PagePlace {
     char *list_id, *folded;
     Role role;
     bool as_user;
-} Place;
+} PagePlace;
 
-static void place_clear(Place *place)
+static void place_clear(PagePlace *place)
 {
     g_clear_pointer(&place->list_id, g_free);
     g_clear_pointer(&place->folded, g_free);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Place, place_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PagePlace, place_clear)
 
-static Place place_of(const Member *member)
+static PagePlace place_of(const Member *member)
 {
-    return (Place){g_strdup(member->list_id), email_folded(member->address), member->role, member->as_user};
+    return (PagePlace){g_strdup(member->list_id), email_folded(member->address), member->role, member->as_user};
 }
 
 static char *place_text(const Member *member)
 {
-    g_auto(Place) place = place_of(member);
+    g_auto(PagePlace) place = place_of(member);
     return g_strdup_printf("%s/%d%d/%s", place.list_id, place.role, place.as_user, place.folded);
 }
 
-static bool place_parse(const char *text, Place *place, GError **error)
+static bool place_parse(const char *text, PagePlace *place, GError **error)
 {
     g_auto(GStrv) parts = g_strsplit(text, "/", 3);
     if (g_strv_length(parts) != 3 || strlen(parts[1]) != 2 || strspn(parts[1], "0123") != 2)
         return fail(error, FAIL_NEVER, "'%s' is no place in a list of members", text);
-    *place = (Place){g_strdup(parts[0]), g_strdup(parts[2]), (Role)(parts[1][0] - '0'), parts[1][1] == '1'};
+    *place = (PagePlace){g_strdup(parts[0]), g_strdup(parts[2]), (Role)(parts[1][0] - '0'), parts[1][1] == '1'};
     return true;
 }
 
-static int compare_places(const Place *one, const Place *other, bool by_address)
+static int compare_places(const PagePlace *one, const PagePlace *other, bool by_address)
 {
     int lists = strcmp(one->list_id, other->list_id), addresses = strcmp(one->folded, other->folded);
     int roles = by_address ? (int)one->role - (int)other->role : rank_of[one->role] - rank_of[other->role];
@@ -69,32 +69,32 @@ static int compare_places(const Place *one, const Place *other, bool by_address)
 
 static int compare_members(const void *one, const void *other, void *by_address)
 {
-    g_auto(Place) first = place_of(*(const Member *const *)one), second = place_of(*(const Member *const *)other);
+    g_auto(PagePlace) first = place_of(*(const Member *const *)one), second = place_of(*(const Member *const *)other);
     return compare_places(&first, &second, by_address != NULL);
 }
 
 /* ---- one page ---- */
 
-typedef struct Search {
+typedef struct PageSearch {
     Store *store;
     const MemberCriteria *criteria;
     const char *address;   /* whose memberships are wanted; NULL: anybody's */
     GPatternSpec *pattern; /* of lower-case text; NULL: none */
-    Place *after;          /* NULL: from the first */
+    PagePlace *after;          /* NULL: from the first */
     unsigned limit;
     GPtrArray *found;
-} Search;
+} PageSearch;
 
 static bool has_role(const MemberCriteria *criteria, Role role)
 {
     return criteria->roles == 0 || criteria->roles & 1u << role;
 }
 
-static bool suits(const Search *search, const Member *member)
+static bool suits(const PageSearch *search, const Member *member)
 {
     const MemberCriteria *criteria = search->criteria;
     if (search->after) {
-        g_auto(Place) place = place_of(member);
+        g_auto(PagePlace) place = place_of(member);
         if (compare_places(&place, search->after, criteria->by_address) <= 0)
             return false;
     }
@@ -111,7 +111,8 @@ static bool suits(const Search *search, const Member *member)
 }
 
 /* Adds at most limit members of one list and role from the folded address on. */
-static bool read_range(const Search *search, int64_t list, Role role, const char *from, GPtrArray *into, GError **error)
+static bool read_range(const PageSearch *search, int64_t list, Role role, const char *from, GPtrArray *into,
+                       GError **error)
 {
     const MemberCriteria *criteria = search->criteria;
     unsigned most = into->len + search->limit;
@@ -133,7 +134,7 @@ static bool read_range(const Search *search, int64_t list, Role role, const char
 }
 
 /* The members of one list, as far as the page goes. here: the place to go on at lies in this list. */
-static bool read_list(const Search *search, int64_t list, bool here, GError **error)
+static bool read_list(const PageSearch *search, int64_t list, bool here, GError **error)
 {
     bool by_address = search->criteria->by_address;
     unsigned before = search->found->len;
@@ -173,7 +174,7 @@ static bool next_list(Store *store, char **list_id, bool inclusive, int64_t *key
     return step != STEP_FAILED;
 }
 
-static bool read_lists(const Search *search, GError **error)
+static bool read_lists(const PageSearch *search, GError **error)
 {
     const MemberCriteria *criteria = search->criteria;
     int64_t key;
@@ -195,7 +196,7 @@ static bool read_lists(const Search *search, GError **error)
 }
 
 /* All memberships of a person, by any address or the one given. */
-static bool read_person(const Search *search, GError **error)
+static bool read_person(const PageSearch *search, GError **error)
 {
     const MemberCriteria *criteria = search->criteria;
     int64_t person = 0;
@@ -229,13 +230,14 @@ static bool read_person(const Search *search, GError **error)
 }
 
 /* after NULL: from the first. */
-static GPtrArray *read_page(Store *store, const MemberCriteria *criteria, Place *after, unsigned limit, GError **error)
+static GPtrArray *read_page(Store *store, const MemberCriteria *criteria, PagePlace *after, unsigned limit,
+                            GError **error)
 {
     g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func((GDestroyNotify)member_free);
     g_autofree char *lower = criteria->subscriber ? g_utf8_strdown(criteria->subscriber, -1) : NULL;
     bool pattern = lower && (strchr(lower, '*') || !strchr(lower, '@'));
     const char *address = criteria->address || pattern ? criteria->address : criteria->subscriber;
-    Search search = {store, criteria, address, pattern ? g_pattern_spec_new(lower) : NULL, after, limit, found};
+    PageSearch search = {store, criteria, address, pattern ? g_pattern_spec_new(lower) : NULL, after, limit, found};
     bool done = criteria->user_id || address ? read_person(&search, error) : read_lists(&search, error);
     g_clear_pointer(&search.pattern, g_pattern_spec_free);
     if (!done)
@@ -258,7 +260,7 @@ typedef struct Skip {
     Store *store;
     const MemberCriteria *criteria;
     int64_t left; /* members to be passed over yet */
-    Place after;  /* where they end */
+    PagePlace after;  /* where they end */
 } Skip;
 
 /* Passes over members of a list and role that has total of them, which are enough. Counts from the nearer end, so that
@@ -278,7 +280,7 @@ static bool skip_range(Skip *skip, int64_t list, const char *list_id, Role role,
     Step step = query ? query_step(query, error) : STEP_FAILED;
     skip->left = 0;
     if (step != STEP_FAILED)
-        skip->after = (Place){g_strdup(list_id), g_strdup(step == STEP_ROW ? query_text(query, 0) : LAST_KEY), role,
+        skip->after = (PagePlace){g_strdup(list_id), g_strdup(step == STEP_ROW ? query_text(query, 0) : LAST_KEY), role,
                               step == STEP_ROW && query_integer(query, 1)};
     return step != STEP_FAILED;
 }
@@ -341,13 +343,13 @@ static bool is_by_role(const MemberCriteria *criteria)
 
 /* Begins behind criteria->skip members. Whole lists and roles are passed over by their totals, and the rest by the keys
  * alone, where the criteria allow it. */
-static bool skip_members(Store *store, const MemberCriteria *criteria, Place *after, GError **error)
+static bool skip_members(Store *store, const MemberCriteria *criteria, PagePlace *after, GError **error)
 {
     Skip skip = {.store = store, .criteria = criteria, .left = criteria->skip};
     bool done = is_plain(criteria) && is_by_role(criteria) ? skip_plain(&skip, error) : skip_slowly(&skip, error);
     if (done && skip.left > 0) { /* there are not so many */
         place_clear(&skip.after);
-        skip.after = (Place){g_strdup(LAST_KEY), g_strdup(LAST_KEY), ROLE_NONMEMBER, true};
+        skip.after = (PagePlace){g_strdup(LAST_KEY), g_strdup(LAST_KEY), ROLE_NONMEMBER, true};
     }
     *after = skip.after;
     return done;
@@ -358,7 +360,7 @@ static bool skip_members(Store *store, const MemberCriteria *criteria, Place *af
 GPtrArray *member_page(Store *store, const MemberCriteria *criteria, const char *after, unsigned limit, char **next,
                        GError **error)
 {
-    g_auto(Place) place = {0};
+    g_auto(PagePlace) place = {0};
     if (next)
         *next = NULL;
     if (after && !place_parse(after, &place, error))

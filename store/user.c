@@ -124,14 +124,14 @@ static GPtrArray *read_chunk(Store *store, bool owners, int64_t *last, GArray *k
     return step == STEP_DONE ? g_steal_pointer(&chunk) : NULL;
 }
 
-typedef struct Walk {
+typedef struct UserWalk {
     const UserCriteria *criteria;
     int64_t last, skip, limit;
     GPtrArray *users; /* NULL: they are only counted */
     int64_t count;
-} Walk;
+} UserWalk;
 
-static bool walk(Store *store, Walk *walk, GError **error)
+static bool walk(Store *store, UserWalk *walk, GError **error)
 {
     const UserCriteria *criteria = walk->criteria;
     g_autofree char *text = criteria->text && *criteria->text ? g_utf8_casefold(criteria->text, -1) : NULL;
@@ -160,7 +160,7 @@ static bool walk(Store *store, Walk *walk, GError **error)
 GPtrArray *user_page(Store *store, const UserCriteria *criteria, const char *after, unsigned limit, GError **error)
 {
     g_autoptr(GPtrArray) users = g_ptr_array_new_with_free_func((GDestroyNotify)user_free);
-    Walk page = {.criteria = criteria, .skip = after ? 0 : criteria->skip, .limit = limit, .users = users};
+    UserWalk page = {.criteria = criteria, .skip = after ? 0 : criteria->skip, .limit = limit, .users = users};
     if (after && !store_id_key(after, &page.last)) {
         no_user(after, error);
         return NULL;
@@ -171,7 +171,7 @@ GPtrArray *user_page(Store *store, const UserCriteria *criteria, const char *aft
 bool user_count(Store *store, const UserCriteria *criteria, int64_t *count, GError **error)
 {
     if (criteria->text && *criteria->text) {
-        Walk all = {.criteria = criteria, .limit = INT64_MAX};
+        UserWalk all = {.criteria = criteria, .limit = INT64_MAX};
         bool done = walk(store, &all, error);
         *count = all.count;
         return done;

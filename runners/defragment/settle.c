@@ -178,16 +178,16 @@ static bool note_unsettled(const FragmentSet *set, void *data)
 }
 
 /* Waiting entries that the index does not want to wait. */
-typedef struct Check {
+typedef struct SetCheck {
     Defragment *own;
     int64_t now;
     GArray *wake; /* of EntryName */
     GError *error;
-} Check;
+} SetCheck;
 
 static void check_waiting(void *data, Queue *queue, const char *file, const EntryName *name, const char *rest)
 {
-    Check *check = data;
+    SetCheck *check = data;
     if (check->error || strcmp(rest, ".msg") != 0 || name->due <= check->now ||
         !slice_owns(runner_slice(check->own->runner), name->hash))
         return;
@@ -206,7 +206,7 @@ static void check_waiting(void *data, Queue *queue, const char *file, const Entr
 static bool check_queue(Defragment *own, GError **error)
 {
     g_autoptr(GArray) wake = g_array_new(FALSE, FALSE, sizeof(EntryName));
-    Check check = {.own = own, .now = clock_now(), .wake = wake};
+    SetCheck check = {.own = own, .now = clock_now(), .wake = wake};
     Queue *queue = spool_queue(runner_spool(own->runner), DEFRAGMENT_QUEUE, error);
     if (!queue || !queue_visit(queue, check_waiting, &check, error))
         return false;

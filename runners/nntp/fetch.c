@@ -21,14 +21,14 @@
 #define OCTETS_MOST (4 << 20)
 
 /* What was read of a group. */
-typedef struct Batch {
+typedef struct FetchBatch {
     const List *list;
     int64_t before, up_to; /* the watermark as it was, and will be */
     GPtrArray *articles;   /* of GBytes */
     size_t octets;
-} Batch;
+} FetchBatch;
 
-static bool read_some(NntpClient *client, Batch *batch, int64_t last, GError **error)
+static bool read_some(NntpClient *client, FetchBatch *batch, int64_t last, GError **error)
 {
     const List *list = batch->list;
     g_ptr_array_set_size(batch->articles, 0);
@@ -63,7 +63,7 @@ static void add_entry(Work *work, const List *list, GBytes *article)
 }
 
 /* Writes entries and watermark. *moved: somebody else has moved the watermark, and nothing was written. */
-static bool write_batch(Runner *runner, const Batch *batch, bool *moved, GError **error)
+static bool write_batch(Runner *runner, const FetchBatch *batch, bool *moved, GError **error)
 {
     ListRunner *shared = runner_data(runner);
     const List *list = batch->list;
@@ -85,7 +85,7 @@ static bool write_batch(Runner *runner, const Batch *batch, bool *moved, GError 
 
 /* Goes to the group's last article without reading any: at the first look, after "listrunner news catchup", and when
  * the server counts anew. */
-static bool jump(Runner *runner, Batch *batch, int64_t last, bool *moved, GError **error)
+static bool jump(Runner *runner, FetchBatch *batch, int64_t last, bool *moved, GError **error)
 {
     const List *list = batch->list;
     batch->up_to = MAX(last, 0);
@@ -104,7 +104,7 @@ static bool fetch(Runner *runner, NntpClient *client, const List *list, GError *
 {
     ListRunner *shared = runner_data(runner);
     g_autoptr(GPtrArray) articles = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
-    Batch batch = {.list = list, .articles = articles};
+    FetchBatch batch = {.list = list, .articles = articles};
     int64_t first, last;
     bool moved = false;
     if (!nntp_client_group(client, list->linked_newsgroup, &first, &last, error) ||

@@ -9,30 +9,30 @@
 #include "store/ban.h"
 
 /* Of which list the path speaks. */
-typedef struct Scope {
+typedef struct BanScope {
     List *list;        /* NULL: of all */
     const char *email; /* the segment behind; NULL: none */
     char *base;        /* "bans", "lists/ant.example.com/bans" */
-} Scope;
+} BanScope;
 
-static void scope_clear(Scope *scope)
+static void scope_clear(BanScope *scope)
 {
     list_free(scope->list);
     g_free(scope->base);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Scope, scope_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(BanScope, scope_clear)
 
-static bool read_scope(Call *call, Scope *scope)
+static bool read_scope(Call *call, BanScope *scope)
 {
     bool of_list = g_str_has_prefix(call->path, "lists/");
-    *scope = (Scope){.list = of_list ? rest_list(call, 0) : NULL, .email = call->args[of_list ? 1 : 0]};
+    *scope = (BanScope){.list = of_list ? rest_list(call, 0) : NULL, .email = call->args[of_list ? 1 : 0]};
     if (of_list && !scope->list)
         return false;
     scope->base = of_list ? g_strdup_printf("lists/%s/bans", scope->list->list_id) : g_strdup("bans");
     return true;
 }
 
-static const char *list_id_of(const Scope *scope)
+static const char *list_id_of(const BanScope *scope)
 {
     return scope->list ? scope->list->list_id : NULL;
 }
@@ -43,7 +43,7 @@ static char *ban_segment(const char *email)
     return g_uri_escape_string(email, *email == '^' ? NULL : "@", false);
 }
 
-static json_t *ban_json(const Call *call, const Scope *scope, const char *email)
+static json_t *ban_json(const Call *call, const BanScope *scope, const char *email)
 {
     g_autofree char *name = ban_segment(email);
     json_t *object =
@@ -53,17 +53,17 @@ static json_t *ban_json(const Call *call, const Scope *scope, const char *email)
     return object;
 }
 
-typedef struct Walk {
+typedef struct BanWalk {
     const Call *call;
-    const Scope *scope;
+    const BanScope *scope;
     Paging paging;
     int64_t seen;
     json_t *entries;
-} Walk;
+} BanWalk;
 
 static bool add(const Ban *ban, void *data)
 {
-    Walk *walk = data;
+    BanWalk *walk = data;
     if (walk->seen++ >= walk->paging.start && json_array_size(walk->entries) < walk->paging.count)
         json_array_append_new(walk->entries, ban_json(walk->call, walk->scope, ban->email));
     return true;
@@ -71,9 +71,9 @@ static bool add(const Ban *ban, void *data)
 
 static void get_all(Call *call)
 {
-    g_auto(Scope) scope = {0};
+    g_auto(BanScope) scope = {0};
     GError *error = NULL;
-    Walk walk = {.call = call, .scope = &scope};
+    BanWalk walk = {.call = call, .scope = &scope};
     Store *store = form_expect(call, "", "count page") && form_paging(call, &walk.paging) && read_scope(call, &scope)
                        ? rest_store(call)
                        : NULL;
@@ -90,7 +90,7 @@ static void get_all(Call *call)
 
 static void post(Call *call)
 {
-    g_auto(Scope) scope = {0};
+    g_auto(BanScope) scope = {0};
     GError *error = NULL;
     if (!form_expect(call, "email", "") || !read_scope(call, &scope))
         return;
@@ -128,7 +128,7 @@ static bool compare(const Ban *ban, void *data)
 }
 
 /* Is the text a ban itself? An address may also be banned by a pattern, or on all lists. */
-static bool is_ban(Store *store, const Scope *scope, bool *is, GError **error)
+static bool is_ban(Store *store, const BanScope *scope, bool *is, GError **error)
 {
     Look look = {.email = scope->email};
     if (!ban_each(store, list_id_of(scope), compare, &look, error))
@@ -139,7 +139,7 @@ static bool is_ban(Store *store, const Scope *scope, bool *is, GError **error)
 
 static void get_one(Call *call)
 {
-    g_auto(Scope) scope = {0};
+    g_auto(BanScope) scope = {0};
     GError *error = NULL;
     bool is = false;
     g_autofree char *by = NULL;
@@ -159,7 +159,7 @@ static void get_one(Call *call)
 
 static void delete(Call *call)
 {
-    g_auto(Scope) scope = {0};
+    g_auto(BanScope) scope = {0};
     GError *error = NULL;
     g_autoptr(Work) work = read_scope(call, &scope) ? rest_begin(call) : NULL;
     if (!work)

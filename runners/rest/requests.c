@@ -22,17 +22,17 @@ static json_t *request_json(const Pending *pending)
 enum { OWNER_NO_ONE, OWNER_SUBSCRIBER, OWNER_MODERATOR };
 enum { TYPE_SUBSCRIPTION, TYPE_UNSUBSCRIPTION };
 
-typedef struct Walk {
+typedef struct RequestWalk {
     int owner; /* -1: any */
     int type;
     Paging paging;
     json_t *entries; /* of the page */
     int64_t total;
-} Walk;
+} RequestWalk;
 
 static bool gather(const Pending *pending, void *data)
 {
-    Walk *walk = data;
+    RequestWalk *walk = data;
     int owner = pending->waits_for == PENDING_MODERATOR ? OWNER_MODERATOR : OWNER_SUBSCRIBER;
     PendingKind kind = walk->type == TYPE_SUBSCRIPTION ? PENDING_JOIN : PENDING_LEAVE;
     if (pending->kind != kind || (walk->owner >= 0 && walk->owner != owner))
@@ -43,10 +43,10 @@ static bool gather(const Pending *pending, void *data)
 }
 
 /* Walks the requests that the parameters ask for. False: it was answered. */
-static bool read_requests(Call *call, Walk *walk)
+static bool read_requests(Call *call, RequestWalk *walk)
 {
     GError *error = NULL;
-    *walk = (Walk){.owner = -1, .type = TYPE_SUBSCRIPTION};
+    *walk = (RequestWalk){.owner = -1, .type = TYPE_SUBSCRIPTION};
     g_autoptr(List) list = form_expect(call, "", "token_owner request_type count page") &&
                                    form_choice(call, "token_owner", "no_one, subscriber, moderator", &walk->owner) &&
                                    form_choice(call, "request_type", "subscription, unsubscription", &walk->type) &&
@@ -65,14 +65,14 @@ static bool read_requests(Call *call, Walk *walk)
 
 static void get_all(Call *call)
 {
-    Walk walk;
+    RequestWalk walk;
     if (read_requests(call, &walk))
         answer_collection(call, walk.entries, walk.total, walk.paging.start);
 }
 
 static void get_count(Call *call)
 {
-    Walk walk;
+    RequestWalk walk;
     if (!read_requests(call, &walk))
         return;
     answer_json(call, 200, json_pack("{sI}", "count", (json_int_t)walk.total));

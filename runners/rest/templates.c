@@ -12,29 +12,29 @@
 #define DOMAIN_ONLY "domain:"
 
 /* Whose templates the path speaks of. */
-typedef struct Scope {
+typedef struct TemplateScope {
     char *place; /* List-Id, mail domain, or "" for the site */
     char *base;  /* "uris", "domains/example.com/uris" */
     bool of_list;
     const char *name; /* of one template; NULL: none */
-} Scope;
+} TemplateScope;
 
-static void scope_clear(Scope *scope)
+static void scope_clear(TemplateScope *scope)
 {
     g_free(scope->place);
     g_free(scope->base);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Scope, scope_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TemplateScope, scope_clear)
 
 /* May a place of this kind have the template? A list is too late for the letter about its own making. */
-static bool has_template(const Scope *scope, const char *name)
+static bool has_template(const TemplateScope *scope, const char *name)
 {
     const TemplateName *row = template_name_find(name);
     return row && row->mailman && strcmp(row->mailman, name) == 0 &&
            !(scope->of_list && g_str_has_prefix(name, DOMAIN_ONLY));
 }
 
-static bool read_scope(Call *call, Scope *scope)
+static bool read_scope(Call *call, TemplateScope *scope)
 {
     GError *error = NULL;
     Store *store = rest_store(call);
@@ -67,7 +67,7 @@ static bool read_scope(Call *call, Scope *scope)
     return false;
 }
 
-static json_t *text_json(const Call *call, const Scope *scope, const TemplateText *text)
+static json_t *text_json(const Call *call, const TemplateScope *scope, const TemplateText *text)
 {
     json_t *object = json_pack("{so so so}", "name", json_words(text->name), "self_link",
                                json_link(call, "%s/%s", scope->base, text->name), "uri", json_words(text->uri));
@@ -81,7 +81,7 @@ static json_t *text_json(const Call *call, const Scope *scope, const TemplateTex
 /* The texts of the place that come from somewhere; those that people keep here have no URI to show. */
 static void get_all(Call *call)
 {
-    g_auto(Scope) scope = {0};
+    g_auto(TemplateScope) scope = {0};
     GError *error = NULL;
     Paging paging;
     if (!form_expect(call, "", "count page") || !form_paging(call, &paging) || !read_scope(call, &scope))
@@ -103,7 +103,7 @@ static void get_all(Call *call)
 
 static void get_one(Call *call)
 {
-    g_auto(Scope) scope = {0};
+    g_auto(TemplateScope) scope = {0};
     GError *error = NULL;
     if (!read_scope(call, &scope))
         return;
@@ -125,13 +125,13 @@ static void get_one(Call *call)
 
 /* ---- changing ---- */
 
-static bool is_template(const Scope *scope, const char *name)
+static bool is_template(const TemplateScope *scope, const char *name)
 {
     return scope->name ? strcmp(scope->name, name) == 0 : has_template(scope, name);
 }
 
 /* False: 400 was answered. With all, each template of the place must be there. */
-static bool names_allowed(Call *call, const Scope *scope, bool all)
+static bool names_allowed(Call *call, const TemplateScope *scope, bool all)
 {
     g_autoptr(GString) missing = g_string_new(NULL);
     for (guint i = 0; i < call->form.names->len; i++) {
@@ -154,7 +154,7 @@ static bool names_allowed(Call *call, const Scope *scope, bool all)
 }
 
 /* An empty URI takes the template away. */
-static bool put_one(Call *call, Work *work, const Scope *scope, const char *name, GError **error)
+static bool put_one(Call *call, Work *work, const TemplateScope *scope, const char *name, GError **error)
 {
     const char *uri = form_text(call, name), *user = form_text(call, "username"), *word = form_text(call, "password");
     if (!*uri) {
@@ -172,7 +172,7 @@ static bool put_one(Call *call, Work *work, const Scope *scope, const char *name
 
 static void change(Call *call, bool all)
 {
-    g_auto(Scope) scope = {0};
+    g_auto(TemplateScope) scope = {0};
     GError *error = NULL;
     if (!read_scope(call, &scope) || !names_allowed(call, &scope, all))
         return;
@@ -200,7 +200,7 @@ static void put(Call *call)
 
 static void delete(Call *call)
 {
-    g_auto(Scope) scope = {0};
+    g_auto(TemplateScope) scope = {0};
     GError *error = NULL;
     g_autoptr(Work) work = read_scope(call, &scope) ? rest_begin(call) : NULL;
     g_autoptr(GPtrArray) all = work ? template_text_all(work_store(work), scope.place, &error) : NULL;
