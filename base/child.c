@@ -182,7 +182,7 @@ void child_set_charged(bool charged)
     is_charged = charged;
 }
 
-static int exit_code(const GError *error)
+int child_exit_code(const GError *error)
 {
     return g_error_matches(error, FAIL, FAIL_CONFIG) ? CHILD_EXIT_CONFIG : CHILD_EXIT_LATER;
 }
@@ -191,7 +191,7 @@ int child_cannot_start(const GError *error)
 {
     log_error("cannot start: %s", error->message);
     tell_fault(error->message);
-    return exit_code(error);
+    return child_exit_code(error);
 }
 
 bool child_stopping(void)

@@ -36,8 +36,10 @@ void child_notice(const char *text);
 /* Whether the beats from now on say that the entry held is charged with a crash. At first they do not. */
 void child_set_charged(bool charged);
 
-/* Tell the log and the master why this process cannot begin its work, and return the exit code for it:
- * CHILD_EXIT_CONFIG or CHILD_EXIT_LATER. The texts of
+/* Return the exit code of a process that cannot go on for this reason: CHILD_EXIT_CONFIG or CHILD_EXIT_LATER. */
+int child_exit_code(const GError *error);
+
+/* Tell the log and the master why this process cannot begin its work, and return the exit code for it. The texts of
  * log_fatal() and log_panic() come to the master without this. */
 int child_cannot_start(const GError *error);
 

@@ -37,7 +37,8 @@ json_t *listing_time(int64_t time)
     return json_string(text);
 }
 
-char *listing_span(int64_t seconds)
+/* "3m12s", "2d4h"; g_free(). */
+static char *span_text(int64_t seconds)
 {
     static const struct {
         int64_t length;
@@ -58,7 +59,7 @@ char *listing_span(int64_t seconds)
 static char *value_text(const json_t *value, ColumnKind kind)
 {
     if (json_is_integer(value) && kind == COLUMN_SPAN)
-        return listing_span(json_integer_value(value));
+        return span_text(json_integer_value(value));
     if (json_is_integer(value))
         return g_strdup_printf("%" JSON_INTEGER_FORMAT, json_integer_value(value));
     if (json_is_real(value))

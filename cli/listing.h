@@ -47,6 +47,3 @@ void listing_show(json_t *object, bool json);
 
 /* One JSON value on a line. */
 void listing_json(const json_t *value);
-
-/* "3m12s", "2d4h"; g_free(). */
-char *listing_span(int64_t seconds);

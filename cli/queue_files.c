@@ -84,7 +84,8 @@ bool queue_files_each(Queue *queue, QueueFileEach *each, void *data, GError **er
     return whole;
 }
 
-Queue *queue_files_queue(Spool *spool, const char *name, GError **error)
+/* Open a queue whose directory exists. FAIL_MISSING names those that do. */
+static Queue *existing_queue(Spool *spool, const char *name, GError **error)
 {
     g_auto(GStrv) present = spool_queue_names(spool, error);
     if (!present)
@@ -103,7 +104,7 @@ char **queue_files_choose(Spool *spool, int count, char **names, GError **error)
     if (count == 0)
         return spool_queue_names(spool, error);
     for (int i = 0; i < count; i++)
-        if (!queue_files_queue(spool, names[i], error))
+        if (!existing_queue(spool, names[i], error))
             return NULL;
     return g_strdupv(names);
 }

@@ -41,9 +41,6 @@ typedef struct QueueFile {
 typedef bool QueueFileEach(const QueueFile *found, const char *file, void *data);
 bool queue_files_each(Queue *queue, QueueFileEach *each, void *data, GError **error);
 
-/* The queue when its directory exists; FAIL_MISSING names those that do. */
-Queue *queue_files_queue(Spool *spool, const char *name, GError **error);
-
 /* The names asked for, or all when count is 0; g_strfreev(). */
 char **queue_files_choose(Spool *spool, int count, char **names, GError **error);
 

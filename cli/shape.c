@@ -50,7 +50,8 @@ static int64_t bound(const Shape *shape, unsigned bucket)
     return shape->linear ? (int64_t)shape->tick * (bucket + 1) : (int64_t)shape->tick << bucket;
 }
 
-unsigned shape_bucket(const Shape *shape, int64_t age)
+/* Return the column, from 0, for an age in seconds. */
+static unsigned column_of(const Shape *shape, int64_t age)
 {
     unsigned bucket = 0;
     while (bucket + 1 < shape->buckets && age >= 60 * bound(shape, bucket))
@@ -66,7 +67,7 @@ void shape_add(Shape *shape, const char *domain, int64_t age)
         row->domain = g_strdup(domain);
         g_hash_table_insert(shape->rows, row->domain, row);
     }
-    unsigned bucket = shape_bucket(shape, age);
+    unsigned bucket = column_of(shape, age);
     row->total++;
     row->counts[bucket]++;
     shape->sum.total++;

@@ -18,9 +18,6 @@ Shape *shape_new(unsigned buckets, int tick, bool linear);
 void shape_free(Shape *shape);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Shape, shape_free)
 
-/* The column, from 0, for an age in seconds. */
-unsigned shape_bucket(const Shape *shape, int64_t age);
-
 void shape_add(Shape *shape, const char *domain, int64_t age);
 
 /* To standard output: the sum first, then the largest domains; top < 0: all. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/contract.h"
@@ -92,11 +93,6 @@ static void loop(Master *master)
     hold_signals(SIG_BLOCK); /* one that comes now asks for what is done already */
     for (size_t i = 0; i < count; i++)
         event_free(events[i]);
-}
-
-static int exit_code(const GError *error)
-{
-    return g_error_matches(error, FAIL, FAIL_CONFIG) ? CHILD_EXIT_CONFIG : CHILD_EXIT_LATER;
 }
 
 /* The spool's lock, then the end of what a killed master left. The user can
@@ -210,7 +206,7 @@ static int complain(const GError *error)
     g_auto(GStrv) lines = g_strsplit(error->message, "\n", -1);
     for (char **line = lines; *line; line++)
         log_error("%s", *line);
-    return exit_code(error);
+    return child_exit_code(error);
 }
 
 int main(int argc, char **argv)

@@ -46,7 +46,8 @@ static const ConfigKey runner_keys[] = {
      .about = "The program. A runner that does not come with Listrunner must have it.",
      .example = "/usr/local/libexec/count"},
     {"queue", STRING(CONFIG_NAME),
-     .about = "The queue that it works. A listener has none.",
+     .about = "The queue that it works: 1 to 32 small letters, digits and -, with a letter first and no - at the end. "
+              "A listener has none.",
      .example = "count",
      .readers = "digest in lmtp pipeline"},
     {"listen", LIST(NULL),
@@ -68,9 +69,13 @@ static const ConfigTable tables[] = {
 /* Queues that no runner of the site's own may work: retry and notice belong to out, the others wait for a person. */
 static const char *const reserved_queues[] = {"retry", "notice", "hold", "corrupt", "shunt", NULL};
 
-static bool queue_name_valid(const char *name)
+/* The rule of switchboard/spool.h, which this folder may not include. */
+#define QUEUE_RULE "allowed are 1 to 32 small letters, digits and -, with a letter first and no - at the end"
+
+static bool is_queue_name(const char *name)
 {
-    return g_ascii_isalnum(*name) && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-")] == '\0';
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
+    return length > 0 && length <= 32 && name[length] == '\0' && g_ascii_isalpha(*name) && name[length - 1] != '-';
 }
 
 /* `owners` has the section of each queue so far. */
@@ -80,9 +85,8 @@ static void check_queue(const ConfigCheck *check, const char *section, GHashTabl
     const char *owner = queue ? g_hash_table_lookup(owners, queue->text) : NULL;
     if (!queue)
         return;
-    if (!queue_name_valid(queue->text))
-        config_complain(check, section, "queue", "found \"%s\"; allowed are small letters, digits, _ and -",
-                        queue->text);
+    if (!is_queue_name(queue->text))
+        config_complain(check, section, "queue", "found \"%s\"; " QUEUE_RULE, queue->text);
     else if (g_strv_contains(reserved_queues, queue->text))
         config_complain(check, section, "queue", "found \"%s\", which no runner may have; allowed is any other",
                         queue->text);

@@ -230,7 +230,8 @@ char **list_administrators(Store *store, const char *list_id, GError **error)
 
 /* ---- writing ---- */
 
-bool member_count_change(Store *store, int64_t list, Role role, int64_t delta, GError **error)
+/* Count delta members more in the totals of the list. */
+static bool count_change(Store *store, int64_t list, Role role, int64_t delta, GError **error)
 {
     return query_run(store, error, NULL, "UPDATE member_total SET total = total + $3 WHERE list = $1 AND role = $2",
                      INTEGER(list), INTEGER(role), INTEGER(delta));
@@ -299,7 +300,7 @@ static bool insert(Store *store, const NewMember *new, int64_t list, const Email
         return false;
     if (added == 0)
         return fail(error, FAIL_EXISTS, "%s is a %s of %s already", address->email, role_text(new->role), new->list_id);
-    return member_count_change(store, list, new->role, 1, error);
+    return count_change(store, list, new->role, 1, error);
 }
 
 /* The name comes last: nothing is written before the one check that fails for want of novelty. */
@@ -376,7 +377,7 @@ static bool remove_by_address(Store *store, const char *list_id, Role role, cons
            query_run(store, error, &removed, "DELETE FROM member WHERE list = $1 AND role = $2 AND folded = $3",
                      INTEGER(list), INTEGER(role), TEXT(folded)) &&
            (removed > 0 || no_such(role, list_id, address, error)) &&
-           member_count_change(store, list, role, -removed, error);
+           count_change(store, list, role, -removed, error);
 }
 
 bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error)

@@ -48,8 +48,6 @@
     "LEFT JOIN bounce_score s ON s.member = m.key "
 Member *member_read_row(Query *query);
 
-/* Counts delta members more in the totals of the list. */
-bool member_count_change(Store *store, int64_t list, Role role, int64_t delta, GError **error);
 /* Removes the members whose keys the query gives, which it frees, and counts them out. */
 bool member_remove_each(Store *store, Query *keys, GError **error);
 

@@ -258,7 +258,14 @@ static const Refusal refusals[] = {
                      "tls_level = require\nauth_mechanisms = scram-sha-1 plain",
      "FILE:5: [transport.a] tls_level: found \"require\"" AUTH_ALLOWED},
     {"queue-name", "[runner.in]\nqueue = ../in",
-     "FILE:2: [runner.in] queue: found \"../in\"; allowed are small letters, digits, _ and -"},
+     "FILE:2: [runner.in] queue: found \"../in\"; allowed are 1 to 32 small letters, digits and -, with a letter first "
+     "and no - at the end"},
+    {"queue-of-name", "[runner.my_own]\ncommand = /bin/true",
+     "FILE:1: [runner.my_own] queue: found \"my_own\"; allowed are 1 to 32 small letters, digits and -, with a letter "
+     "first and no - at the end"},
+    {"queue-digit", "[runner.own]\ncommand = /bin/true\nqueue = 2nd",
+     "FILE:3: [runner.own] queue: found \"2nd\"; allowed are 1 to 32 small letters, digits and -, with a letter first "
+     "and no - at the end"},
     {"queue-reserved", "[runner.in]\nqueue = retry",
      "FILE:2: [runner.in] queue: found \"retry\", which no runner may have; allowed is any other"},
     {"queue-shared", "[runner.count]\ncommand = /x\nqueue = in",
