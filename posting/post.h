@@ -159,16 +159,13 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Post, post_clear)
  * is not valid; false: the store failed. */
 bool post_find_member(const Post *post, Role role, const char *address, Member **member, GError **error);
 
-/* Who may have sent it, each once: From, envelope sender, Reply-To, Sender
- * (mailboxes). Borrowed. */
+/* The mailboxes that may have sent it, each once: From, envelope sender, Reply-To, Sender. Borrowed. */
 const GPtrArray *post_senders(Post *post);
-
 /* Who posts: the member, else the first of the senders; NULL: there is none. Borrowed. */
 const char *post_poster(Post *post);
 
 /* Everybody in To, Cc, Resent-To and Resent-Cc (of Address), up to ADDRESS_LIST_MAX. Borrowed. */
 const GPtrArray *post_destinations(Post *post);
-
 /* The same for the fields of these names (NULL-terminated). */
 GPtrArray *post_addresses(const Post *post, const char *const *names);
 
@@ -196,8 +193,7 @@ char *post_reasons(const Post *post, const char *separator); /* g_free() */
 /* Does the list use the site's archiver? */
 bool post_archiver_chosen(const List *list, const PostArchiver *archiver);
 
-/* May an answer go to the envelope sender? Not for the null sender, robots,
- * lists, bulk and automatic mail (RFC 3834). */
+/* May an answer go to the envelope sender? Not for the null sender, robots, lists, bulk and automatic mail (RFC 3834). */
 bool post_may_answer(Post *post);
 
 /* list-SUFFIX@host, or the posting address for NULL; g_free(). */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
-"""Each handler alone, and all together: whatever mail goes in, Python's email reads what comes out without a defect that
-the mail did not have, and what no handler is to touch is there octet for octet."""
+"""Each handler alone, and all together: whatever mail goes in, Python's email reads what comes out without a defect
+that the mail did not have, and what no handler is to touch is there octet for octet."""
 import collections
 import email
 import email.parser
