@@ -193,7 +193,7 @@ char *post_reasons(const Post *post, const char *separator); /* g_free() */
 /* Does the list use the site's archiver? */
 bool post_archiver_chosen(const List *list, const PostArchiver *archiver);
 
-/* May an answer go to the envelope sender? Not for the null sender, robots, lists, bulk and automatic mail (RFC 3834). */
+/* May an answer go to the envelope sender? None to the null sender, robots, lists, bulk, automatic mail (RFC 3834). */
 bool post_may_answer(Post *post);
 
 /* list-SUFFIX@host, or the posting address for NULL; g_free(). */
