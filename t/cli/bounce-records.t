@@ -31,7 +31,7 @@ def fill(site):
 
     def score(name, address, points, disabled_day, warnings, next_day):
         member = members[keys[f"{name}.lists.example.com"], address]
-        store.execute("INSERT INTO bounce_score VALUES (?, ?, ?, 0, ?, ?, ?)",
+        store.execute("INSERT INTO bounce_score VALUES (?, ?, ?, 0, ?, ?, ?, 0)",
                       (member, points, TODAY * DAY * 1000000, disabled_day * DAY * 1000000, warnings,
                        next_day * DAY * 1000000))
         if disabled_day:
