@@ -55,7 +55,7 @@ bool confirm_token(Work *work, const List *list, const char *token, Subscription
         return true;
     }
     g_autoptr(List) own = list_by_id(work_store(work), request->list_id, error);
-    if (!own)
+    if (!own || !subscription_answered(work, own, request, error))
         return false;
     if (request->kind != PENDING_CHANGE_ADDRESS)
         request->facts |= FACT_VERIFIED | FACT_CONFIRMED;

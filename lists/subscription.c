@@ -102,13 +102,43 @@ bool subscription_send_token(Work *work, const List *list, Pending *request, con
     return true;
 }
 
+/* *first: the address got no letter of this kind about the list within a day; it is taken to get one now. */
+static bool first_today(Work *work, const List *list, const char *address, const char *kind, bool *first,
+                        GError **error)
+{
+    g_autofree char *entry = g_strdup_printf("%s.%" G_GINT64_FORMAT, kind, work_now(work));
+    const Autoresponse once = {list->list_id, kind, address, entry, work_now(work), SUBSCRIPTION_ASK_AGAIN};
+    if (!autoresponse_record(work_store(work), &once, first, error))
+        return false;
+    if (!*first)
+        work_log(work, list->list_id, "to=<%s> result=no-letter (it got a %s within a day)", address, kind);
+    return true;
+}
+
+static const char *asking_template(const Pending *request)
+{
+    return request->kind == PENDING_LEAVE    ? "confirm_leave"
+           : request->facts & FACT_INVITED ? "invitation"
+                                           : "confirm_join";
+}
+
+bool subscription_answered(Work *work, const List *list, const Pending *request, GError **error)
+{
+    return autoresponse_forget(work_store(work), list->list_id, asking_template(request), request->address, error);
+}
+
+/* A program that asks, has the request discarded and asks again, sends one letter a day. One that was answered does not
+ * count, since a person may well join, leave and join on one day; nor does mail, whose sender can have nothing
+ * discarded. */
 static bool ask_person(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
 {
-    TokenLetter letter = {.template = request->kind == PENDING_LEAVE       ? "confirm_leave"
-                                      : request->facts & FACT_INVITED ? "invitation"
-                                                                      : "confirm_join",
-                          .to = request->address};
-    return subscription_send_token(work, list, request, &letter, result, error);
+    TokenLetter letter = {.template = asking_template(request), .to = request->address};
+    bool first = true;
+    if (work_actor(work)->role == ACTOR_OPERATOR &&
+        !first_today(work, list, request->address, letter.template, &first, error))
+        return false;
+    *result = SUBSCRIPTION_LIMITED;
+    return !first || subscription_send_token(work, list, request, &letter, result, error);
 }
 
 static bool ask_moderator(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
@@ -163,16 +193,8 @@ static bool may_write(Work *work, const List *list, const Pending *request, cons
                       GError **error)
 {
     ActorDoor door = work_actor(work)->door;
-    *may = true;
-    if ((request->facts & FACT_CONFIRMED) && (door == DOOR_MAIL || door == DOOR_PAGE))
-        return true;
-    g_autofree char *entry = g_strdup_printf("%s.%" G_GINT64_FORMAT, kind, work_now(work));
-    const Autoresponse once = {list->list_id, kind, request->address, entry, work_now(work), SUBSCRIPTION_ASK_AGAIN};
-    if (!autoresponse_record(work_store(work), &once, may, error))
-        return false;
-    if (!*may)
-        work_log(work, list->list_id, "to=<%s> result=no-letter (it got a %s within a day)", request->address, kind);
-    return true;
+    *may = (request->facts & FACT_CONFIRMED) && (door == DOOR_MAIL || door == DOOR_PAGE);
+    return *may || first_today(work, list, request->address, kind, may, error);
 }
 
 static bool do_join(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)

@@ -28,6 +28,9 @@ bool subscription_send_token(Work *work, const List *list, Pending *request, con
 /* A letter of this kind to one address and list goes once in this time. */
 #define SUBSCRIPTION_ASK_AGAIN (24 * 3600 * CLOCK_SECOND)
 
+/* The person answered the letter about the request: another one may be sent. */
+bool subscription_answered(Work *work, const List *list, const Pending *request, GError **error);
+
 /* Removes the request, if it is in the store. */
 bool subscription_end(Work *work, const Pending *request, GError **error);
 /* Fills *subscription, of which result is set, and writes it to the log. */

@@ -20,5 +20,8 @@ typedef struct Autoresponse {
  * due again, because it comes again only after a crash that lost its answer. */
 bool autoresponse_record(Store *store, const Autoresponse *response, bool *due, GError **error);
 
+/* Removes the record: the next answer is due. */
+bool autoresponse_forget(Store *store, const char *list_id, const char *kind, const char *address, GError **error);
+
 /* Removes records from before that time; *removed may be NULL. */
 bool autoresponse_expire(Store *store, int64_t before, int64_t *removed, GError **error);

@@ -358,6 +358,30 @@ static void test_on_and_off_by_rest(World *world, const void *data)
     g_assert_cmpuint(count(all->str, "virgin <" ANNE ">"), ==, 2); /* a welcome and a goodbye */
 }
 
+/* Nor is a request that is discarded and made again. */
+static void test_asked_and_discarded(World *world, const void *data)
+{
+    world->actor = (Actor){.role = ACTOR_OPERATOR, .door = DOOR_REST};
+    g_autoptr(GString) all = g_string_new(NULL);
+    for (unsigned at = 0; at < 5; at++) {
+        g_autofree char *asked = NULL, *none = NULL;
+        g_assert_cmpint(join(world, ANNE, &asked), ==, at == 0 ? SUBSCRIPTION_ASKED_PERSON : SUBSCRIPTION_LIMITED);
+        g_string_append(all, asked);
+        if (at == 0)
+            decide(world, waiting(world), REQUEST_DISCARD, &none);
+    }
+    g_assert_cmpuint(count(all->str, "virgin <"), ==, 1);
+    world->actor = (Actor){.role = ACTOR_ADDRESS, .door = DOOR_MAIL, .address = ANNE};
+    g_autofree char *own = NULL;
+    g_assert_cmpint(join(world, ANNE, &own), ==, SUBSCRIPTION_ASKED_PERSON); /* she herself can ask */
+    g_autofree char *token = world_token(own), *welcome = NULL, *left = NULL, *again = NULL;
+    g_assert_cmpint(world_confirm(world, token, &welcome), ==, SUBSCRIPTION_DONE);
+    world_set(world, "unsubscription_policy", "open");
+    g_assert_cmpint(leave(world, ANNE, &left), ==, SUBSCRIPTION_DONE);
+    world->actor = (Actor){.role = ACTOR_OPERATOR, .door = DOOR_REST};
+    g_assert_cmpint(join(world, ANNE, &again), ==, SUBSCRIPTION_ASKED_PERSON); /* she answered the last letter */
+}
+
 /* A guesser is not heard, save with what was sent to his own address; nobody else is hindered. */
 static void test_guessing(World *world, const void *data)
 {
@@ -406,6 +430,7 @@ int main(int argc, char **argv)
     WORLD_TEST("/subscription/join and confirm", test_join_and_confirm);
     WORLD_TEST("/subscription/on and off", test_on_and_off);
     WORLD_TEST("/subscription/on and off by REST", test_on_and_off_by_rest);
+    WORLD_TEST("/subscription/asked and discarded", test_asked_and_discarded);
     WORLD_TEST("/subscription/guessing", test_guessing);
     WORLD_TEST("/subscription/guessing from one host", test_guessing_host);
     WORLD_TEST("/subscription/asking a thousand times", test_asking_a_thousand_times);

@@ -36,6 +36,16 @@ static void test_again(Fixture *fixture, const void *data)
     g_assert_false(due(fixture, "owner", "anne@example.org", "in:2", 1051, 100));
 }
 
+static void test_forget(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_assert_true(due(fixture, "owner", "anne@example.org", "in:1", 1000, 100));
+    assert_ok(autoresponse_forget(fixture->store, LIST, "postings", "anne@example.org", &error), error);
+    g_assert_false(due(fixture, "owner", "anne@example.org", "in:2", 1001, 100));
+    assert_ok(autoresponse_forget(fixture->store, LIST, "owner", "Anne@example.org", &error), error);
+    g_assert_true(due(fixture, "owner", "anne@example.org", "in:3", 1002, 100));
+}
+
 static void test_expire(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -58,6 +68,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/autoresponse/grace period", test_grace);
     TEST_WITH_LIST("/autoresponse/the same mail again", test_again);
+    TEST_WITH_LIST("/autoresponse/forget", test_forget);
     TEST_WITH_LIST("/autoresponse/expiry", test_expire);
     return g_test_run();
 }
