@@ -119,19 +119,29 @@ bool template_text_count_faults(Store *store, int64_t *count, GError **error)
     return true;
 }
 
+/* What is as it was must not make all processes read their lists again. */
+static bool keep_text(Store *store, const TemplateText *text, GError **error)
+{
+    int64_t changed = 0;
+    if (text->text && !query_run(store, error, &changed,
+                                 "UPDATE template SET text = $5 WHERE place = $1 AND name = $2 AND language = $3 AND "
+                                 "uri = $4 AND (text IS NULL OR text <> $5)",
+                                 TEXT(text->place), TEXT(text->name), TEXT(text->language), TEXT(text->uri),
+                                 TEXT(text->text)))
+        return false;
+    if (changed > 0)
+        store_changed(store);
+    return query_run(store, error, NULL,
+                     "UPDATE template SET fetched_at = $5, fault = $6 "
+                     "WHERE place = $1 AND name = $2 AND language = $3 AND uri = $4",
+                     TEXT(text->place), TEXT(text->name), TEXT(text->language), TEXT(text->uri),
+                     INTEGER(text->fetched_at), TEXT(or_empty(text->fault)));
+}
+
 bool template_text_fetched(Store *store, const TemplateText *text, GError **error)
 {
     Write write;
-    if (!write_begin(store, &write, error))
-        return false;
-    store_changed(store);
-    return write_end(store, &write,
-                     query_run(store, error, NULL,
-                               "UPDATE template SET text = COALESCE($5, text), fetched_at = $6, fault = $7 "
-                               "WHERE place = $1 AND name = $2 AND language = $3 AND uri = $4",
-                               TEXT(text->place), TEXT(text->name), TEXT(text->language), TEXT(text->uri),
-                               TEXT(text->text), INTEGER(text->fetched_at), TEXT(or_empty(text->fault))),
-                     error);
+    return write_begin(store, &write, error) && write_end(store, &write, keep_text(store, text, error), error);
 }
 
 bool template_text_find(Store *store, const char *name, const List *list, const char *language, TemplateText **found,

@@ -88,9 +88,14 @@ static void test_fetched(Fixture *fixture, const void *data)
     assert_stale(fixture, 10, 10, "https://a.example/x;"); /* a file of the installation is not fetched */
     fetched(fixture, "https://a.example/x", "first", 100, "");
     found(fixture, NULL, "first");
+    int64_t version = store_version(fixture->store);
+    fetched(fixture, "https://a.example/x", "first", 100, "$nonsense is not filled in");
+    fetched(fixture, "https://a.example/x", "first", 100, "");
+    g_assert_cmpint(store_version(fixture->store), ==, version); /* nobody need read anything again */
     assert_stale(fixture, 100, 100, "");
     assert_stale(fixture, 101, 0, "https://a.example/x;");
     fetched(fixture, "https://a.example/x", NULL, 200, "answered 404");
+    g_assert_cmpint(store_version(fixture->store), ==, version);
     found(fixture, NULL, "first");
     assert_stale(fixture, 150, 200, "");
     assert_stale(fixture, 150, 201, "https://a.example/x;"); /* sooner, since it failed */
