@@ -19,6 +19,12 @@ static void test_values(World *world, const void *data)
            "Le message compte 5000 octets ; la liste en admet 4 Kio.");
 }
 
+static void test_settings(World *world, const void *data)
+{
+    expect(world, "de", "topics: there is no topic \"cats\"; there are: \"New cars\",boats",
+           "topics: Es gibt kein Thema \"cats\"; es gibt: \"New cars\",boats");
+}
+
 static void test_several(World *world, const void *data)
 {
     expect(world, "es", "The message has no subject. The list is not named in To or Cc.",
@@ -39,6 +45,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add("/reason/values stay", World, NULL, world_open, test_values, world_close);
+    g_test_add("/reason/settings", World, NULL, world_open, test_settings, world_close);
     g_test_add("/reason/several, joined in any way", World, NULL, world_open, test_several, world_close);
     g_test_add("/reason/what is not ours stays", World, NULL, world_open, test_others, world_close);
     return g_test_run();
