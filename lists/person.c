@@ -82,17 +82,32 @@ static json_t *addresses_json(const Export *export)
     return all;
 }
 
-static json_t *member_json(const Member *member, const Vacation *vacation)
+static json_t *topics_json(const TopicChoice *choice)
 {
+    json_t *names = json_array();
+    for (char **name = choice->names; *name; name++)
+        json_array_append_new(names, text_of(*name));
+    return json_pack("{so sb}", "names", names, "nonmatching", choice->unmatched);
+}
+
+/* NULL: the store failed. */
+static json_t *member_json(Store *store, const Member *member, GError **error)
+{
+    Vacation vacation;
+    g_auto(TopicChoice) choice = {0};
+    if (!vacation_find(store, member->id, &vacation, error) || !topic_read(store, member->id, &choice, error))
+        return NULL;
     json_t *object = json_pack(
         "{so ss so so sb so sf so}", "list", text_of(member->list_id), "role", role_text(member->role), "address",
         text_of(member->address), "joined_on", person_time(member->joined_at), "as_user", member->as_user,
         "moderation_action",
         member->moderation_action == ACTION_UNSET ? json_null() : text_of(action_text(member->moderation_action)),
         "bounce_score", (double)member->bounce_score / 100, "preferences", preferences_json(&member->own));
-    if (vacation->ends_at != 0)
-        json_object_set_new(object, "vacation", json_pack("{so so}", "begins", person_time(vacation->begins_at),
-                                                          "ends", person_time(vacation->ends_at)));
+    if (vacation.ends_at != 0)
+        json_object_set_new(object, "vacation", json_pack("{so so}", "begins", person_time(vacation.begins_at),
+                                                          "ends", person_time(vacation.ends_at)));
+    if (*choice.names)
+        json_object_set_new(object, "topics", topics_json(&choice));
     return object;
 }
 
@@ -105,17 +120,16 @@ static bool add_memberships(const Export *export, const KnownAddress *address, j
     do {
         char *next;
         g_autoptr(GPtrArray) page = member_page(export->store, &criteria, after, PAGE, &next, error);
-        for (unsigned at = 0; page && at < page->len; at++) {
-            Vacation vacation;
-            const Member *member = page->pdata[at];
-            if (!vacation_find(export->store, member->id, &vacation, error))
-                return false;
-            json_array_append_new(all, member_json(member, &vacation));
-        }
         if (!page)
             return false;
         g_free(after);
         after = next;
+        for (unsigned at = 0; at < page->len; at++) {
+            json_t *member = member_json(export->store, page->pdata[at], error);
+            if (!member)
+                return false;
+            json_array_append_new(all, member);
+        }
     } while (after);
     return true;
 }
