@@ -176,7 +176,7 @@ bool archive_get(const InformAsked *asked, const Config *config, const char *ran
     wanted = wanted == 0 ? fetch.places->len : MIN(wanted, fetch.places->len);
     fetch.last = wanted;
     if (fetch.first > fetch.last) {
-        say(asked, "get_range", &fetch, answer);
+        say(asked, fetch.places->len > 0 ? "get_range" : "get_empty", &fetch, answer);
         return true;
     }
     if (!read_posts(&fetch, error))
