@@ -184,6 +184,16 @@ static void drop_empty(GPtrArray *lines)
         g_ptr_array_set_size(lines, (int)lines->len - 1);
 }
 
+/* Is there a digit in a word that is no address? */
+static bool has_date(const char *line)
+{
+    bool found = false;
+    g_auto(GStrv) words = g_strsplit(line, " ", -1);
+    for (char **word = words; *word; word++)
+        found = found || (strpbrk(*word, "0123456789") && !strchr(*word, '@'));
+    return found;
+}
+
 /* Takes "On 2 Nov, Anne <anne@example.org> wrote:" away, which stands above quoted lines and may be folded twice. */
 static void drop_attribution(GPtrArray *lines)
 {
@@ -194,10 +204,10 @@ static void drop_attribution(GPtrArray *lines)
     bool address = false, date = false;
     for (int folded = 0; folded <= 2 && lines->len > 0 && !(address && date); folded++) {
         last = last_of(lines);
-        if (folded > 0 && !strchr(last, '@') && !strpbrk(last, "0123456789"))
+        if (folded > 0 && !strchr(last, '@') && !has_date(last))
             break;
         address = address || strchr(last, '@');
-        date = date || strpbrk(last, "0123456789");
+        date = date || has_date(last);
         g_ptr_array_set_size(lines, (int)lines->len - 1);
     }
     drop_empty(lines);

@@ -34,8 +34,8 @@ static void test_top_posting(void)
 {
     assert_lines("accept\n\nOn Mon, 2 Nov 2026, test-owner@example.com wrote:\n> discard\n> reject\n", "accept");
     assert_lines("accept\n\nAm 2. November 2026 um 12:00 schrieb Olga\n<olga@example.org>:\n\n> discard\n", "accept");
-    assert_lines("accept\n\nOn Mon, Nov 2, 2026 at 9:05 PM,\nTest <test-owner@example.com>\nwrote:\n\n> no\n",
-                 "accept");
+    assert_lines("accept\n\nOn Mon, Nov 2, 2026 at 9:05,\nTest <test-owner@example.com>\nwrote:\n\n> no\n", "accept");
+    assert_lines("accept\nOn Tue, 22 Jun 2010 20:52:50 +0530\nAnne <anne8@example.com> wrote:\n> no\n", "accept");
     assert_lines("reject 7\nOn 2/11/2026, Test <test-owner@example.com> wrote:\n> no\n", "reject 7");
     assert_lines("accept\n\n-----Original Message-----\nFrom: x\ndiscard\n", "accept");
     assert_lines("accept\n\n________________________________\nVon: x\ndiscard\n", "accept");
