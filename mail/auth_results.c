@@ -182,9 +182,14 @@ bool auth_results_claims(const char *value, const char *server)
         at = *at == '(' ? skip_comment(at) : at + 1;
     if (!at)
         return false;
-    at += *at == '"';
-    size_t length = strlen(server);
-    return g_ascii_strncasecmp(at, server, length) == 0 && (!at[length] || strchr(" \t\r\n;(\"\\", at[length]));
+    g_autoptr(GString) name = g_string_new(NULL);
+    bool quoted = *at == '"';
+    for (at += quoted; *at && (quoted ? *at != '"' : !is_blank(*at) && *at != ';' && *at != '('); at++) {
+        at += quoted && *at == '\\' && at[1];
+        if (*at != '\r' && *at != '\n')
+            g_string_append_c(name, *at);
+    }
+    return g_ascii_strcasecmp(name->str, server) == 0;
 }
 
 char *auth_results_write(const char *server, char *const *texts)

@@ -67,17 +67,26 @@ static void sign(const GPtrArray *keys, const Signing *signing, const Message *m
     }
 }
 
+/* The octets with the fields before all others; a first line that is no field (mail/message.h) stays the first. */
+static GBytes *with_fields(GBytes *octets, const GString *fields)
+{
+    g_autoptr(Message) message = message_new(octets);
+    const Field *first = message_field_count(message) > 0 ? message_field(message, 0) : NULL;
+    size_t length, start = first && first->name_length == 0 ? first->length : 0;
+    const guint8 *data = g_bytes_get_data(octets, &length);
+    GByteArray *whole = g_byte_array_sized_new((guint)(fields->len + length));
+    g_byte_array_append(whole, data, (guint)start);
+    g_byte_array_append(whole, (const guint8 *)fields->str, (guint)fields->len);
+    g_byte_array_append(whole, data + start, (guint)(length - start));
+    return g_byte_array_free_to_bytes(whole);
+}
+
 /* Seals the message behind these fields, which the seal covers. */
 static void seal(const DkimKey *key, const ArcSeal *next, GBytes *octets, GString *fields, const char *about)
 {
     g_autoptr(GError) fault = NULL;
-    size_t length;
-    const guint8 *data = g_bytes_get_data(octets, &length);
-    g_autoptr(GByteArray) whole = g_byte_array_sized_new((guint)(fields->len + length));
-    g_byte_array_append(whole, (const guint8 *)fields->str, (guint)fields->len);
-    g_byte_array_append(whole, data, (guint)length);
-    g_autoptr(GBytes) all = g_byte_array_free_to_bytes(g_steal_pointer(&whole));
-    g_autoptr(Message) message = message_new(all);
+    g_autoptr(GBytes) whole = with_fields(octets, fields);
+    g_autoptr(Message) message = message_new(whole);
     g_autofree char *sealed = arc_seal(key, message, next, &fault);
     if (sealed)
         g_string_prepend(fields, sealed);
@@ -85,15 +94,15 @@ static void seal(const DkimKey *key, const ArcSeal *next, GBytes *octets, GStrin
         log_warn("%s not sealed: %s", about, fault->message);
 }
 
-char *dkim_keys_sign(const GPtrArray *keys, const Signing *signing, GBytes *octets, const char *about)
+GBytes *dkim_keys_sign(const GPtrArray *keys, const Signing *signing, GBytes *octets, const char *about)
 {
     g_autoptr(Message) message = message_new(octets);
-    GString *fields = g_string_new(NULL);
+    g_autoptr(GString) fields = g_string_new(NULL);
     guint at = 0;
     if (signing->dkim)
         sign(keys, signing, message, fields, about);
     const DkimKey *key = signing->seal ? next_key(keys, signing->domain, DKIM_USE_SEAL, &at) : NULL;
     if (key)
         seal(key, signing->seal, octets, fields, about);
-    return g_string_free(fields, FALSE);
+    return with_fields(octets, fields);
 }

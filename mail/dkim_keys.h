@@ -21,6 +21,6 @@ typedef struct Signing {
 /* Is there a key for it? */
 bool dkim_keys_fit(const GPtrArray *keys, const Signing *signing);
 
-/* Makes the fields for the beginning of the message as it leaves, with CRLF; g_free(), "" when there is no key for it.
- * A key that cannot sign is told in the log, with `about` before it, and left out. */
-char *dkim_keys_sign(const GPtrArray *keys, const Signing *signing, GBytes *octets, const char *about);
+/* Returns the message, which is as it leaves, with the signatures and the seal before its other fields; a new
+ * reference. A key that cannot sign is told in the log, with `about` before it, and left out. */
+GBytes *dkim_keys_sign(const GPtrArray *keys, const Signing *signing, GBytes *octets, const char *about);

@@ -199,7 +199,7 @@ char *dkim_body_hash(GBytes *body, bool relaxed, int64_t limit, int64_t *length)
     BodySum sum = {g_checksum_new(G_CHECKSUM_SHA256), limit, 0};
     g_autoptr(GString) buffer = g_string_new(NULL);
     size_t size, empty = 0, lines = 0;
-    const char *at = g_bytes_get_data(body, &size), *end = at + size;
+    const char *octets = g_bytes_get_data(body, &size), *at = size > 0 ? octets : "", *end = at + size;
     for (const char *next; at < end; at = next) {
         const char *feed = memchr(at, '\n', (size_t)(end - at)), *stop = feed ? feed : end;
         next = feed ? feed + 1 : end;

@@ -204,13 +204,10 @@ void post_send_sign(const Post *post, PostSend *send, const Signing *signing)
     g_autoptr(GPtrArray) pieces = pieces_of(post, send);
     g_autoptr(GBytes) octets = joined(pieces);
     g_autofree char *about = g_strdup_printf("%s list=%s", post->trace, post->list->list_id);
-    char *fields = dkim_keys_sign(keys, signing, octets, about);
-    GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
-    g_ptr_array_add(all, g_bytes_new_take(fields, strlen(fields)));
-    for (guint at = 0; at < pieces->len; at++)
-        g_ptr_array_add(all, g_bytes_ref(pieces->pdata[at]));
+    GPtrArray *whole = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+    g_ptr_array_add(whole, dkim_keys_sign(keys, signing, octets, about));
     g_clear_pointer(&send->pieces, g_ptr_array_unref);
-    send->pieces = all;
+    send->pieces = whole;
 }
 
 void post_add_reason(Post *post, const char *format, ...)

@@ -6,8 +6,6 @@
  */
 #include "runners/outgoing/content.h"
 
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/fail.h"
 #include "mail/downgrade.h"
@@ -94,14 +92,8 @@ static SmtpBody *signed_body(Content *content, GBytes *octets)
     if (!content->sign.signing.domain)
         return smtp_body_new(octets);
     content->sign.seal.now = clock_now();
-    g_autofree char *fields = dkim_keys_sign(content->keys, &content->sign.signing, octets, content->trace);
-    size_t length, added = strlen(fields);
-    const guint8 *data = g_bytes_get_data(octets, &length);
-    g_autoptr(GByteArray) whole = g_byte_array_sized_new((guint)(added + length));
-    g_byte_array_append(whole, (const guint8 *)fields, (guint)added);
-    g_byte_array_append(whole, data, (guint)length);
-    g_autoptr(GBytes) all = g_byte_array_free_to_bytes(g_steal_pointer(&whole));
-    return smtp_body_new(all);
+    g_autoptr(GBytes) whole = dkim_keys_sign(content->keys, &content->sign.signing, octets, content->trace);
+    return smtp_body_new(whole);
 }
 
 static SmtpBody *make_copy(Content *content, const CopyRecipient *recipient)

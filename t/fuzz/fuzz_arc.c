@@ -51,7 +51,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     require(chain.status != ARC_PASS);
     require(chain.instance <= ARC_INSTANCE_MAX && (chain.status != ARC_NONE || chain.instance == 0));
-    if (!arc_may_seal(&chain))
+    /* What has no field first gets an empty line on its way, or keeps its first line (mail/dkim_keys.c). */
+    bool plain = message_field_count(message) > 0 && message_field(message, 0)->name_length > 0;
+    if (!arc_may_seal(&chain) || !plain)
         return 0;
     const ArcSeal next = {chain, "example.com; none", 0};
     g_autofree char *fields = arc_seal(key, message, &next, NULL);

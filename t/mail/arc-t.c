@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "mail/dkim_keys.h"
 #include "mail/dkim_syntax.h"
 
 #define MAIL \
@@ -215,6 +216,23 @@ static void test_lost_sets(void)
     g_assert_error(error, FAIL, FAIL_NEVER);
 }
 
+/* The line of an mbox before the header stays the first, or the header would end at it. */
+static void test_first_line(void)
+{
+    g_autoptr(DkimKey) key = make_key(true);
+    g_autoptr(GPtrArray) keys = g_ptr_array_new();
+    g_ptr_array_add(keys, key);
+    const ArcSeal next = {.results = "example.com; none"};
+    g_autoptr(GBytes) octets = g_bytes_new_static("From x Mon Nov 23\r\n" MAIL, strlen("From x Mon Nov 23\r\n" MAIL));
+    g_autoptr(GBytes) sealed = dkim_keys_sign(keys, &(Signing){"example.com", true, &next}, octets, "");
+    g_autoptr(Message) message = message_new(sealed);
+    ArcChain chain;
+    g_assert_cmpuint(message_field(message, 0)->name_length, ==, 0);
+    g_assert_true(message_has(message, "ARC-Seal") && message_has(message, "Subject"));
+    g_assert_true(arc_check(message, &names, &chain));
+    g_assert_cmpint(chain.status, ==, ARC_PASS);
+}
+
 /* ---- what ARC has of DKIM ---- */
 
 static void test_fields(void)
@@ -301,6 +319,7 @@ int main(int argc, char **argv)
     g_test_add_func("/arc/at most fifty", test_at_most_fifty);
     g_test_add_func("/arc/dns", test_dns);
     g_test_add_func("/arc/lost sets", test_lost_sets);
+    g_test_add_func("/arc/first line", test_first_line);
     g_test_add_func("/dkim_syntax/fields", test_fields);
     g_test_add_func("/dkim_syntax/bodies", test_bodies);
     g_test_add_func("/dkim_syntax/keys", test_keys);

@@ -78,7 +78,8 @@ static void test_claims(void)
         {"\"lists.example.com\"; spf", true},    {"\r\n\t lists.example.com\r\n ; none", true},
         {"lists.example.com.evil; none", false}, {"xlists.example.com; none", false},
         {"other; lists.example.com", false},     {"", false},
-        {"(lists.example.com", false},
+        {"(lists.example.com", false},            {"\"lists\\.example.com\"; spf=pass", true},
+        {"\"\r\nlists.example.com\"; spf=pass", true}, {"\"lists.example.com", true},
     };
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
         g_test_message("%s", cases[at].value);
