@@ -267,6 +267,26 @@ def test_sender_confirms(moderated):
     assert len(one.mail()[ANNE]) == 1
 
 
+def test_killed_while_senders_confirm(moderated):
+    """kill -9 of the runners: each stranger gets a letter whose answer works, and each post reaches the list once."""
+    one, strangers = moderated, [f"s{number}@example.org" for number in range(12)]
+    one.instance.cli("list", "set", LIST, "sender_confirmation=yes")
+
+    def storm(runner, acts):
+        for number, act in enumerate(acts):
+            act()
+            if number % 4 == 3:
+                for pid in one.instance.pids(runner):
+                    os.kill(pid, signal.SIGKILL)
+        return one.mail()
+
+    letters = storm("in", [lambda who=who: one.post(sender=who, subject=who) for who in strangers])
+    assert sorted(letters) == sorted(strangers) and all(len(found) == 1 for found in letters.values())
+    answers = storm("command", [lambda who=who: one.answer(letters[who][0]["From"].addresses[0].addr_spec, sender=who)
+                                for who in strangers])
+    assert sorted(mail["Subject"] for mail in answers[ANNE]) == sorted(strangers) and one.held() == []
+
+
 def test_held_too_long_is_discarded(moderated):
     moderated.post()
     moderated.mail()
