@@ -81,6 +81,21 @@ static void close_link(Strip *strip)
     strip->target = NULL;
 }
 
+/* For people the cells of a table stand in one line, an item of a list in its own, and no empty line is between two
+ * <div>, with which some programs write each line. False: it is another element. */
+static bool break_line(GString *out, const char *name, size_t length, bool opens)
+{
+    bool cell = is_tag(name, length, "td"), item = is_tag(name, length, "li");
+    if (!cell && !item && !is_tag(name, length, "tr") && !is_tag(name, length, "div"))
+        return false;
+    char last = out->len > 0 ? out->str[out->len - 1] : '\n';
+    if (last != '\n' && !(cell && last == ' '))
+        g_string_append_c(out, cell ? ' ' : '\n');
+    if (item && opens)
+        g_string_append(out, "* ");
+    return true;
+}
+
 /* at is behind a '<'. */
 static const char *tag(Strip *strip, const char *at)
 {
@@ -102,7 +117,8 @@ static const char *tag(Strip *strip, const char *at)
     }
     for (size_t i = 0; i < G_N_ELEMENTS(blocks); i++)
         if (is_tag(name, length, blocks[i])) {
-            g_string_append_c(out, '\n');
+            if (!strip->for_people || !break_line(out, name, length, name == at))
+                g_string_append_c(out, '\n');
             break;
         }
     if (strip->for_people && is_tag(name, length, "pre"))

@@ -117,7 +117,10 @@ static void test_html_text(void)
     assert_html_text("<html>\r\n<body>\r\n<p>Gr&uuml;&szlig;e,  &Uuml;ber&nbsp;&euro;\r\n \r\nx</p>\r\n"
                      "<p>y&#146;s</p></html>",
                      "Gr\xc3\xbc\xc3\x9f" "e, \xc3\x9c" "ber \xe2\x82\xac x\n\ny\xe2\x80\x99s\n");
-    assert_html_text("<div>a\r \r</div><div>b &uuml c &nosuch; &AMP;</div>", "a\n\nb &uuml c &nosuch; &\n");
+    assert_html_text("<div>a\r \r</div><div>b &uuml c &nosuch; &AMP;</div>", "a\nb &uuml c &nosuch; &\n");
+    assert_html_text("<div>a</div><div><br></div><div>b</div><ul>\n<li>c</li>\n<li>d</ul>"
+                     "<table><tr><td>e</td><td>f</td></tr><tr><td>g</table>",
+                     "a\n\nb\n* c\n* d\ne f\ng\n");
     assert_html_text("<br><br><br>a<br><br><br><br>b", "a\n\nb\n");
     assert_html_text("<pre>if\n    x\n</pre>a\nb", "if\n    x\n\na b\n");
     assert_html_text("<p>See <a class=x href=\"https://e.example/?a=1&amp;b=2\">this</a>, <a href='https://e.example/'>"
