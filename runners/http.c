@@ -41,7 +41,16 @@ typedef struct HttpClient {
     char peer[SERVER_PEER_SIZE];
     int64_t since;    /* monotonic: when it came */
     int64_t requests; /* so far */
+    struct HttpStream *flow; /* its answer without an end; NULL: none */
 } HttpClient;
+
+struct HttpStream {
+    HttpClient *client;
+    struct evhttp_request *request;
+    const HttpStreamSpec *spec;
+    void *data;
+    bool busy;
+};
 
 struct HttpCall {
     HttpClient *client;
@@ -142,8 +151,8 @@ void http_answer(HttpCall *call, int status, const char *type, const char *body,
     struct evkeyvalq *headers = evhttp_request_get_output_headers(call->request);
     bool head = strcmp(call->verb, "HEAD") == 0;
     g_autofree char *counted = g_strdup_printf("%zu", type ? length : 0);
-    if (type)
-        evhttp_add_header(headers, "Content-Type", type);
+    if (type || (status != 204 && status != 304)) /* evhttp would call an empty body HTML */
+        evhttp_add_header(headers, "Content-Type", type ? type : "text/plain");
     if (status != 204 && status != 304)
         evhttp_add_header(headers, "Content-Length", counted);
     if (call->last || call->client->requests >= http->requests_per_connection || server_leaving(http->server))
@@ -153,6 +162,70 @@ void http_answer(HttpCall *call, int status, const char *type, const char *body,
         evbuffer_add(buffer, body, length);
     evhttp_send_reply(call->request, status, http_reason(status), buffer);
     evbuffer_free(buffer);
+}
+
+/* ---- streams ---- */
+
+HttpStream *http_stream(HttpCall *call, const char *type, const HttpStreamSpec *spec, void *data)
+{
+    /* Of a client that only reads nothing is expected, and silence is no fault. */
+    const int64_t timeout = call->client->http->request_timeout;
+    const struct timeval most = {timeout / CLOCK_SECOND, timeout % CLOCK_SECOND};
+    bufferevent_set_timeouts(call->client->stream, NULL, &most);
+    HttpStream *stream = g_new0(HttpStream, 1);
+    *stream = (HttpStream){.client = call->client, .request = call->request, .spec = spec, .data = data};
+    call->client->flow = stream;
+    evhttp_add_header(evhttp_request_get_output_headers(call->request), "Content-Type", type);
+    evhttp_send_reply_start(call->request, 200, http_reason(200));
+    return stream;
+}
+
+static void on_written(struct evhttp_connection *connection, void *data)
+{
+    HttpStream *stream = data;
+    stream->busy = false;
+    stream->spec->room(stream);
+}
+
+void http_stream_send(HttpStream *stream, const char *octets, size_t length)
+{
+    struct evbuffer *buffer = evbuffer_new();
+    evbuffer_add(buffer, octets, length);
+    stream->busy = true;
+    evhttp_send_reply_chunk_with_cb(stream->request, buffer, on_written, stream);
+    evbuffer_free(buffer);
+}
+
+void http_stream_end(HttpStream *stream)
+{
+    shutdown(bufferevent_getfd(stream->client->stream), SHUT_RDWR);
+}
+
+bool http_stream_busy(const HttpStream *stream)
+{
+    return stream->busy;
+}
+
+void *http_stream_data(const HttpStream *stream)
+{
+    return stream->data;
+}
+
+struct event_base *http_loop(const Http *http)
+{
+    return server_base(http->server);
+}
+
+static void end_stream(HttpClient *client)
+{
+    HttpStream *stream = client->flow;
+    client->flow = NULL;
+    if (!stream)
+        return;
+    stream->spec->closed(stream);
+    if (!evhttp_request_get_connection(stream->request)) /* evhttp has let go of it, and leaves it to us */
+        evhttp_send_reply_end(stream->request);
+    g_free(stream);
 }
 
 /* ---- connections ---- */
@@ -173,6 +246,7 @@ static void adjust_accepting(Http *http)
 static void forget(HttpClient *client)
 {
     Http *http = client->http;
+    end_stream(client);
     g_hash_table_remove(http->connections, client->stream);
     g_free(client);
     server_done(http->server);
@@ -208,7 +282,7 @@ static void on_closed(struct evhttp_connection *connection, void *data)
 /* Close a connection that waits for another request; one that is still being answered is closed at a later look. */
 static void close_if_idle(HttpClient *client)
 {
-    if (evbuffer_get_length(bufferevent_get_output(client->stream)) == 0)
+    if (client->flow || evbuffer_get_length(bufferevent_get_output(client->stream)) == 0)
         shutdown(bufferevent_getfd(client->stream), SHUT_RDWR);
 }
 

@@ -9,7 +9,8 @@
  * libevent's evhttp reads and writes; this skeleton sets the limits. They are read from the section that the spec
  * names: max_connections (further clients wait in the kernel's queue), request_timeout (how long a request may take to
  * arrive, and a client to read), requests_per_connection (then the connection is closed), max_header_size and
- * max_body_size (answered 413 or 400). Everything runs in one thread, and a call is answered before handle() returns.
+ * max_body_size (answered 413 or 400). Everything runs in one thread, and a call is answered before handle() returns,
+ * or becomes a stream there.
  *
  * There is no TLS. A socket that is neither on the loopback interface nor a UNIX socket is served with a warning in
  * the log.
@@ -52,5 +53,26 @@ const char *http_peer(const HttpCall *call);                     /* "127.0.0.1",
 void http_set_header(HttpCall *call, const char *name, const char *value);
 /* Send the answer. type NULL: there is no body. For HEAD the body is counted and not sent. */
 void http_answer(HttpCall *call, int status, const char *type, const char *body, size_t length);
+
+/* ---- an answer without an end (server-sent events) ---- */
+
+typedef struct HttpStream HttpStream;
+typedef struct HttpStreamSpec {
+    void (*room)(HttpStream *stream);   /* all that was sent has left: there is room for more */
+    void (*closed)(HttpStream *stream); /* the client has gone, or the process ends; the stream is freed behind it */
+} HttpStreamSpec;
+
+/* Begin the answer, with status 200, in place of http_answer(). The call ends with handle(); the stream lives until
+ * closed(). A client who reads nothing for request_timeout while something waits for it is cut off. */
+HttpStream *http_stream(HttpCall *call, const char *type, const HttpStreamSpec *spec, void *data);
+/* Cut the client off; closed() is called soon. */
+void http_stream_end(HttpStream *stream);
+void http_stream_send(HttpStream *stream, const char *octets, size_t length);
+/* Does something wait to be read? Whoever sends only when nothing does needs no more memory than for that. */
+bool http_stream_busy(const HttpStream *stream);
+void *http_stream_data(const HttpStream *stream);
+/* The event loop, for a program that must hear of more than requests. */
+struct event_base *http_loop(const Http *http);
+
 /* "Not Found"; "" for a number that has no name here. */
 const char *http_reason(int status);

@@ -24,10 +24,14 @@ extern const RestRoute rest_digests[];
 extern const RestRoute rest_queues[];
 extern const RestRoute rest_others[];
 extern const RestRoute rest_operations[];
+extern const RestRoute rest_events[];
 extern const RestRoute rest_openapi[];
 
 /* operations.c: /metrics, which stands outside of the versions */
 void get_metrics(Call *call);
+
+/* events.c; NULL is allowed */
+void event_readers_free(struct EventReaders *readers);
 
 /* lists.c */
 #define STYLE_DEFAULT "legacy-default" /* of lists that are made without one */

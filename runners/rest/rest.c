@@ -30,8 +30,19 @@ static void cannot(Call *call, GError *error)
         answer_refusal(call, 503, "The server cannot do this now; its log says why. Nothing was changed; try again");
 }
 
-static Store *open_store(Rest *rest, GError **error)
+/* A database that was replaced while we had it open is opened anew, before anything is read for the call. */
+static void leave_lost_store(Rest *rest)
 {
+    g_autoptr(GError) gone = NULL;
+    if (!rest->store || store_present(rest->store, &gone))
+        return;
+    log_warn("%s; opening it anew", gone->message);
+    g_clear_pointer(&rest->store, store_free);
+}
+
+Store *rest_open(Rest *rest, GError **error)
+{
+    leave_lost_store(rest);
     if (!rest->store)
         rest->store = store_open(config_string(rest->config, "store", "driver"),
                                  config_string(rest->config, "store", "path"), false, error);
@@ -41,7 +52,7 @@ static Store *open_store(Rest *rest, GError **error)
 Store *rest_store(Call *call)
 {
     GError *error = NULL;
-    Store *store = open_store(call->rest, &error);
+    Store *store = rest_open(call->rest, &error);
     if (!store)
         cannot(call, error);
     return store;
@@ -113,16 +124,6 @@ List *rest_list(Call *call, unsigned index)
 }
 
 /* ---- a call ---- */
-
-/* A database that was replaced while we had it open is opened anew, before anything is read for the call. */
-static void leave_lost_store(Rest *rest)
-{
-    g_autoptr(GError) gone = NULL;
-    if (!rest->store || store_present(rest->store, &gone))
-        return;
-    log_warn("%s; opening it anew", gone->message);
-    g_clear_pointer(&rest->store, store_free);
-}
 
 /* Host comes from the client, and goes into every link of the answer. */
 static bool host_allowed(const char *host)
@@ -236,7 +237,6 @@ static void handle(Http *http, HttpCall *message)
     Call call = {.rest = &door->rest, .http = message};
     bool versioned = take_version(&call, &path);
     call.root = root_for(&call);
-    leave_lost_store(&door->rest);
     if (let_in(door, &call)) {
         if (versioned)
             dispatch(&call, path);
@@ -265,12 +265,13 @@ static bool rest_start(Http *http, GError **error)
     g_autofree Door *door = g_new0(Door, 1);
     Rest *rest = &door->rest;
     rest->config = config;
+    rest->http = http;
     rest->base_url = config_string(config, SECTION, "base_url");
     work_site_init(&rest->site, config);
     door->guard = http_guard_new(config_string(config, SECTION, "password_file"),
                                  config_integer(config, SECTION, "attempts_per_minute"), error);
     rest->spool = door->guard ? spool_open(config_string(config, "spool", "directory"), error) : NULL;
-    if (!rest->spool || !open_store(rest, error) || !work_flush(rest->store, rest->spool, error))
+    if (!rest->spool || !rest_open(rest, error) || !work_flush(rest->store, rest->spool, error))
         return false;
     http_set_data(http, g_steal_pointer(&door));
     return true;
@@ -279,6 +280,7 @@ static bool rest_start(Http *http, GError **error)
 static void rest_stop(Http *http)
 {
     Door *door = http_data(http);
+    g_clear_pointer(&door->rest.readers, event_readers_free);
     g_clear_pointer(&door->rest.store, store_free);
     spool_free(door->rest.spool);
     http_guard_free(door->guard);

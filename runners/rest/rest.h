@@ -27,6 +27,8 @@ typedef struct Rest {
     WorkSite site;
     Store *store;         /* NULL while the database cannot be opened; rest_store() */
     Spool *spool;
+    Http *http;
+    struct EventReaders *readers; /* events.c; NULL: nobody reads events */
 } Rest;
 
 /* The parameters of a call: those of the query and those of the body, which win. A name may have several values. */
@@ -59,6 +61,8 @@ typedef struct RestRoute {
 
 /* ---- rest.c: who does the work ---- */
 
+/* The store, opened anew where it was lost; NULL: error is set. */
+Store *rest_open(Rest *rest, GError **error);
 /* The store of the call, opened anew where it was lost. NULL: 503 was answered. */
 Store *rest_store(Call *call);
 /* A unit of work, begun. NULL: 503 was answered. */
@@ -80,6 +84,8 @@ bool rest_missing(Call *call, GError *error);
 
 /* May the call's token do this? False: 403 was answered. */
 bool token_allows(Call *call, const RestRoute *route);
+/* Is the list, which may be gone, in the scope of the token? */
+bool token_covers(const Token *token, Store *store, const char *list_id);
 
 /* ---- form.c ---- */
 

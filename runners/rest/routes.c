@@ -10,7 +10,7 @@ const RestRoute *const rest_tables[] = {
     rest_system,    rest_configuration, rest_domains,  rest_lists,    rest_config,         rest_members,
     rest_rosters,   rest_users,         rest_addresses, rest_preferences, rest_held,       rest_requests,
     rest_bans,      rest_header_matches, rest_archivers, rest_queues,  rest_templates,     rest_digests,
-    rest_others,    rest_operations,    rest_openapi,  NULL,
+    rest_others,    rest_operations,    rest_events,   rest_openapi,  NULL,
 };
 
 /* Does path fit? Where it does, what stands in place of the braces is put into args, still encoded. */

@@ -50,7 +50,8 @@ static bool place_allowed(Call *call, Store *store, const RestRoute *route, GErr
 {
     const Token *token = call->token;
     const char *new_list = form_text(call, "fqdn_listname"), *at = new_list ? strrchr(new_list, '@') : NULL;
-    if (strcmp(route->path, "system") == 0 || strcmp(route->path, "system/versions") == 0)
+    if (strcmp(route->path, "system") == 0 || strcmp(route->path, "system/versions") == 0 ||
+        strcmp(route->path, "listrunner/events") == 0) /* it gets those of its lists */
         return true;
     if (g_str_has_prefix(route->path, "domains/{mail_host}"))
         return domain_allowed(token, call->args[0]);
@@ -58,6 +59,19 @@ static bool place_allowed(Call *call, Store *store, const RestRoute *route, GErr
         return at && domain_allowed(token, at + 1);
     g_autoptr(List) list = list_of(call, store, route->path, error);
     return list_allowed(token, list);
+}
+
+bool token_covers(const Token *token, Store *store, const char *list_id)
+{
+    if (!*token->lists && !*token->domains)
+        return true;
+    if (has_word(token->lists, list_id))
+        return true;
+    g_autoptr(List) list = list_by_id(store, list_id, NULL);
+    if (list)
+        return domain_allowed(token, list->mail_host);
+    const char *dot = strchr(list_id, '.'); /* it is gone; "ant.example.com" */
+    return dot && domain_allowed(token, dot + 1);
 }
 
 bool token_allows(Call *call, const RestRoute *route)

@@ -4,6 +4,7 @@
 import base64
 import hashlib
 import hmac
+import http.client
 import http.server
 import json
 import os
@@ -28,6 +29,14 @@ def kill(site, name):
         for child in group["children"] if group["runner"] == name else []:
             if child.get("pid"):
                 os.kill(child["pid"], signal.SIGKILL)
+
+
+def memory(site, name):
+    """Of the first process of the runner, in KB."""
+    child = next(group for group in site.status()["runners"] if group["runner"] == name)["children"][0]
+    for line in open(f"/proc/{child['pid']}/status"):
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
 
 
 class Receiver:
@@ -178,6 +187,97 @@ def test_killed_runners_lose_and_double_nothing(site, api, receiver):
                 if event["data"]["list_id"].startswith("k")}
     wait_until(lambda: len(told()) >= 12, 60, "all of them")
     assert sorted(name for _, name in told()) == sorted(f"k{number}.example.com" for number in range(12))
+
+
+# ---- the stream ----
+
+class Reader:
+    """Reads server-sent events as a browser does."""
+
+    def __init__(self, api, query="", **headers):
+        self.connection = http.client.HTTPConnection(*api.place, timeout=30)
+        self.connection.request("GET", f"/3.1/listrunner/events{query}", headers={**api.headers, **headers})
+        self.answer = self.connection.getresponse()
+
+    def next(self):
+        """The next event, as a dict of its fields."""
+        fields = {}
+        while True:
+            line = self.answer.readline().decode()
+            assert line, "the stream has ended"
+            line = line.rstrip("\n")
+            if line and not line.startswith(":"):
+                name, _, value = line.partition(": ")
+                fields[name] = value
+            elif not line and "data" in fields:
+                return fields
+            elif not line:
+                fields = {}
+
+    def next_of(self, lists):
+        """The next one that is about one of these."""
+        while True:
+            fields = self.next()
+            if json.loads(fields["data"])["data"]["list_id"] in lists:
+                return fields
+
+    def close(self):
+        self.answer.close()
+        self.connection.close()
+
+
+def test_events_are_streamed(site, api):
+    reader, other = Reader(api, "?type=list.created"), Reader(api, "?type=list.removed&list_id=s1.example.com")
+    assert reader.answer.status == 200 and reader.answer.getheader("Content-Type") == "text/event-stream"
+    for number in range(3):
+        assert api.call("POST", "lists", fqdn_listname=f"s{number}@example.com").status == 201
+    seen = [reader.next_of({f"s{number}.example.com" for number in range(3)}) for _ in range(3)]
+    assert [fields["event"] for fields in seen] == ["list.created"] * 3
+    assert sorted(json.loads(fields["data"])["data"]["list_id"] for fields in seen) == \
+        [f"s{number}.example.com" for number in range(3)]
+    for number in range(3):
+        assert api.call("DELETE", f"lists/s{number}.example.com").status == 204
+    assert json.loads(other.next()["data"])["data"]["list_id"] == "s1.example.com", "only what was asked for"
+    back = Reader(api, "?type=list.created", **{"Last-Event-ID": seen[0]["id"]})
+    assert [back.next()["id"] for _ in range(2)] == [fields["id"] for fields in seen[1:]], "it goes on where it was"
+    for one in (reader, other, back):
+        one.close()
+
+
+def test_a_token_gets_the_events_of_its_lists(site, api):
+    token = site.cli("token", "create", "--list", "ant@example.com").strip()
+    scoped = Rest(site)
+    scoped.headers = {"Authorization": f"Bearer {token}"}
+    reader = Reader(scoped)
+    for name in ("bee", "ant"):
+        assert api.call("POST", "members", list_id=f"{name}.example.com", subscriber="tok@example.org",
+                        role="moderator").status == 201
+    seen = []
+    while '"role":"moderator"' not in "".join(seen):
+        seen.append(reader.next()["data"])
+    assert {json.loads(data)["data"]["list_id"] for data in seen} == {"ant.example.com"}
+    reader.close()
+
+
+def test_what_the_stream_refuses(api):
+    for query in ("?type=nope", "?last_event_id=x", "?foo=1"):
+        assert api.call("GET", f"listrunner/events{query}").status == 400
+    head = api.call("HEAD", "listrunner/events")
+    assert head.status == 200 and head.text == ""
+
+
+def test_a_reader_that_reads_nothing_costs_nobody(site, api):
+    """It gets its events when it goes on, and the runner ends as it should while it reads none."""
+    slow, quick = Reader(api, **{"Last-Event-ID": "0"}), Reader(api)
+    before = memory(site, "rest")
+    for number in range(200):
+        assert api.call("POST", "bans", email=f"b{number}@example.org").status == 201
+    assert api.call("POST", "lists", fqdn_listname="slow@example.com").status == 201
+    quick.next_of({"slow.example.com"})
+    assert memory(site, "rest") < before + 4096
+    slow.next_of({"slow.example.com"})
+    for reader in (slow, quick):
+        reader.close()
 
 
 def test_wrong_settings_are_refused(site):
