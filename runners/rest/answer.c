@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -80,33 +81,38 @@ bool id_parse(const Call *call, const char *text, char id[STORE_ID_SIZE])
 
 /* ---- answers ---- */
 
-/* In quotes, as the ETag field has it. */
-void object_etag(json_t *object)
+/* In quotes, as the ETag field has it; g_free(). */
+static char *etag_of(const char *text)
 {
-    g_autofree char *text = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS);
     g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA1, text, -1);
-    json_object_set_new(object, "http_etag", json_sprintf("\"%s\"", digest));
+    return g_strdup_printf("\"%s\"", digest);
+}
+
+/* Ends the text of a JSON object, "{...}", with its http_etag. */
+static void end_object(GString *text, const char *etag)
+{
+    bool empty = text->str[text->len - 2] == '{';
+    g_string_truncate(text, text->len - 1);
+    g_string_append_printf(text, "%s\"http_etag\": \"\\\"%.*s\\\"\"}", empty ? "" : ", ", (int)strlen(etag) - 2,
+                           etag + 1);
 }
 
 /* Version 3.0 has ids as numbers, which are too large for jansson's. Quotes within values are escaped, so that nothing
  * else looks like this. */
-static char *with_ids_as_numbers(char *text)
+static char *with_ids_as_numbers(const char *text)
 {
     static GRegex *ids;
     if (!ids)
         ids = g_regex_new("\"(user_id|member_id)\": \"([0-9]+)\"", G_REGEX_OPTIMIZE, 0, NULL);
-    char *numbered = g_regex_replace(ids, text, -1, 0, "\"\\1\": \\2", 0, NULL);
-    g_free(text);
-    return numbered;
+    return g_regex_replace(ids, text, -1, 0, "\"\\1\": \\2", 0, NULL);
 }
 
-static void send(Call *call, int status, const json_t *object)
+static void send(Call *call, int status, const char *text)
 {
-    g_autofree char *text = json_dumps(object, 0);
-    if (call->old)
-        text = with_ids_as_numbers(text);
+    g_autofree char *numbered = call->old ? with_ids_as_numbers(text) : NULL;
+    const char *body = numbered ? numbered : text;
     call->answered = true;
-    http_answer(call->http, status, JSON, text, strlen(text));
+    http_answer(call->http, status, JSON, body, strlen(body));
 }
 
 static bool client_has(const Call *call, const char *etag)
@@ -115,12 +121,9 @@ static bool client_has(const Call *call, const char *etag)
     return known && (strcmp(known, "*") == 0 || strstr(known, etag));
 }
 
-void answer_json(Call *call, int status, json_t *object)
+/* Sends the text of an object, which has its http_etag already; 304 where the client has it. */
+static void send_tagged(Call *call, int status, const char *text, const char *etag)
 {
-    g_autoptr(json_t) owned = object;
-    if (!json_object_get(object, "http_etag"))
-        object_etag(object);
-    const char *etag = json_string_value(json_object_get(object, "http_etag"));
     bool reading = strcmp(http_verb(call->http), "GET") == 0 || strcmp(http_verb(call->http), "HEAD") == 0;
     if (status == 200 && reading) {
         http_set_header(call->http, "ETag", etag);
@@ -129,7 +132,18 @@ void answer_json(Call *call, int status, json_t *object)
             return;
         }
     }
-    send(call, status, object);
+    send(call, status, text);
+}
+
+void answer_json(Call *call, int status, json_t *object)
+{
+    g_autoptr(json_t) owned = object;
+    char *dumped = json_dumps(object, 0);
+    g_autoptr(GString) text = g_string_new(dumped);
+    g_autofree char *etag = etag_of(dumped);
+    free(dumped);
+    end_object(text, etag);
+    send_tagged(call, status, text->str, etag);
 }
 
 void answer_collection(Call *call, json_t *entries, int64_t total, int64_t start)
@@ -137,20 +151,41 @@ void answer_collection(Call *call, json_t *entries, int64_t total, int64_t start
     answer_collection_at(call, NULL, entries, total, start);
 }
 
-void answer_collection_at(Call *call, const char *path, json_t *entries, int64_t total, int64_t start)
+/* Each entry is written once, which is most of the work: its text goes into its etag and into the answer, and the etag
+ * of the whole is made of theirs. */
+static void add_entries(GString *text, GString *etags, json_t *entries)
 {
     size_t index;
-    json_t *entry, *object = json_object();
-    json_array_foreach(entries, index, entry)
-        object_etag(entry);
-    if (json_array_size(entries) > 0)
-        json_object_set(object, "entries", entries);
-    json_decref(entries);
+    json_t *entry;
+    g_string_append(text, ", \"entries\": [");
+    json_array_foreach(entries, index, entry) {
+        char *dumped = json_dumps(entry, 0);
+        g_autoptr(GString) one = g_string_new(dumped);
+        g_autofree char *etag = etag_of(dumped);
+        free(dumped);
+        end_object(one, etag);
+        g_string_append_printf(text, "%s%s", index ? ", " : "", one->str);
+        g_string_append(etags, etag);
+    }
+    g_string_append(text, "]}");
+}
+
+void answer_collection_at(Call *call, const char *path, json_t *entries, int64_t total, int64_t start)
+{
+    g_autoptr(json_t) owned = entries;
+    g_autoptr(json_t) head = json_pack("{sI sI}", "start", (json_int_t)start, "total_size", (json_int_t)total);
     if (path)
-        json_object_set_new(object, "self_link", json_link(call, "%s", path));
-    json_object_set_new(object, "start", json_integer(start));
-    json_object_set_new(object, "total_size", json_integer(total));
-    answer_json(call, 200, object);
+        json_object_set_new(head, "self_link", json_link(call, "%s", path));
+    char *dumped = json_dumps(head, 0);
+    g_autoptr(GString) text = g_string_new(dumped), etags = g_string_new(dumped);
+    free(dumped);
+    if (json_array_size(entries) > 0) {
+        g_string_truncate(text, text->len - 1);
+        add_entries(text, etags, entries);
+    }
+    g_autofree char *etag = etag_of(etags->str);
+    end_object(text, etag);
+    send_tagged(call, 200, text->str, etag);
 }
 
 void answer_created(Call *call, const char *format, ...)
@@ -187,7 +222,9 @@ static void refuse(Call *call, int status, const char *title, char *description)
                                                : json_sprintf("%d %s", status, http_reason(status)));
     if (*description)
         json_object_set_new(object, "description", json_words(description));
-    send(call, status, object);
+    char *text = json_dumps(object, 0);
+    send(call, status, text);
+    free(text);
 }
 
 void answer_refusal(Call *call, int status, const char *format, ...)

@@ -144,8 +144,6 @@ void answer_collection(Call *call, json_t *entries, int64_t total, int64_t start
 /* The same with a self_link of this path. */
 void answer_collection_at(Call *call, const char *path, json_t *entries, int64_t total, int64_t start);
 
-/* Give the object its http_etag. */
-void object_etag(json_t *object);
 /* Text that is a value; not NULL. What is no UTF-8 becomes so. */
 json_t *json_words(const char *text);
 /* "2026-11-22T18:20:00.123456" */
