@@ -47,6 +47,10 @@ static const struct {
     SEED("\x0a\x48\xff" "220 hi\r\n250-peer\r\n250 PIPELINING\r\n250\r\n250\r\n354\r\n250 1\r\n250\r\n250\r\n550\r\n"
          "354\r\n250 2\r\n"),
     SEED("\x12\x34\x81\x80\0\1\0\1\0\0\0\0\1a\4test\0\0\x0f\0\1\xc0\x0c\0\x0f\0\1\0\0\2\x58\0\6\0\x0a\1m\xc0\x0c"),
+    SEED("POST /3.1/domains\napplication/json\n{\"mail_host\": \"x.example\", \"owner\": [\"a@x.example\", 1, null]}"),
+    SEED("POST /3.1/lists\n\nfqdn_listname=a%40x.example&style_name=legacy-default"),
+    SEED("PATCH /3.1/lists/a.x.example/config?description=%C3%A9\napplication/x-www-form-urlencoded\nadvertised=0"),
+    SEED("GET /3.0/members/find?subscriber=*&role=member&count=9223372036854775807&page=9&fields=email\n\n"),
     SEED("Subject: Re: join digest=mime\r\n\r\nset digest plain ack=on language de\r\n> leave\r\nset vacation "
          "2026-12-20..2027-01-06\r\nchange a@b.example\r\naccept 12, r4\r\nreject: why\r\nbecause\r\nend\r\n"),
     SEED("Approve: one\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\n\r\nApproved: se=20cret\r\n\r\n"
