@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The Listrunner authors
 """Web hooks: programs outside hear of what happens, signed, once, and however long they were away."""
 import base64
+import contextlib
 import hashlib
 import hmac
 import http.client
@@ -28,7 +29,8 @@ def kill(site, name):
     for group in site.status()["runners"]:
         for child in group["children"] if group["runner"] == name else []:
             if child.get("pid"):
-                os.kill(child["pid"], signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):  # it has ended since
+                    os.kill(child["pid"], signal.SIGKILL)
 
 
 def memory(site, name):
