@@ -168,6 +168,8 @@ def test_a_hook_gets_what_it_wants_and_a_dead_one_stops_nobody(site, api, receiv
 
 def test_what_was_refused_comes_again_under_its_id(site, api, receiver):
     assert api.call("POST", "lists", fqdn_listname="dog@example.com").status == 201
+    wait_until(lambda: any(event["data"]["list_id"] == "dog.example.com" for event in receiver.events("/all")), 30,
+               "what comes before")
     receiver.status = 500
     assert api.call("DELETE", "lists/dog.example.com").status == 204
     wait_until(lambda: receiver.events("/all", "list.removed"), 30, "the first try")
