@@ -22,7 +22,7 @@ typedef struct Child {
     int status_fd;      /* poll it for no events: POLLERR says that the master died; -1 without one */
 } Child;
 
-/* Reads the environment, raises the limit of open files, installs the signal handlers (SIGTERM, SIGINT, SIGHUP; SIGPIPE
+/* Read the environment, raise the limit of open files, install the signal handlers (SIGTERM, SIGINT, SIGHUP; SIGPIPE
  * and SIGXFSZ are ignored). fallback is the runner's name when the environment has none. Fails (FAIL_CONFIG) on values
  * that make no sense. The result is owned by the module. */
 const Child *child_init(const char *fallback, GError **error);

@@ -31,12 +31,12 @@ typedef struct ConfigValue {
     char **words;                /* lists */
 } ConfigValue;
 
-/* Tells a fault: "FILE:LINE: [section] key: " and the text, which says what was found and what is allowed. The line is
+/* Tell a fault: "FILE:LINE: [section] key: " and the text, which says what was found and what is allowed. The line is
  * that of the value, or of the section where the value is a default. */
 void config_complain(const ConfigCheck *check, const char *section, const char *key, const char *format, ...)
     G_GNUC_PRINTF(4, 5);
 
-/* Returns the value, borrowed; NULL when it is unset, was refused already, or there is no such section. */
+/* Return the value, borrowed; NULL when it is unset, was refused already, or there is no such section. */
 const ConfigValue *config_usable(const ConfigCheck *check, const char *section, const char *key);
 /* Does the file itself set it, rightly or wrongly? */
 bool config_given(const ConfigCheck *check, const char *section, const char *key);
@@ -45,16 +45,16 @@ bool config_unset(const ConfigCheck *check, const char *section, const char *key
 /* Is the section there without being in the file? */
 bool config_is_built_in(const char *section);
 
-/* Complains unless low <= high. */
+/* Complain unless low <= high. */
 void config_check_order(const ConfigCheck *check, const char *section, const char *low, const char *high);
 /* False, with a complaint about the setting, when path is no directory. */
 bool config_check_directory(const ConfigCheck *check, const char *section, const char *key, const char *path);
 /* For directories that are made when they are missing: complains of another kind of file in their place. */
 void config_check_no_file(const ConfigCheck *check, const char *section, const char *key);
-/* Looks at the file that a setting names. False, with a complaint, when it is not there; false too when whoever asks
+/* Look at the file that a setting names. False, with a complaint, when it is not there; false too when whoever asks
  * may not look: it may be right. */
 bool config_check_file(const ConfigCheck *check, const char *section, const char *key, struct stat *status);
-/* Complains unless path is a file that can be executed. */
+/* Complain unless path is a file that can be executed. */
 void config_check_program(const ConfigCheck *check, const char *section, const char *key, const char *path);
 
 /* ---- forms of values that several settings have ---- */

@@ -43,9 +43,9 @@ ConfigSection *config_section_add(Config *config, const char *name, int line);
 ConfigSection *config_section(const Config *config, const char *name);
 ConfigValue *config_section_value(const ConfigSection *section, const char *name);
 
-/* Fills the sections with what the file says, as text. */
+/* Fill the sections with what the file says, as text. */
 void config_read(Config *config, ConfigFaults *faults);
 
-/* Gives value->text its type. On failure says what would have been allowed
+/* Give value->text its type. On failure says what would have been allowed
  * (g_free() it). */
 bool config_value_parse(ConfigValue *value, char **allowed);

@@ -28,7 +28,7 @@ typedef enum FailCode {
 
 GQuark fail_quark(void);
 
-/* Sets *error (which may be NULL) and returns false, so that failing is one
+/* Set *error (which may be NULL) and return false, so that failing is one
  * line: return fail(error, FAIL_NEVER, "..."). */
 bool fail(GError **error, FailCode code, const char *format, ...) G_GNUC_PRINTF(3, 4);
 

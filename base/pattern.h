@@ -10,7 +10,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* Remembers which patterns gave up on a post; g_hash_table_unref(). */
+/* Remember which patterns gave up on a post; g_hash_table_unref(). */
 GHashTable *pattern_memory_new(void);
 
 /* FAIL_NEVER, with the place in the pattern, when it cannot be compiled. */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Reads what stands at a dollar sign: *name is where the name begins, and *end what follows the placeholder. Returns
+/* Read what stands at a dollar sign: *name is where the name begins, and *end what follows the placeholder. Returns
  * the name's length; 0: there is none. */
 size_t placeholder_read(const char *dollar, const char **name, const char **end);
 

@@ -50,7 +50,7 @@ extern const Command cmd_bounce, cmd_config, cmd_domain, cmd_held, cmd_inject, c
 extern const Command cmd_dest, cmd_metrics, cmd_store;
 extern const Command cmd_reload, cmd_rescale, cmd_restart, cmd_shunt, cmd_spool, cmd_start, cmd_status, cmd_stop;
 
-/* Sets *error to a usage error (the tool adds where help is to be found) and returns
+/* Set *error to a usage error (the tool adds where help is to be found) and return
  * TOOL_USAGE, so that refusing is one line. */
 int command_usage(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 

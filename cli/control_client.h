@@ -22,7 +22,7 @@ ControlClient *control_client_open_runner(Site *site, const char *runner, unsign
 void control_client_free(ControlClient *client);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ControlClient, control_client_free)
 
-/* Sends a request (consumed) and returns the reply, a new reference. A reply
+/* Send a request (consumed) and return the reply, a new reference. A reply
  * that is not "ok" is FAIL_NEVER with the master's words. */
 json_t *control_client_ask(ControlClient *client, json_t *request, GError **error);
 
@@ -32,10 +32,10 @@ void control_client_patient(ControlClient *client);
 /* The master's process. */
 int control_client_pid(const ControlClient *client);
 
-/* Returns when the master has ended. */
+/* Return when the master has ended. */
 void control_client_wait_end(ControlClient *client);
 
-/* Waits until no runner is changing and every child is ready; FAIL_LATER
+/* Wait until no runner is changing and every child is ready; FAIL_LATER
  * after `seconds`. runner NULL: all. */
 bool control_client_settle(ControlClient *client, const char *runner, int seconds, GError **error);
 

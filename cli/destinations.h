@@ -9,6 +9,6 @@
 
 #include "cli/site.h"
 
-/* Asks every instance that the master knows; request is consumed. Returns a new array of their destination
+/* Ask every instance that the master knows; request is consumed. Returns a new array of their destination
  * objects, each with "instance"; NULL with *error when one cannot be asked or refuses (FAIL_MISSING: nothing runs). */
 json_t *destinations_ask(Site *site, json_t *request, GError **error);

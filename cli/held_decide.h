@@ -14,7 +14,7 @@ extern char *held_filter_list, *held_filter_sender, *held_filter_older, *held_fi
     {"older", 0, 0, G_OPTION_ARG_STRING, &held_filter_older, "those held longer than this (3d, 12h)", "AGE"}, \
     {"newer", 0, 0, G_OPTION_ARG_STRING, &held_filter_newer, "those held no longer than this", "AGE"}
 
-/* Reads the options; *list owns what filter borrows. Returns an exit code. */
+/* Read the options; *list owns what filter borrows. Returns an exit code. */
 int held_filter_read(Site *site, HeldFilter *filter, List **list, GError **error);
 
 /* The numbers that argv names, or else those that the options find; one of both must be there. Returns an exit code. */

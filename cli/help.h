@@ -12,11 +12,11 @@
 /* NULL when there is none of that name. */
 const Command *help_find(const Command *const *verbs, const char *name);
 
-/* Shows a verb's or a group's help; command NULL: the overview. Returns an
+/* Show a verb's or a group's help; command NULL: the overview. Returns an
  * exit code. */
 int help_show(const Command *command, const char *path, FILE *to);
 
-/* Says on standard error that there is no such verb, and which one may be meant. */
+/* Say on standard error that there is no such verb, and which one may be meant. */
 void help_unknown(const Command *const *verbs, const char *path, const char *word);
 
 /* `listrunner help [--words] [VERB ...]`; argv[0] is "help". */

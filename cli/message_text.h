@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes to standard output: the header with the empty line that ends it, the
+/* Write to standard output: the header with the empty line that ends it, the
  * body, or both; octet for octet, save on a terminal, where it is made plain (cli/plain.h). */
 void message_text_write(GBytes *message, bool header, bool body);
 
-/* Walks an mbox: a message begins at a line "From SENDER DATE" at the start
+/* Walk an mbox: a message begins at a line "From SENDER DATE" at the start
  * of the file or after an empty line; ">From " lines lose one '>'. */
 typedef struct Mbox {
     const char *at, *end;

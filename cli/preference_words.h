@@ -7,10 +7,10 @@
 
 #include "store/member.h"
 
-/* Splits "name=value"; FAIL_NEVER without '='. *name is g_free()d, *value lies in text. */
+/* Split "name=value"; FAIL_NEVER without '='. *name is g_free()d, *value lies in text. */
 bool preference_split(const char *text, char **name, const char **value, GError **error);
 
-/* Sets what the name says; "default" and an empty value take it back. *known: is it a preference at all? False with a
+/* Set what the name says; "default" and an empty value take it back. *known: is it a preference at all? False with a
  * usage error when the value is none of those allowed. */
 bool preference_set(Preferences *preferences, const char *name, const char *value, bool *known, GError **error);
 

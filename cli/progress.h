@@ -16,5 +16,5 @@ typedef struct Progress {
 
 void progress_show(Progress *progress, uint64_t done, uint64_t count);
 
-/* Takes the bar away. */
+/* Take the bar away. */
 void progress_end(Progress *progress);

@@ -35,5 +35,5 @@ typedef struct QueueVerb {
     bool (*in_place_preserved)(Operate *operate, Queue *queue, EntryName *name, GError **error); /* with aside */
 } QueueVerb;
 
-/* Runs it; an exit code, or error set. */
+/* Run it; an exit code, or error set. */
 int queue_act_run(const QueueVerb *verb, Site *site, int argc, char **argv, GError **error);

@@ -36,7 +36,7 @@ typedef struct QueueFile {
     QueueState state;
 } QueueFile;
 
-/* Calls each for every file, in the directory's order; file is its name on
+/* Call each for every file, in the directory's order; file is its name on
  * disk; each returns false to stop. */
 typedef bool QueueFileEach(const QueueFile *found, const char *file, void *data);
 bool queue_files_each(Queue *queue, QueueFileEach *each, void *data, GError **error);
@@ -44,6 +44,6 @@ bool queue_files_each(Queue *queue, QueueFileEach *each, void *data, GError **er
 /* The names asked for, or all when count is 0; g_strfreev(). */
 char **queue_files_choose(Spool *spool, int count, char **names, GError **error);
 
-/* Opens, to read alone, what is or was found as `found`, following it from state to state.
+/* Open, to read alone, what is or was found as `found`, following it from state to state.
  * FAIL_MISSING when it has left the queue; *state is where it was met. */
 Entry *queue_files_open(Queue *queue, const QueueFile *found, QueueState *state, GError **error);

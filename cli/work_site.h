@@ -12,8 +12,8 @@ typedef struct WorkPlace {
     Actor actor;
 } WorkPlace;
 
-/* Opens store and spool, which stay the Site's, and stores what a command that was cut short left in the outbox. */
+/* Open store and spool, which stay the Site's, and store what a command that was cut short left in the outbox. */
 bool work_place_open(WorkPlace *place, Site *site, GError **error);
 
-/* Begins a unit for use cases that leave no entries behind: the spool is not needed. */
+/* Begin a unit for use cases that leave no entries behind: the spool is not needed. */
 Work *work_place_begin(WorkPlace *place, Site *site, GError **error);

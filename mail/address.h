@@ -22,7 +22,7 @@ typedef struct Address {
 void address_free(Address *address);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Address, address_free)
 
-/* Appends the addresses of a field's value to list (of Address), until there are ADDRESS_LIST_MAX: what a hostile
+/* Append the addresses of a field's value to list (of Address), until there are ADDRESS_LIST_MAX: what a hostile
  * sender names costs no more memory than that. */
 #define ADDRESS_LIST_MAX 10000
 void address_parse(const char *text, size_t length, GPtrArray *list);
@@ -30,7 +30,7 @@ void address_parse(const char *text, size_t length, GPtrArray *list);
 /* A fresh list with address_free set. */
 GPtrArray *address_list_new(void);
 
-/* Cuts at the last @. Either may be NULL. False: there is none, or a side is empty. */
+/* Cut at the last @. Either may be NULL. False: there is none, or a side is empty. */
 bool address_split(const char *mailbox, char **local, char **domain);
 
 /* For look-ups and comparing: all in lower case (UTF-8 case-folded where it is UTF-8), without needless quotes;

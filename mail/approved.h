@@ -15,7 +15,7 @@
 
 #include "mail/message.h"
 
-/* Takes the password out of the message, wherever it stands: out of the header; out of the first line of the first
+/* Take the password out of the message, wherever it stands: out of the header; out of the first line of the first
  * text/plain part (whatever its transfer encoding), the line with it; and then the same words out of the other text
  * parts. Returns the password, which may be "", g_free(); NULL: there was none and nothing was changed. */
 char *approved_take(Message *message);

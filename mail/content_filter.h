@@ -12,7 +12,7 @@
 
 #include "mail/message.h"
 
-/* Makes text (UTF-8) of HTML (UTF-8). NULL with error: the part stays as it is, and the caller hears of it. */
+/* Make text (UTF-8) of HTML (UTF-8). NULL with error: the part stays as it is, and the caller hears of it. */
 typedef GString *ContentConvert(const GString *html, void *data, GError **error);
 
 /* Types ("image", "image/png") and endings ("exe"), without regard to case; NULL-terminated, NULL is empty. */

@@ -94,7 +94,7 @@ typedef struct CopyRecipient {
     size_t name_length;
 } CopyRecipient;
 
-/* Appends the line, with tabs and line ends in the parts as blanks. NULL is "". */
+/* Append the line, with tabs and line ends in the parts as blanks. NULL is "". */
 void copy_recipient_write(GString *line, const char *address, const char *sender, const char *token, const char *name);
 CopyRecipient copy_recipient_read(const char *line, size_t length);
 

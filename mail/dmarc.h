@@ -18,7 +18,7 @@ typedef struct DmarcRecord {
     DmarcPolicy missing;    /* np=: subdomains that do not exist; or sp= */
 } DmarcRecord;
 
-/* Reads one TXT record; false: it is no DMARC record (then others may be). One with a p= that nobody knows is taken for
+/* Read one TXT record; false: it is no DMARC record (then others may be). One with a p= that nobody knows is taken for
  * p=none. */
 bool dmarc_record_read(const char *text, DmarcRecord *record);
 

@@ -36,7 +36,7 @@ typedef struct Field {
     size_t value_offset; /* in text: what follows the colon */
 } Field;
 
-/* Takes a new reference to octets. */
+/* Take a new reference to octets. */
 Message *message_new(GBytes *octets);
 void message_free(Message *message);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Message, message_free)
@@ -68,7 +68,7 @@ size_t message_remove(Message *message, const char *name); /* all of that name; 
 /* Those that unwanted() says, which is asked once for each, in order; how many. */
 typedef bool MessageUnwanted(const Field *field, void *data);
 size_t message_remove_if(Message *message, MessageUnwanted *unwanted, void *data);
-/* Puts the value in the place of the first field of that name and removes the
+/* Put the value in the place of the first field of that name and remove the
  * others; appends when there is none. */
 void message_set(Message *message, const char *name, const char *value);
 
@@ -86,7 +86,7 @@ GBytes *message_octets(const Message *message);
  * do not. */
 void message_replace(Message *message, GBytes *octets);
 
-/* Puts body (a new reference is taken) in the place of the message's own. An empty line is supplied where the header
+/* Put body (a new reference is taken) in the place of the message's own. An empty line is supplied where the header
  * had ended without one. Octets that were got before stay valid, fields do not. */
 void message_set_body(Message *message, GBytes *body);
 

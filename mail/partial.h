@@ -39,7 +39,7 @@ char *partial_set_key(const char *list_id, const char *sender, const char *id);
 /* SHA-256 of the part's body as 64 hex digits, by which a part that comes twice is known; g_free(). */
 char *partial_digest(const Message *part);
 
-/* Joins the parts 1 .. count, whole messages in order of their numbers. The header is that of 5.2.2.1: fields of the
+/* Join the parts 1 .. count, whole messages in order of their numbers. The header is that of 5.2.2.1: fields of the
  * first part but Content-*, Subject, Message-ID, Encrypted, MIME-Version; then exactly those of the enclosed message.
  * Fields of the first part that vouch for the part alone (DKIM-Signature, ARC-*, Authentication-Results, Return-Path
  * and their like) are left out. trace, not NULL, is the value of a Received field put above all. The result is two

@@ -9,7 +9,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* Reads name from the first place that has it: the site's folder in the
+/* Read name from the first place that has it: the site's folder in the
  * language, the built-in folder in the language, then both in "en". folder may
  * be NULL. FAIL_MISSING when none has it. g_free(). */
 char *template_load(const char *folder, const char *language, const char *name, GError **error);
@@ -35,7 +35,7 @@ typedef struct TemplateList {
     const char *owner, *request, *join, *leave; /* addresses */
 } TemplateList;
 
-/* Fills values with the names of LIST_PLACEHOLDERS (store/list.h), ours and Mailman's, and what stands for them, all
+/* Fill values with the names of LIST_PLACEHOLDERS (store/list.h), ours and Mailman's, and what stands for them, all
  * borrowed. Returns how many there are. */
 #define TEMPLATE_LIST_VALUES 24
 size_t template_list_values(const TemplateList *list, TemplateValue values[TEMPLATE_LIST_VALUES]);

@@ -50,7 +50,7 @@ typedef struct VerpList {
     char delimiter;    /* [lmtp] verp_delimiter */
 } VerpList;
 
-/* Appends the address. False, and nothing is appended: local is so long (over
+/* Append the address. False, and nothing is appended: local is so long (over
  * VERP_LIST_MAX) that not even the second form fits. */
 bool verp_make(VerpKeys *keys, VerpPurpose purpose, const VerpList *list, const char *recipient, int64_t time,
                GString *address);

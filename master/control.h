@@ -15,6 +15,6 @@ typedef struct Control Control;
 /* FAIL_CONFIG when the socket cannot be bound. Removes a stale file. */
 Control *control_new(Master *master, GError **error);
 
-/* Hangs up and removes the socket. */
+/* Hang up and remove the socket. */
 void control_free(Control *control);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Control, control_free)

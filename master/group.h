@@ -20,13 +20,13 @@ typedef struct Group {
     GPtrArray *workers;
 } Group;
 
-/* Copies the plan; starts nothing yet. */
+/* Copy the plan; starts nothing yet. */
 Group *group_new(Master *master, const PlanRunner *plan);
 void group_free(Group *group);
 
 void group_start(Group *group);
 
-/* Stops the children, then starts those of next (copied); NULL: removes the
+/* Stop the children, then start those of next (copied); NULL: removes the
  * group. Said again while it is changing, only the goal changes. */
 void group_change(Group *group, const PlanRunner *next);
 

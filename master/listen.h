@@ -18,18 +18,18 @@ Listen *listen_new(void);
 void listen_free(Listen *sockets); /* closes all, removes the files of UNIX sockets */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Listen, listen_free)
 
-/* Binds all of it if it is not bound yet. Addresses of a family that the machine lacks are left out if there are
+/* Bind all of it if it is not bound yet. Addresses of a family that the machine lacks are left out if there are
  * others. The file of a UNIX socket on which nobody
  * answers is removed first; its mode is 0666, so its directory decides who
  * may connect. FAIL_CONFIG with the address and the reason. */
 bool listen_add(Listen *sockets, const char *address, GError **error);
 
-/* Binds one UNIX socket for the caller; the same care with a stale file.
+/* Bind one UNIX socket for the caller; the same care with a stale file.
  * Nobody can connect before the mode is set. */
 int listen_unix(const char *path, mode_t mode, GError **error);
 
-/* Appends its descriptors to fds (of int, borrowed) that are not in there; false when it was never added. */
+/* Append its descriptors to fds (of int, borrowed) that are not in there; false when it was never added. */
 bool listen_fds(const Listen *sockets, const char *address, GArray *fds);
 
-/* Closes what none of wanted (a set of addresses) means. */
+/* Close what none of wanted (a set of addresses) means. */
 void listen_keep(Listen *sockets, GHashTable *wanted);

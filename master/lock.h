@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Takes the lock and writes pid, host and start time. Returns the
+/* Take the lock and write pid, host and start time. Returns the
  * descriptor, to be kept open, or -1: FAIL_RACE with the holder's words when
  * another master has it. The process must not open the file a second time:
  * closing any descriptor of it frees the lock. */

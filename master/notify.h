@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads the environment and removes the variables from it. */
+/* Read the environment and remove the variables from it. */
 void notify_init(void);
 void notify_close(void);
 

@@ -19,11 +19,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Account, account_free)
  * FAIL_CONFIG when the user does not exist. */
 Account *privileges_account(const char *user, GError **error);
 
-/* Makes directory and, as root, gives it to the account; a directory that
+/* Make directory and, as root, give it to the account; a directory that
  * is there stays as it is. account may be NULL. */
 bool privileges_make_directory(const char *path, const Account *account, GError **error);
 
-/* Acts as the account until privileges_resume(): for what lies where the account may write, so that nothing planted
+/* Act as the account until privileges_resume(): for what lies where the account may write, so that nothing planted
  * there makes root touch more than the account itself could. account may be NULL. */
 bool privileges_assume(const Account *account, GError **error);
 bool privileges_resume(const Account *account, GError **error);
@@ -32,5 +32,5 @@ bool privileges_resume(const Account *account, GError **error);
  * or without an account, nothing this process starts can gain privileges. */
 bool privileges_drop(const Account *account, GError **error);
 
-/* Raises the soft limit of open files to the hard one, for us and the children. */
+/* Raise the soft limit of open files to the hard one, for us and the children. */
 void privileges_raise_files(void);

@@ -11,5 +11,5 @@ char *reap_text(int status, const char *fault);
 /* A person must mend the configuration first. */
 bool reap_is_config(int status);
 
-/* Collects every dead child of this process. */
+/* Collect every dead child of this process. */
 void reap_all(void (*died)(pid_t pid, int status, void *data), void *data);

@@ -11,14 +11,14 @@
 #include "master/plan.h"
 #include "master/supervisor.h"
 
-/* Reads, checks and plans the file at path, and applies [site] log and
- * verbose. *text (g_free) is exactly what was checked. FAIL_CONFIG, one fault a line. */
+/* Read, check and plan the file at path, and apply [site] log and verbose. *text (g_free) is exactly what was checked.
+ * FAIL_CONFIG, one fault a line. */
 Plan *reload_read(const char *path, char **text, GError **error);
 
-/* Puts text where children read it. */
+/* Put text where children read it. */
 bool reload_keep(const Master *master, const char *text, GError **error);
 
-/* Binds what the plan's runners listen on. FAIL_CONFIG, one fault a line. */
+/* Bind what the plan's runners listen on. FAIL_CONFIG, one fault a line. */
 bool reload_bind(Master *master, const Plan *plan, GError **error);
 
 /* All of it, on the running groups. When it fails nothing has changed, and

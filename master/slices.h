@@ -29,10 +29,10 @@ typedef struct SliceOwner {
     int pidfd; /* close it */
 } SliceOwner;
 
-/* Opens (and makes) SPOOL/.master; -1 on failure. */
+/* Open, and make if needed, SPOOL/.master; -1 on failure. */
 int slices_open_dir(const char *spool, GError **error);
 
-/* Takes the range of instance of instances. Returns the descriptor that
+/* Take the range of instance of instances. Returns the descriptor that
  * holds the lock (close-on-exec; the child must inherit it), or -1: FAIL_RACE when it has
  * an owner. */
 int slices_take(int dir_fd, const char *queue, unsigned instance, unsigned instances, GError **error);

@@ -35,10 +35,10 @@ Master *supervisor_new(struct event_base *base, const char *config_path, Plan **
 void supervisor_free(Master *master);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Master, supervisor_free)
 
-/* Starts every group of the plan. */
+/* Start every group of the plan. */
 void supervisor_start(Master *master);
 
-/* Ends every child; the loop is left when the last one is gone. */
+/* End every child; the loop is left when the last one is gone. */
 void supervisor_stop(Master *master);
 
 /* Something ended or became ready: look at the whole when this callback has returned. */
@@ -47,7 +47,7 @@ void supervisor_sweep_soon(Master *master);
 /* A child of ours ended. */
 void supervisor_died(Master *master, pid_t pid, int status);
 
-/* Closes the sockets that no group has or will have. */
+/* Close the sockets that no group has or will have. */
 void supervisor_close_unwanted(Master *master);
 
 struct Group *supervisor_find(const Master *master, const char *runner);

@@ -25,5 +25,5 @@ typedef enum ThrottleDeath {
     DEATH_AT_WORK, /* to an entry, after others were done */
 } ThrottleDeath;
 
-/* Counts a death after a life of `lived` and returns the delay. */
+/* Count a death after a life of `lived` and return the delay. */
 int64_t throttle_died(Throttle *throttle, const ThrottleLimits *limits, int64_t lived, ThrottleDeath death);

@@ -25,7 +25,7 @@ typedef struct Beat {
 
 typedef enum WatchLine { WATCH_READY, WATCH_BEAT, WATCH_NOTICE, WATCH_FAULT, WATCH_GARBAGE } WatchLine;
 
-/* Classifies one line without its line end. beat is filled for WATCH_BEAT. */
+/* Classify one line without its line end. beat is filled for WATCH_BEAT. */
 WatchLine watch_parse(const char *line, Beat *beat);
 
 typedef struct Watch {
@@ -43,7 +43,7 @@ typedef struct Watch {
 void watch_init(Watch *watch, int64_t now);
 void watch_clear(Watch *watch);
 
-/* Takes what was read from the pipe, in any pieces. True when "ready" was among it. */
+/* Take what was read from the pipe, in any pieces. True when "ready" was among it. */
 bool watch_feed(Watch *watch, const char *data, size_t length, int64_t now);
 
 

@@ -49,7 +49,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Dns, dns_free)
 
 void dns_ask(Dns *dns, const char *name, DnsType type, DnsDone *done, void *data);
 
-/* Reads the DNS message of length octets as the answer to a question of that type: the records,
+/* Read the DNS message of length octets as the answer to a question of that type: the records,
  * and the lifetime. status is only that of the message. Free with dns_answer_clear(). */
 void dns_answer_read(DnsAnswer *answer, const unsigned char *message, size_t length, DnsType type);
 void dns_answer_clear(DnsAnswer *answer);

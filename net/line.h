@@ -48,7 +48,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Line, line_free)
 void line_set_idle(Line *line, int64_t idle_us);
 void line_set_deadline(Line *line, int64_t deadline_us);
 
-/* Sends the output, offers what was not used. May end in closed(). */
+/* Send the output, offer what was not used. May end in closed(). */
 void line_resume(Line *line);
 
 /* No more is received; closed() follows when the output is sent, at once

@@ -67,22 +67,22 @@ struct LmtpSession {
 /* sender becomes the transaction's. */
 LmtpTransaction *lmtp_transaction_new(LmtpServer *server, char *sender);
 void lmtp_transaction_free(LmtpTransaction *transaction);
-/* Reads what follows the path of MAIL into the session's transaction; NULL, or the refusal. */
+/* Read what follows the path of MAIL into the session's transaction; NULL, or the refusal. */
 const char *lmtp_mail_parameters(LmtpSession *session, const char *text);
 /* Why an address cannot be used in a transaction with or without SMTPUTF8; NULL: it can. */
 const char *lmtp_address_refusal(const char *address, bool smtputf8);
-/* Asks the owner for the recipient, whose address becomes ours, and adds it; NULL, or the refusal. */
+/* Ask the owner for the recipient, whose address becomes ours, and add it; NULL, or the refusal. */
 const char *lmtp_transaction_add(LmtpSession *session, char *address);
 /* A number of up to 18 digits, and nothing else. */
 bool lmtp_number_read(const char *text, uint64_t *number);
 
 /* lmtp_content.c */
 
-/* Forgets what there is: ready for a new message. */
+/* Forget what there is: ready for a new message. */
 void lmtp_content_clear(LmtpSession *session);
-/* Stores octets of a DATA; *ended when the dot came. Returns what was used. */
+/* Store octets of a DATA; *ended when the dot came. Returns what was used. */
 size_t lmtp_content_data(LmtpSession *session, const char *octets, size_t length, bool *ended);
-/* Stores octets of a chunk. */
+/* Store octets of a chunk. */
 void lmtp_content_chunk(LmtpSession *session, const char *octets, size_t length);
 /* The stored octets; the transaction takes them and the memory they hold. */
 void lmtp_content_finish(LmtpSession *session);

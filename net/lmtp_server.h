@@ -91,7 +91,7 @@ const char *lmtp_session_client(const LmtpSession *session); /* the name given a
 /* The transaction in progress, or NULL: for the handler's callbacks. */
 const LmtpTransaction *lmtp_session_transaction(const LmtpSession *session);
 
-/* Takes octets from the client and returns how many were used. The rest (a
+/* Take octets from the client and return how many were used. The rest (a
  * line not complete yet; or whatever came while a message is being stored or
  * too much output waits) must be offered again, with what follows it, after
  * more came, after lmtp_session_answer(), or after the output was drained. */
@@ -105,13 +105,13 @@ bool lmtp_session_finished(const LmtpSession *session);
 /* A message of this session is with the owner. */
 bool lmtp_session_waiting(const LmtpSession *session);
 
-/* Sends one reply for each recipient (451 4.3.0 where the owner set none) and frees the
+/* Send one reply for each recipient (451 4.3.0 where the owner set none) and free the
  * transaction. A session that was closed meanwhile says nothing. */
 void lmtp_session_answer(LmtpSession *session, LmtpTransaction *transaction);
 
 /* The client was silent for too long, or the session took too long: 421 4.4.2. */
 void lmtp_session_expire(LmtpSession *session, const char *why);
-/* Ends now (421 4.3.2) when no transaction is in progress, else after it. */
+/* End now (421 4.3.2) when no transaction is in progress, else after it. */
 void lmtp_session_stop(LmtpSession *session);
 /* The connection is gone; what is with the owner is still stored. */
 void lmtp_session_close(LmtpSession *session);

@@ -45,7 +45,7 @@ typedef struct MxSettings {
 
 /* NULL (FAIL_CONFIG) when a server is no address. The settings are copied. */
 MxResolver *mx_resolver_new(struct event_base *base, const MxSettings *settings, GError **error);
-/* Drops every look-up, without a call. */
+/* Drop every look-up, without a call. */
 void mx_resolver_free(MxResolver *resolver);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(MxResolver, mx_resolver_free)
 

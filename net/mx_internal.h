@@ -38,13 +38,13 @@ void mx_route_unref(MxRoute *route);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(MxRoute, mx_route_unref)
 
 MxTarget *mx_target_new(const char *name, uint16_t preference);
-/* Replaces the targets' order by that of preference, equals at random, and leaves at most MX_HOSTS_MAX. */
+/* Replace the targets' order by that of preference, equals at random, and leave at most MX_HOSTS_MAX. */
 void mx_route_sort(MxRoute *route);
-/* Takes the key from the targets' names. */
+/* Take the key from the targets' names. */
 void mx_route_set_key(MxRoute *route);
 /* No mail can go there: text is taken over. */
 void mx_route_refuse(MxRoute *route, MxOutcome outcome, unsigned code, const char *status, char *text);
-/* Leaves out the hosts that are not before ourselves; refuses when none is left. */
+/* Leave out the hosts that are not before ourselves; refuses when none is left. */
 void mx_route_leave_own(MxRoute *route, const char *const *own);
 
 /* The addresses in the order of trial, in g_free() memory; the names are the route's. */
@@ -53,7 +53,7 @@ MxHost *mx_route_hosts(const MxRoute *route, uint16_t port, size_t limit, size_t
 /* The route of "[192.0.2.1]" or "[IPv6:2001:db8::1]"; NULL for anything else. */
 MxRoute *mx_route_literal(const char *domain);
 
-/* Asks about a domain; done gets the route once, from the loop or at once: a new reference, or NULL
+/* Ask about a domain; done gets the route once, from the loop or at once: a new reference, or NULL
  * when dns was freed. settings are borrowed until then. */
 typedef void MxFound(MxRoute *route, void *data);
 void mx_query_start(Dns *dns, const MxSettings *settings, const char *domain, MxFound *found, void *data);

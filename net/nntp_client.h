@@ -39,7 +39,7 @@ typedef struct NntpSettings {
 
 /* Connects, and goes on until the server takes commands. NULL: FAIL_LATER, which names the server. */
 NntpClient *nntp_client_open(const NntpSettings *settings, GError **error);
-/* Says QUIT where that can be, and does not wait. */
+/* Send QUIT where that is possible, and do not wait for the reply. */
 void nntp_client_free(NntpClient *client);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NntpClient, nntp_client_free)
 

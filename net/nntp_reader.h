@@ -29,7 +29,7 @@ typedef struct NntpReader {
     GString *line;
 } NntpReader;
 
-/* Zeroes and readies a reader on the stack. */
+/* Zero and ready a reader on the stack. */
 void nntp_reader_init(NntpReader *reader);
 void nntp_reader_clear(NntpReader *reader);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(NntpReader, nntp_reader_clear)

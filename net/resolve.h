@@ -17,7 +17,7 @@ typedef struct Resolve Resolve;
  * receiver's, to be freed with freeaddrinfo(). */
 typedef void ResolveDone(struct addrinfo *addresses, const GError *error, void *data);
 
-/* Asks for the stream addresses of host; done is called once, later, from the loop of base
+/* Ask for the stream addresses of host; done is called once, later, from the loop of base
  * (the loop of the calling thread), unless resolve_cancel() comes first. */
 Resolve *resolve_start(struct event_base *base, const char *host, const char *port, ResolveDone *done, void *data);
 

@@ -23,7 +23,7 @@ void scram_free(Scram *scram);
 
 /* All g_free(). */
 char *scram_first(const Scram *scram);
-/* Answers the server's first message; NULL with *problem (static) when that is not to be answered. */
+/* Answer the server's first message; NULL with *problem (static) when that is not to be answered. */
 char *scram_final(Scram *scram, const char *server_first, const char **problem);
 /* Whether the server's last message proves that it knows the password. */
 bool scram_check(Scram *scram, const char *server_final, const char **problem);

@@ -25,7 +25,7 @@ typedef struct SocketmapRequest {
 void socketmap_request_clear(SocketmapRequest *request);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(SocketmapRequest, socketmap_request_clear)
 
-/* Reads a request at the start of octets. With SOCKETMAP_ONE, *used octets are consumed and *request is filled, which
+/* Read a request at the start of octets. With SOCKETMAP_ONE, *used octets are consumed and *request is filled, which
  * the caller clears; otherwise both are left alone. */
 SocketmapStep socketmap_read(const char *octets, size_t length, size_t *used, SocketmapRequest *request);
 
@@ -34,5 +34,5 @@ SocketmapStep socketmap_read(const char *octets, size_t length, size_t *used, So
 void socketmap_found(GString *output, const char *value);
 void socketmap_not_found(GString *output);
 void socketmap_later(GString *output, const char *why);
-/* Appends the reply to a request that is refused for good. */
+/* Append the reply to a request that is refused for good. */
 void socketmap_refused(GString *output, const char *why);

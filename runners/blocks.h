@@ -42,7 +42,7 @@ char *blocks_shard_of(unsigned instance, unsigned instances);
 
 typedef struct BlockStream BlockStream;
 
-/* Takes what it needs from post, and a reference to copies (NULL: the lines of
+/* Take what it needs from post, and a reference to copies (NULL: the lines of
  * recipients are their addresses). Each attached draft holds the stream too. */
 BlockStream *blocks_open(const Post *post, Copies *copies);
 /* Only recipients whose domains are of this instance. */

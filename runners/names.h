@@ -22,6 +22,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(NamesCache, names_cache_free)
 /* Borrowed. */
 const Names *names_cache_names(NamesCache *cache);
 
-/* Takes in what has come; waits at most wait_us for an answer to a question that is under way. True while questions are
+/* Take in what has come; waits at most wait_us for an answer to a question that is under way. True while questions are
  * under way. */
 bool names_cache_turn(NamesCache *cache, int64_t wait_us);

@@ -11,13 +11,13 @@
 #include "posting/post.h"
 #include "runners/list_posts.h"
 
-/* Runs the handlers and adds the entries to outcome. The post has its number (post_id) by then. Reads the store and
+/* Run the handlers and add the entries to outcome. The post has its number (post_id) by then. Reads the store and
  * writes nothing there. FAIL_NEVER: there is nobody to deliver it to, or no such
  * pipeline. */
 bool post_hop(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error);
 
-/* Adds the entries for post->sends alone, where no handler runs. */
+/* Add the entries for post->sends alone, where no handler runs. */
 bool post_leave(Runner *runner, Entry *entry, Post *post, Outcome *outcome, GError **error);
 
-/* Writes into meta what the rules found: it goes with the post, whatever becomes of it. */
+/* Write into meta what the rules found: it goes with the post, whatever becomes of it. */
 void post_hop_findings(json_t *meta, const Post *post);

@@ -5,6 +5,6 @@
 #include "posting/post.h"
 #include "runners/runner.h"
 
-/* Finds it out. True: the post may go on; post->names is set. False: the answer is not there, and the entry waits for
+/* Find it out. True: the post may go on; post->names is set. False: the answer is not there, and the entry waits for
  * it (runner_wait()); nothing else may become of it now. Other entries do not wait. */
 bool post_names_ready(Runner *runner, Entry *entry, Post *post, Outcome *outcome);

@@ -29,5 +29,5 @@ typedef struct ProcessSpec {
     void (*stop)(void *data);
 } ProcessSpec;
 
-/* Runs the program and returns its exit code (base/contract.h). All three functions get data. */
+/* Run the program and return its exit code (base/contract.h). All three functions get data. */
 int process_main(const ProcessSpec *spec, void *data, int argc, char **argv);

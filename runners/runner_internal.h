@@ -46,7 +46,7 @@ struct Runner {
     int64_t oldest, counted_at;
 };
 
-/* Ends the process: what is on the disk is not what we think. Recovery at the next start settles it. */
+/* End the process: what is on the disk is not what we think. Recovery at the next start settles it. */
 void runner_die(const char *doing, GError *error) G_GNUC_NORETURN;
 
 /* runner_take.c: what a failed outcome took is free again. */

@@ -28,7 +28,7 @@ typedef struct BounceEvent {
     const char *text;
 } BounceEvent;
 
-/* Adds it to the member's row of that day, which keeps what was gravest.
+/* Add it to the member's row of that day, which keeps what was gravest.
  * *added is the weight by which the day became graver, 0 for one that counts no
  * more; *number is how many the day had, this one included. */
 bool bounce_note(Store *store, const BounceEvent *event, int64_t *added, int64_t *number, GError **error);
@@ -86,13 +86,13 @@ typedef bool BounceStandingEach(const BounceScore *score, const BounceDay *last,
 bool bounce_standing_each(Store *store, const BounceFilter *filter, BounceStandingEach *each, void *data,
                           GError **error);
 
-/* Forgets the score of those whom filter names (list_id, address, domain, the last reason) and
+/* Forget the score of those whom filter names (list_id, address, domain, the last reason) and
  * enables whom bounces disabled. *changed: how many. Looks at one address, or at those who have a score, never at all
  * members. */
 bool bounce_reset(Store *store, const BounceFilter *filter, int64_t *changed, GError **error);
 
-/* Counts something that is bounded by list and day; *today includes this one. */
+/* Count something that is bounded by list and day; *today includes this one. */
 bool bounce_count(Store *store, const char *list_id, const char *what, int64_t now, int64_t *today, GError **error);
 
-/* Drops days and counts before that of time. */
+/* Drop days and counts before that of time. */
 bool bounce_expire(Store *store, int64_t time, GError **error);

@@ -62,5 +62,5 @@
                      BOUNCE_PREFERENCES, "x.folded = $2 AND m.person = x.person AND m.folded = $2 ")
 #define BOUNCE_STANDINGS_OF_ALL BOUNCE_STANDINGS(BOUNCE_SCORE_JOINS, "$2 = '' ")
 
-/* Fills *score from these columns; the strings become its own. */
+/* Fill *score from these columns; the strings become its own. */
 void bounce_score_from(Query *query, BounceScore *score);

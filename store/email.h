@@ -25,9 +25,9 @@ typedef struct Email {
 void email_clear(Email *address);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Email, email_clear)
 
-/* Fills *address, which the caller clears. FAIL_MISSING. */
+/* Fill *address, which the caller clears. FAIL_MISSING. */
 bool email_find(Store *store, const char *email, Email *address, GError **error);
-/* Makes it when it is not known, with a person of its own. FAIL_NEVER: no valid address. */
+/* Make it when it is not known, with a person of its own. FAIL_NEVER: no valid address. */
 bool email_ensure(Store *store, const char *email, const char *display_name, Email *address, GError **error);
 /* A name as header fields can hold it; NULL for none. g_free() */
 char *email_clean_name(const char *display_name);

@@ -57,10 +57,10 @@ FragmentSet *fragment_find_prefix(Store *store, const char *prefix, GError **err
 FragmentPart *fragment_find_part(Store *store, const char *key, int64_t number, GError **error);
 GPtrArray *fragment_parts(Store *store, const char *key, GError **error); /* of FragmentPart, by number; owned */
 
-/* Opens a set: key, list_id, sender, id, host, opened_at, expires_at are read. FAIL_EXISTS: there is one. Text that
+/* Open a set: key, list_id, sender, id, host, opened_at, expires_at are read. FAIL_EXISTS: there is one. Text that
  * is not UTF-8 is kept with replacement characters; the key tells. */
 bool fragment_open(Store *store, const FragmentSet *set, GError **error);
-/* Adds a part; total 0 leaves the set's as it is. FAIL_EXISTS: there is one with that number or entry. */
+/* Add a part; total 0 leaves the set's as it is. FAIL_EXISTS: there is one with that number or entry. */
 bool fragment_add(Store *store, const char *key, const FragmentPart *part, int64_t total, GError **error);
 /* Its entry is lost: takes it out of the set. */
 bool fragment_remove(Store *store, const char *key, const FragmentPart *part, GError **error);
@@ -75,11 +75,11 @@ bool fragment_end(Store *store, const char *key, const FragmentEnd *end, GError 
  * taken out when it is gone for good. Other sets, and an entry that is no part, stay as they are. */
 bool fragment_withdraw(Store *store, const char *entry, bool gone, bool *reopened, GError **error);
 bool fragment_settle(Store *store, const char *key, GError **error);
-/* Drops what ended before a time, and open sets that expired before it (their entries are gone); at most limit of each
+/* Drop what ended before a time, and open sets that expired before it (their entries are gone); at most limit of each
  * in a transaction of its own. */
 bool fragment_forget(Store *store, int64_t before, GError **error);
 
-/* Calls each for the chosen sets, by key, until it returns false; it must not write. */
+/* Call each for the chosen sets, by key, until it returns false; it must not write. */
 typedef struct FragmentChoice {
     const char *list_id, *host; /* NULL: all */
     bool every_state;           /* else only those in state */

@@ -8,9 +8,9 @@
 
 #include "store/store_type.h"
 
-/* Adds one, and says how many there are. */
+/* Add one, and say how many there are. */
 bool guess_add(Store *store, const char *source, int64_t now, int64_t *guesses, GError **error);
 bool guess_count(Store *store, const char *source, int64_t now, int64_t *guesses, GError **error);
 
-/* Forgets those of earlier hours. */
+/* Forget those of earlier hours. */
 bool guess_expire(Store *store, int64_t now, GError **error);

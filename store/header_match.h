@@ -27,11 +27,11 @@ typedef struct HeaderMatch {
 void header_match_free(HeaderMatch *match);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(HeaderMatch, header_match_free)
 
-/* Puts the row in at its position, which is set to where it came to stand; one behind the end means the end.
+/* Put the row in at its position, which is set to where it came to stand; one behind the end means the end.
  * FAIL_NEVER: no name of a field, a pattern that cannot be used, or no name of a chain; FAIL_EXISTS: the list has that
  * field with that pattern already; FAIL_MISSING: no such list. */
 bool header_match_add(Store *store, HeaderMatch *match, GError **error);
-/* Puts match in the place of the row at position, and moves it to match->position unless that is -1. */
+/* Put match in the place of the row at position, and move it to match->position unless that is -1. */
 bool header_match_change(Store *store, int64_t position, HeaderMatch *match, GError **error);
 /* FAIL_MISSING: there is no row at that position. */
 bool header_match_remove(Store *store, const char *list_id, int64_t position, GError **error);

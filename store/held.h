@@ -40,7 +40,7 @@ Held *held_find(Store *store, int64_t number, GError **error);
 Held *held_find_in_list(Store *store, const char *list_id, int64_t list_number, GError **error);
 bool held_remove(Store *store, int64_t number, GError **error);
 
-/* Notes that the sender has until then to bring back this token (of store/pending.h), in place of an earlier one, and
+/* Note that the sender has until then to bring back this token (of store/pending.h), in place of an earlier one, and
  * that no moderator is to be told. */
 bool held_ask(Store *store, int64_t number, const char *token, int64_t until, GError **error);
 /* FAIL_MISSING: no post waits for the token, or not any more. What became of it, pending_token_fate() tells. */
@@ -51,7 +51,7 @@ bool held_count(Store *store, int64_t *count, int64_t *oldest, GError **error);
 GPtrArray *held_page(Store *store, const char *list_id, int64_t skip, unsigned limit, GError **error);
 bool held_total(Store *store, const char *list_id, int64_t *total, GError **error);
 
-/* Calls each for every held post in order of its number, all those of one list or (list_id NULL) of all lists; each
+/* Call each for every held post in order of its number, all those of one list or (list_id NULL) of all lists; each
  * returns false to stop, and must not write to the store. */
 typedef bool HeldEach(const Held *held, void *data);
 bool held_each(Store *store, const char *list_id, HeldEach *each, void *data, GError **error);

@@ -13,6 +13,6 @@
     "ar ast bg ca cs da de el en es et eu fi fr gl he hr hu ia it ja ko lt nl no pl pt pt_BR ro ru sk sl sr sv tr uk " \
     "vi zh_CN zh_TW"
 
-/* Accepts the code of a language in LANGUAGES, also with another place or script behind it: "de", "de-AT", "zh_Hant".
+/* Accept the code of a language in LANGUAGES, also with another place or script behind it: "de", "de-AT", "zh_Hant".
  * FAIL_NEVER: it is none; the message begins with the name of the setting. */
 bool language_check(const char *setting, const char *code, GError **error);

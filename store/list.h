@@ -126,22 +126,22 @@ char *list_get(const List *list, const char *name, GError **error);
 
 /* The row of a setting; FAIL_MISSING: there is no such. */
 const ListSetting *list_setting_find(const char *name, GError **error);
-/* Checks a value and returns it as list_get() would, g_free(); NULL with FAIL_NEVER, which names what is allowed. A
+/* Check a value and return it as list_get() would, g_free(); NULL with FAIL_NEVER, which names what is allowed. A
  * password comes back as it is; list_set() keeps its hash. */
 char *list_setting_canonical(const ListSetting *setting, const char *value, GError **error);
 
-/* Checks and stores one setting. FAIL_NEVER names what is allowed. */
+/* Check and store one setting. FAIL_NEVER names what is allowed. */
 bool list_set(Store *store, const char *list_id, const char *name, const char *value, GError **error);
 bool list_reset(Store *store, const char *list_id, const char *name, GError **error);
 
-/* Makes a list with the default of each setting. FAIL_EXISTS: there is one with that address or List-Id; FAIL_MISSING:
+/* Make a list with the default of each setting. FAIL_EXISTS: there is one with that address or List-Id; FAIL_MISSING:
  * the domain is not known; FAIL_NEVER: the name has characters that file names and headers should not have, or over
  * LIST_LOCAL_MAX octets. */
 List *list_create(Store *store, const char *posting_address, GError **error);
-/* Gives the list another posting address; the List-Id stays. FAIL_EXISTS: another list has it; FAIL_MISSING: there is
+/* Give the list another posting address; the List-Id stays. FAIL_EXISTS: another list has it; FAIL_MISSING: there is
  * no such list, or the domain is not known; FAIL_NEVER: as list_create(). */
 bool list_rename(Store *store, const char *list_id, const char *posting_address, GError **error);
-/* Gives a list the settings that another one has, in place of its own. */
+/* Give a list the settings that another one has, in place of its own. */
 bool list_copy_settings(Store *store, const char *from, const char *to, GError **error);
 /* Outside a transaction the members of a large list go first, some at a time: interrupted, the list is there with
  * the others. */
@@ -172,7 +172,7 @@ bool list_exists(Store *store, const char *local, const char *domain, bool *exis
 /* The names of the domain's lists that begin so, in order; g_strfreev(). */
 char **list_names(Store *store, const char *domain, const char *beginning, GError **error);
 
-/* Calls each for every list by domain, then name, domain NULL for all; each returns false to stop, and must not write
+/* Call each for every list by domain, then name, domain NULL for all; each returns false to stop, and must not write
  * to the store. */
 typedef bool ListEach(const List *list, void *data);
 bool list_each(Store *store, const char *domain, ListEach *each, void *data, GError **error);
@@ -189,7 +189,7 @@ bool list_total(Store *store, const ListCriteria *criteria, int64_t *total, GErr
 /* A post was accepted for delivery: post_id is handed out and counted up, last_post_at set. */
 bool list_count_post(Store *store, const char *list_id, int64_t time, int64_t *post_id, GError **error);
 
-/* Looks for a Message-ID as list_record_message_id() does, and records nothing. */
+/* Look for a Message-ID as list_record_message_id() does, and record nothing. */
 bool list_knows_message_id(Store *store, const char *list_id, const char *message_id, const char *entry, bool *known,
                            GError **error);
 

@@ -25,7 +25,7 @@
 
 typedef struct ListReader ListReader;
 
-/* Opens the database that section [store] of config names. It is never made; one of an older version is brought up to
+/* Open the database that section [store] of config names. It is never made; one of an older version is brought up to
  * date, as by every program. */
 ListReader *list_reader_open(const Config *config, GError **error);
 void list_reader_free(ListReader *reader);
@@ -44,7 +44,7 @@ typedef struct ListReaderMember {
     bool gets_posts;          /* one by one, as they come: delivery is enabled, and no digest is wanted */
 } ListReaderMember;
 
-/* Calls each for every member in that role ("member", "owner", "moderator" or "nonmember"), in order of domain and
+/* Call each for every member in that role ("member", "owner", "moderator" or "nonmember"), in order of domain and
  * local part, until it returns false. What it is given is borrowed for the call. */
 typedef bool ListReaderEach(const ListReaderMember *member, void *data);
 bool list_reader_members(ListReader *reader, const char *list_id, const char *role, ListReaderEach *each, void *data,

@@ -18,14 +18,14 @@ typedef struct StoreReport {
 void store_report_clear(StoreReport *report);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(StoreReport, store_report_clear)
 
-/* Reads the schema's number and, with deep, all of the database (minutes for a large one). Changes nothing: an older
+/* Read the schema's number and, with deep, all of the database (minutes for a large one). Changes nothing: an older
  * schema stays as it is. False when it cannot be opened or read at all, with the codes of store_open(). */
 bool store_check(const char *driver, const char *where, bool deep, StoreReport *report, GError **error);
 
-/* Writes a copy of this moment to the file to, which must not be there yet (FAIL_EXISTS), and makes it durable. Runners
+/* Write a copy of this moment to the file to, which must not be there yet (FAIL_EXISTS), and make it durable. Runners
  * may be at work meanwhile. A copy that fails is removed. */
 bool store_backup(Store *store, const char *to, GError **error);
 
-/* Gives the room of what was removed back to the file system. Whoever writes waits meanwhile, so some runners may fail
+/* Give the room of what was removed back to the file system. Whoever writes waits meanwhile, so some runners may fail
  * with FAIL_LATER on a large database and try again. */
 bool store_compact(Store *store, GError **error);

@@ -65,11 +65,11 @@ typedef struct Member {
 void member_free(Member *member);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Member, member_free)
 
-/* Subscribes address (made when unknown, as is its user). FAIL_EXISTS: has that
+/* Subscribe address (made when unknown, as is its user). FAIL_EXISTS: has that
  * role already; FAIL_NEVER: no valid address; FAIL_MISSING: no such list. */
 bool member_add(Store *store, const char *list_id, Role role, const char *address, const char *display_name,
                 const Preferences *own, GError **error);
-/* Subscribes the user of address by whatever is preferred; where nothing is yet, by address. */
+/* Subscribe the user of address by whatever is preferred; where nothing is yet, by address. */
 bool member_add_user(Store *store, const char *list_id, Role role, const char *address, GError **error);
 bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error);
 Member *member_find(Store *store, const char *list_id, Role role, const char *address, GError **error);
@@ -80,7 +80,7 @@ bool member_set_preferences(Store *store, const char *list_id, Role role, const 
 bool member_set_moderation(Store *store, const char *list_id, Role role, const char *address, Action action,
                            GError **error);
 Member *member_by_id(Store *store, const char *id, GError **error);
-/* Gives the membership to another address (made when unknown, then of the same user). FAIL_EXISTS: that one has the
+/* Give the membership to another address (made when unknown, then of the same user). FAIL_EXISTS: that one has the
  * role already, or belongs to another user. */
 bool member_set_address(Store *store, const char *id, const char *address, GError **error);
 
@@ -128,7 +128,7 @@ bool member_import_run(MemberImport *import, MemberImported *each, void *data, G
 void member_import_free(MemberImport *import);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(MemberImport, member_import_free)
 
-/* Walks members by domain, then local part, without loading them all; each
+/* Walk members by domain, then local part, without loading them all; each
  * returns false to stop, and must not write to the store. An address that is
  * subscribed both by itself and by its user comes twice. */
 typedef bool MemberEach(const Member *member, void *data);

@@ -48,7 +48,7 @@
     "LEFT JOIN bounce_score s ON s.member = m.key "
 Member *member_read_row(Query *query);
 
-/* Removes the members whose keys the query gives, which it frees, and counts them out. */
+/* Remove the members whose keys the query gives, which it frees, and count them out. */
 bool member_remove_each(Store *store, Query *keys, GError **error);
 
 /* user.c: the key of the person `who` names: an id or an address. FAIL_MISSING. */

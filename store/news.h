@@ -32,6 +32,6 @@ GPtrArray *news_places(Store *store, GError **error);
 bool news_watermark(Store *store, const char *list_id, const char *newsgroup, int64_t *watermark, GError **error);
 bool news_set_watermark(Store *store, const char *list_id, const char *newsgroup, int64_t watermark, GError **error);
 
-/* Writes how a look at the group went; fault NULL or "": well. */
+/* Write how a look at the group went; fault NULL or "": well. */
 bool news_looked(Store *store, const char *list_id, const char *newsgroup, int64_t time, const char *fault,
                  GError **error);

@@ -38,11 +38,11 @@ bool outbox_count(Store *store, int64_t *count, int64_t *oldest, GError **error)
 /* *row is NULL when it is gone. */
 bool outbox_find(Store *store, int64_t number, OutboxRow **row, GError **error);
 
-/* Marks all rows that wait. Whoever did not leave a row himself commits this before he stores its entry; so one who
+/* Mark all rows that wait. Whoever did not leave a row himself commits this before he stores its entry; so one who
  * did, and finds it unmarked, knows that nobody has stored it. */
 bool outbox_touch(Store *store, GError **error);
 
 bool outbox_remove(Store *store, int64_t number, GError **error);
 bool outbox_remove_of(Store *store, const char *entry, GError **error);
-/* Removes rows of runners' entries that are older than that: nobody will ask for them any more. */
+/* Remove rows of runners' entries that are older than that: nobody will ask for them any more. */
 bool outbox_expire(Store *store, int64_t before, GError **error);

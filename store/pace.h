@@ -23,5 +23,5 @@ typedef struct Pace {
 
 /* address NULL: that of all posts to the list. An address is the same in any case of letters. */
 bool pace_find(Store *store, const char *list_id, const char *address, int64_t now, Pace *pace, GError **error);
-/* Counts one post. */
+/* Count one post. */
 bool pace_count(Store *store, const char *list_id, const char *address, int64_t now, GError **error);

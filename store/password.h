@@ -8,7 +8,7 @@
 #include <glib.h>
 #include <stdbool.h>
 
-/* Hashes a password. FAIL_NEVER: it is empty or longer than crypt(3) takes; FAIL_LATER: the system has no random
+/* Hash a password. FAIL_NEVER: it is empty or longer than crypt(3) takes; FAIL_LATER: the system has no random
  * octets. g_free(). */
 char *password_hash(const char *password, GError **error);
 

@@ -51,13 +51,13 @@ typedef struct Pending {
 void pending_free(Pending *pending);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Pending, pending_free)
 
-/* Makes a token. FAIL_LATER: the system has no random octets. */
+/* Make a token. FAIL_LATER: the system has no random octets. */
 #define PENDING_TOKEN_CHARS 26
 bool pending_token_new(char token[PENDING_TOKEN_CHARS + 1], GError **error);
 /* Has text the form of a token, in any case of letters? */
 bool pending_token_is_one(const char *text);
 
-/* Adds the request or replaces the one that is there; number is set on return. token NULL: none is good for it.
+/* Add the request or replace the one that is there; number is set on return. token NULL: none is good for it.
  * FAIL_NEVER: the address is not valid; FAIL_MISSING: there is no such list. */
 bool pending_put(Store *store, Pending *pending, const char *token, GError **error);
 
@@ -71,12 +71,12 @@ bool pending_find_like(Store *store, const Pending *like, int64_t now, Pending *
 /* What became of a token that pending_find_token() does not find. */
 bool pending_token_fate(Store *store, const char *token, int64_t now, TokenFate *fate, GError **error);
 
-/* Adds to what is known about the request. */
+/* Add to what is known about the request. */
 bool pending_add_facts(Store *store, int64_t number, unsigned facts, GError **error);
 /* fate is that of its token, if it has one. */
 bool pending_remove(Store *store, int64_t number, TokenFate fate, GError **error);
 
-/* Calls each for every request in order of its number, of one list or (list_id NULL) of all; each returns false to
+/* Call each for every request in order of its number, of one list or (list_id NULL) of all; each returns false to
  * stop, and must not write to the store. */
 typedef bool PendingEach(const Pending *pending, void *data);
 bool pending_each(Store *store, const char *list_id, int64_t now, PendingEach *each, void *data, GError **error);
@@ -87,5 +87,5 @@ char **pending_lists(Store *store, int64_t now, GError **error);
 /* How many wait for a moderator on all lists, and since when the oldest (0: none). */
 bool pending_count(Store *store, int64_t now, int64_t *count, int64_t *oldest, GError **error);
 
-/* Removes what has expired; *removed (may be NULL) is how many. */
+/* Remove what has expired; *removed (may be NULL) is how many. */
 bool pending_expire(Store *store, int64_t now, int64_t *removed, GError **error);

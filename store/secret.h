@@ -19,5 +19,5 @@
 /* All of them, of GBytes, the newest first; at least one. Freed with the array. */
 GPtrArray *secret_all(Store *store, GError **error);
 
-/* Makes a new one, and drops those that were replaced longer ago than keep_us. */
+/* Make a new one, and drop those that were replaced longer ago than keep_us. */
 bool secret_rotate(Store *store, int64_t keep_us, GError **error);

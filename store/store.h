@@ -43,7 +43,7 @@
 #include "store/user.h"
 #include "store/vacation.h"
 
-/* Opens the database of driver ("sqlite") at where (a path) and brings its
+/* Open the database of driver ("sqlite") at where (a path) and bring its
  * schema up to date (numbered migrations, each in a transaction). With create
  * false a database that is missing or empty is FAIL_MISSING, and the message
  * says how one is made: only a person may decide that a new one is wanted.
@@ -87,11 +87,11 @@ void store_savepoint_end(Store *store, bool keep);
 bool store_find_effect(Store *store, const char *entry, bool *before, int64_t *number, GError **error);
 bool store_record_effect(Store *store, const char *entry, int64_t number, GError **error);
 
-/* Counts an automatic answer to address (UTF-8) at that time; *today is how
+/* Count an automatic answer to address (UTF-8) at that time; *today is how
  * many it got on that day (UTC), this one included. */
 bool store_count_answer(Store *store, const char *address, int64_t time, int64_t *today, GError **error);
 
-/* Drops effect records, message-ids and counts of answers older than age_us. */
+/* Remove effect records, message-ids and counts of answers older than age_us. */
 bool store_expire(Store *store, int64_t age_us, GError **error);
 
 /* Changes when somebody changed lists, their settings, domains or secrets: what was kept of them in memory is stale

@@ -88,7 +88,7 @@ bool store_fail_missing(const char *where, const char *what, GError **error);
 
 typedef struct Query Query;
 
-/* Binds and starts nothing yet; the first query_step() does. For results that fit in memory: a driver may read them
+/* Bind and start nothing yet; the first query_step() does. For results that fit in memory: a driver may read them
  * whole at the first step. */
 Query *query_start(Store *store, GError **error, const char *sql, const Value *values, size_t count);
 #define query_open(store, error, sql, ...) \
@@ -110,7 +110,7 @@ int query_choice(Query *query, int column);       /* -1 for NULL */
 const char *query_text(Query *query, int column); /* borrowed until the next step; NULL for NULL */
 GBytes *query_blob(Query *query, int column);
 
-/* Runs to the end; *changed (may be NULL) is the number of rows changed. */
+/* Run to the end; *changed (may be NULL) is the number of rows changed. */
 bool query_all(Store *store, GError **error, int64_t *changed, const char *sql, const Value *values, size_t count);
 #define query_run(store, error, changed, sql, ...) \
     query_all(store, error, changed, sql, (const Value[]){__VA_ARGS__}, \
@@ -128,7 +128,7 @@ typedef struct Write {
 bool write_begin(Store *store, Write *write, GError **error);
 bool write_end(Store *store, const Write *write, bool ok, GError **error);
 
-/* Removes rows older than before (in the table's own unit), 10,000 or a few more in a transaction, so that others are
+/* Remove rows older than before (in the table's own unit), 10,000 or a few more in a transaction, so that others are
  * not kept waiting. find gives the time of the row at place $2 among those older than $1, remove removes all up to $1:
  * both by an index on the time, since a search for each row by a key of several columns would pass all others of its
  * list. */

@@ -26,11 +26,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TaskJob, task_job_free)
 /* *job is NULL when it never ran. */
 bool task_job_find(Store *store, const char *name, TaskJob **job, GError **error);
 
-/* Takes the job for a run now, unless it is not due yet or another process took it less than a lease ago: *taken. Its
+/* Take the job for a run now, unless it is not due yet or another process took it less than a lease ago: *taken. Its
  * next run is then due at due_at, should this one never end. */
 bool task_job_take(Store *store, const char *name, int64_t now, int64_t due_at, bool *taken, GError **error);
 
-/* Writes how the run ended: ended_at, due_at, done and fault of job; the counts grow by one. */
+/* Write how the run ended: ended_at, due_at, done and fault of job; the counts grow by one. */
 bool task_job_end(Store *store, const TaskJob *job, GError **error);
 
 /* All of them by name, of TaskJob, freed with the array. */

@@ -33,7 +33,7 @@ char *template_text_place(const char *mail_host);
 void template_text_free(TemplateText *text);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TemplateText, template_text_free)
 
-/* Puts it in the place of the one with this name, place and language. */
+/* Put it in the place of the one with this name, place and language. */
 bool template_text_put(Store *store, const TemplateText *text, GError **error);
 /* FAIL_MISSING: there is none. language NULL: in all languages. */
 bool template_text_remove(Store *store, const char *place, const char *name, const char *language, GError **error);
@@ -51,5 +51,5 @@ GPtrArray *template_text_stale(Store *store, int64_t before, int64_t retry, GErr
 /* How many have a fault. */
 bool template_text_count_faults(Store *store, int64_t *count, GError **error);
 
-/* Keeps text (NULL: the one that was there stays), fetched_at and fault of a row that still has the URI. */
+/* Keep text (NULL: the one that was there stays), fetched_at and fault of a row that still has the URI. */
 bool template_text_fetched(Store *store, const TemplateText *text, GError **error);

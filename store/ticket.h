@@ -23,11 +23,11 @@ typedef struct Ticket {
 void ticket_free(Ticket *ticket);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Ticket, ticket_free)
 
-/* Keeps the ticket under a token of pending_token_new(). */
+/* Keep the ticket under a token of pending_token_new(). */
 bool ticket_put(Store *store, const Ticket *ticket, const char *token, GError **error);
 
 /* FAIL_MISSING: there is none with this token, or it has expired by now. */
 Ticket *ticket_find(Store *store, const char *token, int64_t now, GError **error);
 
-/* Removes those that have expired, or of which all is decided about. removed may be NULL. */
+/* Remove those that have expired, or of which all is decided about. removed may be NULL. */
 bool ticket_expire(Store *store, int64_t now, int64_t *removed, GError **error);

@@ -44,23 +44,23 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KnownAddress, known_address_free)
 /* ---- users ---- */
 
 User *user_find(Store *store, const char *who, GError **error);
-/* Makes a user with this address, which may be known already as long as it belongs to no user. */
+/* Make a user with this address, which may be known already as long as it belongs to no user. */
 bool user_create(Store *store, const char *address, const char *display_name, char id[STORE_ID_SIZE], GError **error);
 bool user_set_name(Store *store, const char *who, const char *display_name, GError **error);
 bool user_set_password(Store *store, const char *who, const char *hash, GError **error); /* NULL: none */
 bool user_set_server_owner(Store *store, const char *who, bool owner, GError **error);
 bool user_set_preferences(Store *store, const char *who, const Preferences *preferences, GError **error);
-/* Prefers the address, which must be the user's. What the user subscribed follows it. */
+/* Prefer the address, which must be the user's. What the user subscribed follows it. */
 bool user_set_preferred(Store *store, const char *address, GError **error);
-/* Prefers none. What the user subscribed stays subscribed by the address that was preferred. */
+/* Prefer none. What the user subscribed stays subscribed by the address that was preferred. */
 bool user_clear_preferred(Store *store, const char *who, GError **error);
-/* Gives address (made when unknown) to the user. Another user that is left without addresses is gone, and what it
+/* Give address (made when unknown) to the user. Another user that is left without addresses is gone, and what it
  * subscribed by preference stays subscribed by address. */
 bool user_link_address(Store *store, const char *who, const char *address, GError **error);
-/* Gives all that `from` has (addresses, memberships, and where `into` has none: name, password, preferences) to
+/* Give all that `from` has (addresses, memberships, and where `into` has none: name, password, preferences) to
  * `into`, and removes `from`. FAIL_NEVER: they are the same. */
 bool user_merge(Store *store, const char *into, const char *from, GError **error);
-/* Removes the user with addresses, memberships, preferences, requests, bounces and held posts. */
+/* Remove the user with addresses, memberships, preferences, requests, bounces and held posts. */
 bool user_remove(Store *store, const char *who, GError **error);
 
 /* Up to limit users (of User) in order of creation, behind the id `after` (NULL: from the first). */
@@ -75,16 +75,16 @@ bool user_count(Store *store, const UserCriteria *criteria, int64_t *count, GErr
 /* ---- addresses ---- */
 
 KnownAddress *address_find(Store *store, const char *address, GError **error);
-/* Makes an address that belongs to no user. FAIL_EXISTS: it is known. */
+/* Make an address that belongs to no user. FAIL_EXISTS: it is known. */
 bool address_add(Store *store, const char *address, const char *display_name, GError **error);
 bool address_set_name(Store *store, const char *address, const char *display_name, GError **error);
 bool address_set_preferences(Store *store, const char *address, const Preferences *preferences, GError **error);
 /* When the address was shown to be the person's own, 0: never, or it is not known. */
 bool address_verified(Store *store, const char *address, int64_t *verified_at, GError **error);
 bool address_set_verified(Store *store, const char *address, int64_t verified_at, GError **error); /* 0: take it back */
-/* Takes it away from its user, who stays. Its memberships stay with it. */
+/* Take it away from its user, who stays. Its memberships stay with it. */
 bool address_unlink(Store *store, const char *address, GError **error);
-/* Removes it, with its memberships. Its user stays. */
+/* Remove it, with its memberships. Its user stays. */
 bool address_remove(Store *store, const char *address, GError **error);
 /* Up to limit addresses (of KnownAddress): of the user, in order of registration, or (who NULL) all, by domain and
  * local part, behind the address `after` (NULL: behind the first `skip`). */

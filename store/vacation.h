@@ -16,11 +16,11 @@ typedef struct Vacation {
     bool begun;
 } Vacation;
 
-/* Takes the place of a vacation that is there; begins at once when begins_at is not after now. FAIL_MISSING: there is
- * no such member; FAIL_NEVER: it ends before it begins, or before now. */
+/* Set the vacation, in place of one that is there. It begins at once when begins_at is not after now. FAIL_MISSING:
+ * there is no such member; FAIL_NEVER: it ends before it begins, or before now. */
 bool vacation_set(Store *store, const char *member_id, int64_t begins_at, int64_t ends_at, int64_t now, GError **error);
-/* Ends it, or takes it back before it begins; without one nothing happens. */
+/* End it, or take it back before it begins; without one nothing happens. */
 bool vacation_end(Store *store, const char *member_id, GError **error);
 bool vacation_find(Store *store, const char *member_id, Vacation *vacation, GError **error);
-/* Begins and ends what is due at now; *changed (may be NULL) is how many members. */
+/* Begin and end what is due at now; *changed (may be NULL) is how many members. */
 bool vacation_turn(Store *store, int64_t now, int64_t *changed, GError **error);

@@ -13,7 +13,7 @@
 
 #define SHUNT_QUEUE "shunt"
 
-/* Brings the claimed file of name into corrupt/ as NAME.msg, octet for octet,
+/* Bring the claimed file of name into corrupt/ as NAME.msg, octet for octet,
  * with the steps of a hop. What is no regular file, or does not fit on the disk, is
  * preserved in its own queue instead. */
 bool corrupt_set_aside(Queue *queue, const Hand *hand, const EntryName *name, GError **error);

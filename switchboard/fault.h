@@ -16,5 +16,5 @@
 
 #define META_SHUNTED "shunted" /* integer: how often it was set aside; stays when it goes back */
 
-/* Marks draft, a copy of entry that goes to the queue shunt. */
+/* Mark draft, a copy of entry that goes to the queue shunt. */
 void fault_set(Draft *draft, Entry *entry, const char *runner, const char *reason);

@@ -23,10 +23,10 @@ typedef struct EntryName {
     uint8_t hash[HASH_SIZE];
 } EntryName;
 
-/* Writes the text form without suffix. */
+/* Write the text form without suffix. */
 void name_format(const EntryName *name, char text[NAME_SIZE]);
 
-/* Reads the first NAME_LENGTH octets of text, which must be followed by the
+/* Read the first NAME_LENGTH octets of text, which must be followed by the
  * end or a point; false (silently) when they are no name. rest, when not NULL, is
  * set to what follows: "" or ".msg". */
 bool name_parse(const char *text, EntryName *name, const char **rest);

@@ -14,14 +14,14 @@
 
 #include "switchboard/spool.h"
 
-/* Takes the lock exclusively; -1 on failure: FAIL_RACE when it is taken and wait is false. */
+/* Take the lock exclusively; -1 on failure: FAIL_RACE when it is taken and wait is false. */
 int operate_lock(Spool *spool, bool wait, GError **error);
 
 /* For recovery: takes the lock shared and, when a killed command left something, brings that to its
  * end. *lock is -1 when a command is at work or the lock cannot be had (then the log says so), which is no failure. */
 bool operate_look(Spool *spool, int *lock, GError **error);
 
-/* Brings to its end what is left. The lock, a descriptor of it, is held exclusively. leftovers,
+/* Bring to its end what is left. The lock, a descriptor of it, is held exclusively. leftovers,
  * when not NULL, is filled with the children of runners' hops: "queue-hash" of the parent ->
  * array of Leftover. */
 bool operate_settle(Spool *spool, int lock, GHashTable *leftovers, GError **error);

@@ -44,15 +44,15 @@ void suffix_file(const EntryName *name, const char *suffix, char file[FILE_NAME_
 void suffix_tagged(const Hand *hand, const EntryName *name, const Queue *parents, const uint8_t *hash,
                    char file[FILE_NAME_SIZE]);
 
-/* Reads ".QUEUE-HASH.tmp", what name_parse() left over; false when it is no tag of that hand. */
+/* Read ".QUEUE-HASH.tmp", what name_parse() left over; false when it is no tag of that hand. */
 bool suffix_parse_tag(const Hand *hand, const char *rest, Tag *tag);
 
 /* Whether rest, what name_parse() left over, is that of an entry that was stored: every state but being written. */
 bool suffix_is_stored(const char *rest);
 
-/* Renames the file to NAME and suffix; a taken name is settled by a
+/* Rename the file to NAME and suffix; a taken name is settled by a
  * microsecond, so that nothing is ever replaced. Sets name->due accordingly. */
 bool suffix_move(Queue *queue, EntryName *name, const char *from, const char *suffix, GError **error);
 
-/* Publishes (T7): the tagged file becomes .msg. */
+/* Publish (T7): the tagged file becomes .msg. */
 bool suffix_publish(Queue *queue, EntryName *name, const char *tagged, GError **error);

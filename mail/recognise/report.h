@@ -71,11 +71,11 @@ void report_init(Report *report, const char *octets, size_t length);
 void report_prepare(Report *report);
 void report_clear(Report *report);
 
-/* Takes a finding; false when its address is not plausible. A second one for the same address
+/* Take a finding; false when its address is not plausible. A second one for the same address
  * adds only what the first did not have. */
 bool report_add(Report *report, const Finding *finding);
 
-/* Notes what a recipient that was added before was known as; of the finding no more than the two addresses is read. */
+/* Note what a recipient that was added before was known as; of the finding no more than the two addresses is read. */
 void report_origin(Report *report, const Finding *finding);
 bool report_found(const Report *report);
 
@@ -146,14 +146,14 @@ typedef struct Section {
     const char *action; /* "failed" or "delayed" */
 } Section;
 
-/* Reads all sections of the table (ended by SECTION_END); true when recipients are known then. */
+/* Read all sections of the table (ended by SECTION_END); true when recipients are known then. */
 bool section_read(Report *report, const Section *sections);
 
 /* Lines "<address>: text", "<address> (expanded from <other>): text" in the first column, with
  * the lines up to the next one. */
 bool section_brackets(Report *report, const char *action);
 
-/* Adds further addresses that follow one, "joe@example.com, kim@example.net"; at is behind the first. */
+/* Add further addresses that follow one, "joe@example.com, kim@example.net"; at is behind the first. */
 void section_more(Report *report, const char *at, const char *action);
 
 /* The address in "[Status: Error, Address: <joe@example.com>, ...]", fields of which one is labelled as the
@@ -170,7 +170,7 @@ const char *origin_find(const char *text, size_t *length, const char **begins);
 /* May a line begin to tell of an origin? It has a parenthesis, or Exim's words without one. */
 bool origin_begins(const char *line);
 
-/* Looks in the notification for the origins of recipients that came from elsewhere. */
+/* Look in the notification for the origins of recipients that came from elsewhere. */
 void origin_attach(Report *report);
 
 /* Does the line begin with these words, which are in lower case? */

@@ -34,7 +34,7 @@ bool words_hold(const char *lower, const Phrase *phrase);
 /* Does it hold one of the table? */
 bool words_any(const char *lower, const Phrase *phrases);
 
-/* Puts the rows of the table that the text holds into found, at most limit, and returns how many they are. */
+/* Put the rows of the table that the text holds into found, at most limit, and return how many they are. */
 size_t words_seek(const char *lower, const Phrase *phrases, const Phrase **found, size_t limit);
 
 /* Does a word of the text begin with a row of the table? A row of at most four letters has to be the whole word. */

@@ -40,12 +40,12 @@
 
 typedef struct MboxFile MboxFile;
 
-/* Opens or makes NAME.mbox and its companions in the directory. */
+/* Open or make NAME.mbox and its companions in the directory. */
 MboxFile *mbox_file_open(int dir_fd, const char *name, GError **error);
 void mbox_file_free(MboxFile *file); /* gives up the lock */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(MboxFile, mbox_file_free)
 
-/* Takes the lock and recovers. FAIL_RACE when another program still has the
+/* Take the lock and recover. FAIL_RACE when another program still has the
  * lock after wait_us. */
 bool mbox_file_lock(MboxFile *file, int64_t wait_us, GError **error);
 bool mbox_file_locked(const MboxFile *file);
@@ -59,7 +59,7 @@ typedef struct MboxKey {
 /* Is key in the index? */
 bool mbox_file_knows(MboxFile *file, const MboxKey *key, bool *known, GError **error);
 
-/* Adds a mail, complete with From_ line and the empty line behind it, to the append to come. */
+/* Add a mail, complete with From_ line and the empty line behind it, to the append to come. */
 void mbox_file_add(MboxFile *file, const MboxKey *key, const char *octets, size_t length);
 size_t mbox_file_pending(const MboxFile *file); /* octets */
 
@@ -70,5 +70,5 @@ bool mbox_file_append(MboxFile *file, GError **error);
 void mbox_file_end(MboxFile *file);
 void mbox_file_syncs(const MboxFile *file, GArray *group); /* of FsSync */
 
-/* Drops what was added and the lock; the next lock recovers. */
+/* Drop what was added and the lock; the next lock recovers. */
 void mbox_file_abandon(MboxFile *file);

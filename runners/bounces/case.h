@@ -58,7 +58,7 @@ typedef struct Failed {
 /* Scores a member; an address that is no member of the list is only logged. */
 bool case_failed(Case *given, const Failed *failed, GError **error);
 
-/* Adds to acts whether the owners are told (there is a bound by day), and keeps all of it under effect. */
+/* Add to acts whether the owners are told (there is a bound by day), and keep all of it under effect. */
 bool case_record(Case *given, const char *effect, unsigned *acts, GError **error);
 
 /* Was something recorded under effect, and what of it did this entry itself do? For what another entry did there are no
@@ -78,7 +78,7 @@ bool case_refusals(Case *given, GError **error);
 /* Members for whom something is due (due.c). */
 bool case_due(Case *given, GError **error);
 
-/* Looks for such members and writes entries about them into our own queue. */
+/* Look for such members and write entries about them into our own queue. */
 bool due_gather(Bounces *bounces, Spool *spool, GError **error);
 
 /* "test-bounces" of list and the rest of what makes its addresses; local is allocated (g_free()). */

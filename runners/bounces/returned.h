@@ -4,6 +4,6 @@
 /* Mail for the people who run the site (TO_SITE) that out could not deliver: its sender is told, as an MTA does. */
 #include "runners/list_runner.h"
 
-/* Adds a report of RFC 3464 to the outcome, to the envelope's sender; without one, or where the entry has no failures,
+/* Add a report of RFC 3464 to the outcome, to the envelope's sender; without one, or where the entry has no failures,
  * only the log tells. */
 void returned_tell(Entry *entry, const WorkSite *site, Outcome *outcome);

@@ -11,7 +11,7 @@
 
 #include "runners/defragment/defragment.h"
 
-/* Reads [defragment] hosts; FAIL_CONFIG names a word that is no NAME=ADDRESS. */
+/* Read [defragment] hosts; FAIL_CONFIG names a word that is no NAME=ADDRESS. */
 Hosts *hosts_new(Defragment *own, GError **error);
 void hosts_free(Hosts *hosts);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Hosts, hosts_free)
@@ -20,7 +20,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Hosts, hosts_free)
  * the host did not answer lately, or the part was handed on too often. */
 bool hand_over_later(Hosts *hosts, const Part *part, const char *host);
 
-/* Sends what was marked; a part that could not be sent waits a minute (P3). */
+/* Send what was marked; a part that could not be sent waits a minute (P3). */
 void hand_over_all(Hosts *hosts);
 /* The batch came to nothing. */
 void hand_over_none(Hosts *hosts);

@@ -15,7 +15,7 @@
 
 #define BOUNCES_QUEUE "bounces"
 
-/* Gathers failures of one delivery and cuts them into drafts of a size that metadata allows. */
+/* Gather failures of one delivery and cut them into drafts of a size that metadata allows. */
 typedef struct BounceMaker {
     Delivery *delivery;
     json_t *failures;
@@ -39,7 +39,7 @@ typedef struct Failure {
 } Failure;
 
 BounceMaker *bounce_maker_new(Delivery *delivery);
-/* Adds a recipient; returns a bounce when the one in hand is full, else NULL. */
+/* Add a recipient; returns a bounce when the one in hand is full, else NULL. */
 BounceDraft *bounce_maker_add(BounceMaker *maker, const Recipient *recipient, const Failure *failure);
 /* The last one, NULL when there is nothing left; frees the maker. */
 BounceDraft *bounce_maker_end(BounceMaker *maker);

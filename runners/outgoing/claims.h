@@ -48,6 +48,6 @@ void claims_begin(Claims *claims, bool aside);
 size_t claims_count(const Claims *claims);
 bool claims_ready(Claims *claims);
 
-/* Waits for them if it must. inboxes and entries: one for each source; the entries are appended, and are the
+/* Wait for them if it must. inboxes and entries: one for each source; the entries are appended, and are the
  * caller's. False when the system failed (inbox_take()), after all were looked at. */
 bool claims_collect(Claims *claims, Inbox *const inboxes[SOURCES], GPtrArray *const entries[SOURCES], GError **error);

@@ -34,5 +34,5 @@ typedef struct ControlOwner {
 /* FAIL_LATER when the socket cannot be made. */
 ControlServer *control_server_new(struct event_base *base, const char *path, const ControlOwner *owner, void *data,
                                   GError **error);
-/* Hangs up and removes the socket. */
+/* Hang up and remove the socket. */
 void control_server_free(ControlServer *server);

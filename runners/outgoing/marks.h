@@ -32,7 +32,7 @@ typedef struct Marks {
 void marks_init(Marks *marks);
 void marks_clear(Marks *marks);
 
-/* Takes in a batch that came back. False when a mark could not be written: the process must end. */
+/* Take in a batch that came back. False when a mark could not be written: the process must end. */
 bool marks_batch(Marks *marks, const Batch *batch, GError **error);
 
 /* A failed store leaves its recipients deferred. False: as above. */

@@ -48,7 +48,7 @@ typedef struct Pace {
 void pace_taken(Pace *pace, unsigned recipients, int64_t now);
 void pace_refused(Pace *pace, unsigned recipients, int64_t now);
 
-/* Forgets all. */
+/* Forget all. */
 void pace_clear(Pace *pace);
 
 /* The rate to keep, 0: none. Forgets what is old. */

@@ -27,7 +27,7 @@ typedef struct SavedState {
     int64_t renew_at; /* monotonic */
 } SavedState;
 
-/* Makes the directory. */
+/* Make the directory. */
 void saved_state_init(SavedState *state, const char *spool, Slice slice);
 void saved_state_clear(SavedState *state);
 

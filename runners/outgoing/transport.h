@@ -43,7 +43,7 @@ typedef struct TransportShared {
 
 /* shared is borrowed. FAIL_CONFIG, naming section and key. */
 Transport *transport_new(const TransportShared *shared, const char *name, GError **error);
-/* Drops every connection at once: what is in flight stays undone. */
+/* Drop every connection at once: what is in flight stays undone. */
 void transport_free(Transport *transport);
 
 const char *transport_name(const Transport *transport);
@@ -59,7 +59,7 @@ bool transport_is_relay(const Transport *transport);
 /* The next hop for a recipient of this domain (not NUL-terminated, any case); made, and looked up, if it is new. */
 Nexthop *transport_nexthop(Transport *transport, const char *domain, size_t length);
 
-/* Gives batch, which waits nowhere yet, its place: with its destination, or straight back to the owner when
+/* Give batch, which waits nowhere yet, its place: with its destination, or straight back to the owner when
  * nothing can be sent there now. new: scheduler_add_batch(). */
 void transport_accept(Transport *transport, Job *job, Batch *batch, bool new);
 /* The destination that such a recipient waits for, if its next hop is known; else NULL. */
@@ -67,25 +67,25 @@ Destination *transport_place(const Transport *transport, const char *domain, siz
 /* When a recipient that was refused for the destination's sake is tried again, its mail being so old. */
 int64_t transport_wait_time(const Transport *transport, int64_t age);
 
-/* Starts what can go. Called by the owner when the results so far are safe. True when anything was started. */
+/* Start what can go. Called by the owner when the results so far are safe. True when anything was started. */
 bool transport_feed(Transport *transport);
 
 /* When, by clock_steady(), it wants to be fed again though nothing happens; 0: no such time. */
 int64_t transport_wake(Transport *transport);
 
-/* Takes no more work and says QUIT where it can. */
+/* Take no more work and say QUIT where it can. */
 void transport_stop(Transport *transport);
 size_t transport_busy(const Transport *transport); /* connections with batches that are out */
 size_t transport_in_flight(const Transport *transport); /* batches that are out; costs a look at each connection */
 size_t transport_connections(const Transport *transport);
-/* Breaks off what is still out; its batches are withdrawn. */
+/* Break off what is still out; its batches are withdrawn. */
 void transport_drop(Transport *transport);
 
 /* What is left of its rate at `filled` (clock_steady()), to be remembered; NULL: it has none, or all of it is there. */
 const Bucket *transport_bucket(const Transport *transport);
 void transport_set_bucket(Transport *transport, const Bucket *bucket);
 
-/* Forgets next hops and destinations about which there is nothing to know. */
+/* Forget next hops and destinations about which there is nothing to know. */
 void transport_tidy(Transport *transport);
 
 /* All its destinations. The list is the caller's (g_ptr_array_unref), its elements are borrowed. */
