@@ -14,7 +14,6 @@ gboolean queue_act_dry, queue_act_json, queue_act_all;
 
 /* Entries changed in place that share a sync. */
 #define PENDING_MAX 100
-#define SHUNT_QUEUE "shunt"
 
 typedef struct QueueAct {
     const QueueVerb *verb;

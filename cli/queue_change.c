@@ -8,8 +8,8 @@
 #include "cli/queue_verbs.h"
 #include "runners/keys.h"
 
-static const char *const set_aside[] = {"hold", "shunt", "corrupt", NULL};
-static const char *const for_people[] = {"shunt", "corrupt", NULL};
+static const char *const set_aside[] = {HOLD_QUEUE, SHUNT_QUEUE, CORRUPT_QUEUE, NULL};
+static const char *const for_people[] = {SHUNT_QUEUE, CORRUPT_QUEUE, NULL};
 static const char *const held[] = {"hold", NULL};
 static const char *const outgoing[] = {"out", NOTICE_QUEUE, "retry", NULL};
 

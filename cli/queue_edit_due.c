@@ -10,7 +10,7 @@
 #define DUE_MAX INT64_C(9999999999)
 #define SPAN_MAX (100 * 366 * INT64_C(86400))
 
-static const char *const except[] = {"hold", "shunt", "corrupt", NULL};
+static const char *const except[] = {HOLD_QUEUE, SHUNT_QUEUE, CORRUPT_QUEUE, NULL};
 
 static int64_t due;
 

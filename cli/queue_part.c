@@ -8,8 +8,6 @@
 #include "switchboard/operate.h"
 
 #define DEFRAGMENT_QUEUE "defragment"
-#define HOLD_QUEUE "hold"
-#define SHUNT_QUEUE "shunt"
 
 static bool says_defragment(Entry *entry, const char *key)
 {

@@ -11,8 +11,6 @@
 #include "switchboard/fault.h"
 #include "switchboard/recover.h"
 
-#define SHUNT_QUEUE "shunt"
-
 static gboolean json, names;
 
 /* Why it is where it is, as far as it knows. */

@@ -14,9 +14,6 @@
 #include "switchboard/stray.h"
 
 /* Queues that wait for a person. */
-#define HOLD_QUEUE "hold"
-#define SHUNT_QUEUE "shunt"
-#define CORRUPT_QUEUE "corrupt"
 
 typedef struct QueueWalk {
     SpoolCheck *check;

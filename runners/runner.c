@@ -17,7 +17,6 @@
 #include "runners/sweep.h"
 #include "switchboard/fault.h"
 
-#define SHUNT_QUEUE "shunt"
 #define BACKOFF_MIN CLOCK_SECOND
 #define BACKOFF_MAX (300 * CLOCK_SECOND)
 /* How long the last hop's clean-up, and telling the master, wait for another hop to do it on the way: the runners

@@ -12,7 +12,6 @@
 #include "base/log.h"
 #include "switchboard/suffix_internal.h"
 
-#define CORRUPT_QUEUE "corrupt"
 #define COPY_BLOCK (256 * 1024)
 
 static bool copy_octets(int from, int to, GError **error)

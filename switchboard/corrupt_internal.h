@@ -11,8 +11,6 @@
 #include "switchboard/spool.h"
 #include "switchboard/suffix_internal.h"
 
-#define SHUNT_QUEUE "shunt"
-
 /* Bring the claimed file of name into corrupt/ as NAME.msg, octet for octet,
  * with the steps of a hop. What is no regular file, or does not fit on the disk, is
  * preserved in its own queue instead. */

@@ -16,7 +16,6 @@
 #include "switchboard/operate_internal.h"
 #include "switchboard/suffix_internal.h"
 
-#define HOLD_QUEUE "hold"
 /* Entries that share their syncs. */
 #define BATCH_MAX 100
 

@@ -20,6 +20,11 @@ typedef struct Queue Queue; /* one queue directory */
 #define QUEUE_NAME_MAX 32
 bool queue_name_valid(const char *name);
 
+/* The queues whose entries wait for a person: set aside by a runner, damaged, held back by the operator. */
+#define SHUNT_QUEUE "shunt"
+#define CORRUPT_QUEUE "corrupt"
+#define HOLD_QUEUE "hold"
+
 /* Open the spool at an absolute path. FAIL_CONFIG: there is no such directory, or we may not enter it. */
 Spool *spool_open(const char *path, GError **error);
 void spool_free(Spool *spool);

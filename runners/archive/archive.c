@@ -316,7 +316,7 @@ static bool archive_handle(Runner *runner, Entry *entry, Outcome *outcome, GErro
                       never ? "shunted" : "later", failure->message);
         if (never) {
             g_autoptr(json_t) one = json_pack("[s]", name);
-            put_again(outcome, "shunt", one, mail.key, failure);
+            put_again(outcome, SHUNT_QUEUE, one, mail.key, failure);
         } else if (!good) {
             json_array_append_new(later, json_string(name));
             g_clear_error(&last);

@@ -9,10 +9,6 @@
 #include "base/log.h"
 #include "runners/defragment/defragment.h"
 
-#define CORRUPT_QUEUE "corrupt"
-#define HOLD_QUEUE "hold"
-#define SHUNT_QUEUE "shunt"
-
 /* Does the entry exist no more, in favour of the whole? Not when it was put back, preserved or shunted. */
 static bool was_committed(const Outcome *outcome)
 {

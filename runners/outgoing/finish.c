@@ -15,7 +15,6 @@
 #include "switchboard/fault.h"
 #include "switchboard/meta.h"
 
-#define SHUNT_QUEUE "shunt"
 /* Bounces entries stored at a time when a whole entry expires. */
 #define EXPIRE_GROUP 16
 /* Entries whose doubts are kept in memory. */
