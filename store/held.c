@@ -192,19 +192,12 @@ bool held_each(Store *store, const char *list_id, HeldEach *each, void *data, GE
 
 char **held_lists(Store *store, bool untold, GError **error)
 {
-    g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(Query) query = query_start(
         store, error,
         untold ? "SELECT list_id FROM list WHERE key IN (SELECT list FROM held WHERE told = 0) ORDER BY list_id"
                : "SELECT list_id FROM list WHERE key IN (SELECT list FROM held) ORDER BY list_id",
         NULL, 0);
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
-        g_ptr_array_add(lists, g_strdup(query_text(query, 0)));
-    if (step != STEP_DONE)
-        return NULL;
-    g_ptr_array_add(lists, NULL);
-    return (char **)g_ptr_array_free(g_steal_pointer(&lists), FALSE);
+    return query_texts(query, error);
 }
 
 bool held_set_told(Store *store, int64_t number, HeldTold told, GError **error)

@@ -146,18 +146,11 @@ char **list_names(Store *store, const char *domain, const char *beginning, GErro
 {
     g_autofree char *host = g_utf8_strdown(domain, -1), *start = g_utf8_strdown(beginning, -1);
     g_autofree char *end = g_strconcat(start, "\364\217\277\277", NULL); /* U+10FFFF: behind all that begin so */
-    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(Query) query = query_open(store, error,
                                         "SELECT list_name FROM list WHERE mail_host = $1 AND "
                                         "list_name >= $2 AND list_name < $3 ORDER BY list_name",
                                         TEXT(host), TEXT(start), TEXT(end));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
-        g_ptr_array_add(names, g_strdup(query_text(query, 0)));
-    if (step != STEP_DONE)
-        return NULL;
-    g_ptr_array_add(names, NULL);
-    return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
+    return query_texts(query, error);
 }
 
 bool list_each(Store *store, const char *domain, ListEach *each, void *data, GError **error)

@@ -238,18 +238,11 @@ bool pending_each(Store *store, const char *list_id, int64_t now, PendingEach *e
 
 char **pending_lists(Store *store, int64_t now, GError **error)
 {
-    g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(Query) query = query_open(store, error, /* 1: PENDING_MODERATOR */
                                         "SELECT list_id FROM list WHERE key IN (SELECT list FROM pending "
                                         "WHERE waits_for = 1 AND expires_at > $1) ORDER BY list_id",
                                         INTEGER(now));
-    Step step = STEP_FAILED;
-    while (query && (step = query_step(query, error)) == STEP_ROW)
-        g_ptr_array_add(lists, g_strdup(query_text(query, 0)));
-    if (step != STEP_DONE)
-        return NULL;
-    g_ptr_array_add(lists, NULL);
-    return (char **)g_ptr_array_free(g_steal_pointer(&lists), FALSE);
+    return query_texts(query, error);
 }
 
 bool pending_count(Store *store, int64_t now, int64_t *count, int64_t *oldest, GError **error)

@@ -160,6 +160,18 @@ Step query_step(Query *query, GError **error)
     return step;
 }
 
+char **query_texts(Query *query, GError **error)
+{
+    g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW)
+        g_ptr_array_add(texts, g_strdup(query_text(query, 0)));
+    if (step != STEP_DONE)
+        return NULL;
+    g_ptr_array_add(texts, NULL);
+    return (char **)g_ptr_array_free(g_steal_pointer(&texts), FALSE);
+}
+
 bool query_is_null(Query *query, int column)
 {
     return query->store->driver->is_null(query->statement, column);

@@ -109,6 +109,8 @@ int64_t query_integer(Query *query, int column);
 int query_choice(Query *query, int column);       /* -1 for NULL */
 const char *query_text(Query *query, int column); /* borrowed until the next step; NULL for NULL */
 GBytes *query_blob(Query *query, int column);
+/* Run to the end, and return the first column of all rows; g_strfreev(). query NULL: it could not be started. */
+char **query_texts(Query *query, GError **error);
 
 /* Run to the end; *changed (may be NULL) is the number of rows changed. */
 bool query_all(Store *store, GError **error, int64_t *changed, const char *sql, const Value *values, size_t count);

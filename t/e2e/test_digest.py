@@ -254,33 +254,20 @@ def test_by_time(instances, sink, tmp_path):
         del os.environ["LISTRUNNER_CLOCK_FILE"]
 
 
-def test_list_removed(instances, sink):
-    """A post that waits for the digest of a list that is gone ends; it waits for no person."""
-    instance = instances(sink.port, settings={"runner.digest": {"start": "no"}}).start()
-    instance.create_list("test", members=[BART], settings=["digest_size_threshold=0"])
-    mode(instance, BART, "mime_digests")
-    instance.lmtp_send(post(subject="One"), ADDRESS)
-    wait_until(lambda: instance.files("digest")["digest"], 20, "the post in the queue digest")
-    instance.cli("list", "remove", ADDRESS, "--yes")
-    instance.stop()
-    instance.set({"runner.digest": {"start": None}})
-    instance.start()
-    wait_until(lambda: not instance.files("digest")["digest"], 20, "an empty queue digest")
-    assert not instance.set_aside() and "result=dropped (the list was removed)" in instance.log_text()
-
-
-def test_list_removed_before_the_copies(instances, sink):
-    """The same for an issue that is made, and was to be sent."""
-    instance = instances(sink.port, settings={"runner.pipeline": {"start": "no"}}).start()
+@pytest.mark.parametrize("runner", ["digest", "pipeline"])
+def test_list_removed(instances, sink, runner):
+    """A post that waits for the digest of a list that is gone ends, and so does an issue that is made and was to be sent;
+    they wait for no person."""
+    instance = instances(sink.port, settings={f"runner.{runner}": {"start": "no"}}).start()
     instance.create_list("test", members=[BART], settings=["digest_size_threshold=0", "digest_post_threshold=1"])
     mode(instance, BART, "mime_digests")
     instance.lmtp_send(post(subject="One"), ADDRESS)
-    wait_until(lambda: instance.files("pipeline")["pipeline"], 20, "the issue in the queue pipeline")
+    wait_until(lambda: instance.files(runner)[runner], 20, "an entry in the queue")
     instance.cli("list", "remove", ADDRESS, "--yes")
     instance.stop()
-    instance.set({"runner.pipeline": {"start": None}})
+    instance.set({f"runner.{runner}": {"start": None}})
     instance.start()
-    wait_until(lambda: not instance.files("pipeline")["pipeline"], 20, "an empty queue pipeline")
+    wait_until(lambda: not instance.files(runner)[runner], 20, "an empty queue")
     assert not instance.set_aside() and "result=dropped (the list was removed)" in instance.log_text()
 
 
