@@ -526,6 +526,7 @@ static void test_sender_confirmation(Bench *bench, gconstpointer data)
     /* Not who is known, nor who is only named in Reply-To, nor what a person let pass. */
     bench->list->sender_confirmation = true;
     bench->list->default_nonmember_action = ACTION_HOLD;
+    g_strfreev(bench->list->accept_these_nonmembers);
     bench->list->accept_these_nonmembers = g_strsplit("eve@example.net", ",", -1);
     Post *post = bench_post(bench, "From: eve@example.net\r\nReply-To: other@example.net\r\n\r\n");
     g_assert_true(hits(&rule_nonmember_moderation, post) && post->action == ACTION_ACCEPT);
