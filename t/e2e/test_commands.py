@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import smtplib
 import sqlite3
 import unicodedata
@@ -487,9 +486,7 @@ def test_killed_at_work_nothing_is_lost_or_done_twice(people):
         for number, (sender, to) in enumerate(messages):
             people.write(sender, to, client=client)
             if number % 6 == 5:
-                for pid in people.instance.pids("command"):
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
+                people.instance.kill_runner("command")
 
     storm([(name, "test-join") for name in names])
     found = people.letters()

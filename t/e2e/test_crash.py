@@ -7,7 +7,6 @@ import random
 import signal
 import threading
 import time
-from contextlib import suppress
 
 import pytest
 
@@ -116,10 +115,7 @@ def test_backlog_of_single_copies(instances, sinks):
     instance.cli("reload")
     chance, kills = random.Random(SEED), 0
     while kills < 20 and len(sink.envelopes()) < count * 9 // 10:
-        for pid in instance.pids("out"):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-                kills += 1
+        kills += instance.kill_runner("out")
         time.sleep(0.05 + chance.random() * 0.2)
     instance.wait_idle(90)
     arrived = sink.copies()

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """Parts of messages (message/partial): cut by Python's email package, put together by us."""
-import contextlib
 import json
-import os
 import random
 import re
 import smtplib
@@ -213,9 +211,7 @@ def test_killed_again_and_again(instances, sink):
     for session in sessions:
         session.start()
     while any(session.is_alive() for session in sessions):
-        for pid in instance.pids("defragment"):
-            with contextlib.suppress(ProcessLookupError):  # gone, and the master has not noticed yet
-                os.kill(pid, 9)
+        instance.kill_runner("defragment")
         time.sleep(0.15)
     for session in sessions:
         assert session.error is None, session.error

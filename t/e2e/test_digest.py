@@ -6,7 +6,6 @@ import email.policy
 import json
 import os
 import re
-import signal
 import subprocess
 import time
 
@@ -256,8 +255,8 @@ def test_by_time(instances, sink, tmp_path):
 
 @pytest.mark.parametrize("runner", ["digest", "pipeline"])
 def test_list_removed(instances, sink, runner):
-    """A post that waits for the digest of a list that is gone ends, and so does an issue that is made and was to be sent;
-    they wait for no person."""
+    """A post that waits for the digest of a list that is gone ends, and so does an issue that was to be sent; they wait
+    for no person."""
     instance = instances(sink.port, settings={f"runner.{runner}": {"start": "no"}}).start()
     instance.create_list("test", members=[BART], settings=["digest_size_threshold=0", "digest_post_threshold=1"])
     mode(instance, BART, "mime_digests")
@@ -278,11 +277,7 @@ def test_killed(readers):
     for number in range(30):
         readers.post(post(subject=f"N{number}", message_id=f"<kill-{number}@example.net>"))
         if number % 4 == 0:
-            for pid in instance.pids("digest"):
-                try:
-                    os.kill(pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
+            instance.kill_runner("digest")
     got = readers.got()
     issues = [enclosed(t.octets) for t in got[BART]]
     ids = [email.message_from_bytes(octets)["Message-ID"] for octets in sum(issues, [])]

@@ -3,10 +3,8 @@
 """Runners outside the tree, built by pkg-config only, fed by copy_to: the installed example, supervised and rescaled,
 its counts exact; those of the documents; one that reads headers, settings and members."""
 import json
-import os
 import re
 import shutil
-import signal
 import subprocess
 from pathlib import Path
 
@@ -64,12 +62,7 @@ def test_counts_exactly_supervised_and_rescaled(instances, sink, program):
     load.start()
     kills = 0
     while load.is_alive() and kills < 6:
-        for pid in instance.pids("count"):
-            try:
-                os.kill(pid, signal.SIGKILL)
-                kills += 1
-            except ProcessLookupError:
-                pass
+        kills += instance.kill_runner("count")
         wait_until(lambda: len(instance.pids("count")) == 2, 10, "the master to start it again")
     assert kills >= 4
     instance.set({"runner.count": {"instances": 4}})

@@ -2,14 +2,11 @@
 # Copyright (c) 2026 The Listrunner authors
 """Web hooks: programs outside hear of what happens, signed, once, and however long they were away."""
 import base64
-import contextlib
 import hashlib
 import hmac
 import http.client
 import http.server
 import json
-import os
-import signal
 import threading
 import time
 
@@ -22,15 +19,6 @@ from support.rest import Rest
 from support.sink import Sink
 
 SECRET = b"a secret of thirty octets or so"
-
-
-def kill(site, name):
-    """kill -9 of the runner, whatever it is at."""
-    for group in site.status()["runners"]:
-        for child in group["children"] if group["runner"] == name else []:
-            if child.get("pid"):
-                with contextlib.suppress(ProcessLookupError):  # it has ended since
-                    os.kill(child["pid"], signal.SIGKILL)
 
 
 def memory(site, name):
@@ -185,7 +173,7 @@ def test_killed_runners_lose_and_double_nothing(site, api, receiver):
     for number in range(12):
         assert api.call("POST", "lists", fqdn_listname=f"k{number}@example.com").status == 201
         if number % 4 == 0:
-            kill(site, "hooks")
+            site.kill_runner("hooks")
     def told():
         return {(event["id"], event["data"]["list_id"]) for event in receiver.events("/all", "list.created")
                 if event["data"]["list_id"].startswith("k")}

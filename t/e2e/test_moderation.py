@@ -4,7 +4,6 @@
 arrives."""
 import os
 import re
-import signal
 import sqlite3
 import time
 
@@ -276,8 +275,7 @@ def test_killed_while_senders_confirm(moderated):
         for number, act in enumerate(acts):
             act()
             if number % 4 == 3:
-                for pid in one.instance.pids(runner):
-                    os.kill(pid, signal.SIGKILL)
+                one.instance.kill_runner(runner)
         return one.mail()
 
     letters = storm("in", [lambda who=who: one.post(sender=who, subject=who) for who in strangers])
@@ -306,8 +304,7 @@ def test_killed_while_deciding(moderated, moment):
     to = reply_to(moderated.notices()[OLGA][0])
     moderated.answer(to, "accept")
     time.sleep(0.004 * moment)
-    for pid in moderated.instance.pids("command"):
-        os.kill(pid, signal.SIGKILL)
+    moderated.instance.kill_runner("command")
     wait_until(lambda: moderated.held() == [], 20, "the decision")
     found = moderated.mail()
     assert len(found[ANNE]) == 1 and len(found[OLGA]) == 1

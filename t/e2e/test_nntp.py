@@ -4,7 +4,6 @@
 import email
 import json
 import os
-import signal
 import time
 
 import pytest
@@ -170,8 +169,7 @@ def test_killed(instances, sink, server):
         server.post(ARTICLE.format(group="local.test", subject=inward[number]))
         send(instance, address, outward[number])
         if number % 6 == 5:
-            for pid in instance.pids("nntp"):
-                os.kill(pid, signal.SIGKILL)
+            instance.kill_runner("nntp")
             time.sleep(0.2)
     instance.run("queue", "edit-due", "--queue", "nntp", "now")
     wait_until(lambda: len(server.articles("local.test")) >= 50, 60, "the articles")

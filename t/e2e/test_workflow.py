@@ -2,11 +2,9 @@
 # Copyright (c) 2026 The Listrunner authors
 """Joining, leaving and deciding between two real Postfix, judged by what lies in people's mailboxes: each policy with
 each answer, and kill -9 of the runner at each step. One instance serves all."""
-import contextlib
 import email
 import email.policy
 import os
-import signal
 import smtplib
 
 import pytest
@@ -155,9 +153,7 @@ def test_killed_at_each_step(place):
         for number, mail in enumerate(mails):
             place.send(*mail)
             if number % 3 == 2:
-                for pid in place.instance.pids("command"):
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
+                place.instance.kill_runner("command")
         place.settle()
 
     def one_each(word):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """A whole Listrunner in a temporary directory: configuration, master, the command line, LMTP."""
+import contextlib
 import json
 import os
 import pwd
@@ -241,6 +242,15 @@ class Instance:
             if group["runner"] == runner:
                 return [child["pid"] for child in group["children"] if child["pid"]]
         return []
+
+    def kill_runner(self, runner):
+        """kill -9 of a runner's processes; how many. One that ended since the master looked does not count."""
+        killed = 0
+        for pid in self.pids(runner):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                killed += 1
+        return killed
 
     def stop(self, seconds=20):
         """A graceful stop; returns the master's exit code."""
