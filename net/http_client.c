@@ -18,20 +18,20 @@
 
 #define POINTER(name) typeof(curl_##name) *name;
 static struct {
-    void *library; /* NULL before the first request */
+    void *loaded; /* NULL before the first request */
     FUNCTIONS(POINTER)
 } curl;
 
 static bool load(GError **error)
 {
-    void *library = curl.library ? curl.library : dlopen(LIBCURL, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
+    void *loaded = curl.loaded ? curl.loaded : dlopen(LIBCURL, RTLD_NOW | RTLD_LOCAL);
+    if (!loaded)
         return fail(error, FAIL_LATER, "cannot load the library %s: %s", LIBCURL, dlerror());
 #define LOAD(name)                                                                                                     \
-    if (!(curl.name = dlsym(library, "curl_" #name)))                                                                  \
+    if (!(curl.name = dlsym(loaded, "curl_" #name)))                                                                  \
         return fail(error, FAIL_LATER, "%s has no function curl_" #name, LIBCURL);
     FUNCTIONS(LOAD)
-    curl.library = library;
+    curl.loaded = loaded;
     return true;
 }
 
