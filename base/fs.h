@@ -52,7 +52,8 @@ bool fs_sync_dir(int fd, GError **error); /* fails, too, when the file system ha
 typedef struct FsSync {
     int fd;
     bool directory;
-    int result; /* out: 0, or the errno of this member's sync */
+    void *owner; /* for the caller */
+    int result;  /* out: 0, or the errno of this member's sync */
 } FsSync;
 
 /* Sync a group concurrently and in any order, so that the file system can put them into one commit. Returns true when

@@ -44,7 +44,9 @@ tap = tree.Tap()
 headers = tree.files(".h")
 with ThreadPoolExecutor(2) as pool:
     tap.result("%d headers compile alone" % len(headers), [fault for fault in pool.map(compiles, headers) if fault])
-tap.result("headers have #pragma once", [name for name in headers if "\n#pragma once\n" not in tree.text(name)])
+# The compiler warns of it in base/prefix.h, which is compiled by itself and only includes another.
+tap.result("headers have #pragma once", [name for name in headers
+                                         if "\n#pragma once\n" not in tree.text(name) and name != "base/prefix.h"])
 
 texts = []
 for path in tree.files():
