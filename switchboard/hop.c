@@ -194,27 +194,24 @@ static bool retract(GArray *births, GError **error)
 static void sync_files(GArray *births)
 {
     g_autofree FsSync *syncs = g_new0(FsSync, births->len);
-    g_autofree guint *which = g_new(guint, births->len);
     size_t used = 0;
     for (guint i = 0; i < births->len; i++) {
-        const Birth *birth = &g_array_index(births, Birth, i);
-        if (birth->fd >= 0) {
-            which[used] = i;
-            syncs[used++] = (FsSync){.fd = birth->fd};
-        }
+        Birth *birth = &g_array_index(births, Birth, i);
+        if (birth->fd >= 0)
+            syncs[used++] = (FsSync){.fd = birth->fd, .owner = birth};
     }
     g_autoptr(GError) error = NULL;
     fs_sync_group(syncs, used, &error);
     for (size_t i = 0; i < used; i++) {
-        Birth *birth = &g_array_index(births, Birth, which[i]);
+        Birth *birth = syncs[i].owner;
         if (birth->fd >= 0) /* not given up by an earlier sibling */
             close(birth->fd);
         birth->fd = -1;
     }
     for (size_t i = 0; i < used; i++) {
-        Outcome *outcome = g_array_index(births, Birth, which[i]).outcome;
-        if (syncs[i].result != 0 && outcome)
-            give_up(births, outcome, error);
+        const Birth *birth = syncs[i].owner;
+        if (syncs[i].result != 0 && birth->outcome)
+            give_up(births, birth->outcome, error);
     }
 }
 
@@ -287,13 +284,12 @@ static bool sync_children(Hop *hop, const HopBatch *batch, GError **error)
     g_autofree FsSync *syncs = g_new0(FsSync, dirs->len + births->len + 2);
     size_t used = 0;
     for (guint i = 0; i < dirs->len; i++)
-        syncs[used++] = (FsSync){.fd = queue_fd(dirs->pdata[i]), .directory = true};
-    g_autofree guint *which = g_new(guint, births->len + 1);
-    for (guint i = 0; i < births->len; i++)
-        if (g_array_index(births, Birth, i).fd >= 0) {
-            which[used - dirs->len] = i;
-            syncs[used++] = (FsSync){.fd = g_array_index(births, Birth, i).fd};
-        }
+        syncs[used++] = (FsSync){.fd = queue_fd(dirs->pdata[i]), .directory = true, .owner = dirs->pdata[i]};
+    for (guint i = 0; i < births->len; i++) {
+        Birth *birth = &g_array_index(births, Birth, i);
+        if (birth->fd >= 0)
+            syncs[used++] = (FsSync){.fd = birth->fd, .owner = birth};
+    }
     if (hop->along >= 0)
         syncs[used].fd = hop->along;
     g_autoptr(GError) fault = NULL;
@@ -316,7 +312,7 @@ static bool sync_children(Hop *hop, const HopBatch *batch, GError **error)
     for (size_t i = 0; i < used; i++)
         for (guint k = 0; syncs[i].result != 0 && k < births->len; k++) {
             const Birth *birth = &g_array_index(births, Birth, k);
-            bool concerned = i < dirs->len ? touches(birth, dirs->pdata[i]) : k == which[i - dirs->len];
+            bool concerned = syncs[i].directory ? touches(birth, syncs[i].owner) : birth == syncs[i].owner;
             if (concerned && birth->outcome)
                 give_up(births, birth->outcome, fault);
         }

@@ -81,13 +81,11 @@ static void give_up(Intake *member, const IntakeProgress *progress, const GError
 static void sync_members(Intake *group, IntakeProgress *progress, size_t count)
 {
     g_autofree FsSync *syncs = g_new0(FsSync, 2 * count + 1);
-    g_autofree size_t *which = g_new(size_t, count);
     g_autoptr(GPtrArray) queues = g_ptr_array_new();
     size_t files = 0;
     for (size_t i = 0; i < count; i++)
         if (progress[i].fd >= 0) {
-            which[files] = i;
-            syncs[files++] = (FsSync){.fd = progress[i].fd};
+            syncs[files++] = (FsSync){.fd = progress[i].fd, .owner = &progress[i]};
             if (!g_ptr_array_find(queues, progress[i].queue, NULL))
                 g_ptr_array_add(queues, progress[i].queue);
         }
@@ -96,14 +94,14 @@ static void sync_members(Intake *group, IntakeProgress *progress, size_t count)
     g_autoptr(GError) error = NULL;
     fs_sync_group(syncs, files + queues->len, &error);
     for (size_t i = 0; i < files; i++) {
-        IntakeProgress *one = &progress[which[i]];
+        IntakeProgress *one = syncs[i].owner;
         guint queue = 0;
         g_ptr_array_find(queues, one->queue, &queue);
         close(one->fd);
         one->fd = -1;
         one->stored = syncs[i].result == 0 && syncs[files + queue].result == 0;
         if (!one->stored)
-            give_up(&group[which[i]], one, error);
+            give_up(&group[one - progress], one, error);
     }
 }
 
