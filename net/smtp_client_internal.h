@@ -177,6 +177,6 @@ void smtp_transaction_end(SmtpClient *client, const SmtpResult *result);
 
 /* smtp_envelope.c */
 /* Return the refusal to make without asking the server, or NULL; set fates, body and utf8. */
-const SmtpRefusal *smtp_envelope_check(SmtpClient *client);
-void smtp_envelope_mail(SmtpClient *client); /* appends to scratch, as the next one */
-void smtp_envelope_rcpt(SmtpClient *client, size_t index);
+const SmtpRefusal *smtp_envelope_check(const SmtpClient *client, SmtpTurn *turn);
+void smtp_envelope_mail(SmtpClient *client, const SmtpTurn *turn); /* appends to scratch, as the next one */
+void smtp_envelope_rcpt(SmtpClient *client, const SmtpTurn *turn, size_t index);

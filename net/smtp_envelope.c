@@ -139,18 +139,18 @@ static void append_orcpt(GString *to, const char *address, size_t length)
 
 /* --- commands ----------------------------------------------------------- */
 
-void smtp_envelope_mail(SmtpClient *client)
+void smtp_envelope_mail(SmtpClient *client, const SmtpTurn *turn)
 {
-    const SmtpTransaction *transaction = &client->turn.transaction;
+    const SmtpTransaction *transaction = &turn->transaction;
     GString *line = client->scratch;
     g_string_append(line, "MAIL FROM:<");
     append_address(line, transaction->sender, strlen(transaction->sender));
     g_string_append_c(line, '>');
     if (client->extensions & SMTP_EXT_SIZE)
-        g_string_append_printf(line, " SIZE=%zu", smtp_body_wire_size(client->turn.body));
-    if (smtp_body_8bit(client->turn.body) && (client->extensions & SMTP_EXT_8BITMIME))
+        g_string_append_printf(line, " SIZE=%zu", smtp_body_wire_size(turn->body));
+    if (smtp_body_8bit(turn->body) && (client->extensions & SMTP_EXT_8BITMIME))
         g_string_append(line, " BODY=8BITMIME");
-    if (client->turn.utf8)
+    if (turn->utf8)
         g_string_append(line, " SMTPUTF8");
     if (transaction->xverp && (client->extensions & SMTP_EXT_XVERP))
         g_string_append_printf(line, " XVERP=%s", transaction->xverp);
@@ -159,9 +159,9 @@ void smtp_envelope_mail(SmtpClient *client)
     g_string_append(line, "\r\n");
 }
 
-void smtp_envelope_rcpt(SmtpClient *client, size_t index)
+void smtp_envelope_rcpt(SmtpClient *client, const SmtpTurn *turn, size_t index)
 {
-    const SmtpTransaction *transaction = &client->turn.transaction;
+    const SmtpTransaction *transaction = &turn->transaction;
     GString *line = client->scratch;
     size_t length;
     const char *address = transaction->recipient(transaction->data, index, &length);
@@ -179,25 +179,25 @@ void smtp_envelope_rcpt(SmtpClient *client, size_t index)
 
 /* --- may it be sent at all ---------------------------------------------- */
 
-/* The body that this server can take, in client->turn.body; false when there is none. */
-static bool choose_body(SmtpClient *client)
+/* The body that this server can take, in turn->body; false when there is none. */
+static bool choose_body(const SmtpClient *client, SmtpTurn *turn)
 {
-    SmtpTransaction *transaction = &client->turn.transaction;
-    client->turn.body = smtp_body_ref(transaction->body);
-    if (!smtp_body_8bit(client->turn.body) || (client->extensions & SMTP_EXT_8BITMIME))
+    SmtpTransaction *transaction = &turn->transaction;
+    turn->body = smtp_body_ref(transaction->body);
+    if (!smtp_body_8bit(turn->body) || (client->extensions & SMTP_EXT_8BITMIME))
         return true;
     SmtpBody *seven = transaction->body_7bit ? transaction->body_7bit(transaction->data) : NULL;
     if (!seven)
         return false;
-    smtp_body_unref(client->turn.body);
-    client->turn.body = seven;
+    smtp_body_unref(turn->body);
+    turn->body = seven;
     return true;
 }
 
 /* Looks at all recipients before the first command is sent; true when at least one can be sent. */
-static bool classify_all(SmtpClient *client)
+static bool classify_all(const SmtpClient *client, SmtpTurn *turn)
 {
-    const SmtpTransaction *transaction = &client->turn.transaction;
+    const SmtpTransaction *transaction = &turn->transaction;
     bool offered = client->extensions & SMTP_EXT_SMTPUTF8;
     bool any = false;
     for (size_t i = 0; i < transaction->count; i++) {
@@ -205,28 +205,28 @@ static bool classify_all(SmtpClient *client)
         const char *address = transaction->recipient(transaction->data, i, &length);
         uint8_t fate = classify(address, length);
         if (fate == FATE_UTF8 && offered) {
-            client->turn.utf8 = true;
+            turn->utf8 = true;
             fate = FATE_OPEN;
         }
-        client->turn.fates->data[i] = fate;
+        turn->fates->data[i] = fate;
         any |= fate == FATE_OPEN;
     }
     return any;
 }
 
-const SmtpRefusal *smtp_envelope_check(SmtpClient *client)
+const SmtpRefusal *smtp_envelope_check(const SmtpClient *client, SmtpTurn *turn)
 {
-    const SmtpTransaction *transaction = &client->turn.transaction;
+    const SmtpTransaction *transaction = &turn->transaction;
     size_t length = strlen(transaction->sender);
     uint8_t sender = length > 0 ? classify(transaction->sender, length) : FATE_OPEN;
     if (sender == FATE_SYNTAX)
         return &refuse_sender;
-    client->turn.utf8 = transaction->smtputf8 || sender == FATE_UTF8;
-    if (client->turn.utf8 && !(client->extensions & SMTP_EXT_SMTPUTF8))
+    turn->utf8 = transaction->smtputf8 || sender == FATE_UTF8;
+    if (turn->utf8 && !(client->extensions & SMTP_EXT_SMTPUTF8))
         return &refuse_utf8;
-    if (!choose_body(client))
+    if (!choose_body(client, turn))
         return &refuse_8bit;
-    if (client->size_limit > 0 && smtp_body_wire_size(client->turn.body) > client->size_limit)
+    if (client->size_limit > 0 && smtp_body_wire_size(turn->body) > client->size_limit)
         return &refuse_size;
-    return classify_all(client) ? NULL : &smtp_refuse_recipients;
+    return classify_all(client, turn) ? NULL : &smtp_refuse_recipients;
 }

@@ -59,44 +59,44 @@ bool smtp_transaction_sent(const SmtpClient *client)
     return client->turn.cursor.ended && client->written >= client->turn.end;
 }
 
-static bool uses_bdat(const SmtpClient *client)
+static bool uses_bdat(const SmtpTurn *turn)
 {
-    return client->turn.cursor.chunk;
+    return turn->cursor.chunk;
 }
 
 /* Appends to what is being written; the output's order is that of the calls. */
-static void write_body(SmtpClient *client)
+static void write_body(SmtpClient *client, SmtpTurn *turn)
 {
     struct evbuffer *out = bufferevent_get_output(client->connection);
-    smtp_body_write(client->turn.body, &client->turn.cursor, out, BODY_PIECE);
-    if (client->turn.cursor.ended)
-        client->turn.end = client->written + evbuffer_get_length(out);
+    smtp_body_write(turn->body, &turn->cursor, out, BODY_PIECE);
+    if (turn->cursor.ended)
+        turn->end = client->written + evbuffer_get_length(out);
 }
 
 /* One chunk, the last. */
-static void write_bdat(SmtpClient *client)
+static void write_bdat(SmtpClient *client, SmtpTurn *turn)
 {
-    g_string_append_printf(client->scratch, "BDAT %zu LAST\r\n", smtp_body_wire_size(client->turn.body));
+    g_string_append_printf(client->scratch, "BDAT %zu LAST\r\n", smtp_body_wire_size(turn->body));
     flush(client);
-    write_body(client);
+    write_body(client, turn);
 }
 
 /* Everything there is to say before the first reply. */
-static void write_ahead(SmtpClient *client)
+static void write_ahead(SmtpClient *client, SmtpTurn *turn)
 {
     if (client->pipelining)
-        for (size_t i = 0; i < client->turn.transaction.count; i++)
-            if (client->turn.fates->data[i] == FATE_OPEN)
-                smtp_envelope_rcpt(client, i);
-    client->turn.data_unsaid = client->turn.transaction.careful;
-    if (client->pipelining && !uses_bdat(client) && !client->turn.data_unsaid)
+        for (size_t i = 0; i < turn->transaction.count; i++)
+            if (turn->fates->data[i] == FATE_OPEN)
+                smtp_envelope_rcpt(client, turn, i);
+    turn->data_unsaid = turn->transaction.careful;
+    if (client->pipelining && !uses_bdat(turn) && !turn->data_unsaid)
         g_string_append(client->scratch, "DATA\r\n");
     flush(client);
-    if (!client->turn.bdat_ahead)
+    if (!turn->bdat_ahead)
         return;
-    write_bdat(client);
-    while (!client->turn.cursor.ended)
-        write_body(client);
+    write_bdat(client, turn);
+    while (!turn->cursor.ended)
+        write_body(client, turn);
 }
 
 void smtp_transaction_clear(SmtpTurn *turn)
@@ -107,45 +107,45 @@ void smtp_transaction_clear(SmtpTurn *turn)
     *turn = (SmtpTurn){0};
 }
 
-static void take_turn(SmtpClient *client, const SmtpTransaction *transaction)
+static void take_turn(const SmtpClient *client, const SmtpTransaction *transaction, SmtpTurn *turn)
 {
-    client->turn = (SmtpTurn){
-        .number = client->transactions + 1,
-        .active = true,
-        .transaction = *transaction,
-        .cursor = {.chunk = client->settings->chunking && (client->extensions & SMTP_EXT_CHUNKING)},
-        .fates = g_byte_array_set_size(g_byte_array_new(), (guint)transaction->count)};
-    client->turn.transaction.body = smtp_body_ref(transaction->body);
-    memset(client->turn.fates->data, FATE_OPEN, transaction->count);
+    *turn = (SmtpTurn){.number = client->transactions + 1,
+                       .active = true,
+                       .transaction = *transaction,
+                       .cursor = {.chunk = client->settings->chunking && (client->extensions & SMTP_EXT_CHUNKING)},
+                       .fates = g_byte_array_set_size(g_byte_array_new(), (guint)transaction->count)};
+    turn->transaction.body = smtp_body_ref(transaction->body);
+    memset(turn->fates->data, FATE_OPEN, transaction->count);
 }
 
 void smtp_client_send(SmtpClient *client, const SmtpTransaction *transaction)
 {
-    g_assert(client->phase == SMTP_IDLE && !client->turn.active && transaction->count > 0);
+    SmtpTurn *turn = &client->turn;
+    g_assert(client->phase == SMTP_IDLE && !turn->active && transaction->count > 0);
     int64_t rested = clock_monotonic() - client->progress;
-    smtp_transaction_clear(&client->turn);
-    take_turn(client, transaction);
+    smtp_transaction_clear(turn);
+    take_turn(client, transaction, turn);
     client->transactions++;
     smtp_client_phase(client, SMTP_MAIL);
-    client->turn.refusal = smtp_envelope_check(client);
-    if (client->turn.refusal) {
+    turn->refusal = smtp_envelope_check(client, turn);
+    if (turn->refusal) {
         smtp_client_soon(client);
         return;
     }
-    bool fresh = client->turn.number == 1 || rested < AHEAD_REST;
-    client->turn.bdat_ahead = uses_bdat(client) && client->pipelining && fresh && !transaction->careful &&
-                         smtp_body_wire_size(client->turn.body) <= AHEAD_MAX;
-    smtp_envelope_mail(client);
-    write_ahead(client);
+    bool fresh = turn->number == 1 || rested < AHEAD_REST;
+    turn->bdat_ahead = uses_bdat(turn) && client->pipelining && fresh && !transaction->careful &&
+                       smtp_body_wire_size(turn->body) <= AHEAD_MAX;
+    smtp_envelope_mail(client, turn);
+    write_ahead(client, turn);
 }
 
-/* The turn in hand, which is not written yet, needs no word of ours and is soon sent. */
-static bool may_follow(SmtpClient *client)
+/* The turn, which is not written yet, needs no word of ours and is soon sent. */
+static bool may_follow(const SmtpClient *client, SmtpTurn *turn)
 {
-    if (!uses_bdat(client) || smtp_envelope_check(client) || smtp_body_wire_size(client->turn.body) > AHEAD_MAX)
+    if (!uses_bdat(turn) || smtp_envelope_check(client, turn) || smtp_body_wire_size(turn->body) > AHEAD_MAX)
         return false;
-    return !memchr(client->turn.fates->data, FATE_SYNTAX, client->turn.fates->len) &&
-           !memchr(client->turn.fates->data, FATE_UTF8, client->turn.fates->len);
+    return !memchr(turn->fates->data, FATE_SYNTAX, turn->fates->len) &&
+           !memchr(turn->fates->data, FATE_UTF8, turn->fates->len);
 }
 
 /* In LMTP the replies to a message that was refused as a whole may be fewer than its recipients: with more than one,
@@ -166,22 +166,20 @@ bool smtp_client_send_behind(SmtpClient *client, const SmtpTransaction *transact
     g_assert(transaction->count > 0);
     if (!smtp_client_takes_behind(client) || !replies_are_certain(client, transaction->count))
         return false;
-    SmtpTurn first = client->turn;
-    take_turn(client, transaction);
-    bool follows = may_follow(client);
-    if (follows) {
-        client->turn.bdat_ahead = true;
-        client->turn.behind = true;
-        client->transactions++;
-        g_string_append(client->scratch, "RSET\r\n");
-        smtp_envelope_mail(client);
-        write_ahead(client);
-        g_queue_push_tail(&client->behind, g_memdup2(&client->turn, sizeof(client->turn)));
-    } else {
-        smtp_transaction_clear(&client->turn);
+    SmtpTurn turn;
+    take_turn(client, transaction, &turn);
+    if (!may_follow(client, &turn)) {
+        smtp_transaction_clear(&turn);
+        return false;
     }
-    client->turn = first;
-    return follows;
+    turn.bdat_ahead = true;
+    turn.behind = true;
+    client->transactions++;
+    g_string_append(client->scratch, "RSET\r\n");
+    smtp_envelope_mail(client, &turn);
+    write_ahead(client, &turn);
+    g_queue_push_tail(&client->behind, g_memdup2(&turn, sizeof(turn)));
+    return true;
 }
 
 void smtp_transaction_next(SmtpClient *client)
@@ -226,13 +224,13 @@ static void start_body(SmtpClient *client)
 {
     if (client->turn.bdat_ahead) {
         await_end(client);
-    } else if (!uses_bdat(client)) {
+    } else if (!uses_bdat(&client->turn)) {
         smtp_client_phase(client, SMTP_DATA);
         if (!client->pipelining || client->turn.data_unsaid)
             smtp_client_write(client, "DATA\r\n", 6);
     } else {
         smtp_client_phase(client, SMTP_BODY);
-        write_bdat(client);
+        write_bdat(client, &client->turn);
     }
 }
 
@@ -240,7 +238,7 @@ static void start_body(SmtpClient *client)
 static void after_recipients(SmtpClient *client)
 {
     bool ahead = client->turn.bdat_ahead ||
-                 (client->pipelining && !uses_bdat(client) && !client->turn.data_unsaid);
+                 (client->pipelining && !uses_bdat(&client->turn) && !client->turn.data_unsaid);
     bool any = client->turn.accepted > 0;
     if (!any)
         smtp_transaction_end(client, NULL); /* all were reported one by one */
@@ -263,7 +261,7 @@ static void next_recipient(SmtpClient *client)
         smtp_client_phase(client, SMTP_RCPT);
     if (client->pipelining)
         return;
-    smtp_envelope_rcpt(client, client->turn.next_rcpt);
+    smtp_envelope_rcpt(client, &client->turn, client->turn.next_rcpt);
     flush(client);
 }
 
@@ -310,7 +308,7 @@ static void odd_rcpt_reply(SmtpClient *client)
         smtp_client_end_confused(client);
         return;
     }
-    if (uses_bdat(client)) {
+    if (uses_bdat(&client->turn)) {
         client->turn.cursor.chunk = false;
         client->turn.data_unsaid = true;
     }
@@ -362,7 +360,7 @@ static void data_reply(SmtpClient *client)
 {
     if (client->reply.code == 354 && client->turn.active) {
         smtp_client_phase(client, SMTP_BODY);
-        write_body(client);
+        write_body(client, &client->turn);
     } else if (client->reply.code == 354) {
         smtp_client_phase(client, SMTP_DOT); /* nobody to send to: an empty message, which the server refuses */
         smtp_client_write(client, ".\r\n", 3);
@@ -411,7 +409,7 @@ static bool has_replies(const SmtpClient *client)
 static void dot_reply(SmtpClient *client)
 {
     unsigned class = smtp_reply_class(&client->reply);
-    bool unasked = class == 2 && !client->turn.active && uses_bdat(client); /* taken, for nobody */
+    bool unasked = class == 2 && !client->turn.active && uses_bdat(&client->turn); /* taken, for nobody */
     if (class == 1 || class == 3 || unasked) {
         smtp_client_end_confused(client);
         return;
@@ -419,7 +417,7 @@ static void dot_reply(SmtpClient *client)
     g_auto(SmtpVerdictText) judged = {0};
     smtp_client_judge(client, &judged);
     client->turn.taken = class == 2;
-    client->turn.bdat_failed |= uses_bdat(client) && !client->turn.taken;
+    client->turn.bdat_failed |= uses_bdat(&client->turn) && !client->turn.taken;
     if (has_replies(client)) {
         if (dot_reply_each(client, &judged.result))
             end_data(client);
@@ -440,15 +438,15 @@ static void body_reply(SmtpClient *client)
     }
     g_auto(SmtpVerdictText) judged = {0};
     smtp_client_judge(client, &judged);
-    client->turn.bdat_failed |= uses_bdat(client);
-    client->turn.out_of_step |= !uses_bdat(client);
+    client->turn.bdat_failed |= uses_bdat(&client->turn);
+    client->turn.out_of_step |= !uses_bdat(&client->turn);
     if (!has_replies(client))
         smtp_transaction_end(client, &judged.result);
     else if (!dot_reply_each(client, &judged.result))
         return;
     size_t left = evbuffer_get_length(bufferevent_get_output(client->connection));
     bool little = left <= AHEAD_MAX || !g_queue_is_empty(&client->behind);
-    if (uses_bdat(client) && client->turn.cursor.ended && little)
+    if (uses_bdat(&client->turn) && client->turn.cursor.ended && little)
         smtp_session_reset(client);
     else
         smtp_client_end_by_reply(client);
@@ -461,7 +459,7 @@ void smtp_transaction_drained(SmtpClient *client)
     if (client->turn.cursor.ended)
         smtp_client_phase(client, SMTP_DOT);
     else
-        write_body(client);
+        write_body(client, &client->turn);
 }
 
 void smtp_transaction_reply(SmtpClient *client)
