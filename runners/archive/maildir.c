@@ -26,11 +26,12 @@
 #include "base/log.h"
 
 #define OPEN_MAX 128
-#define OPEN_PART 16 /* of the descriptors; each needs some */
+#define OPEN_PART 16 /* of the descriptors; each list needs three */
 #define IN_HAND ".in-hand" /* no list's directory begins with a dot */
 
 typedef struct Maildir {
     int top_fd, new_fd, cur_fd;
+    bool in_use; /* by what waits for a flush */
 } Maildir;
 
 typedef struct PendingMail {
@@ -91,11 +92,19 @@ static void *maildir_open(Runner *runner, const char *section, GError **error)
     return self;
 }
 
+static gboolean is_idle(void *list, void *maildir, void *unused)
+{
+    (void)list, (void)unused;
+    return !((Maildir *)maildir)->in_use;
+}
+
 static Maildir *maildir_of(MaildirArchiver *self, const char *list, GError **error)
 {
     Maildir *known = g_hash_table_lookup(self->maildirs, list);
     if (known != NULL)
         return known;
+    if (g_hash_table_size(self->maildirs) >= fs_files_allowed(OPEN_MAX, OPEN_PART))
+        g_hash_table_foreach_remove(self->maildirs, is_idle, NULL);
     g_autofree char *name = archive_file_name(list);
     auto_fd top = fs_open_dir(self->path_fd, name, true, error);
     auto_fd aside = top >= 0 ? fs_open_dir_unsynced(top, "tmp", error) : -1;
@@ -164,6 +173,7 @@ static bool maildir_store(void *data, const ArchiveMail *mail, GError **error)
     Maildir *maildir = maildir_of(self, mail->list, error);
     if (maildir == NULL)
         return false;
+    maildir->in_use = true;
     g_autofree char *name =
         g_strdup_printf("%" G_GINT64_FORMAT ".%s.listrunner", mail->arrival / CLOCK_SECOND, mail->key);
     g_autofree char *aside = g_strconcat("tmp/", name, NULL);
@@ -233,8 +243,11 @@ static bool maildir_flush(void *data, GError **error)
                 sync_touched(self, error);
     g_array_set_size(self->pending, 0);
     g_hash_table_remove_all(self->touched);
-    if (g_hash_table_size(self->maildirs) > fs_files_allowed(OPEN_MAX, OPEN_PART))
-        g_hash_table_remove_all(self->maildirs);
+    GHashTableIter iter;
+    void *maildir;
+    g_hash_table_iter_init(&iter, self->maildirs);
+    while (g_hash_table_iter_next(&iter, NULL, &maildir))
+        ((Maildir *)maildir)->in_use = false;
     return good;
 }
 

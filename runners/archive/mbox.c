@@ -19,7 +19,7 @@
 #include "runners/archive/mbox_file.h"
 
 #define OPEN_MAX 64
-#define OPEN_PART 16 /* of the descriptors; each needs some */
+#define OPEN_PART 16 /* of the descriptors; each list needs three */
 #define PENDING_MAX (16 * 1024 * 1024) /* octets of one list kept before a flush */
 #define LOCK_WAIT (5 * CLOCK_SECOND)
 #define LOCK_WAIT_HOLDING (50 * CLOCK_SECOND / 1000)
@@ -112,15 +112,21 @@ static bool mbox_flush(void *data, GError **error)
             mbox_file_abandon(self->touched->pdata[i]);
     }
     g_ptr_array_set_size(self->touched, 0);
-    if (g_hash_table_size(self->files) > fs_files_allowed(OPEN_MAX, OPEN_PART))
-        g_hash_table_remove_all(self->files);
     return good;
+}
+
+static gboolean is_idle(void *list, void *file, void *unused)
+{
+    (void)list, (void)unused;
+    return !mbox_file_locked(file);
 }
 
 static MboxFile *file_of(MboxArchiver *self, const char *list, GError **error)
 {
     MboxFile *file = g_hash_table_lookup(self->files, list);
     if (file == NULL) {
+        if (g_hash_table_size(self->files) >= fs_files_allowed(OPEN_MAX, OPEN_PART))
+            g_hash_table_foreach_remove(self->files, is_idle, NULL);
         g_autofree char *name = archive_file_name(list);
         file = mbox_file_open(self->path_fd, name, error);
         if (file != NULL)
