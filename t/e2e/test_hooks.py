@@ -13,10 +13,9 @@ import time
 import pytest
 
 from support import rest
-from support.instance import Instance, let_through, tool, wait_until, write_secret
+from support.instance import wait_until, write_secret
 from support.post import post
 from support.rest import Rest
-from support.sink import Sink
 
 SECRET = b"a secret of thirty octets or so"
 
@@ -79,25 +78,17 @@ def receiver():
 @pytest.fixture(scope="module")
 def site(tmp_path_factory, receiver):
     directory = tmp_path_factory.mktemp("hooks")
-    let_through(directory)
-    sink = Sink(tool("smtp-sink"), directory=directory / "sink")
-    instance = Instance(sink.port, directory=directory / "site")
-    instance.set(rest.settings(directory))
     plain, coded = directory / "plain", directory / "coded"
     write_secret(plain, SECRET.decode() + "\n")
     write_secret(coded, "whsec_" + base64.b64encode(SECRET).decode() + "\n")
-    instance.set({"runner.hooks": {"start": "yes"}, "hooks": {"timeout": "2s"},
-                  "hook.all": {"url": f"{receiver.url}/all", "secret_file": plain},
-                  "hook.bee": {"url": f"{receiver.url}/bee", "secret_file": coded, "lists": "bee.example.com",
-                               "events": "post.held, list.*"},
-                  "hook.dead": {"url": "http://127.0.0.1:9/", "secret_file": plain, "events": "list.created"},
-                  "hook.off": {"url": f"{receiver.url}/off", "secret_file": plain, "enabled": "no"}})
-    instance.create_store()
-    instance.start()
-    yield instance
-    instance.stop()
-    instance.close()
-    sink.stop()
+    with rest.site(directory, {
+            "runner.hooks": {"start": "yes"}, "hooks": {"timeout": "2s"},
+            "hook.all": {"url": f"{receiver.url}/all", "secret_file": plain},
+            "hook.bee": {"url": f"{receiver.url}/bee", "secret_file": coded, "lists": "bee.example.com",
+                         "events": "post.held, list.*"},
+            "hook.dead": {"url": "http://127.0.0.1:9/", "secret_file": plain, "events": "list.created"},
+            "hook.off": {"url": f"{receiver.url}/off", "secret_file": plain, "enabled": "no"}}) as instance:
+        yield instance
 
 
 @pytest.fixture(scope="module")

@@ -15,22 +15,12 @@ from support.rest import Rest
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    from support.instance import Instance, let_through, tool
-    from support.sink import Sink
-    directory = tmp_path_factory.mktemp("rest")
-    let_through(directory)
-    sink = Sink(tool("smtp-sink"), directory=directory / "sink")
-    instance = Instance(sink.port, directory=directory / "site")
-    instance.set({"chain.strict": {"rules": "loop:discard any:hold"}, "site": {"pending_request_life": "5d"},
-                  "pipeline.plain": {"handlers": "member-recipients to-outgoing"},
-                  "style.newsy": {"about": "News of the house", "base": "announce"}})
-    instance.set(rest.settings(directory, attempts_per_minute="6", max_body_size="128K", max_header_size="8K"))
-    instance.create_store()
-    instance.start()
-    yield instance
-    instance.stop()
-    instance.close()
-    sink.close()
+    with rest.site(tmp_path_factory.mktemp("rest"), {
+            "chain.strict": {"rules": "loop:discard any:hold"}, "site": {"pending_request_life": "5d"},
+            "pipeline.plain": {"handlers": "member-recipients to-outgoing"},
+            "style.newsy": {"about": "News of the house", "base": "announce"}},
+            attempts_per_minute="6", max_body_size="128K", max_header_size="8K") as instance:
+        yield instance
 
 
 @pytest.fixture(scope="module")

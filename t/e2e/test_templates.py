@@ -138,7 +138,7 @@ def test_a_text_comes_from_a_web_server(site, pages):
 def test_what_a_rest_client_stores_has_its_effect(instances, sink, pages):
     """As Postorius does: it keeps the text itself, and tells where."""
     instance = instances(sink.port)
-    instance.set(rest.settings(instance.directory))
+    instance.set(rest.serving(instance.directory))
     instance.start()
     instance.create_list("test", [ANNE], settings=["default_member_action=hold"])
     site, api = Site(instance, sink), rest.Rest(instance)

@@ -105,7 +105,7 @@ class EmptySite:
         let_through(directory)
         self.sink = Sink(tool("smtp-sink"), directory=directory / "sink")
         self.instance = Instance(self.sink.port, directory=directory / "site")
-        self.instance.set(rest.settings(directory))
+        self.instance.set(rest.serving(directory))
         self.port = self.instance.sections["runner.rest"]["listen"].split(":")[1]
         self.url = f"http://localhost:{self.port}"
         self.instance.set({**rest.as_mailman(self.instance.directory), "rest": {

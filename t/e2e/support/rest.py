@@ -5,14 +5,16 @@ import base64
 import http.client
 import json
 import urllib.parse
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from support.instance import free_port, write_secret
+from support.instance import Instance, free_port, let_through, tool, write_secret
+from support.sink import Sink
 
 USER, PASSWORD = "restadmin", "restpass"
 
 
-def settings(directory, **more):
+def serving(directory, **more):
     """What an instance needs to serve REST on a free port."""
     passwords = directory / "rest.passwd"
     write_secret(passwords, f"# who may\n{USER}:{PASSWORD}\n")
@@ -28,6 +30,23 @@ def as_mailman(directory):  # of the instance
                for name in ("mail-archive", "mhonarc", "prototype")},
             "site": {"site_owner": "changeme@example.com", "template_refresh": "7d"},
             "handlers": {"html_to_plain_text_command": "/usr/bin/lynx -dump $filename"}}
+
+
+@contextmanager
+def site(directory, settings=None, **rest):
+    """An instance that serves REST and sends to a sink of its own, started; `rest` has further keys of [rest]."""
+    let_through(directory)
+    sink = Sink(tool("smtp-sink"), directory=directory / "sink")
+    instance = Instance(sink.port, directory=directory / "site")
+    try:
+        instance.set(serving(directory, **rest))
+        instance.set(settings or {})
+        instance.create_store()
+        instance.start()
+        yield instance
+    finally:
+        instance.close()
+        sink.stop()
 
 
 @dataclass
