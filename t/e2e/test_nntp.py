@@ -30,8 +30,10 @@ def server(tmp_path):
         if str(path).startswith(os.environ.get("TMPDIR", "/tmp")):
             path.chmod(path.stat().st_mode | 0o055)
     (tmp_path / "authority").chmod(0o755)
-    yield made.start()
-    made.close()
+    try:
+        yield made.start()
+    finally:
+        made.close()
 
 
 def start(instances, sink, server, **more):

@@ -28,6 +28,7 @@ runasgroup: news
 port: {port}
 addinjectiondate: true
 doinnwatch: false
+nnrpdloadlimit: 0
 pgpverify: false
 icdsynccount: 1
 artcutoff: 0
