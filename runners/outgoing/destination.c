@@ -33,13 +33,15 @@
 const double destination_bounds[DESTINATION_HISTOGRAM] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
                                                           0.5,   1,    2.5,   10,   60,  300};
 
-Destination *destination_new(const char *name, const DestinationLimits *limits, int64_t now)
+Destination *destination_new(const char *name, const DestinationLimits *limits, GQueue *changes, int64_t now)
 {
     Destination *destination = g_new0(Destination, 1);
     destination->name = g_strdup(name);
     destination->limits = limits;
     destination->ordered.per_second = -1;
     destination->last_used = now;
+    destination->changes = changes;
+    destination->change.data = destination;
     window_init(&destination->window, &limits->window);
     bucket_init(&destination->bucket, limits->burst, now);
     g_queue_init(&destination->idle);
@@ -50,6 +52,12 @@ void destination_free(Destination *destination)
 {
     if (!destination)
         return;
+    if (destination->changed)
+        g_queue_unlink(destination->changes, &destination->change);
+    if (destination->ready)
+        g_sequence_remove(destination->ready);
+    if (destination->asleep)
+        g_sequence_remove(destination->asleep);
     g_clear_pointer(&destination->peers, g_sequence_free);
     g_clear_pointer(&destination->parked, g_array_unref);
     g_free(destination->name);
@@ -57,6 +65,14 @@ void destination_free(Destination *destination)
     g_free(destination->status);
     g_free(destination->last_reply);
     g_free(destination);
+}
+
+void destination_changed(Destination *destination)
+{
+    if (!destination->changes || destination->changed)
+        return;
+    destination->changed = true;
+    g_queue_push_tail_link(destination->changes, &destination->change);
 }
 
 bool destination_dead(const Destination *destination)
@@ -83,6 +99,7 @@ void destination_order_rate(Destination *destination, double per_second, int64_t
 {
     destination->ordered.per_second = per_second;
     bucket_init(&destination->bucket, destination->limits->burst, now);
+    destination_changed(destination);
 }
 
 void destination_inherit(Destination *destination, Destination *from, int64_t now)
@@ -95,6 +112,8 @@ void destination_inherit(Destination *destination, Destination *from, int64_t no
     for (guint i = 0; from->parked && i < from->parked->len; i++)
         destination_park(destination, &g_array_index(from->parked, Parked, i), now);
     g_clear_pointer(&from->parked, g_array_unref);
+    destination_changed(from);
+    destination_changed(destination);
 }
 
 /* The learnt pace, and not the operator's word, is what limits. */
@@ -197,11 +216,21 @@ void destination_learn_connections(Destination *destination, unsigned others, in
     if (destination->connections == 0 || others < destination->connections)
         destination->connections = MAX(others, 1);
     destination->grew = false;
+    destination_changed(destination);
+}
+
+void destination_connecting(Destination *destination)
+{
+    destination->sessions++;
+    destination_changed(destination);
 }
 
 void destination_connected(Destination *destination, int64_t now)
 {
     unsigned limit = destination->limits->window.limit;
+    destination->established++;
+    destination->counts.connections++;
+    destination_changed(destination);
     if (destination->connections == 0 || destination->established <= destination->connections)
         return;
     destination->connections = destination->established;
@@ -211,6 +240,25 @@ void destination_connected(Destination *destination, int64_t now)
     destination->full_until = now + full_time(destination);
     if (limit > 0 && destination->connections >= limit)
         destination->connections = destination->refusals = 0;
+}
+
+void destination_disconnected(Destination *destination, bool was_accepted)
+{
+    destination->sessions--;
+    destination->established -= was_accepted;
+    destination_changed(destination);
+}
+
+void destination_add_idle(Destination *destination, GList *session)
+{
+    g_queue_push_head_link(&destination->idle, session);
+    destination_changed(destination);
+}
+
+void destination_remove_idle(Destination *destination, GList *session)
+{
+    g_queue_unlink(&destination->idle, session);
+    destination_changed(destination);
 }
 
 void destination_learn_transactions(Destination *destination, unsigned taken, int64_t now)
@@ -223,11 +271,13 @@ void destination_begin(Destination *destination, size_t recipients)
 {
     destination->busy++;
     bucket_take(&destination->bucket, (double)recipients);
+    destination_changed(destination);
 }
 
 void destination_end(Destination *destination)
 {
     destination->busy--;
+    destination_changed(destination);
 }
 
 void destination_set_reason(Destination *destination, const char *status, const char *reason)
@@ -251,6 +301,7 @@ static int64_t dead_time(const Destination *destination, double chance)
 
 void destination_kill(Destination *destination, int64_t now, bool replied, double chance)
 {
+    destination_changed(destination);
     destination->window.size = 0;
     destination->connections = destination->refusals = 0; /* it was going away, rather than full */
     destination->deaths = MIN(destination->deaths + 1, DEATHS_MAX);
@@ -291,6 +342,7 @@ static void throttled(Destination *destination, const SiteReport *report, int64_
 bool destination_tell(Destination *destination, const SiteReport *report, int64_t now, double chance)
 {
     const WindowLimits *limits = &destination->limits->window;
+    destination_changed(destination);
     destination->last_used = now;
     if (report->taken > 0)
         pace_taken(&destination->pace, report->taken, now);
@@ -317,9 +369,24 @@ bool destination_tell(Destination *destination, const SiteReport *report, int64_
     }
 }
 
+void destination_set_unresolved(Destination *destination, bool unresolved)
+{
+    destination->unresolved = unresolved;
+    destination_changed(destination);
+}
+
+void destination_suspend(Destination *destination, int64_t now)
+{
+    destination->suspended = true;
+    if (destination->away_since == 0)
+        destination->away_since = now;
+    destination_changed(destination);
+}
+
 void destination_resume(Destination *destination, int64_t now)
 {
     destination->suspended = false;
+    destination_changed(destination);
     pace_clear(&destination->pace);
     bucket_init(&destination->bucket, destination->limits->burst, now);
     if (destination_dead(destination))
@@ -331,6 +398,7 @@ void destination_revive(Destination *destination)
 {
     destination->dead_until = 0;
     destination->full_until = 0;
+    destination_changed(destination);
     window_revive(&destination->window, &destination->limits->window, destination->busy);
 }
 
@@ -541,6 +609,7 @@ bool destination_load(Destination *destination, const json_t *saved, int64_t now
     double tokens = real_of(saved, "tokens");
     if (!json_is_object(saved) || used <= 0 || used > now + CLOCK_SECOND || !isfinite(tokens))
         return false;
+    destination_changed(destination);
     const WindowLimits *limits = &destination->limits->window;
     unsigned share = MAX(destination->limits->share, 1);
     int64_t window = (MIN(time_of(saved, "window"), 65536) + share - 1) / share;

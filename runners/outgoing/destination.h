@@ -6,7 +6,8 @@
  * relay is one, and with MX lookups each set of mail hosts is one, which many domains may share. It knows how many
  * batches may be under way (window.h, pipelining.h), the rate (bucket.h, pace.h), whether it is dead and until when,
  * and it counts what was sent. It is pure: times are passed in, and it neither sends nor waits. The scheduler asks it,
- * and the transport tells it what the servers said.
+ * and the transport tells it what the servers said. A function that may change whether there is room notes so for the
+ * scheduler, which looks again before it decides; other code writes none of the fields that room depends on.
  *
  *   alive      there is room while busy < window, a token is there, and connections are not refused
  *   dead       after `cohorts` full windows of failures in a row. Its mail is put off without an attempt. The time
@@ -97,6 +98,9 @@ typedef struct Destination {
     DestinationCounts counts;
 
     /* Used by the scheduler alone. */
+    GQueue *changes;       /* borrowed: of destinations to look at again; NULL: nobody asks */
+    GList change;          /* in changes */
+    bool changed;          /* it is there */
     GSequence *peers;      /* of Peer, by the order of their jobs */
     GSequenceIter *ready, *asleep;
     struct Job *first;     /* the job of the first peer, by which `ready` is ordered */
@@ -115,9 +119,12 @@ typedef struct Destination {
     void *transport;
 } Destination;
 
-/* Make a destination; limits is borrowed. */
-Destination *destination_new(const char *name, const DestinationLimits *limits, int64_t now);
+/* Make a destination. limits and changes are borrowed; changes is the scheduler's queue for what changed, or NULL. */
+Destination *destination_new(const char *name, const DestinationLimits *limits, GQueue *changes, int64_t now);
+/* Free it, and remove it from where the scheduler holds it, which must not be cleared before. No mail waits for it. */
 void destination_free(Destination *destination);
+/* Have the scheduler look again whether there is room. */
+void destination_changed(Destination *destination);
 
 /* Return true when one more batch may go to it now. Else *wake_at says when to ask again; 0 means after an event. */
 bool destination_room(Destination *destination, int64_t now, int64_t *wake_at);
@@ -136,8 +143,13 @@ void destination_learn_transactions(Destination *destination, unsigned taken, in
 /* Learn that it refused a connection, or the mail on it, because there are too many connections. `others` is the number
  * of the other ones. */
 void destination_learn_connections(Destination *destination, unsigned others, int64_t now);
-/* Learn that one more connection was accepted. */
+/* Count a connection that is begun, one that was accepted, and one that has ended. */
+void destination_connecting(Destination *destination);
 void destination_connected(Destination *destination, int64_t now);
+void destination_disconnected(Destination *destination, bool was_accepted);
+/* Add a connection to those that wait for work, or remove it. */
+void destination_add_idle(Destination *destination, GList *session);
+void destination_remove_idle(Destination *destination, GList *session);
 /* Count a batch with this many recipients that goes out, or one that comes back. */
 void destination_begin(Destination *destination, size_t recipients);
 void destination_end(Destination *destination);
@@ -163,6 +175,10 @@ void destination_kill(Destination *destination, int64_t now, bool replied, doubl
 void destination_set_reason(Destination *destination, const char *status, const char *reason);
 
 bool destination_dead(const Destination *destination);
+/* Note whether its servers are known. */
+void destination_set_unresolved(Destination *destination, bool unresolved);
+/* Obey the operator: send nothing to it until destination_resume(). */
+void destination_suspend(Destination *destination, int64_t now);
 /* Obey the operator: end its suspension, its death and its pace. */
 void destination_resume(Destination *destination, int64_t now);
 /* Let it live again. Call this when dead_until has come. */

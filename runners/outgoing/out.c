@@ -312,7 +312,7 @@ static void withdraw_delivery(Out *out, Delivery *delivery)
         Job *job = delivery->jobs->pdata[i];
         Destination *destination;
         Batch *batch;
-        while (job->scheduler && (batch = scheduler_take_of(job, &destination, clock_steady())) != NULL) {
+        while (job->scheduler && (batch = scheduler_take_of(job, &destination)) != NULL) {
             batch->nexthop->batches--;
             end_batch(out, batch);
         }
@@ -493,7 +493,7 @@ static void drop_waiting(Out *out, Delivery *delivery)
         Job *job = delivery->jobs->pdata[i];
         Destination *destination;
         Batch *batch;
-        while (job->scheduler && (batch = scheduler_take_of(job, &destination, clock_steady())) != NULL)
+        while (job->scheduler && (batch = scheduler_take_of(job, &destination)) != NULL)
             batch_free(batch);
         if (job->scheduler)
             scheduler_retire(job);

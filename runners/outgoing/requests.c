@@ -185,13 +185,6 @@ static bool parse_rate(const char *text, double *per_second, GError **error)
     return true;
 }
 
-static void suspend(Destination *destination)
-{
-    destination->suspended = true;
-    if (destination->away_since == 0)
-        destination->away_since = clock_steady();
-}
-
 static json_t *order(Out *out, const char *verb, const json_t *request, GError **error)
 {
     const char *name = json_string_value(json_object_get(request, "name"));
@@ -213,7 +206,7 @@ static json_t *order(Out *out, const char *verb, const json_t *request, GError *
         if (strcmp(verb, "rate") == 0)
             destination_order_rate(one->destination, per_second, clock_steady());
         else if (strcmp(verb, "suspend") == 0)
-            suspend(one->destination);
+            destination_suspend(one->destination, clock_steady());
         else
             destination_resume(one->destination, clock_steady());
         transport_look(one->transport, one->destination);

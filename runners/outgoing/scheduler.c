@@ -19,6 +19,7 @@ void scheduler_init(Scheduler *scheduler, const SchedulerSettings *settings)
                              .asleep = g_sequence_new(NULL),
                              .alive = g_hash_table_new(NULL, NULL)};
     g_queue_init(&scheduler->jobs);
+    g_queue_init(&scheduler->changed);
 }
 
 void scheduler_clear(Scheduler *scheduler)
@@ -68,7 +69,8 @@ static void unlist(GSequenceIter **place)
     *place = NULL;
 }
 
-void scheduler_look(Scheduler *scheduler, Destination *destination, int64_t now)
+/* Put the destination where it belongs: among those with room, those whose time comes, or neither. */
+static void look(Scheduler *scheduler, Destination *destination, int64_t now)
 {
     int64_t wake_at = 0;
     bool waits = destination->peers && !g_sequence_is_empty(destination->peers);
@@ -90,8 +92,18 @@ void scheduler_look(Scheduler *scheduler, Destination *destination, int64_t now)
         destination->asleep = g_sequence_insert_sorted(scheduler->asleep, destination, compare_asleep, NULL);
 }
 
+static void look_at_changed(Scheduler *scheduler, int64_t now)
+{
+    for (GList *link; (link = g_queue_pop_head_link(&scheduler->changed)) != NULL;) {
+        Destination *destination = link->data;
+        destination->changed = false;
+        look(scheduler, destination, now);
+    }
+}
+
 int64_t scheduler_wake(Scheduler *scheduler, int64_t now)
 {
+    look_at_changed(scheduler, now);
     for (;;) {
         GSequenceIter *first = g_sequence_get_begin_iter(scheduler->asleep);
         if (g_sequence_iter_is_end(first))
@@ -101,7 +113,7 @@ int64_t scheduler_wake(Scheduler *scheduler, int64_t now)
             return destination->wake_at;
         if (destination_dead(destination) && destination->dead_until <= now)
             destination_revive(destination);
-        scheduler_look(scheduler, destination, now);
+        look(scheduler, destination, now);
         if (destination->asleep && destination->wake_at <= now)
             return now + 1; /* rounding: a moment later */
     }
@@ -297,7 +309,7 @@ static void move_peers(Job *job, int64_t now)
     for (GList *link = job->peers.head; link; link = link->next) {
         Peer *peer = link->data;
         g_sequence_sort_changed(peer->place, compare_peers, NULL);
-        scheduler_look(job->scheduler, peer->destination, now);
+        look(job->scheduler, peer->destination, now);
     }
 }
 
@@ -376,7 +388,7 @@ void scheduler_add_batch(Job *job, Destination *destination, Batch *batch, bool 
         destination->waited_since = now;
     destination->waiting_recipients += batch->count;
     if (made)
-        scheduler_look(job->scheduler, destination, now);
+        destination_changed(destination);
 }
 
 Batch *scheduler_open_batch(const Job *job, const Destination *destination)
@@ -402,6 +414,8 @@ static Batch *detach(Peer *peer, GList *link)
     destination->waiting--;
     destination->waiting_recipients -= batch->count;
     if (g_queue_is_empty(&peer->batches)) {
+        unlist(&destination->ready); /* it may stand there by this job, which may end now */
+        destination_changed(destination);
         g_sequence_remove(peer->place);
         g_queue_unlink(&peer->job->peers, &peer->link);
         g_free(peer);
@@ -452,8 +466,9 @@ static Peer *ready_peer(const Job *job, Peer *found)
     return best;
 }
 
-Destination *scheduler_front(const Scheduler *scheduler)
+Destination *scheduler_front(Scheduler *scheduler, int64_t now)
 {
+    look_at_changed(scheduler, now);
     GSequenceIter *front = g_sequence_get_begin_iter(scheduler->ready);
     return g_sequence_iter_is_end(front) ? NULL : g_sequence_get(front);
 }
@@ -465,7 +480,7 @@ bool scheduler_equals(const Destination *front, const Destination *other)
 
 Batch *scheduler_next(Scheduler *scheduler, Destination *from, Destination **destination, int64_t now)
 {
-    if (!from && !(from = scheduler_front(scheduler)))
+    if (!from && !(from = scheduler_front(scheduler, now)))
         return NULL;
     Peer *peer = first_peer(from);
     Job *job = preempt(peer->job, now);
@@ -474,7 +489,6 @@ Batch *scheduler_next(Scheduler *scheduler, Destination *from, Destination **des
     Batch *batch = select_batch(peer, now);
     (*destination)->turn = ++scheduler->turns;
     destination_begin(*destination, batch->count);
-    scheduler_look(scheduler, *destination, now);
     return batch;
 }
 
@@ -486,16 +500,14 @@ Batch *scheduler_behind(Destination *destination, int64_t now)
     return batch->count <= destination_most(destination, batch->count, now) ? batch : NULL;
 }
 
-void scheduler_take_behind(Scheduler *scheduler, Destination *destination, Batch *batch, int64_t now)
+void scheduler_take_behind(Destination *destination, Batch *batch, int64_t now)
 {
     Peer *peer = first_peer(destination);
     g_assert(peer->batches.head->data == batch);
     select_batch(peer, now);
-    scheduler_look(scheduler, destination, now);
 }
 
-void scheduler_take(Scheduler *scheduler, Destination *destination, const struct Nexthop *nexthop, GQueue *taken,
-                    int64_t now)
+void scheduler_take(Destination *destination, const struct Nexthop *nexthop, GQueue *taken)
 {
     GSequenceIter *place = destination->peers ? g_sequence_get_begin_iter(destination->peers) : NULL;
     while (place && !g_sequence_iter_is_end(place)) {
@@ -507,16 +519,13 @@ void scheduler_take(Scheduler *scheduler, Destination *destination, const struct
                 g_queue_push_tail_link(taken, &detach(peer, link)->link);
         }
     }
-    scheduler_look(scheduler, destination, now);
 }
 
-Batch *scheduler_take_of(Job *job, Destination **destination, int64_t now)
+Batch *scheduler_take_of(Job *job, Destination **destination)
 {
     if (g_queue_is_empty(&job->peers))
         return NULL;
     Peer *peer = job->peers.head->data;
     *destination = peer->destination;
-    Batch *batch = detach(peer, peer->batches.head);
-    scheduler_look(job->scheduler, *destination, now);
-    return batch;
+    return detach(peer, peer->batches.head);
 }

@@ -39,6 +39,7 @@ typedef struct Scheduler {
     SchedulerSettings settings;
     GQueue jobs;        /* of Job, in order */
     GSequence *ready;   /* of Destination: with room and batches */
+    GQueue changed;     /* of Destination: to look at again before anything is decided (destination.h) */
     GSequence *asleep;  /* of Destination: dead, or with batches for which room comes with time */
     GHashTable *alive;  /* set of Job: for candidates that were remembered */
     uint64_t turns;
@@ -96,7 +97,7 @@ Batch *scheduler_open_batch(const Job *job, const Destination *destination);
 void scheduler_extend(Batch *batch, Destination *destination, const Recipient *recipient);
 
 /* Return the destination whose turn it is; NULL when nothing can go. */
-Destination *scheduler_front(const Scheduler *scheduler);
+Destination *scheduler_front(Scheduler *scheduler, int64_t now);
 /* Return true when the other destination may be served before the front one, because its first batch is of the same
  * job. */
 bool scheduler_equals(const Destination *front, const Destination *other);
@@ -110,18 +111,14 @@ Batch *scheduler_next(Scheduler *scheduler, Destination *from, Destination **des
  * nothing waits, or when the destination should get one at a time. */
 Batch *scheduler_behind(Destination *destination, int64_t now);
 /* Take that batch from the queue. It does not count as busy. */
-void scheduler_take_behind(Scheduler *scheduler, Destination *destination, Batch *batch, int64_t now);
-
-/* Look again whether the destination has room. Call it after each change to the destination. */
-void scheduler_look(Scheduler *scheduler, Destination *destination, int64_t now);
+void scheduler_take_behind(Destination *destination, Batch *batch, int64_t now);
 
 /* Look at the destinations whose time has come. Return when to call again; 0 when no time is known. */
 int64_t scheduler_wake(Scheduler *scheduler, int64_t now);
 
 /* Move the batches that wait for the destination to taken, in their order and by their own links. nexthop: move only
  * its batches; NULL: all. */
-void scheduler_take(Scheduler *scheduler, Destination *destination, const struct Nexthop *nexthop, GQueue *taken,
-                    int64_t now);
+void scheduler_take(Destination *destination, const struct Nexthop *nexthop, GQueue *taken);
 
 /* Take any waiting batch of the job; NULL when none waits. */
-Batch *scheduler_take_of(Job *job, Destination **destination, int64_t now);
+Batch *scheduler_take_of(Job *job, Destination **destination);

@@ -48,10 +48,10 @@ static void set_idle(Session *session, bool idle)
         return;
     session->waits = idle;
     if (idle) {
-        g_queue_push_head_link(&session->destination->idle, &session->idle);
+        destination_add_idle(session->destination, &session->idle);
         g_queue_push_tail_link(&session->transport->idle, &session->idle_all);
     } else {
-        g_queue_unlink(&session->destination->idle, &session->idle);
+        destination_remove_idle(session->destination, &session->idle);
         g_queue_unlink(&session->transport->idle, &session->idle_all);
     }
 }
@@ -59,8 +59,7 @@ static void set_idle(Session *session, bool idle)
 void session_free(Session *session)
 {
     set_idle(session, false);
-    session->destination->sessions--;
-    session->destination->established -= session->established;
+    destination_disconnected(session->destination, session->established);
     smtp_client_free(session->client);
     for (Batch *batch; (batch = session_steal_batch(session)) != NULL;)
         batch_free(batch);
@@ -149,7 +148,7 @@ static bool send_one_behind(Session *session, Batch *batch, int64_t now)
     describe(session, batch, &transaction);
     if (!smtp_client_send_behind(session->client, &transaction))
         return false;
-    scheduler_take_behind(&session->transport->scheduler, destination, batch, now);
+    scheduler_take_behind(destination, batch, now);
     batch_begin(batch);
     note_sent(session, batch);
     g_queue_push_tail_link(&session->behind, &batch->link);
@@ -192,9 +191,7 @@ static void send_batch(Session *session)
 static void welcome(Session *session)
 {
     session->established = true;
-    session->destination->established++;
     destination_connected(session->destination, clock_steady());
-    session->destination->counts.connections++;
     session->connected = clock_monotonic();
     session->connect_us = session->connected - session->opened;
 }
@@ -210,7 +207,6 @@ static void on_ready(SmtpClient *client, void *data)
         smtp_client_quit(client);
     } else {
         set_idle(session, true);
-        scheduler_look(&session->transport->scheduler, session->destination, clock_steady());
     }
 }
 
@@ -316,7 +312,6 @@ static void on_closed(SmtpClient *client, const SmtpResult *why, void *data)
             batch->relay = g_strdup(smtp_client_peer(client));
         transport_no_connection(transport, destination, batch, why);
     }
-    scheduler_look(&transport->scheduler, destination, clock_steady());
 }
 
 static const SmtpHandler handler = {on_ready, on_result, on_done, on_closed};
@@ -333,7 +328,7 @@ static void open_session(Transport *transport, Destination *destination, Batch *
     session->idle.data = session;
     session->idle_all.data = session;
     session->order = nexthop_order(batch->nexthop, session->opened, batch->avoid, &session->hosts);
-    destination->sessions++;
+    destination_connecting(destination);
     g_ptr_array_add(transport->sessions, session);
     connect_next(session); /* a batch waits only while hosts are known */
 }

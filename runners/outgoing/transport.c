@@ -17,7 +17,7 @@ Destination *transport_destination(Transport *transport, const char *name)
     Destination *destination = g_hash_table_lookup(transport->destinations, name);
     if (destination)
         return destination;
-    destination = destination_new(name, &transport->limits, clock_steady());
+    destination = destination_new(name, &transport->limits, &transport->scheduler.changed, clock_steady());
     destination->transport = transport;
     g_hash_table_insert(transport->destinations, destination->name, destination);
     return destination;
@@ -63,8 +63,8 @@ void transport_free(Transport *transport)
         return;
     g_ptr_array_unref(transport->sessions);
     g_hash_table_unref(transport->nexthops);
-    scheduler_clear(&transport->scheduler);
     g_hash_table_unref(transport->destinations);
+    scheduler_clear(&transport->scheduler);
     transport_clear_security(transport);
     g_free(transport->steps);
     g_free(transport->name);
@@ -119,7 +119,7 @@ size_t transport_connections(const Transport *transport)
 static void move_waiting(Transport *transport, Nexthop *nexthop, Destination *from)
 {
     GQueue waiting = G_QUEUE_INIT;
-    scheduler_take(&transport->scheduler, from, nexthop, &waiting, clock_steady());
+    scheduler_take(from, nexthop, &waiting);
     for (GList *link; (link = g_queue_pop_head_link(&waiting)) != NULL;) {
         Batch *batch = link->data;
         nexthop->batches--;
@@ -148,7 +148,7 @@ static void make_way(Transport *transport, const char *name, const Nexthop *foun
         return;
     Destination *from = nexthop->destination;
     Destination *to = waiting_place(transport, name);
-    to->unresolved = true;
+    destination_set_unresolved(to, true);
     join(nexthop, to);
     move_waiting(transport, nexthop, from);
 }
@@ -162,17 +162,15 @@ static void move_batches(Transport *transport, Nexthop *nexthop, Destination *to
     move_waiting(transport, nexthop, from);
     /* It stood for one domain until its hosts were known. A delivery of which somebody waits for it still looks at it;
      * then transport_tidy() ends it. */
-    if (from->nexthops == 0 && from->busy == 0 && from->sessions == 0 && from->waiting == 0 && from->holders == 0) {
-        scheduler_look(&transport->scheduler, from, clock_steady());
-        if (!from->ready && !from->asleep)
-            g_hash_table_remove(transport->destinations, from->name);
-    }
+    if (from->nexthops == 0 && from->busy == 0 && from->sessions == 0 && from->waiting == 0 && from->holders == 0 &&
+        !destination_dead(from))
+        g_hash_table_remove(transport->destinations, from->name);
 }
 
 static void refuse_waiting(Transport *transport, Nexthop *nexthop)
 {
     GQueue waiting = G_QUEUE_INIT;
-    scheduler_take(&transport->scheduler, nexthop->destination, nexthop, &waiting, clock_steady());
+    scheduler_take(nexthop->destination, nexthop, &waiting);
     for (GList *link; (link = g_queue_pop_head_link(&waiting)) != NULL;)
         transport_put_off_refused(transport, link->data);
 }
@@ -188,7 +186,7 @@ static void on_mx(const MxAnswer *answer, void *data)
         g_autofree char *key = g_strdup(transport->group_by_mx ? answer->key : nexthop->name);
         make_way(transport, key, nexthop);
         Destination *destination = transport_destination(transport, key);
-        destination->unresolved = false;
+        destination_set_unresolved(destination, false);
         if (destination != nexthop->destination)
             move_batches(transport, nexthop, destination);
         transport_resolved(transport, destination);
@@ -213,7 +211,6 @@ static void relay_lost(Transport *transport, const char *reason)
     destination_kill(destination, clock_steady(), true, g_random_double());
     transport_say_dead(transport, destination);
     transport_park_all(transport, destination);
-    scheduler_look(&transport->scheduler, destination, clock_steady());
 }
 
 static void on_resolved(struct addrinfo *addresses, const GError *error, void *data)
@@ -222,7 +219,7 @@ static void on_resolved(struct addrinfo *addresses, const GError *error, void *d
     Transport *transport = nexthop->transport;
     int64_t now = clock_monotonic();
     nexthop->resolve = NULL;
-    nexthop->destination->unresolved = false;
+    destination_set_unresolved(nexthop->destination, false);
     if (addresses) {
         nexthop_take_addresses(nexthop, addresses, transport->host, now + ADDRESS_LIFETIME);
         freeaddrinfo(addresses);
@@ -247,7 +244,7 @@ static void know_hosts(Transport *transport, Nexthop *nexthop)
         return;
     }
     if (nexthop->hosts->len == 0)
-        nexthop->destination->unresolved = true;
+        destination_set_unresolved(nexthop->destination, true);
     if (transport->mx)
         nexthop->lookup = mx_lookup(transport->shared->resolver, nexthop->name, transport->port_number, on_mx, nexthop);
     else
@@ -300,9 +297,9 @@ static int64_t rate_wait(Transport *transport, int64_t now)
 }
 
 /* Whose turn it is; but rather than that a connection is closed to make one to there, one that is open goes on. */
-static Destination *choose(Transport *transport)
+static Destination *choose(Transport *transport, int64_t now)
 {
-    Destination *front = scheduler_front(&transport->scheduler);
+    Destination *front = scheduler_front(&transport->scheduler, now);
     bool scarce = front && transport->sessions->len >= transport->sessions_max && g_queue_is_empty(&front->idle);
     Destination *kept = scarce ? session_goes_on(transport, front) : NULL;
     return kept ? kept : front;
@@ -316,13 +313,12 @@ bool transport_feed(Transport *transport)
         return false;
     scheduler_wake(&transport->scheduler, now);
     while (transport->busy < transport->sessions_max && rate_wait(transport, now) == 0) {
-        Destination *chosen = choose(transport), *destination;
+        Destination *chosen = choose(transport, now), *destination;
         if (!chosen)
             break;
         Batch *batch = scheduler_next(&transport->scheduler, chosen, &destination, now);
         bucket_take(&transport->bucket, (double)batch->count);
         session_send(transport, destination, batch);
-        scheduler_look(&transport->scheduler, destination, now); /* it may have no idle session left */
         any = true;
     }
     return any;

@@ -57,7 +57,7 @@ static void park(Transport *transport, Batch *batch, int64_t due)
 void transport_park_all(Transport *transport, Destination *destination)
 {
     GQueue waiting = G_QUEUE_INIT;
-    scheduler_take(&transport->scheduler, destination, NULL, &waiting, clock_steady());
+    scheduler_take(destination, NULL, &waiting);
     for (GList *link; (link = g_queue_pop_head_link(&waiting)) != NULL;)
         park(transport, link->data, destination_return_time(destination, clock_steady(), g_random_double()));
 }
@@ -267,7 +267,6 @@ bool transport_batch_done(Transport *transport, Destination *destination, Batch 
     } else {
         part(transport, batch, verdict.elsewhere);
     }
-    scheduler_look(&transport->scheduler, destination, clock_steady());
     return untried || verdict.spent;
 }
 
@@ -293,7 +292,6 @@ void transport_no_connection(Transport *transport, Destination *destination, Bat
         destination->counts.deferred += batch->count;
         give_back(transport, batch);
     }
-    scheduler_look(&transport->scheduler, destination, clock_steady());
 }
 
 void transport_look(Transport *transport, Destination *destination)
@@ -302,12 +300,10 @@ void transport_look(Transport *transport, Destination *destination)
         call_back(transport, destination);
     else if (!destination->unresolved)
         transport_park_all(transport, destination);
-    scheduler_look(&transport->scheduler, destination, clock_steady());
 }
 
 void transport_resolved(Transport *transport, Destination *destination)
 {
     if (closed(destination))
         transport_park_all(transport, destination);
-    scheduler_look(&transport->scheduler, destination, clock_steady());
 }

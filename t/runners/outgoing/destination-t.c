@@ -16,7 +16,7 @@ static const DestinationLimits standard = {
 
 static Destination *new_destination(void)
 {
-    return destination_new("example.com", &standard, START);
+    return destination_new("example.com", &standard, NULL, START);
 }
 
 static bool fail_once(Destination *destination, int64_t now)
@@ -382,7 +382,7 @@ static void window_of_all(void)
     DestinationLimits half = standard;
     half.window.limit /= 2;
     half.share = 2;
-    Destination *alone = new_destination(), *one_of_two = destination_new("example.com", &half, START);
+    Destination *alone = new_destination(), *one_of_two = destination_new("example.com", &half, NULL, START);
     alone->window.size = 19;
     json_t *saved = destination_save(alone, START);
     g_assert_true(destination_load(one_of_two, saved, START));
@@ -409,19 +409,19 @@ static void full(void)
     g_assert_false(destination_room(destination, START, &wake));
     g_assert_cmpint(wake, ==, destination->full_until);
     GList link = {0};
-    g_queue_push_head_link(&destination->idle, &link);
+    destination_add_idle(destination, &link);
     g_assert_true(destination_room(destination, START, &wake));
-    g_queue_unlink(&destination->idle, &link);
+    destination_remove_idle(destination, &link);
     g_assert_true(destination_room(destination, destination->full_until, &wake));
-    destination->sessions = 4; /* that one is on its way */
+    destination_connecting(destination);
     g_assert_false(destination_room(destination, destination->full_until, &wake));
-    destination->established = 4;
     destination_connected(destination, START + CLOCK_SECOND);
     g_assert_false(destination_room(destination, START + CLOCK_SECOND, &wake));
     g_assert_cmpint(wake, ==, START + 2 * CLOCK_SECOND); /* the next */
-    destination->sessions = destination->established = 3;
+    destination_disconnected(destination, true);
     g_assert_true(destination_room(destination, START + CLOCK_SECOND, &wake));
-    destination->sessions = destination->established = 20;
+    destination->sessions = 20;
+    destination->established = 19;
     destination_connected(destination, START + CLOCK_SECOND);
     g_assert_cmpuint(destination->connections, ==, 0); /* as many as there are ever to be */
     destination_free(destination);
@@ -443,7 +443,7 @@ static void full_no_more(void)
             now = wake;
             continue;
         }
-        destination->sessions = ++destination->established;
+        destination_connecting(destination);
         destination_connected(destination, now);
     }
     g_assert_cmpuint(destination->established, ==, 20);

@@ -54,7 +54,7 @@ static char *judge_case(const Case *given, bool relay)
     enum { COUNT = 8 };
     static const char *const news[] = {"unknown", "good", "throttled", "failed"};
     g_autoptr(ReplyTable) replies = reply_table_new(NULL);
-    Destination *destination = destination_new("example.com", &standard, START);
+    Destination *destination = destination_new("example.com", &standard, NULL, START);
     destination->established = destination->sessions = 3;
     Batch *batch = batch_new(NULL, NULL, COUNT);
     for (int i = 0; i < COUNT; i++)
