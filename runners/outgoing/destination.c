@@ -16,8 +16,6 @@
 /* A further connection is tried after 1 s, 2 s, up to 64 s. */
 #define FULL_DOUBLINGS 6u
 /* Entries that are called back, as many as an inbox knows by name; so few need no tidying. */
-#define PARKED_MAX 200000
-#define PARKED_LEAST 64
 /* Seconds for which there may be mail in memory; some batches may in any case. */
 #define IN_MEMORY 120
 #define IN_MEMORY_LEAST 5
@@ -59,7 +57,7 @@ void destination_free(Destination *destination)
     if (destination->asleep)
         g_sequence_remove(destination->asleep);
     g_clear_pointer(&destination->peers, g_sequence_free);
-    g_clear_pointer(&destination->parked, g_array_unref);
+    parked_clear(&destination->parked);
     g_free(destination->name);
     g_free(destination->reason);
     g_free(destination->status);
@@ -109,9 +107,9 @@ void destination_inherit(Destination *destination, Destination *from, int64_t no
         destination_order_rate(destination, from->ordered.per_second, now);
     from->suspended = false;
     from->ordered.per_second = -1;
-    for (guint i = 0; from->parked && i < from->parked->len; i++)
-        destination_park(destination, &g_array_index(from->parked, Parked, i), now);
-    g_clear_pointer(&from->parked, g_array_unref);
+    for (guint i = 0; from->parked.all && i < from->parked.all->len; i++)
+        parked_add(&destination->parked, &g_array_index(from->parked.all, Parked, i), now);
+    parked_clear(&from->parked);
     destination_changed(from);
     destination_changed(destination);
 }
@@ -400,33 +398,6 @@ void destination_revive(Destination *destination)
     destination->full_until = 0;
     destination_changed(destination);
     window_revive(&destination->window, &destination->limits->window, destination->busy);
-}
-
-/* Those whose time has come were taken by their names, and stand here again if they still wait. */
-static void forget_due(GArray *parked, int64_t now)
-{
-    guint kept = 0;
-    for (guint i = 0; i < parked->len; i++) {
-        Parked one = g_array_index(parked, Parked, i);
-        if (one.due > now)
-            g_array_index(parked, Parked, kept++) = one;
-    }
-    g_array_set_size(parked, kept);
-}
-
-void destination_park(Destination *destination, const Parked *parked, int64_t now)
-{
-    if (!destination->parked) {
-        destination->parked = g_array_new(FALSE, FALSE, sizeof(Parked));
-        destination->parked_most = PARKED_LEAST;
-    }
-    if (destination->parked->len >= destination->parked_most && now >= destination->parked_look) {
-        forget_due(destination->parked, now);
-        destination->parked_most = CLAMP(2 * destination->parked->len, PARKED_LEAST, PARKED_MAX);
-        destination->parked_look = now + CLOCK_SECOND;
-    }
-    if (destination->parked->len < PARKED_MAX)
-        g_array_append_val(destination->parked, *parked);
 }
 
 /* A fifth of what it has lasted, within reason. */

@@ -25,6 +25,7 @@
 #include "runners/outgoing/bucket.h"
 #include "runners/outgoing/pipelining.h"
 #include "runners/outgoing/pace.h"
+#include "runners/outgoing/parked.h"
 #include "runners/outgoing/window.h"
 
 #define DESTINATION_HISTOGRAM 12 /* bounds: destination_bounds */
@@ -61,13 +62,6 @@ typedef struct SizeLimits {
     int64_t transactions_until;
 } SizeLimits;
 #define SIZE_MEMORY (INT64_C(24) * 3600 * 1000000)
-
-/* An entry that was put off because it waits for the destination. */
-typedef struct Parked {
-    unsigned source;
-    uint8_t hash[20];
-    int64_t due;
-} Parked;
 
 typedef struct Destination {
     char *name;
@@ -113,9 +107,7 @@ typedef struct Destination {
     unsigned sessions, established;
     unsigned nexthops;     /* next hops whose batches wait here */
     unsigned holders;      /* deliveries with recipients that wait for it */
-    GArray *parked;        /* of Parked: entries that wait for it alone, oldest first; NULL: none */
-    guint parked_most;     /* at this length, but not before parked_look, those that wait no longer are dropped */
-    int64_t parked_look;
+    ParkedEntries parked;  /* that wait for it alone */
     void *transport;
 } Destination;
 
@@ -136,12 +128,10 @@ bool destination_crowded(Destination *destination, int64_t now);
 size_t destination_most(Destination *destination, size_t allowed, int64_t now);
 /* Return the most transactions that one connection may have, at most `allowed`; 0 means no limit. */
 unsigned destination_most_transactions(const Destination *destination, unsigned allowed, int64_t now);
-/* Learn that it took this many recipients in one transaction, or this many transactions over one connection, and
- * refused the next one. The first returns true when that was not known. */
+/* Learn that it took this many recipients (transactions) and refused the next. The first: true when that is new. */
 bool destination_learn_recipients(Destination *destination, unsigned taken, int64_t now);
 void destination_learn_transactions(Destination *destination, unsigned taken, int64_t now);
-/* Learn that it refused a connection, or the mail on it, because there are too many connections. `others` is the number
- * of the other ones. */
+/* Learn that it refused a connection, or the mail on it, because there are too many beside the `others`. */
 void destination_learn_connections(Destination *destination, unsigned others, int64_t now);
 /* Count a connection that is begun, one that was accepted, and one that has ended. */
 void destination_connecting(Destination *destination);
@@ -177,11 +167,10 @@ void destination_set_reason(Destination *destination, const char *status, const 
 bool destination_dead(const Destination *destination);
 /* Note whether its servers are known. */
 void destination_set_unresolved(Destination *destination, bool unresolved);
-/* Obey the operator: send nothing to it until destination_resume(). */
+/* Obey the operator: send it nothing; end its suspension, its death and its pace. */
 void destination_suspend(Destination *destination, int64_t now);
-/* Obey the operator: end its suspension, its death and its pace. */
 void destination_resume(Destination *destination, int64_t now);
-/* Let it live again. Call this when dead_until has come. */
+/* Let it live again, when dead_until has come. */
 void destination_revive(Destination *destination);
 /* Return true when it lives again and nothing has succeeded since. */
 bool destination_probing(const Destination *destination);
@@ -193,23 +182,19 @@ void destination_order_rate(Destination *destination, double per_second, int64_t
 /* Take over the operator's orders and the waiting mail of `from`, which was the name of the same servers before they
  * were known. */
 void destination_inherit(Destination *destination, Destination *from, int64_t now);
-/* Remember an entry that was put off for the destination, so that it can be called back. After 200,000 no more are
- * remembered; the others come when they are due. */
-void destination_park(Destination *destination, const Parked *parked, int64_t now);
 /* Return a fifth of a time, but at least 1 s and at most 15 minutes: mail waits that long for a destination that has
  * been away for that time. */
 int64_t destination_fifth(int64_t lasted);
 /* Return the due time of an entry that begins to wait now. The first one that waits comes when the destination is to be
  * tried again, the others destination_fifth() later. */
 int64_t destination_return_time(Destination *destination, int64_t now, double chance);
-/* Return until when mail must not be kept in memory for it, because it would wait there too long; 0: it may. */
+/* Return until when mail would wait too long in memory for it; 0: it may be kept there. */
 int64_t destination_full_until(Destination *destination, int64_t now);
 /* Count a transaction that took this many seconds. */
 void destination_observe(Destination *destination, double seconds, int64_t now);
 /* Return "alive", "dead", "probing", "suspended", "throttled" or "resolving". */
 const char *destination_state(Destination *destination, int64_t now);
-/* Return true when something is known that a restart should not forget. */
+/* Return whether something is known that a restart should not forget; return it; read it again (false: no sense). */
 bool destination_memorable(Destination *destination, int64_t now);
-/* Return what to remember, and read it again. A text that makes no sense changes nothing and returns false. */
 json_t *destination_save(Destination *destination, int64_t now);
 bool destination_load(Destination *destination, const json_t *saved, int64_t now);

@@ -140,7 +140,7 @@ static void note_parked(const Place *place, unsigned source, const uint8_t *hash
     if (place->tried)
         return;
     memcpy(parked.hash, hash, sizeof parked.hash);
-    destination_park(place->destination, &parked, clock_now());
+    parked_add(&place->destination->parked, &parked, clock_now());
 }
 
 /* The same of the entries that it has become. Those of another process's slice come when they are due. */

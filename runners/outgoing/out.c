@@ -193,8 +193,7 @@ static void on_parked(void *data, Batch *batch, int64_t due)
 static void on_recalled(void *data, Destination *destination)
 {
     Out *out = data;
-    g_array_append_vals(out->recalled, destination->parked->data, destination->parked->len);
-    g_clear_pointer(&destination->parked, g_array_unref);
+    parked_move(&destination->parked, out->recalled);
 }
 
 /* What it holds goes back as it was, when what is out has come back. */

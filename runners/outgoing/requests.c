@@ -32,16 +32,6 @@ static json_t *histogram_json(const DestinationCounts *counts)
                      (json_int_t)counts->transactions);
 }
 
-/* Entries that wait for it and are not due yet. */
-static size_t parked_now(const Destination *destination)
-{
-    size_t count = 0;
-    int64_t now = clock_now();
-    for (guint i = 0; destination->parked && i < destination->parked->len; i++)
-        count += g_array_index(destination->parked, Parked, i).due > now;
-    return count;
-}
-
 static json_t *time_or_null(int64_t steady)
 {
     g_autofree char *text = steady > 0 ? clock_text(clock_of_steady(steady)) : NULL;
@@ -68,7 +58,7 @@ static json_t *destination_json(Transport *transport, Destination *destination)
         (json_int_t)counts->connections, "refused_connections", (json_int_t)counts->refused_connections,
         "died", (json_int_t)counts->deaths, "throttled",
         (json_int_t)counts->throttled, "seconds", histogram_json(counts));
-    json_object_set_new(shown, "parked", json_integer((json_int_t)parked_now(destination)));
+    json_object_set_new(shown, "parked", json_integer((json_int_t)parked_count(&destination->parked, clock_now())));
     json_object_set_new(shown, "away_since", time_or_null(destination->away_since));
     json_object_set_new(shown, "next_attempt", time_or_null(wake));
     json_object_set_new(shown, "transaction_recipients",
@@ -99,7 +89,8 @@ static int compare_found(const void *a, const void *b)
 static bool slowed(Destination *destination, int64_t now)
 {
     return pace_rate(&destination->pace, now).per_second > 0 &&
-           (destination->waiting_recipients > 0 || parked_now(destination) > 0 || pace_rests(&destination->pace));
+           (destination->waiting_recipients > 0 || parked_count(&destination->parked, clock_now()) > 0 ||
+            pace_rests(&destination->pace));
 }
 
 static void keep_troubled(GArray *found)

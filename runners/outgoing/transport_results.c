@@ -140,7 +140,7 @@ static void flight_over(Transport *transport, Destination *destination, const Fl
 
 static void call_back(Transport *transport, Destination *destination)
 {
-    if (destination->parked && destination->parked->len > 0)
+    if (destination->parked.all)
         transport->shared->owner->recalled(transport->shared->data, destination);
 }
 

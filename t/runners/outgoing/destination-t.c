@@ -458,13 +458,13 @@ static void parked(void)
     for (int64_t round = 0; round < 1000; round++)
         for (uint8_t i = 0; i < 10; i++) {
             int64_t now = START + round * 60 * CLOCK_SECOND;
-            destination_park(destination, &(Parked){.hash = {i}, .due = now + 60 * CLOCK_SECOND}, now);
+            parked_add(&destination->parked, &(Parked){.hash = {i}, .due = now + 60 * CLOCK_SECOND}, now);
         }
-    g_assert_cmpuint(destination->parked->len, <=, 64);
+    g_assert_cmpuint(destination->parked.all->len, <=, 64);
     for (unsigned i = 0; i < 250000; i++) /* of very many the first, as many as an inbox knows */
-        destination_park(destination, &(Parked){.source = i, .due = 2 * START}, START);
-    g_assert_cmpuint(destination->parked->len, ==, 200000);
-    g_assert_cmpuint(g_array_index(destination->parked, Parked, 199999).source, >, 199000);
+        parked_add(&destination->parked, &(Parked){.source = i, .due = 2 * START}, START);
+    g_assert_cmpuint(destination->parked.all->len, ==, 200000);
+    g_assert_cmpuint(g_array_index(destination->parked.all, Parked, 199999).source, >, 199000);
     destination_free(destination);
 }
 

@@ -139,9 +139,9 @@ static void parts_are_called_back(World *world, gconstpointer data)
 {
     end(world, tried(world));
     g_assert_cmpuint(fixture_count(&world->fixture, "retry", ".msg"), ==, 2);
-    g_assert_nonnull(world->suspended->parked);
-    g_assert_cmpuint(world->suspended->parked->len, ==, 1);
-    const Parked *parked = &g_array_index(world->suspended->parked, Parked, 0);
+    g_assert_nonnull(world->suspended->parked.all);
+    g_assert_cmpuint(world->suspended->parked.all->len, ==, 1);
+    const Parked *parked = &g_array_index(world->suspended->parked.all, Parked, 0);
     g_assert_cmpuint(parked->source, ==, SOURCE_RETRY);
     g_autoptr(GError) error = NULL;
     g_autoptr(Entry) entry = inbox_claim_hash(world->finish.inboxes[SOURCE_RETRY], parked->hash, parked->due, &error);
