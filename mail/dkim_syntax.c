@@ -123,19 +123,32 @@ void dkim_append_field(GString *out, const Field *field, bool relaxed, bool with
     g_string_append(out, "\r\n");
 }
 
+/* Return the fields by their names in lower case, in queues with the lowest field first. One pass makes it, because
+ * whoever sends the mail chooses how many names h= has, and how many fields there are. */
+static GHashTable *fields_by_name(const Message *message)
+{
+    GHashTable *fields = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_queue_free);
+    for (size_t at = message_field_count(message); at > 0; at--) {
+        const Field *field = message_field(message, at - 1);
+        g_autofree char *name = g_ascii_strdown(field->text, (gssize)field->name_length);
+        GQueue *same = g_hash_table_lookup(fields, name);
+        if (!same) {
+            same = g_queue_new();
+            g_hash_table_insert(fields, g_steal_pointer(&name), same);
+        }
+        g_queue_push_tail(same, (Field *)field);
+    }
+    return fields;
+}
+
 void dkim_append_named(GString *text, const Message *message, char **names, bool relaxed)
 {
-    g_autoptr(GHashTable) below = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GHashTable) fields = fields_by_name(message);
     for (; *names; names++) {
         g_autofree char *name = g_ascii_strdown(*names, -1);
-        gpointer known;
-        size_t at = g_hash_table_lookup_extended(below, name, NULL, &known) ? GPOINTER_TO_SIZE(known)
-                                                                            : message_field_count(message);
-        while (at > 0 && !field_is(message_field(message, at - 1), name))
-            at--;
-        if (at > 0)
-            dkim_append_field(text, message_field(message, --at), relaxed, false);
-        g_hash_table_insert(below, g_steal_pointer(&name), GSIZE_TO_POINTER(at));
+        GQueue *same = *name ? g_hash_table_lookup(fields, name) : NULL; /* a field without a name is none */
+        if (same && !g_queue_is_empty(same))
+            dkim_append_field(text, g_queue_pop_head(same), relaxed, false);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "mail/dkim_keys.h"
 #include "mail/dkim_syntax.h"
+#include "t/doubling.h"
 
 #define MAIL \
     "From: anne@example.org\r\nTo: test@example.com\r\nSubject: hello\r\n there\r\n\r\nbody  of it \r\n\r\n\r\n"
@@ -284,6 +285,30 @@ static void test_bodies(void)
     g_assert_cmpstr(first, ==, all);
 }
 
+/* As many names in h= and as many other fields as a mail of that length has room for. */
+static void check_many(const char *text, size_t length, void *data)
+{
+    g_autofree char *sum = hash("x\r\n", false, -1);
+    g_autoptr(GString) mail = g_string_new("ARC-Seal: i=1; cv=none; a=ed25519-sha256; d=e.example; s=s; b=AA==\r\n"
+                                           "ARC-Authentication-Results: i=1; e.example; none\r\nFrom: x\r\n");
+    for (size_t at = 0; at < length / 20; at++)
+        g_string_append_printf(mail, "y%zu:\r\n", at);
+    g_string_append_printf(mail, "ARC-Message-Signature: i=1; a=ed25519-sha256; d=e.example; s=s; b=AA==; bh=%s; h=from",
+                           sum);
+    for (size_t at = 0; at < length / 20; at++)
+        g_string_append_printf(mail, ":\r\n x%zu", at);
+    g_string_append(mail, "\r\n\r\nx\r\n");
+    ArcChain chain = check(mail->str);
+    g_assert_cmpstr(chain.reason, ==, "the last signature does not fit the message");
+}
+
+static void test_many_names(void)
+{
+    static const Doubling input = {.unit = "x"};
+    g_autoptr(DkimKey) key = make_key(true);
+    doubling_check(&input, check_many, NULL);
+}
+
 static void test_keys(void)
 {
     static const struct {
@@ -323,6 +348,7 @@ int main(int argc, char **argv)
     g_test_add_func("/dkim_syntax/fields", test_fields);
     g_test_add_func("/dkim_syntax/bodies", test_bodies);
     g_test_add_func("/dkim_syntax/keys", test_keys);
+    g_test_add_func("/dkim_syntax/many names", test_many_names);
     int code = g_test_run();
     g_free(record);
     return code;
