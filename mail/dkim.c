@@ -252,7 +252,7 @@ NamesAnswer dkim_holds(const Message *message, const char *domain, const Names *
 
 /* ---- for Authentication-Results ---- */
 
-/* Begin to ask for the keys; false: an answer is still to come. */
+/* Begin to ask for the keys; false: an answer is still to come. This costs less than a check that finds so. */
 static bool keys_known(const Message *message, const Names *names)
 {
     bool known = true;
@@ -325,11 +325,12 @@ bool dkim_results(const Message *message, const Names *names, GPtrArray *texts)
         if (dkim_getsiglist(dkim, &signatures, &count) != DKIM_STAT_OK)
             count = 0;
     }
-    for (int at = 0; at < MIN(count, DKIM_CHECKED_MAX); at++)
+    bool known = check.worst != NAMES_PENDING; /* of signatures that keys_known() could not read, too */
+    for (int at = 0; known && at < MIN(count, DKIM_CHECKED_MAX); at++)
         g_ptr_array_add(texts, describe(signatures[at], names));
     if (dkim)
         dkim_free(dkim);
-    if (texts->len == before)
+    if (known && texts->len == before)
         g_ptr_array_add(texts, g_strdup(dkim ? "dkim=none" : "dkim=temperror"));
-    return true;
+    return known;
 }
