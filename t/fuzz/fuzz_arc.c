@@ -2,23 +2,14 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* A message of any octets with ARC fields: nobody but the holder of a key makes a chain that passes, and what may be
  * sealed and is leaves with one set more. */
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mail/arc.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "t/fuzz/fuzz.h"
 
 static const char pem[] = "-----BEGIN PRIVATE KEY-----\n"
                           "MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g\n"
                           "-----END PRIVATE KEY-----\n";
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static NamesAnswer text(void *data, const char *name, const char *const **texts)
 {

@@ -2,19 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 /* A value of Authentication-Results of any octets: what is read from it and written again reads the same, stands on
  * lines of its own, and is one field. */
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mail/auth_results.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
+#include "t/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
