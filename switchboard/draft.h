@@ -32,7 +32,7 @@ void draft_add_message(Draft *draft, GBytes *octets);
 
 /* Give the draft, which has no message yet, the whole of a file for a message. The file is read now, for the hash, and
  * when the draft is written, in blocks: so no process holds all of a large message in memory. Takes over fd; nobody may
- * change the file until the draft is freed. */
+ * change the file until the draft is freed. FAIL_LATER: it cannot be read. */
 bool draft_set_file(Draft *draft, int fd, GError **error);
 
 /* Give the draft the message of another one. The message is hashed once for both, and neither may change any more. */
