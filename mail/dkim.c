@@ -32,14 +32,16 @@ static const char *const signed_fields[] = {
 static bool read_private(DkimKey *key, const char *pem, GError **error)
 {
     BIO *bio = BIO_new_mem_buf(pem, -1);
-    key->private = PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL);
+    /* The empty pass phrase: without one, libcrypto would ask for it on the terminal of whoever starts the master. */
+    key->private = PEM_read_bio_PrivateKey(bio, NULL, NULL, (char *)"");
     BIO_free(bio);
     int type = key->private ? EVP_PKEY_get_base_id(key->private) : EVP_PKEY_NONE;
     int bits = key->private ? EVP_PKEY_get_bits(key->private) : 0;
     key->algorithm = type == EVP_PKEY_ED25519 ? "ed25519-sha256" : "rsa-sha256";
     if (type == EVP_PKEY_ED25519 || (type == EVP_PKEY_RSA && bits >= RSA_BITS_MIN))
         return true;
-    return fail(error, FAIL_CONFIG, "this is no private key in PEM, RSA of at least %d bits or Ed25519", RSA_BITS_MIN);
+    return fail(error, FAIL_CONFIG, "this is no private key in PEM, RSA of at least %d bits or Ed25519, "
+                "without a pass phrase", RSA_BITS_MIN);
 }
 
 DkimKey *dkim_key_new(const DkimKeyPlace *place, const char *pem, GError **error)

@@ -25,8 +25,8 @@ typedef struct DkimKeyPlace {
     DkimUse use;
 } DkimKeyPlace;
 
-/* pem is the private key, RSA of at least 1024 bits or Ed25519, as "openssl genpkey" writes it. FAIL_CONFIG: it is no
- * such key. */
+/* Read a key. pem is the private key, RSA of at least 1024 bits or Ed25519, as "openssl genpkey" writes it without a
+ * pass phrase. FAIL_CONFIG: it is no such key. */
 DkimKey *dkim_key_new(const DkimKeyPlace *place, const char *pem, GError **error);
 void dkim_key_free(DkimKey *key);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(DkimKey, dkim_key_free)
