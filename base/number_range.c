@@ -22,9 +22,11 @@ static size_t read_number(const char *text, char mark, int64_t *number)
 size_t number_range_read(const char *text, char mark, NumberRange *range)
 {
     size_t length = read_number(text, mark, &range->first);
+    if (length == 0)
+        return 0;
     const char *end = text + length;
     size_t between = *end == '-' ? 1 : strncmp(end, "..", 2) == 0 ? 2 : 0;
-    size_t more = length > 0 && between > 0 ? read_number(end + between, mark, &range->last) : 0;
+    size_t more = between > 0 ? read_number(end + between, mark, &range->last) : 0;
     if (more == 0)
         range->last = range->first;
     return range->last < range->first ? 0 : length + (more > 0 ? between + more : 0);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What nearly each file includes. The Makefile includes it before each, and compiles it once (base/prefix.h.gch). */
+/* The headers that nearly every file needs. The Makefile compiles them once (base/prefix.h.gch), and includes this file
+ * before each source file. A source file still includes all that it uses. */
 #include <glib.h>

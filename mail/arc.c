@@ -12,7 +12,7 @@
 #define SIGNATURE "ARC-Message-Signature"
 #define SEAL "ARC-Seal"
 
-/* One set of the chain; each field is NULL while it is missing. */
+/* One set of the chain. A field is NULL while it is missing. */
 typedef struct ArcSet {
     const Field *results, *signature, *seal;
     GHashTable *signature_tags, *seal_tags;
@@ -42,7 +42,7 @@ static void sets_clear(ArcSets *sets)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ArcSets, sets_clear)
 
-/* "17", and nothing else; 0: it is no number of a set. */
+/* Read "17". Returns 0 when the text is anything but the number of a set. */
 static unsigned instance_of(const char *text)
 {
     size_t digits = text ? strspn(text, "0123456789") : 0;
@@ -52,7 +52,7 @@ static unsigned instance_of(const char *text)
     return number <= ARC_INSTANCE_MAX ? (unsigned)number : 0;
 }
 
-/* The number of ARC-Authentication-Results, which stands before all else: "i=2; lists.example.com; ...". */
+/* Read the number at the start of an ARC-Authentication-Results: "i=2; lists.example.com; ...". 0: there is none. */
 static unsigned results_instance(const char *value)
 {
     g_autofree char *first = g_strndup(value, strcspn(value, ";"));
@@ -94,7 +94,8 @@ static bool is_tag(GHashTable *tags, const char *name, const char *value)
     return g_strcmp0(g_hash_table_lookup(tags, name), value) == 0;
 }
 
-/* Which set says "fail"? Only the last may, and then the chain ended there. */
+/* Set fault to the first thing that is wrong with the form of the sets. A seal with cv=fail is a fault, too: with it a
+ * server ended the chain. */
 static void check_form(ArcSets *sets)
 {
     for (unsigned at = 0; at < sets->highest && !sets->fault; at++) {
@@ -131,7 +132,7 @@ static NamesAnswer ask(GHashTable *tags, const Names *names, const char *const *
     return names->text(names->data, name, texts);
 }
 
-/* Does the signature of these tags fit the text? */
+/* Check the signature that stands in these tags, by the key that they name, over the text. */
 static Finding check_signature(GHashTable *tags, const GString *text, const Names *names)
 {
     const char *const *records = NULL, *algorithm = g_hash_table_lookup(tags, "a");
@@ -207,7 +208,8 @@ static bool keys_known(const ArcSets *sets, const Names *names)
     return known;
 }
 
-/* FITS: all of them do. UNKNOWN only where nothing is known to be broken. */
+/* Check the signature of the last set, and all seals. Returns FITS when all fit, and UNKNOWN only when none is known to
+ * be broken. */
 static Finding check_all(const Message *message, const ArcSets *sets, const Names *names, const char **reason)
 {
     Finding worst = check_message(message, &sets->sets[sets->highest - 1], names);

@@ -45,7 +45,7 @@ typedef struct ArcSeal {
     int64_t now;         /* us */
 } ArcSeal;
 
-/* May a set be added to what came? Not to a chain that ended, that is full, or that could not be checked. */
+/* Return whether a set may be added to the chain: it has not ended, is not full, and could be checked. */
 bool arc_may_seal(const ArcChain *chain);
 
 /* Seal the message as it leaves, after its DKIM signatures were put on it: the three fields, with CRLF, for its

@@ -11,7 +11,7 @@ static bool is_blank(char octet)
     return octet == ' ' || octet == '\t' || octet == '\r' || octet == '\n';
 }
 
-/* Behind the comment that begins at at; NULL: it has no end. */
+/* Return what follows the comment that begins at `at`. NULL: the comment has no end. */
 static const char *skip_comment(const char *at)
 {
     for (unsigned depth = 0; *at; at++) {
@@ -25,7 +25,7 @@ static const char *skip_comment(const char *at)
     return NULL;
 }
 
-/* Append the quoted string that begins at at; behind it, or NULL when it has no end. */
+/* Append the quoted string that begins at `at`. Returns what follows it. NULL: it has no end. */
 static const char *take_quoted(const char *at, GString *out)
 {
     g_string_append_c(out, *at++);
@@ -49,7 +49,8 @@ static bool is_plain(const char *text)
     return *text == '\0';
 }
 
-/* Append what stands at at, a quoted string or one character, behind a blank where there was a gap. */
+/* Append the quoted string or the character at `at`, with a blank before it where there was a gap. Returns what follows
+ * it. NULL: the string has no end. */
 static const char *take_next(const char *at, bool gap, GString *part)
 {
     if (gap && part->len > 0 && *at != '=' && part->str[part->len - 1] != '=')
@@ -107,7 +108,7 @@ static void result_free(void *data)
     g_free(result);
 }
 
-/* "spf/1=pass smtp.mailfrom=example.org". NULL: it is no such thing. */
+/* Read a result, "spf/1=pass smtp.mailfrom=example.org". NULL: the text is no result. */
 static AuthResult *read_result(const char *text)
 {
     size_t method = keyword_length(text), version = text[method] == '/' ? 1 + keyword_length(text + method + 1) : 0;
@@ -132,7 +133,7 @@ static bool is_name(const char *server)
     return *server != '\0';
 }
 
-/* The name in a first part, "mx.example.com 1" or "\"mx\""; NULL: there is none. */
+/* Return the server's name in the first part, "mx.example.com 1" or "\"mx\"". NULL: there is none. */
 static char *server_of(char *part)
 {
     g_autofree char *name = g_strndup(part, strcspn(part, " "));

@@ -184,7 +184,7 @@ static DKIM_STAT feed(DKIM *dkim, const Message *message)
     return status == DKIM_STAT_OK ? dkim_eom(dkim, NULL) : status;
 }
 
-/* What the library's callbacks need to know of one check. */
+/* One check, for the callbacks of the library. */
 typedef struct Check {
     const char *domain; /* NULL: all signatures are looked at */
     const Names *names;

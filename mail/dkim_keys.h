@@ -7,20 +7,20 @@
 #include "base/config.h"
 #include "mail/arc.h"
 
-/* Reads all key files: of DkimKey, freed with the array. One that cannot be read is told in the log and left out, for
- * mail without a signature is better than none. */
+/* Read all key files. Returns an array of DkimKey, which are freed with it. A file that cannot be read is told in the
+ * log and left out, for mail without a signature is better than none. */
 GPtrArray *dkim_keys_read(const Config *config);
 
-/* What is to be put on a message. */
+/* The signatures and the seal that a message is to get. */
 typedef struct Signing {
     const char *domain;  /* of the list: each key that fits signs */
     bool dkim;
     const ArcSeal *seal; /* the first key that fits and may seal does; NULL: none */
 } Signing;
 
-/* Is there a key for it? */
+/* Return true when there is a key for one of them. */
 bool dkim_keys_fit(const GPtrArray *keys, const Signing *signing);
 
-/* Returns the message, which is as it leaves, with the signatures and the seal before its other fields; a new
- * reference. A key that cannot sign is told in the log, with `about` before it, and left out. */
+/* Return the message with the signatures and the seal before its other fields; a new reference. Nothing else of it may
+ * change after this. A key that cannot sign is told in the log, with `about` before it, and left out. */
 GBytes *dkim_keys_sign(const GPtrArray *keys, const Signing *signing, GBytes *octets, const char *about);

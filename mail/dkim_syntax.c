@@ -240,7 +240,7 @@ char *dkim_body_hash(GBytes *body, bool relaxed, int64_t limit, int64_t *length)
 
 /* ---- keys ---- */
 
-/* A list with colons has the word, or "*" where any will do, or there is no list. */
+/* Return true when the list, with colons between its words, has the word, or "*" if any is true, or is missing. */
 static bool lists(const char *list, const char *word, bool any)
 {
     g_auto(GStrv) words = g_strsplit(list ? list : word, ":", -1);
@@ -274,7 +274,7 @@ EVP_PKEY *dkim_public_key(const char *record, const char *algorithm)
     return NULL;
 }
 
-/* What the key signs: Ed25519 the sum of the text, RSA the text itself, of which libcrypto makes the sum. */
+/* Set *octets to what libcrypto is given: for RSA the text, which it hashes itself; for Ed25519 the hash, in digest. */
 static void message_of(EVP_PKEY *key, const GString *text, guint8 digest[32], const guint8 **octets, gsize *length)
 {
     *octets = (const guint8 *)text->str;

@@ -23,14 +23,14 @@ char *dkim_squeeze(char *value);
  * value of its tag b= is left out. */
 void dkim_append_field(GString *out, const Field *field, bool relaxed, bool without_signature);
 
-/* Append the fields that h= names, in that form: of a name that stands there again, the next one above, and nothing
- * where there is none (RFC 6376, 5.4.2). */
+/* Append the fields that h= names, in that form. A name that stands there n times means the n lowest fields of that
+ * name; where there are fewer, nothing is appended for the rest (RFC 6376, 5.4.2). */
 void dkim_append_named(GString *out, const Message *message, char **names, bool relaxed);
 
 /* Cut the CRLF off the end: the last field of what is signed has none. */
 void dkim_cut_line_end(GString *text);
 
-/* A field that stands in text alone, which is borrowed. */
+/* Return the field that makes up the whole text, which is borrowed. */
 Field dkim_field_of(const GString *text);
 
 /* Return the SHA-256 of the body in canonical form, of its first limit bytes (-1: all), in base64; g_free(). Bare line

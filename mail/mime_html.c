@@ -55,7 +55,7 @@ static const char *find_value(const char *at, const char *end, const char *name)
     return NULL;
 }
 
-/* Of a link to a page: its target is named behind its text. */
+/* Remember the target of a link to a page, for close_link(). */
 static void open_link(Strip *strip, const char *at, const char *end)
 {
     const char *target = find_value(at, end, "href=");
@@ -66,6 +66,7 @@ static void open_link(Strip *strip, const char *at, const char *end)
     strip->target_from = strip->out->len;
 }
 
+/* Name the target of the open link behind its text, if the text does not name it. */
 static void close_link(Strip *strip)
 {
     GString *out = strip->out;

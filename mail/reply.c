@@ -213,7 +213,7 @@ static void drop_attribution(GPtrArray *lines)
     drop_empty(lines);
 }
 
-/* What telephones and free programs put below what was written. */
+/* Is this a line that a telephone or a free program has put below the text, such as "Sent from my phone"? */
 static bool is_footer(const char *line)
 {
     static const char *const starts[] = {

@@ -96,7 +96,7 @@ static void fill_form(curl_mime *parts, const HttpForm *form)
     curl.mime_filename(file, form->file_name);
 }
 
-/* What is sent besides the head: a form, a body, or (both NULL) nothing, which makes it GET. */
+/* The content of a request: a form or a body. Without either the request is a GET. */
 typedef struct HttpSent {
     const HttpForm *form;
     const char *body;

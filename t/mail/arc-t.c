@@ -293,8 +293,8 @@ static void check_many(const char *text, size_t length, void *data)
                                            "ARC-Authentication-Results: i=1; e.example; none\r\nFrom: x\r\n");
     for (size_t at = 0; at < length / 20; at++)
         g_string_append_printf(mail, "y%zu:\r\n", at);
-    g_string_append_printf(mail, "ARC-Message-Signature: i=1; a=ed25519-sha256; d=e.example; s=s; b=AA==; bh=%s; h=from",
-                           sum);
+    g_string_append_printf(mail, "ARC-Message-Signature: i=1; a=ed25519-sha256; d=e.example; s=s; b=AA==; bh=%s; "
+                           "h=from", sum);
     for (size_t at = 0; at < length / 20; at++)
         g_string_append_printf(mail, ":\r\n x%zu", at);
     g_string_append(mail, "\r\n\r\nx\r\n");
