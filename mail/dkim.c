@@ -148,7 +148,8 @@ char *dkim_key_sign(const DkimKey *key, const Message *message, GError **error)
 
 /* ---- verifying ---- */
 
-/* Without its last line end, and folded with CRLF. */
+/* Return the field without its last line end, folded with CRLF. libopendkim copies a field up to a NUL and then reads
+ * the whole length from the copy, so each NUL becomes another control character. A signature over the field fails. */
 static GString *wire_field(const Field *field)
 {
     GString *text = g_string_sized_new(field->length);
@@ -156,7 +157,7 @@ static GString *wire_field(const Field *field)
         if (field->text[at] == '\n')
             g_string_append(text, "\r\n");
         else if (field->text[at] != '\r')
-            g_string_append_c(text, field->text[at]);
+            g_string_append_c(text, field->text[at] ? field->text[at] : '\1');
     }
     if (g_str_has_suffix(text->str, "\r\n"))
         g_string_truncate(text, text->len - 2);

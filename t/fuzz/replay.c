@@ -61,6 +61,7 @@ static const struct {
          "a=ed25519-sha256; c=simple/relaxed; d=a.example; s=s; h=from:from; l=3; bh=AA; b=AA\r\n"
          "ARC-Authentication-Results: i=1; a.example; none\r\nDKIM-Signature: v=1; a=rsa-sha256; d=b; s=c; h=from; "
          "bh=AA==; b=AA==\r\nFrom: x\r\n\r\n b \r\n\r\n"),
+    SEED("DKIM-Signature:v=1;a=rsa-sha256;d=e;s=c;h=from;bh=o;b=bie\r\nFrom:@F\0 and what is behind a NUL\r\n\r\nx"),
     SEED("\"a\"@b, \"\"@c, a.\"b\".c@d, j\xc3\xb6@\xc3\xa4.de, a@[b]c, <<a@b>>, (\\"),
 };
 
