@@ -166,7 +166,7 @@ static GString *wire_field(const Field *field)
 
 static DKIM_STAT feed(DKIM *dkim, const Message *message)
 {
-    DKIM_STAT status = DKIM_STAT_OK;
+    DKIM_STAT status = message_field_count(message) > DKIM_FIELDS_MAX ? DKIM_STAT_SYNTAX : DKIM_STAT_OK;
     for (size_t at = 0; at < message_field_count(message) && status == DKIM_STAT_OK; at++) {
         const Field *field = message_field(message, at);
         if (field->name_length == 0)
@@ -316,6 +316,10 @@ bool dkim_results(const Message *message, const Names *names, GPtrArray *texts)
 {
     Check check = {NULL, names, NAMES_NONE};
     DKIM_STAT status;
+    if (message_field_count(message) > DKIM_FIELDS_MAX) {
+        g_ptr_array_add(texts, g_strdup("dkim=permerror"));
+        return true;
+    }
     if (!keys_known(message, names))
         return false;
     DKIM *dkim = verifier() ? dkim_verify(verifier(), (const u_char *)"listrunner", NULL, &status) : NULL;

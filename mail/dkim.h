@@ -52,13 +52,18 @@ bool dkim_key_sign_message(const DkimKey *key, const Message *message, bool sign
  * FAIL_LATER. */
 bool dkim_key_sign_text(const DkimKey *key, const GString *text, GString *field, GError **error);
 
+/* No signature of a message with more fields holds. It would take libopendkim too long: its work grows with the fields
+ * times the names in h=. */
+#define DKIM_FIELDS_MAX 10000
+
 /* Does a signature by domain, or by another domain of its organization, hold for the message as it is? NAMES_FOUND: one
  * does. NAMES_NONE: none does. NAMES_TROUBLE, NAMES_PENDING: its key is not known (now). */
 NamesAnswer dkim_holds(const Message *message, const char *domain, const Names *names);
 
 /* Check each signature, and append what Authentication-Results (RFC 8601) says of it to texts (of char *):
  * "dkim=pass header.d=example.org header.s=s1 header.a=rsa-sha256 header.b=AbCdEfGh", or "dkim=none". A key that the
- * DNS does not give now makes "temperror". No more than DKIM_CHECKED_MAX are checked. All keys are asked for at once.
- * False: the answers are not there yet (NAMES_PENDING); ask again. */
+ * DNS does not give now makes "temperror". No more than DKIM_CHECKED_MAX are checked, and none of a message with more
+ * than DKIM_FIELDS_MAX fields ("dkim=permerror"). All keys are asked for at once. False: the answers are not there yet
+ * (NAMES_PENDING); ask again. */
 #define DKIM_CHECKED_MAX 10
 bool dkim_results(const Message *message, const Names *names, GPtrArray *texts);

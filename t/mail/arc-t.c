@@ -320,6 +320,26 @@ static void test_key_not_there_yet(void)
     g_assert_true(g_str_has_prefix(texts->pdata[0], "dkim="));
 }
 
+/* libopendkim looks at each field for each name in h=, so a header of millions would keep a runner for minutes. */
+static void test_many_fields(void)
+{
+    g_autoptr(DkimKey) key = make_key(false);
+    g_autoptr(GString) mail = g_string_new("DKIM-Signature: v=1; a=rsa-sha256; d=e.example; s=s; h=from; bh=AA==; "
+                                           "b=AA==\r\nFrom: a@e.example\r\n");
+    for (size_t at = 0; at < DKIM_FIELDS_MAX; at++)
+        g_string_append(mail, "y:\r\n");
+    g_string_append(mail, "\r\nx\r\n");
+    g_autoptr(GBytes) octets = g_bytes_new_static(mail->str, mail->len);
+    g_autoptr(Message) message = message_new(octets);
+    g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+    asked = 0;
+    g_assert_true(dkim_results(message, &names, texts));
+    g_assert_cmpuint(texts->len, ==, 1);
+    g_assert_cmpstr(texts->pdata[0], ==, "dkim=permerror");
+    g_assert_cmpint(dkim_holds(message, "e.example", &names), ==, NAMES_NONE);
+    g_assert_cmpuint(asked, ==, 0);
+}
+
 static void test_many_names(void)
 {
     static const Doubling input = {.unit = "x"};
@@ -367,6 +387,7 @@ int main(int argc, char **argv)
     g_test_add_func("/dkim_syntax/bodies", test_bodies);
     g_test_add_func("/dkim_syntax/keys", test_keys);
     g_test_add_func("/dkim_syntax/many names", test_many_names);
+    g_test_add_func("/dkim/many fields", test_many_fields);
     g_test_add_func("/dkim/key not there yet", test_key_not_there_yet);
     int code = g_test_run();
     g_free(record);
