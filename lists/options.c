@@ -267,6 +267,12 @@ char *options_of(Store *store, const Member *member, const char *prefix, GError 
 
 /* ---- setting ---- */
 
+bool options_fit(const MemberOptions *options, const List *list, GError **error)
+{
+    g_auto(GStrv) names = g_strdupv(options->topics);
+    return !names || topic_names_match(&names, list, error);
+}
+
 bool options_set_topics(Store *store, const List *list, const Member *member, const MemberOptions *options,
                         GError **error)
 {
@@ -299,12 +305,14 @@ bool options_set(Work *work, const List *list, Role role, const char *address, c
         g_strlcpy(own.preferred_language,
                   g_ascii_strcasecmp(wanted.preferred_language, "default") == 0 ? "" : wanted.preferred_language,
                   PREFERENCE_LANGUAGE_SIZE);
-    if (!member_set_preferences(store, list->list_id, role, member->address, &own, error) ||
-        !options_set_topics(store, list, member, options, error))
-        return false;
-    if (options->vacation_ends > 0)
-        return vacation_set(store, member->id, options->vacation_begins, options->vacation_ends, work_now(work), error);
-    return options->vacation_ends == 0 || vacation_end(store, member->id, error);
+    if (options->vacation_ends > 0 && options->vacation_ends <= work_now(work))
+        return fail(error, FAIL_NEVER, "vacation: it is over already");
+    return options_fit(options, list, error) &&
+           member_set_preferences(store, list->list_id, role, member->address, &own, error) &&
+           options_set_topics(store, list, member, options, error) &&
+           (options->vacation_ends <= 0 || vacation_set(store, member->id, options->vacation_begins,
+                                                        options->vacation_ends, work_now(work), error)) &&
+           (options->vacation_ends >= 0 || vacation_end(store, member->id, error));
 }
 
 bool options_advance(Work *work, const List *list, Pending *request, Subscription *subscription, GError **error)
@@ -330,12 +338,6 @@ bool options_advance(Work *work, const List *list, Pending *request, Subscriptio
     }
     subscription_note(work, list, request, subscription);
     return subscription_end(work, request, error);
-}
-
-bool options_fit(const MemberOptions *options, const List *list, GError **error)
-{
-    g_auto(GStrv) names = g_strdupv(options->topics);
-    return !names || topic_names_match(&names, list, error);
 }
 
 bool options_ask(Work *work, const List *list, const char *address, const MemberOptions *options,

@@ -50,7 +50,8 @@ bool options_fit(const MemberOptions *options, const List *list, GError **error)
 bool options_set_topics(Store *store, const List *list, const Member *member, const MemberOptions *options,
                         GError **error);
 
-/* Sets them. FAIL_MISSING: address is no member (of that role); FAIL_NEVER: the vacation is over already. */
+/* Sets them, all or none. FAIL_MISSING: address is no member (of that role); FAIL_NEVER: the vacation is over already, or
+ * as options_fit(). */
 bool options_set(Work *work, const List *list, Role role, const char *address, const MemberOptions *options,
                  GError **error);
 

@@ -302,6 +302,26 @@ static void test_set_topics(World *world, const void *data)
     assert_failed(FAIL_NEVER, error);
 }
 
+/* A wish that cannot be granted as a whole, when it is confirmed at last, changes nothing. */
+static void test_set_all_or_none(World *world, const void *data)
+{
+    static const char *const wishes[] = {"digest mime topics cats",
+                                         "digest mime topics boats vacation 2020-01-01..2020-01-02"};
+    add(world, ANNE);
+    world_set(world, "topics", "boats: boat");
+    world_set(world, "topics_enabled", "yes");
+    for (size_t at = 0; at < G_N_ELEMENTS(wishes); at++) {
+        GError *error = NULL;
+        g_autofree char *done = NULL;
+        g_auto(TopicChoice) choice = {0};
+        g_assert_cmpint(set(world, ANNE, wishes[at], FACT_CONFIRMED, &done), ==, SUBSCRIPTION_NO_CHANGE);
+        g_autoptr(Member) member = member_of(world, ANNE);
+        g_assert_cmpint(member->own.delivery_mode, ==, -1);
+        assert_ok(topic_read(world->store, member->id, &choice, &error), error);
+        g_assert_null(choice.names[0]);
+    }
+}
+
 /* What was asked for before, and not confirmed, is asked for with it. */
 static void test_set_by_letter(World *world, const void *data)
 {
@@ -353,6 +373,7 @@ int main(int argc, char **argv)
     g_test_add_func("/people/option words", test_option_words);
     g_test_add_func("/people/words for topics", test_topic_words);
     WORLD_TEST("/people/set topics", test_set_topics);
+    WORLD_TEST("/people/set all or none", test_set_all_or_none);
     WORLD_TEST("/people/set by letter", test_set_by_letter);
     WORLD_TEST("/people/set at once", test_set_at_once);
     return g_test_run();
