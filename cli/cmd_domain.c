@@ -12,12 +12,11 @@
 static char *description;
 static gboolean json, names;
 
-/* The files of addresses for the MTA are written anew; only then the spool is needed. */
+/* The files of addresses for the MTA are written anew. */
 static bool commit(WorkPlace *place, Work *work, Site *site, GError **error)
 {
-    Spool *spool = place->site.keeps_maps ? site_spool(site, error) : NULL;
     mta_maps_ask(work);
-    return (spool || !place->site.keeps_maps) && work_commit(work, spool, error);
+    return work_place_commit(place, site, work, error);
 }
 
 static int run_create(Site *site, int argc, char **argv, GError **error)

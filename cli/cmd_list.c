@@ -21,12 +21,8 @@ static int run_create(Site *site, int argc, char **argv, GError **error)
     const NewList new = {.address = argv[0], .style = style, .owners = (const char *const *)owners,
                          .make_domain = !keep_domains, .notify = notify};
     g_autoptr(Work) work = work_place_begin(&place, site, error);
-    bool leaves_mail = work && (place.site.keeps_maps || notify);
-    Spool *spool = leaves_mail ? site_spool(site, error) : NULL;
-    if (!work || (leaves_mail && !spool))
-        return TOOL_LATER;
-    g_autoptr(List) list = list_make(work, &new, error);
-    if (!list || !work_commit(work, spool, error))
+    g_autoptr(List) list = work ? list_make(work, &new, error) : NULL;
+    if (!list || !work_place_commit(&place, site, work, error))
         return TOOL_LATER;
     printf("list %s created (List-Id %s)\n", list->posting_address, list->list_id);
     return TOOL_OK;

@@ -26,3 +26,10 @@ Work *work_place_begin(WorkPlace *place, Site *site, GError **error)
     g_autoptr(Work) work = work_new(place->store, &place->site, &place->actor);
     return work_begin(work, error) ? g_steal_pointer(&work) : NULL;
 }
+
+bool work_place_commit(WorkPlace *place, Site *site, Work *work, GError **error)
+{
+    if (!place->spool && work_entries(work) > 0)
+        place->spool = site_spool(site, error);
+    return (place->spool || work_entries(work) == 0) && work_commit(work, place->spool, error);
+}

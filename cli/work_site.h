@@ -15,5 +15,7 @@ typedef struct WorkPlace {
 /* Open store and spool, which stay the Site's, and store what a command that was cut short left in the outbox. */
 bool work_place_open(WorkPlace *place, Site *site, GError **error);
 
-/* Begin a unit for use cases that leave no entries behind: the spool is not needed. */
+/* Open the store and begin a unit. */
 Work *work_place_begin(WorkPlace *place, Site *site, GError **error);
+/* Commit the unit. The spool is opened only where use cases left entries behind. False: nothing was done. */
+bool work_place_commit(WorkPlace *place, Site *site, Work *work, GError **error);

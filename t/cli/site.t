@@ -3,6 +3,7 @@
 # Copyright (c) 2026 The Listrunner authors
 """Domains, lists, their settings, members, the configuration."""
 
+import json
 import os
 import re
 import subprocess
@@ -99,6 +100,19 @@ def test_compacting_gives_room_back(site):
     before = site.database.stat().st_size
     site.run("store", "compact")
     assert site.database.stat().st_size < before * 2 / 3
+
+
+def events(site):
+    """What the queue hooks has: the type of each event, and whom it is about."""
+    found = [json.loads(site.message("hooks", path.name[:-len(".msg")])) for path in site.entries("hooks")]
+    return sorted((event["type"], event["data"].get("email", ""), event["data"].get("role", "")) for event in found)
+
+
+def test_programs_outside_are_told(site):
+    with site.config.open("a") as config:
+        config.write("[runner.hooks]\nstart = yes\n")
+    site.run("list", "create", LIST)
+    assert events(site) == [("list.created", "", "")]
 
 
 def test_domains(site):
