@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/fail.h"
 #include "cli/command.h"
 #include "cli/listing.h"
@@ -13,12 +12,22 @@
 #include "cli/member_line.h"
 #include "cli/plain.h"
 #include "cli/role_option.h"
+#include "cli/work_site.h"
 #include "lists/options.h"
+#include "lists/people.h"
+#include "lists/roster.h"
 
 static char *display_name;
 static gboolean json, names;
 static char *delivery_mode, *delivery_status, *moderation;
 static char *acknowledge, *hide, *list_copy, *own_postings, *language, *vacation, *topics, *nonmatching;
+
+/* The same for verbs that change something. */
+static List *find_place(Site *site, const char *name, Role *role, WorkPlace *place, GError **error)
+{
+    bool open = role_option(role, error) && work_place_store(place, site, error);
+    return open ? list_find(place->store, name, error) : NULL;
+}
 
 static List *find(Site *site, const char *name, Role *role, Store **store, GError **error)
 {
@@ -28,14 +37,16 @@ static List *find(Site *site, const char *name, Role *role, Store **store, GErro
     return *store ? list_find(*store, name, error) : NULL;
 }
 
-/* Returns an exit code; *error is set for what must end the command. */
-static int add_one(Store *store, const List *list, Role role, const char *text, GError **error)
+/* In a unit of its own. Returns an exit code; *error is set for what must end the command. */
+static int add_one(WorkPlace *place, Site *site, const List *list, Role role, const char *text, GError **error)
 {
     g_autoptr(GError) refusal = NULL;
     g_autofree char *address = NULL, *name = NULL;
-    if (!member_line_mailbox(text, &address, &name, &refusal) ||
-        !member_add(store, list->list_id, role, address, display_name ? display_name : name, &preferences_unset,
-                    &refusal)) {
+    g_autoptr(Work) work = work_new(place->store, &place->site, &place->actor);
+    bool one = member_line_mailbox(text, &address, &name, &refusal);
+    const RosterEntry entry = {.role = role, .address = address, .name = display_name ? display_name : name};
+    if (!one || !work_begin(work, &refusal) || !roster_add(work, list->list_id, &entry, &refusal) ||
+        !work_place_commit(place, site, work, &refusal)) {
         if (!g_error_matches(refusal, FAIL, FAIL_EXISTS) && !g_error_matches(refusal, FAIL, FAIL_NEVER)) {
             g_propagate_error(error, g_steal_pointer(&refusal));
             return TOOL_LATER;
@@ -50,8 +61,8 @@ static int add_one(Store *store, const List *list, Role role, const char *text, 
 static int run_add(Site *site, int argc, char **argv, GError **error)
 {
     Role role;
-    Store *store;
-    g_autoptr(List) list = find(site, argv[0], &role, &store, error);
+    WorkPlace place;
+    g_autoptr(List) list = find_place(site, argv[0], &role, &place, error);
     if (!list)
         return TOOL_LATER;
     if (display_name && argc > 2)
@@ -60,7 +71,7 @@ static int run_add(Site *site, int argc, char **argv, GError **error)
         return command_usage(error, "--display-name is not UTF-8");
     int worst = TOOL_OK;
     for (int i = 1; i < argc; i++) {
-        int code = add_one(store, list, role, argv[i], error);
+        int code = add_one(&place, site, list, role, argv[i], error);
         if (code == TOOL_LATER)
             return code;
         worst = MAX(worst, code);
@@ -71,14 +82,16 @@ static int run_add(Site *site, int argc, char **argv, GError **error)
 static int run_remove(Site *site, int argc, char **argv, GError **error)
 {
     Role role;
-    Store *store;
-    g_autoptr(List) list = find(site, argv[0], &role, &store, error);
+    WorkPlace place;
+    g_autoptr(List) list = find_place(site, argv[0], &role, &place, error);
     if (!list)
         return TOOL_LATER;
     int worst = TOOL_OK;
     for (int i = 1; i < argc; i++) {
         g_autoptr(GError) refusal = NULL;
-        if (member_remove(store, list->list_id, role, argv[i], &refusal)) {
+        g_autoptr(Work) work = work_new(place.store, &place.site, &place.actor);
+        if (work_begin(work, &refusal) && roster_remove(work, list->list_id, role, argv[i], &refusal) &&
+            work_place_commit(&place, site, work, &refusal)) {
             printf("%s is no longer %s of %s\n", argv[i], role_text(role), list->posting_address);
             continue;
         }
@@ -223,9 +236,10 @@ static bool parse_moderation(Action *action, GError **error)
     return true;
 }
 
-/* Within a transaction: what another command sets meanwhile stays set. */
-static bool set_member(Store *store, const List *list, Role role, const char *address, GError **error)
+/* Within a unit: what another command sets meanwhile stays set. */
+static bool set_member(Work *work, const List *list, Role role, const char *address, GError **error)
 {
+    Store *store = work_store(work);
     g_autoptr(Member) member = member_find(store, list->list_id, role, address, error);
     if (!member)
         return false;
@@ -243,32 +257,24 @@ static bool set_member(Store *store, const List *list, Role role, const char *ad
         (topics && !option_read(&more, "topics", topics, error)) ||
         (nonmatching && !option_read(&more, "nonmatching", nonmatching, error)))
         return false;
-    if (language)
-        g_strlcpy(own.preferred_language, strcmp(language, "default") == 0 ? "" : language,
-                  sizeof own.preferred_language);
-    return member_set_preferences(store, list->list_id, role, member->address, &own, error) &&
-           options_set_topics(store, list, member, &more, error) &&
-           (more.vacation_ends <= 0 || vacation_set(store, member->id, more.vacation_begins, more.vacation_ends,
-                                                    clock_now(), error)) &&
-           (more.vacation_ends >= 0 || vacation_end(store, member->id, error)) &&
+    return people_set_preferences(work, PREFERENCES_OF_MEMBER, member->id, &own, error) &&
+           options_set(work, list, role, member->address, &more, error) &&
            (!moderation || member_set_moderation(store, list->list_id, role, member->address, action, error));
 }
 
 static int run_set(Site *site, int argc, char **argv, GError **error)
 {
     Role role;
-    Store *store;
+    WorkPlace place;
     if (!delivery_mode && !delivery_status && !moderation && !acknowledge && !hide && !list_copy && !own_postings &&
         !language && !vacation && !topics && !nonmatching)
         return command_usage(error, "say what to change, such as --delivery-mode=mime_digests");
-    g_autoptr(List) list = find(site, argv[0], &role, &store, error);
-    if (!list || !store_begin(store, error))
-        return TOOL_LATER;
-    if (!set_member(store, list, role, argv[1], error)) {
-        store_rollback(store);
-        return TOOL_LATER;
-    }
-    return store_commit(store, error) ? TOOL_OK : TOOL_LATER;
+    g_autoptr(List) list = find_place(site, argv[0], &role, &place, error);
+    g_autoptr(Work) work = list ? work_new(place.store, &place.site, &place.actor) : NULL;
+    return work && work_begin(work, error) && set_member(work, list, role, argv[1], error) &&
+                   work_place_commit(&place, site, work, error)
+               ? TOOL_OK
+               : TOOL_LATER;
 }
 
 static const GOptionEntry add_options[] = {

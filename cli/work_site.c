@@ -2,7 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "cli/work_site.h"
 
-static bool open_store(WorkPlace *place, Site *site, GError **error)
+bool work_place_store(WorkPlace *place, Site *site, GError **error)
 {
     const Config *config = site_config(site, error);
     if (!config)
@@ -15,13 +15,13 @@ static bool open_store(WorkPlace *place, Site *site, GError **error)
 
 bool work_place_open(WorkPlace *place, Site *site, GError **error)
 {
-    place->spool = open_store(place, site, error) ? site_spool(site, error) : NULL;
+    place->spool = work_place_store(place, site, error) ? site_spool(site, error) : NULL;
     return place->spool && work_flush(place->store, place->spool, error);
 }
 
 Work *work_place_begin(WorkPlace *place, Site *site, GError **error)
 {
-    if (!open_store(place, site, error))
+    if (!work_place_store(place, site, error))
         return NULL;
     g_autoptr(Work) work = work_new(place->store, &place->site, &place->actor);
     return work_begin(work, error) ? g_steal_pointer(&work) : NULL;

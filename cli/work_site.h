@@ -15,6 +15,8 @@ typedef struct WorkPlace {
 /* Open store and spool, which stay the Site's, and store what a command that was cut short left in the outbox. */
 bool work_place_open(WorkPlace *place, Site *site, GError **error);
 
+/* Open the store alone. */
+bool work_place_store(WorkPlace *place, Site *site, GError **error);
 /* Open the store and begin a unit. */
 Work *work_place_begin(WorkPlace *place, Site *site, GError **error);
 /* Commit the unit. The spool is opened only where use cases left entries behind. False: nothing was done. */

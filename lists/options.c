@@ -273,8 +273,8 @@ bool options_fit(const MemberOptions *options, const List *list, GError **error)
     return !names || topic_names_match(&names, list, error);
 }
 
-bool options_set_topics(Store *store, const List *list, const Member *member, const MemberOptions *options,
-                        GError **error)
+static bool set_topics(Store *store, const List *list, const Member *member, const MemberOptions *options,
+                       GError **error)
 {
     g_auto(TopicChoice) choice = {0};
     if (!options->topics && options->nonmatching < 0)
@@ -309,7 +309,7 @@ bool options_set(Work *work, const List *list, Role role, const char *address, c
         return fail(error, FAIL_NEVER, "vacation: it is over already");
     return options_fit(options, list, error) &&
            member_set_preferences(store, list->list_id, role, member->address, &own, error) &&
-           options_set_topics(store, list, member, options, error) &&
+           set_topics(store, list, member, options, error) &&
            (options->vacation_ends <= 0 || vacation_set(store, member->id, options->vacation_begins,
                                                         options->vacation_ends, work_now(work), error)) &&
            (options->vacation_ends >= 0 || vacation_end(store, member->id, error));

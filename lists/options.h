@@ -46,12 +46,8 @@ char *options_of(Store *store, const Member *member, const char *prefix, GError 
 /* Can members of the list set this? FAIL_NEVER: it has no such topic; the message names those that it has. */
 bool options_fit(const MemberOptions *options, const List *list, GError **error);
 
-/* Sets topics and nonmatching alone. FAIL_NEVER as options_fit(). */
-bool options_set_topics(Store *store, const List *list, const Member *member, const MemberOptions *options,
-                        GError **error);
-
-/* Sets them, all or none. FAIL_MISSING: address is no member (of that role); FAIL_NEVER: the vacation is over already, or
- * as options_fit(). */
+/* Sets them, all or none. FAIL_MISSING: address is no member (of that role); FAIL_NEVER: the vacation is over already,
+ * or as options_fit(). */
 bool options_set(Work *work, const List *list, Role role, const char *address, const MemberOptions *options,
                  GError **error);
 

@@ -9,6 +9,7 @@
 #include "lists/event.h"
 #include "lists/letter.h"
 #include "lists/moderator_letter.h"
+#include "lists/roster.h"
 #include "lists/subscription_internal.h"
 #include "lists/token_return.h"
 #include "lists/workflow.h"
@@ -205,8 +206,7 @@ static bool do_join(Work *work, const List *list, Pending *request, Subscription
     *result = added ? SUBSCRIPTION_DONE : SUBSCRIPTION_NO_CHANGE;
     if (!added)
         return subscription_end(work, request, error);
-    event_tell(work, EVENT_MEMBER_JOINED, list->list_id,
-               json_pack("{ss ss}", "email", request->address, "role", "member"));
+    roster_tell(work, EVENT_MEMBER_JOINED, list->list_id, ROLE_MEMBER, request->address);
     if ((request->facts & FACT_CONFIRMED) &&
         !address_set_verified(work_store(work), request->address, work_now(work), error))
         return false;
@@ -231,8 +231,7 @@ static bool do_leave(Work *work, const List *list, Pending *request, Subscriptio
         g_propagate_error(error, g_steal_pointer(&refusal));
         return false;
     }
-    event_tell(work, EVENT_MEMBER_LEFT, list->list_id,
-               json_pack("{ss ss}", "email", request->address, "role", "member"));
+    roster_tell(work, EVENT_MEMBER_LEFT, list->list_id, ROLE_MEMBER, request->address);
     const TemplateValue values[] = {{"address", request->address}, {0}};
     ListLetter goodbye = {.template = "goodbye", .values = values, .to = request->address};
     bool said = list->send_goodbye_message;

@@ -8,9 +8,9 @@
 
 #include "base/fail.h"
 #include "base/mailbox.h"
-#include "lists/event.h"
 #include "lists/join.h"
 #include "lists/leave.h"
+#include "lists/roster.h"
 #include "lists/workflow.h"
 #include "runners/rest/resources.h"
 #include "store/ban.h"
@@ -155,12 +155,9 @@ static void add_other(Call *call, Work *work, const Wish *wish)
     Preferences own = preferences_unset;
     own.delivery_mode = wish->mode;
     own.delivery_status = wish->status;
-    bool added = wish->as_user ? member_add_user(store, wish->list_id, wish->role, wish->address, &error)
-                               : member_add(store, wish->list_id, wish->role, wish->address, wish->name, &own, &error);
-    if (added) {
-        work_log(work, wish->list_id, "%s=<%s> result=added", role_text(wish->role), wish->address);
-        event_tell(work, EVENT_MEMBER_JOINED, wish->list_id,
-                   json_pack("{ss ss}", "email", wish->address, "role", role_text(wish->role)));
+    const RosterEntry entry = {.role = wish->role, .address = wish->address, .name = wish->name, .own = &own,
+                               .as_user = wish->as_user};
+    if (roster_add(work, wish->list_id, &entry, &error)) {
         if (rest_commit(call, work))
             answer_member(call, store, wish, wish->role);
         return;
@@ -287,10 +284,7 @@ void unsubscribe(Call *call, const Member *member)
     if (!work)
         return;
     if (member->role != ROLE_MEMBER) {
-        bool gone = member_remove(work_store(work), member->list_id, member->role, member->address, &error);
-        if (gone)
-            event_tell(work, EVENT_MEMBER_LEFT, member->list_id,
-                       json_pack("{ss ss}", "email", member->address, "role", role_text(member->role)));
+        bool gone = roster_remove(work, member->list_id, member->role, member->address, &error);
         rest_finish(call, work, gone, &error);
         return;
     }

@@ -112,7 +112,14 @@ def test_programs_outside_are_told(site):
     with site.config.open("a") as config:
         config.write("[runner.hooks]\nstart = yes\n")
     site.run("list", "create", LIST)
-    assert events(site) == [("list.created", "", "")]
+    site.run("member", "add", LIST, "anne@example.com", "Bob <bob@example.com>")
+    site.run("member", "add", LIST, "anne@example.com", code=NOT_SO, says="anne@example.com")
+    site.run("member", "add", "--role=owner", LIST, "anne@example.com")
+    site.run("member", "remove", LIST, "bob@example.com", "carl@example.com", code=MISSING, says="carl@example.com")
+    assert events(site) == [("list.created", "", ""), ("member.joined", "anne@example.com", "member"),
+                            ("member.joined", "anne@example.com", "owner"),
+                            ("member.joined", "bob@example.com", "member"),
+                            ("member.left", "bob@example.com", "member")]
 
 
 def test_domains(site):

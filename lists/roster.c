@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "lists/roster.h"
+
+#include "lists/event.h"
+
+void roster_tell(Work *work, const char *type, const char *list_id, Role role, const char *address)
+{
+    event_tell(work, type, list_id, json_pack("{ss ss}", "email", address, "role", role_text(role)));
+}
+
+bool roster_add(Work *work, const char *list_id, const RosterEntry *entry, GError **error)
+{
+    Store *store = work_store(work);
+    const Preferences *own = entry->own ? entry->own : &preferences_unset;
+    if (!(entry->as_user ? member_add_user(store, list_id, entry->role, entry->address, error)
+                         : member_add(store, list_id, entry->role, entry->address, entry->name, own, error)))
+        return false;
+    work_log(work, list_id, "%s=<%s> by=<%s> result=added", role_text(entry->role), entry->address, work_by(work));
+    roster_tell(work, EVENT_MEMBER_JOINED, list_id, entry->role, entry->address);
+    return true;
+}
+
+bool roster_remove(Work *work, const char *list_id, Role role, const char *address, GError **error)
+{
+    if (!member_remove(work_store(work), list_id, role, address, error))
+        return false;
+    work_log(work, list_id, "%s=<%s> by=<%s> result=removed", role_text(role), address, work_by(work));
+    roster_tell(work, EVENT_MEMBER_LEFT, list_id, role, address);
+    return true;
+}

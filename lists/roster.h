@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * Members of any role, made and removed without a question to anybody: no policy counts, no ban, and no letter is
+ * written. Programs outside are told (lists/event.h).
+ */
+#include "lists/work.h"
+#include "store/member.h"
+
+typedef struct RosterEntry {
+    Role role;
+    const char *address, *name; /* name for people; NULL: not known */
+    const Preferences *own;     /* NULL: nothing is set */
+    bool as_user;               /* by whatever address the user prefers; name and own do not count */
+} RosterEntry;
+
+/* Adds a member. Errors are those of member_add(), and leave the unit as it was. */
+bool roster_add(Work *work, const char *list_id, const RosterEntry *entry, GError **error);
+
+/* Removes a member. FAIL_MISSING: there is none. */
+bool roster_remove(Work *work, const char *list_id, Role role, const char *address, GError **error);
+
+/* Only tells that a member came or went (EVENT_MEMBER_JOINED, EVENT_MEMBER_LEFT): for callers who have stored it. */
+void roster_tell(Work *work, const char *type, const char *list_id, Role role, const char *address);
