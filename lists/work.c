@@ -294,22 +294,49 @@ bool work_flush(Store *store, Spool *spool, GError **error)
     return done;
 }
 
-/* What this unit left: nobody else has stored it, unless it was touched. */
+/* Under the write lock: the rows of this unit from `from` to before `to`, those that nobody has touched in one group,
+ * which shares its syncs. */
+static bool store_own(Work *work, Spool *spool, unsigned from, unsigned to, GError **error)
+{
+    Intake group[FLUSH_ROWS] = {{0}};
+    int64_t numbers[FLUSH_ROWS];
+    size_t count = 0;
+    bool done = true;
+    for (unsigned at = from; done && at < to; at++) {
+        OutboxRow *found = NULL;
+        done = outbox_find(work->store, g_array_index(work->rows, int64_t, at), &found, error);
+        g_autoptr(OutboxRow) row = found;
+        if (row && row->touched) {
+            done = store_row(work->store, spool, row, error);
+        } else if (row) {
+            numbers[count] = row->number;
+            done = (group[count].draft = row_draft(row, error)) != NULL;
+            count += done;
+        }
+    }
+    if (done && count > 0)
+        done = intake_store(spool, group, count, false);
+    for (size_t at = 0; at < count; at++) {
+        done = done && outbox_remove(work->store, numbers[at], error);
+        draft_free(group[at].draft);
+        if (group[at].error && error && !*error)
+            *error = g_steal_pointer(&group[at].error);
+        g_clear_error(&group[at].error);
+    }
+    return done;
+}
+
+/* What this unit left. */
 static bool flush_own(Work *work, Spool *spool, GError **error)
 {
-    if (work->rows->len == 0)
-        return true;
-    if (!store_begin(work->store, error))
-        return false;
     bool done = true;
-    for (unsigned at = 0; done && at < work->rows->len; at++) {
-        OutboxRow *found;
-        done = outbox_find(work->store, g_array_index(work->rows, int64_t, at), &found, error);
-        g_autoptr(OutboxRow) row = done ? found : NULL;
-        done = done && (!row || store_row(work->store, spool, row, error));
+    for (unsigned from = 0; done && from < work->rows->len; from += FLUSH_ROWS) {
+        unsigned to = MIN(from + FLUSH_ROWS, work->rows->len);
+        done = store_begin(work->store, error) &&
+               end(work->store, store_own(work, spool, from, to, error), error);
     }
     g_array_set_size(work->rows, 0);
-    return end(work->store, done, error);
+    return done;
 }
 
 bool work_begin(Work *work, GError **error)
