@@ -10,16 +10,24 @@
 #include "cli/plain.h"
 #include "cli/progress.h"
 #include "cli/role_option.h"
+#include "cli/work_site.h"
+#include "lists/event.h"
+#include "lists/roster.h"
 
 /* A look at the clock for the bar, once in so many lines. */
 #define SHOW_LINES 1000
 
 typedef struct Import {
+    WorkPlace place;
+    const List *list;
+    Role role;
     MemberImport *members;
     MemberLines *lines;
     const char *file; /* for messages */
     Progress progress;
     uint64_t taken, added, duplicate, bad;
+    Work *work; /* the unit of some thousand lines, and what it adds */
+    uint64_t work_added, work_duplicate;
 } Import;
 
 static void complain(Import *import, uint64_t number, const GError *error)
@@ -68,29 +76,42 @@ static bool take_all(Import *import, GError **error)
     return true;
 }
 
-/* Called for each line that is durable. */
-static bool imported(int64_t number, const GError *refusal, void *data)
+static void imported(int64_t number, const char *address, const GError *refusal, void *data)
 {
     Import *import = data;
-    if (!refusal)
-        import->added++;
-    else if (g_error_matches(refusal, FAIL, FAIL_EXISTS))
-        import->duplicate++;
-    else
-        complain(import, (uint64_t)number, refusal);
-    uint64_t done = import->added + import->duplicate;
-    if (done % SHOW_LINES == 0)
-        progress_show(&import->progress, done, done);
+    (void)number;
+    if (refusal) { /* it is there already */
+        import->work_duplicate++;
+        return;
+    }
+    import->work_added++;
+    roster_tell(import->work, EVENT_MEMBER_JOINED, import->list->list_id, import->role, address);
+}
+
+/* One unit: the next lines, and the events about them. */
+static bool import_some(Import *import, Site *site, bool *more, GError **error)
+{
+    g_autoptr(Work) work = work_new(import->place.store, &import->place.site, &import->place.actor);
+    import->work = work;
+    import->work_added = import->work_duplicate = 0;
+    if (!work_begin(work, error) || !member_import_some(import->members, imported, import, more, error) ||
+        !work_place_commit(&import->place, site, work, error))
+        return false;
+    import->added += import->work_added;
+    import->duplicate += import->work_duplicate;
+    progress_show(&import->progress, import->added + import->duplicate, import->added + import->duplicate);
     return true;
 }
 
-static bool import_all(Import *import, uint64_t size, GError **error)
+static bool import_all(Import *import, Site *site, uint64_t size, GError **error)
 {
     import->progress = (Progress){.what = "lines read", .total = size};
     if (!take_all(import, error))
         return false;
     import->progress = (Progress){.what = "members", .total = import->taken};
-    bool whole = member_import_run(import->members, imported, import, error);
+    bool more = true, whole = member_import_sort(import->members, error);
+    while (whole && more)
+        whole = import_some(import, site, &more, error);
     progress_end(&import->progress);
     if (!whole)
         g_prefix_error(error, "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " are in, the rest is not: ",
@@ -102,16 +123,18 @@ static int run_import(Site *site, int argc, char **argv, GError **error)
 {
     Role role;
     g_autoptr(InputFile) file = role_option(&role, error) ? input_open(argc > 1 ? argv[1] : "-", error) : NULL;
-    Store *store = file ? site_store(site, false, error) : NULL;
-    g_autoptr(List) list = store ? list_find(store, argv[0], error) : NULL;
+    WorkPlace place;
+    bool open = file && work_place_store(&place, site, error);
+    g_autoptr(List) list = open ? list_find(place.store, argv[0], error) : NULL;
     if (!list)
         return TOOL_LATER;
     g_autoptr(MemberLines) lines = member_lines_new(file);
-    g_autoptr(MemberImport) members = member_import_open(store, list->list_id, role, error);
+    g_autoptr(MemberImport) members = member_import_open(place.store, list->list_id, role, error);
     if (!members)
         return TOOL_LATER;
-    Import import = {.members = members, .lines = lines, .file = input_name(argc > 1 ? argv[1] : "-")};
-    if (!import_all(&import, input_size(file), error))
+    Import import = {.place = place, .list = list, .role = role, .members = members, .lines = lines,
+                     .file = input_name(argc > 1 ? argv[1] : "-")};
+    if (!import_all(&import, site, input_size(file), error))
         return TOOL_LATER;
     printf("%" G_GUINT64_FORMAT " added to %s as %s, %" G_GUINT64_FORMAT " there already, %" G_GUINT64_FORMAT
            " bad lines\n",

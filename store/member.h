@@ -114,17 +114,20 @@ bool member_matching(Store *store, const MemberCriteria *criteria, int64_t *coun
  * From open to run use the store for nothing else (others may write), and have
  * room for the lines where the system keeps temporary files.
  *
- * Adding: FAIL_NEVER: no valid address; go on with the next. A number comes
- * once. Running makes transactions of 10,000 members (one that the caller holds
- * takes all) and calls each for every line once it is durable, in order of
- * address; refusal is FAIL_EXISTS for one that has the role already, be it by an
- * earlier line. A false from each stops. */
+ * Adding: FAIL_NEVER: no valid address; go on with the next. A number comes once. Running makes transactions of 10,000
+ * members (one that the caller holds takes all) and calls each for every line once it is durable, in order of address;
+ * refusal is FAIL_EXISTS for one that has the role already, be it by an earlier line.
+ *
+ * Who has more to write with each 10,000 sorts instead of running, then stores some, each time in a transaction of the
+ * caller's, while there are more; there, each is called for what is durable when the caller has committed. */
 typedef struct MemberImport MemberImport;
-typedef bool MemberImported(int64_t number, const GError *refusal, void *data);
+typedef void MemberImported(int64_t number, const char *address, const GError *refusal, void *data);
 MemberImport *member_import_open(Store *store, const char *list_id, Role role, GError **error);
 bool member_import_add(MemberImport *import, int64_t number, const char *address, const char *display_name,
                        const Preferences *own, GError **error);
 bool member_import_run(MemberImport *import, MemberImported *each, void *data, GError **error);
+bool member_import_sort(MemberImport *import, GError **error);
+bool member_import_some(MemberImport *import, MemberImported *each, void *data, bool *more, GError **error);
 void member_import_free(MemberImport *import);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(MemberImport, member_import_free)
 

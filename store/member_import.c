@@ -24,6 +24,8 @@ struct MemberImport {
     char *list_id;
     Role role;
     bool open; /* our transaction, which touches only the stage */
+    GString *folded; /* with number: the last line that was read back */
+    int64_t number;
 };
 
 typedef struct ImportLine {
@@ -57,7 +59,7 @@ MemberImport *member_import_open(Store *store, const char *list_id, Role role, G
     if (own && !script(store, "BEGIN", error))
         return NULL;
     MemberImport *import = g_new(MemberImport, 1);
-    *import = (MemberImport){store, g_strdup(list_id), role, own};
+    *import = (MemberImport){store, g_strdup(list_id), role, own, g_string_new(NULL), 0};
     return import;
 }
 
@@ -68,6 +70,7 @@ void member_import_free(MemberImport *import)
     if (import->open)
         script(import->store, "ROLLBACK", NULL);
     script(import->store, "DROP TABLE IF EXISTS import_line", NULL);
+    g_string_free(import->folded, TRUE);
     g_free(import->list_id);
     g_free(import);
 }
@@ -85,21 +88,21 @@ bool member_import_add(MemberImport *import, int64_t number, const char *address
                      INTEGER(number), TEXT(folded), TEXT(bare), TEXT(display_name), PREFERENCE_VALUES(own));
 }
 
-/* The lines after (folded, number), which then say where the slice ended. */
-static GPtrArray *read_slice(MemberImport *import, GString *folded, int64_t *number, GError **error)
+/* The lines after (folded, number) of the import, which then say where the slice ended. */
+static GPtrArray *read_slice(MemberImport *import, GError **error)
 {
     g_autoptr(GPtrArray) slice = g_ptr_array_new_with_free_func(line_free);
     g_autoptr(Query) query =
         query_open(import->store, error,
                    "SELECT number, folded, email, display_name, " PREFERENCE_COLUMNS " FROM import_line "
                    "WHERE (folded, number) > ($1, $2) ORDER BY folded, number LIMIT $3",
-                   TEXT(folded->str), INTEGER(*number), INTEGER(SLICE));
+                   TEXT(import->folded->str), INTEGER(import->number), INTEGER(SLICE));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         ImportLine *line = g_new0(ImportLine, 1);
         g_ptr_array_add(slice, line);
-        line->number = *number = query_integer(query, 0);
-        g_string_assign(folded, query_text(query, 1));
+        line->number = import->number = query_integer(query, 0);
+        g_string_assign(import->folded, query_text(query, 1));
         line->email = g_strdup(query_text(query, 2));
         line->display_name = g_strdup(query_text(query, 3));
         line->own = query_preferences(query, 4);
@@ -128,25 +131,31 @@ static bool store_slice(MemberImport *import, GPtrArray *slice, GError **error)
            write_end(import->store, &write, add_slice(import, slice, error), error);
 }
 
-bool member_import_run(MemberImport *import, MemberImported *each, void *data, GError **error)
+bool member_import_sort(MemberImport *import, GError **error)
 {
     if (import->open && !script(import->store, "COMMIT", error))
         return false;
     import->open = false;
-    if (!script(import->store, "CREATE INDEX import_order ON import_line (folded, number)", error))
+    return script(import->store, "CREATE INDEX import_order ON import_line (folded, number)", error);
+}
+
+bool member_import_some(MemberImport *import, MemberImported *each, void *data, bool *more, GError **error)
+{
+    g_autoptr(GPtrArray) slice = read_slice(import, error);
+    if (!slice || !store_slice(import, slice, error))
         return false;
-    g_autoptr(GString) folded = g_string_new(NULL);
-    int64_t number = 0;
-    for (;;) {
-        g_autoptr(GPtrArray) slice = read_slice(import, folded, &number, error);
-        if (!slice || slice->len == 0)
-            return slice != NULL;
-        if (!store_slice(import, slice, error))
-            return false;
-        for (unsigned i = 0; i < slice->len; i++) {
-            const ImportLine *line = slice->pdata[i];
-            if (!each(line->number, line->refusal, data))
-                return true;
-        }
+    *more = slice->len == SLICE;
+    for (unsigned i = 0; i < slice->len; i++) {
+        const ImportLine *line = slice->pdata[i];
+        each(line->number, line->email, line->refusal, data);
     }
+    return true;
+}
+
+bool member_import_run(MemberImport *import, MemberImported *each, void *data, GError **error)
+{
+    bool more = true, done = member_import_sort(import, error);
+    while (done && more)
+        done = member_import_some(import, each, data, &more, error);
+    return done;
 }

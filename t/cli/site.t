@@ -120,6 +120,13 @@ def test_programs_outside_are_told(site):
                             ("member.joined", "anne@example.com", "owner"),
                             ("member.joined", "bob@example.com", "member"),
                             ("member.left", "bob@example.com", "member")]
+    site.run("list", "remove", "--yes", LIST)
+    for path in site.entries("hooks"):
+        path.unlink()
+    site.run("list", "create", LIST)
+    people = [f"member{number}@example.org" for number in range(250)]
+    site.run("member", "import", LIST, data="\n".join(people + people[:1]).encode())
+    assert events(site)[1:] == sorted(("member.joined", address, "member") for address in people)
 
 
 def test_domains(site):

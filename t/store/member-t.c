@@ -279,7 +279,7 @@ typedef struct Imported {
     int64_t added, refused, last_refused;
 } Imported;
 
-static bool imported(int64_t line, const GError *refusal, void *data)
+static void imported(int64_t line, const char *address, const GError *refusal, void *data)
 {
     Imported *seen = data;
     if (refusal)
@@ -288,7 +288,7 @@ static bool imported(int64_t line, const GError *refusal, void *data)
     seen->refused += refusal != NULL;
     if (refusal)
         seen->last_refused = line;
-    return true;
+    g_assert_nonnull(strchr(address, '@'));
 }
 
 static void test_import(Fixture *fixture, const void *data)

@@ -55,10 +55,10 @@ static void fill(const char *path, const char *name, int64_t members, bool sorte
     report_memory();
 }
 
-static bool count_line(G_GNUC_UNUSED int64_t number, const GError *refusal, void *data)
+static void count_line(G_GNUC_UNUSED int64_t number, G_GNUC_UNUSED const char *address, const GError *refusal,
+                       void *data)
 {
     *(int64_t *)data += !refusal;
-    return true;
 }
 
 /* As a runner starts that leaves the syncs to its hop, and its first one. */
