@@ -13,8 +13,6 @@
 #include "cli/spool_served.h"
 #include "switchboard/stray.h"
 
-/* Queues that wait for a person. */
-
 typedef struct QueueWalk {
     SpoolCheck *check;
     Queue *queue;

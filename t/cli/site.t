@@ -268,6 +268,7 @@ def test_settings_are_refused_with_their_name(site):
 def test_settings_that_name_what_is_configured(site):
     site.run("list", "create", LIST)
     site.run("list", "set", LIST, "transport=maybe", code=USAGE, says="there is no [transport.maybe]")
+    site.run("list", "set", LIST, "transport=relay,relay", code=USAGE, says="there is no [transport.relay,relay]")
     site.run("list", "set", LIST, "transport=relay")
     site.run("list", "set", LIST, "transport=")
     site.run("list", "set", LIST, "archivers=here,there", code=USAGE, says="there is no [archiver.here]")
