@@ -110,6 +110,14 @@ static bool carry_out(Work *work, const Held *held, HeldVerdict verdict, const c
     }
 }
 
+static void tell_decided(Work *work, const Held *held, const char *verdict)
+{
+    event_tell(work, EVENT_POST_DECIDED, held->list_id,
+               json_pack("{sI ss* ss* ss* ss ss}", "request_id", (json_int_t)held->list_number, "sender", held->sender,
+                         "subject", held->subject, "message_id", held->message_id, "verdict", verdict, "by",
+                         work_by(work)));
+}
+
 bool held_post_decide(Work *work, int64_t number, HeldVerdict verdict, const char *reason, bool *told, GError **error)
 {
     static const char *const results[] = {
@@ -126,10 +134,7 @@ bool held_post_decide(Work *work, int64_t number, HeldVerdict verdict, const cha
              work_by(work), results[verdict]);
     if (verdict == HELD_DEFER)
         return true;
-    event_tell(work, EVENT_POST_DECIDED, held->list_id,
-               json_pack("{sI ss* ss* ss* ss ss}", "request_id", (json_int_t)held->list_number, "sender", held->sender,
-                         "subject", held->subject, "message_id", held->message_id, "verdict", words[verdict], "by",
-                         work_by(work)));
+    tell_decided(work, held, words[verdict]);
     return held_remove(work_store(work), number, error);
 }
 
@@ -146,6 +151,7 @@ bool held_post_confirm(Work *work, const List *list, const char *token, char **l
         return true;
     work_log(work, held->list_id, "held=%" G_GINT64_FORMAT " by=<%s> result=accepted (its sender confirmed)",
              held->number, work_by(work));
+    tell_decided(work, held, "accept");
     if (!accept(work, held, error) || !held_remove(work_store(work), held->number, error))
         return false;
     *list_id = g_strdup(held->list_id);

@@ -304,6 +304,25 @@ static void test_range(World *world, const void *data)
     g_assert_false(is_held(world, last));
 }
 
+/* Programs outside that heard of the held post hear that its sender sent it to the list. */
+static void test_confirmed_by_sender(World *world, const void *data)
+{
+    GError *error = NULL;
+    char token[PENDING_TOKEN_CHARS + 1];
+    g_autofree char *list_id = NULL;
+    int64_t number = hold(world, "sue@example.org");
+    world->site.tells = true;
+    g_autoptr(Work) work = world_work(world);
+    assert_ok(pending_token_new(token, &error), error);
+    assert_ok(held_ask(world->store, number, token, work_now(work) + CLOCK_SECOND, &error), error);
+    assert_ok(held_post_confirm(work, world->list, token, &list_id, &error), error);
+    g_assert_cmpstr(list_id, ==, LIST);
+    g_autofree char *all = world_letters(world, work);
+    g_assert_nonnull(strstr(all, "post.decided"));
+    g_assert_nonnull(strstr(all, "\"verdict\":\"accept\""));
+    g_assert_false(is_held(world, number));
+}
+
 /* In the reminder posts and requests have numbers of their own. */
 static void test_posts_and_requests(World *world, const void *data)
 {
@@ -362,6 +381,7 @@ int main(int argc, char **argv)
     WORLD_TEST("/moderate/reminder", test_reminder);
     WORLD_TEST("/moderate/requests", test_requests);
     WORLD_TEST("/moderate/range", test_range);
+    WORLD_TEST("/moderate/confirmed by sender", test_confirmed_by_sender);
     WORLD_TEST("/moderate/posts and requests", test_posts_and_requests);
     WORLD_TEST("/moderate/expiry", test_expiry);
     return g_test_run();
