@@ -154,10 +154,14 @@ static void say(ModeratorSession *session, const char *key, const TemplateValue 
     fold_append(session->answers, "    ", sentence);
 }
 
-static void say_gone(ModeratorSession *session, const char *prefix, int64_t number)
+/* Tells that nothing waits under these numbers; mark stands before each of them. */
+static void say_gone(ModeratorSession *session, const char *mark, NumberRange range)
 {
-    g_autofree char *text = g_strdup_printf("%s%" G_GINT64_FORMAT, prefix, number);
-    say(session, "moderated_gone", (const TemplateValue[]){{"number", text}, {0}});
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_string_append_printf(text, "%s%" G_GINT64_FORMAT, mark, range.first);
+    if (range.last != range.first)
+        g_string_append_printf(text, "-%s%" G_GINT64_FORMAT, mark, range.last);
+    say(session, "moderated_gone", (const TemplateValue[]){{"number", text->str}, {0}});
 }
 
 static bool decide_post(ModeratorSession *session, const Decision *decision, int64_t number, GError **error)
@@ -171,7 +175,7 @@ static bool decide_post(ModeratorSession *session, const Decision *decision, int
         return false;
     }
     if (!held || strcmp(held->list_id, session->list->list_id) != 0) {
-        say_gone(session, "", number);
+        say_gone(session, "", (NumberRange){number, number});
         return true;
     }
     g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, number);
@@ -199,7 +203,7 @@ static bool decide_request(ModeratorSession *session, const Decision *decision, 
     }
     if (!request || request->waits_for != PENDING_MODERATOR ||
         strcmp(request->list_id, session->list->list_id) != 0) {
-        say_gone(session, "r", number);
+        say_gone(session, "r", (NumberRange){number, number});
         return true;
     }
     const TemplateValue values[] = {{"address", request->address}, {0}};
@@ -252,11 +256,17 @@ static bool find_range(ModeratorSession *session, bool requests, const NumberRan
     return true;
 }
 
+/* The same for several; the answer names those in which nothing waits. */
 static bool find_ranges(ModeratorSession *session, bool requests, const GArray *ranges, GArray *numbers, GError **error)
 {
-    for (unsigned at = 0; at < ranges->len; at++)
-        if (!find_range(session, requests, &g_array_index(ranges, NumberRange, at), numbers, error))
+    for (unsigned at = 0; at < ranges->len; at++) {
+        const NumberRange *range = &g_array_index(ranges, NumberRange, at);
+        unsigned before = numbers->len;
+        if (!find_range(session, requests, range, numbers, error))
             return false;
+        if (numbers->len == before)
+            say_gone(session, requests ? "r" : "", *range);
+    }
     return true;
 }
 
@@ -290,8 +300,8 @@ static bool decide(ModeratorSession *session, const Decision *decision, GError *
     for (unsigned at = 0; at < requests->len; at++)
         if (!decide_request(session, decision, g_array_index(requests, int64_t, at), error))
             return false;
-    if (posts->len + requests->len == 0)
-        say(session, "moderated_gone", (const TemplateValue[]){{"number", "-"}, {0}});
+    if (decision->all && posts->len + requests->len == 0)
+        say(session, "moderated_gone", (const TemplateValue[]){{"number", "all"}, {0}});
     return true;
 }
 

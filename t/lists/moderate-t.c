@@ -281,7 +281,7 @@ static void test_requests(World *world, const void *data)
     }
 }
 
-/* Of a range, only what waits is decided about. */
+/* Of a range, only what waits is decided about; one in which nothing waits is named in the answer. */
 static void test_range(World *world, const void *data)
 {
     bool known;
@@ -299,9 +299,16 @@ static void test_range(World *world, const void *data)
     g_assert_true(is_held(world, last));
     g_assert_null(strstr(done, "does not wait for you"));
     g_autofree char *none = answer(world, token, text, &known);
-    g_assert_nonnull(strstr(none, "does not wait for you"));
+    g_autofree char *gone = g_strdup_printf("\n    %d-%d does not wait for you", (int)first, (int)third);
+    g_assert_nonnull(strstr(none, gone));
+    g_autofree char *mixed_text = g_strdup_printf("defer %d, %d-%d, r1-r3\r\n", (int)last, (int)first, (int)third);
+    g_autofree char *mixed = answer(world, token, mixed_text, &known);
+    g_assert_nonnull(strstr(mixed, gone));
+    g_assert_nonnull(strstr(mixed, "\n    r1-r3 does not wait for you"));
     g_autofree char *rest = answer(world, token, "discard 1-99999999999\r\n", &known);
     g_assert_false(is_held(world, last));
+    g_autofree char *nothing = answer(world, token, "discard all\r\n", &known);
+    g_assert_nonnull(strstr(nothing, "\n    all does not wait for you"));
 }
 
 /* Programs outside that heard of the held post hear that its sender sent it to the list. */
