@@ -64,16 +64,32 @@ void fold_append(GString *to, const char *indent, const char *text)
     }
 }
 
+/* The last line that folding made of one: where it begins, or the end of the text when the line was not folded. */
+static size_t find_rest(const GString *folded, size_t start)
+{
+    const char *before = memrchr(folded->str + start, '\n', folded->len - start - 1);
+    return before ? (size_t)(before + 1 - folded->str) : folded->len;
+}
+
 char *fold_paragraphs(const char *text)
 {
     GString *folded = g_string_new(NULL);
+    size_t rest = 0; /* where the words stand that did not fit into the line before; folded->len: there are none */
     for (const char *line = text; *line;) {
         const char *end = strchrnul(line, '\n');
         g_autofree char *own = g_strndup(line, (size_t)(end - line));
-        if (strchr(" \t>", *own) || g_str_has_prefix(own, "-- "))
+        if (strchr(" \t>", *own) || g_str_has_prefix(own, "-- ")) {
             g_string_append_printf(folded, "%s\n", own);
-        else
-            fold_append(folded, "", own);
+            rest = folded->len;
+        } else {
+            bool goes_on = rest < folded->len && g_unichar_islower(g_utf8_get_char(own));
+            size_t start = goes_on ? rest : folded->len;
+            g_autofree char *words = goes_on ? g_strndup(folded->str + rest, folded->len - rest - 1) : NULL;
+            g_autofree char *joined = goes_on ? g_strconcat(words, " ", own, NULL) : NULL;
+            g_string_truncate(folded, start);
+            fold_append(folded, "", goes_on ? joined : own);
+            rest = find_rest(folded, start);
+        }
         line = *end ? end + 1 : end;
     }
     if (folded->len > 0 && !g_str_has_suffix(text, "\n"))

@@ -12,5 +12,6 @@
 void fold_append(GString *to, const char *indent, const char *text);
 
 /* Fold the paragraphs of a text; lines that begin with a blank, '>' or "-- " stay as they are: they are examples,
- * tables, quotations, the signature. g_free() */
+ * tables, quotations, the signature. Words that did not fit into a line go before the next one where the sentence goes
+ * on there, that is where it begins with a small letter. g_free() */
 char *fold_paragraphs(const char *text);

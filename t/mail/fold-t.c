@@ -59,11 +59,27 @@ static void test_paragraphs(void)
     g_assert_cmpstr(empty, ==, "");
 }
 
+/* A long value pushes words into a line of their own; where the sentence goes on in the next line, they join it. */
+static void test_goes_on(void)
+{
+    g_autofree char *folded = fold_paragraphs("on the list " FORTY ", and gets no more of it. If\n"
+                                              "you did not want this, write to us\nand to others.\n");
+    g_assert_cmpstr(folded, ==, "on the list " FORTY ", and gets no more of it.\n"
+                                "If you did not want this, write to us\nand to others.\n");
+    g_autofree char *long_again = fold_paragraphs("a " FORTY FORTY "\nb " FORTY FORTY "\nc");
+    g_assert_cmpstr(long_again, ==, "a\n" FORTY FORTY "\nb\n" FORTY FORTY "\nc");
+    g_autofree char *apart = fold_paragraphs("To join, write to " FORTY " " FORTY "\nTo leave, do nothing\n"
+                                             FORTY " " FORTY "\n  an example\n" FORTY " " FORTY "\n\nend");
+    g_assert_cmpstr(apart, ==, "To join, write to " FORTY "\n" FORTY "\nTo leave, do nothing\n"
+                               FORTY "\n" FORTY "\n  an example\n" FORTY "\n" FORTY "\n\nend");
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mail/fold/lines", test_lines);
     g_test_add_func("/mail/fold/wide characters", test_wide);
     g_test_add_func("/mail/fold/paragraphs", test_paragraphs);
+    g_test_add_func("/mail/fold/sentence goes on", test_goes_on);
     return g_test_run();
 }
