@@ -2,8 +2,10 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "runners/command/archive_get.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/auto.h"
@@ -54,12 +56,17 @@ static char *find_mbox(const List *list, const Config *config)
     return NULL;
 }
 
-/* Reads the index beside the mbox: "KEY OFFSET LENGTH" a line, and marks that begin with "until"
- * (runners/archive/mbox_file.h). */
+/* Read the index beside the mbox: "KEY OFFSET LENGTH" a line, and marks that begin with "until"
+ * (runners/archive/mbox_file.h). The index goes on when somebody moves the mbox away, and the offsets begin anew with
+ * the next one: only lines behind that place are about this file. */
 static bool read_index(Fetch *fetch, GError **error)
 {
     g_autofree char *path = g_strconcat(fetch->mbox, ".index", NULL), *text = NULL;
     g_autoptr(GError) problem = NULL;
+    int64_t before = 0; /* where the post of the line before ends */
+    struct stat status;
+    if (stat(fetch->mbox, &status) == 0 ? status.st_size == 0 : errno == ENOENT)
+        return true; /* nothing was archived yet, or all of it was moved away */
     if (!g_file_get_contents(path, &text, NULL, &problem))
         return g_error_matches(problem, G_FILE_ERROR, G_FILE_ERROR_NOENT) || /* no post was archived yet */
                fail(error, FAIL_LATER, "%s", problem->message);
@@ -71,6 +78,9 @@ static bool read_index(Fetch *fetch, GError **error)
         place.length = g_ascii_strtoll(end, NULL, 10);
         if (place.offset < 0 || place.length <= 0)
             return fail(error, FAIL_LATER, "%s: line %u is damaged", path, fetch->places->len + 1);
+        if (place.offset < before)
+            g_array_set_size(fetch->places, 0);
+        before = place.offset + place.length;
         g_array_append_val(fetch->places, place);
     }
     return true;
