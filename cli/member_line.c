@@ -211,12 +211,14 @@ static bool take_field(MemberLine *line, MemberField field, const char *value, G
         return true;
     case FIELD_MODE:
         if (!delivery_mode_parse(value, &mode))
-            return fail(error, FAIL_NEVER, "there is no delivery_mode '%s'", value);
+            return fail(error, FAIL_NEVER, "there is no delivery_mode '%s'; allowed: regular, plaintext_digests, "
+                        "mime_digests, summary_digests", value);
         line->own.delivery_mode = (int)mode;
         return true;
     case FIELD_STATUS:
         if (!delivery_status_parse(value, &status))
-            return fail(error, FAIL_NEVER, "there is no delivery_status '%s'", value);
+            return fail(error, FAIL_NEVER, "there is no delivery_status '%s'; allowed: enabled, by_user, "
+                        "by_moderator, by_bounces", value);
         line->own.delivery_status = (int)status;
         return true;
     default:

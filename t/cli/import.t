@@ -44,6 +44,11 @@ def test_csv_with_semicolons_and_delivery(site):
     assert got["anne@x.org"]["delivery_status"] == "by_user"
 
 
+def test_a_wrong_word_is_told_with_those_that_are_right(site):
+    take(site, "address,delivery_mode\nanne@x.org,digest\n", NOT_SO, (0, 0, 1),
+         says="there is no delivery_mode 'digest'; allowed: regular, plaintext_digests, mime_digests, summary_digests")
+
+
 def test_bad_lines_are_told_with_number_and_reason(site):
     data = b"address,display_name\nanne@x.org,Anne\nnonsense,N\nbart@x.org,\"B\ncris@x.org,C,surplus\n"
     data += b"\xff\xfe@x.org,X\n"
