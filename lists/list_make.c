@@ -45,9 +45,10 @@ static bool add_owners(Store *store, const List *list, const char *const *owners
 
 static bool tell_owners(Work *work, const List *list, const char *const *owners, GError **error)
 {
-    const char *from = work_site(work)->site_owner;
+    /* From the list, in whose domain it is signed: site_owner is as a rule at a domain that forbids others its name. */
+    const char *site_owner = work_site(work)->site_owner;
     for (; owners && *owners; owners++) {
-        ListLetter letter = {.template = "list_created", .to = *owners, .from = from, .personal = true};
+        ListLetter letter = {.template = "list_created", .to = *owners, .reply_to = site_owner, .personal = true};
         if (!work_letter(work, list, &letter, error))
             return false;
     }

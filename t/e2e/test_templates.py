@@ -104,6 +104,8 @@ def test_owners_are_told_of_their_new_list(site):
     site.cli("list", "create", f"new@{HOST}", "--owner", "olga@example.com", "--notify")
     letter, = site.mail()["olga@example.com"]
     assert letter["Subject"] == f"Your list new@{HOST}" and f"new-join@{HOST}" in letter.get_content()
+    # A From at another domain than the signature's is refused by DMARC; answers go to the people of the site.
+    assert letter["From"] == f"new-owner@{HOST}" and "postmaster@" in letter["Reply-To"]
     site.cli("list", "create", f"newer@{HOST}", "--owner", "olga@example.com")
     assert site.mail() == {}
 
