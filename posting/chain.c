@@ -135,11 +135,27 @@ static bool run(const Chain *chain, Post *post, unsigned *jumps, Verdict *verdic
     return true;
 }
 
+/* Hold a post that would be accepted though its sender is still to be asked: nonmember-moderation leaves strangers to
+ * sender-confirmation, and a chain of the site's own may have the first of these rules alone. */
+static bool hold_unproved(Post *post, Verdict *verdict, GError **error)
+{
+    static const Link link = {&rule_sender_confirmation, NULL, NULL};
+    bool hit;
+    if (*verdict != VERDICT_ACCEPT || !post->unproved ||
+        g_ptr_array_find_with_equal_func(post->hits, rule_sender_confirmation.name, g_str_equal, NULL))
+        return true;
+    if (!check(&link, post, &hit, error))
+        return false;
+    if (hit)
+        *verdict = VERDICT_HOLD;
+    return true;
+}
+
 bool chain_run(const Chain *chain, Post *post, Verdict *verdict, GError **error)
 {
     unsigned jumps = 0;
     *verdict = VERDICT_NONE;
-    if (!run(chain, post, &jumps, verdict, error))
+    if (!run(chain, post, &jumps, verdict, error) || !hold_unproved(post, verdict, error))
         return false;
     if (*verdict == VERDICT_NONE)
         *verdict = VERDICT_HOLD;

@@ -190,6 +190,41 @@ static void test_back_from_header_match(Bench *bench, gconstpointer data)
     g_remove(path);
 }
 
+/* nonmember-moderation leaves strangers to sender-confirmation, which a chain of the site's own may not name. */
+static void test_own_chain_without_confirmation(Bench *bench, gconstpointer data)
+{
+    static const char text[] = "[chain.open]\nrules = nonmember-moderation\notherwise = accept\n"
+                               "[chain.true]\nrules = nonmember-moderation truth:accept\n"
+                               "[chain.strict]\nrules = nonmember-moderation sender-confirmation:reject\n"
+                               "[chain.trusts]\nrules = nonmember-moderation sender-confirmation:accept\n";
+    static const struct {
+        const char *chain;
+        Verdict verdict;
+    } cases[] = {{"open", VERDICT_HOLD}, {"true", VERDICT_HOLD}, {"strict", VERDICT_REJECT},
+                 {"trusts", VERDICT_ACCEPT}};
+    g_autoptr(GError) error = NULL;
+    g_autofree char *path = g_build_filename(bench->folder, "listrunner.conf", NULL);
+    g_assert_true(g_file_set_contents(path, text, -1, &error));
+    g_autoptr(Config) config = config_load(path, true, &error);
+    g_assert_no_error(error);
+    Orders *orders = orders_new(config);
+    const PostSite site = {.header_match_target = "hold", .orders = orders};
+    bench->list->default_nonmember_action = ACTION_HOLD;
+    bench->list->sender_confirmation = true;
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        Post *post = bench_post(bench, "From: eve@example.net\r\nTo: test@example.com\r\n\r\n");
+        post->sender = "eve@example.net";
+        post->site = &site;
+        g_test_message("chain %s", cases[at].chain);
+        assert_verdict(post, order_chain(orders, cases[at].chain), cases[at].verdict);
+        g_assert_true(g_ptr_array_find_with_equal_func(post->hits, "sender-confirmation", g_str_equal, NULL));
+        g_autofree char *reasons = post_reasons(post, " ");
+        g_assert_nonnull(strstr(reasons, "eve@example.net"));
+    }
+    orders_free(orders);
+    g_remove(path);
+}
+
 static void test_owner(Bench *bench, gconstpointer data)
 {
     Post *post = bench_post(bench, "From: eve@example.net\r\n\r\n");
@@ -218,6 +253,7 @@ int main(int argc, char **argv)
     BENCH_TEST("/chain/header match decides", test_header_match_decides);
     BENCH_TEST("/chain/chains of the site", test_own_chains);
     BENCH_TEST("/chain/back from a header match", test_back_from_header_match);
+    BENCH_TEST("/chain/own chain without sender-confirmation", test_own_chain_without_confirmation);
     BENCH_TEST("/chain/owner", test_owner);
     g_test_add_func("/chain/table", test_table);
     return g_test_run();
