@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/log.h"
 
 static DkimUse use_of(const char *word)
@@ -81,7 +82,8 @@ static GBytes *with_fields(GBytes *octets, const GString *fields)
     return g_byte_array_free_to_bytes(whole);
 }
 
-/* Seals the message behind these fields, which the seal covers. */
+/* Seal the message behind these fields, which the seal covers. One that has lost the fields of its chain, as the list
+ * may want it, gets no seal, and the log says nothing: it would do so for each copy. */
 static void seal(const DkimKey *key, const ArcSeal *next, GBytes *octets, GString *fields, const char *about)
 {
     g_autoptr(GError) fault = NULL;
@@ -90,7 +92,7 @@ static void seal(const DkimKey *key, const ArcSeal *next, GBytes *octets, GStrin
     g_autofree char *sealed = arc_seal(key, message, next, &fault);
     if (sealed)
         g_string_prepend(fields, sealed);
-    else
+    else if (!g_error_matches(fault, FAIL, FAIL_NEVER))
         log_warn("%s not sealed: %s", about, fault->message);
 }
 

@@ -22,5 +22,6 @@ typedef struct Signing {
 bool dkim_keys_fit(const GPtrArray *keys, const Signing *signing);
 
 /* Return the message with the signatures and the seal before its other fields; a new reference. Nothing else of it may
- * change after this. A key that cannot sign is told in the log, with `about` before it, and left out. */
+ * change after this. A key that cannot sign is told in the log, with `about` before it, and left out. No seal is put on
+ * a message that no longer has the fields of its chain (arc_seal()). */
 GBytes *dkim_keys_sign(const GPtrArray *keys, const Signing *signing, GBytes *octets, const char *about);

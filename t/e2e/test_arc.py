@@ -176,9 +176,15 @@ def test_no_seal_where_none_may_be(site):
     found = {subject.split()[-1]: octets for subject, octets in site.copies([broken, full], address).items()}
     found |= {"ended": octets for octets in site.copies([ended], second).values()}
     found |= {"hidden": octets for octets in site.copies([site.post("hidden", hidden)], hidden).values()}
-    assert set(found) == {"ended", "trouble", "full", "hidden"}
+    wrapped = site.instance.create_list("wrapped", members=["bart@example.org"], settings=[
+        *common, "personalize=full", "msg_footer=for $user_address\n", "dmarc_mitigate_unconditionally=yes",
+        "dmarc_mitigate_action=wrap_message"])
+    found |= {"wrapped": octets
+              for octets in site.copies([site.sealed(site.post("wrapped", wrapped))], wrapped).values()}
+    assert set(found) == {"ended", "trouble", "full", "hidden", "wrapped"}
     assert {subject: len(seals(octets)) for subject, octets in found.items()} == {
-        "ended": 2, "trouble": 1, "full": 50, "hidden": 0}
+        "ended": 2, "trouble": 1, "full": 50, "hidden": 0, "wrapped": 0}
+    assert "not sealed" not in site.instance.log_text()  # nothing is wrong, and there is a copy for each member
     told = {subject: results(found[subject])["arc"] for subject in ("ended", "trouble", "full")}
     assert told == {"ended": ["fail"], "trouble": ["temperror"], "full": ["fail"]}
     assert b"signed.test" not in found["hidden"]
