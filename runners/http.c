@@ -166,12 +166,21 @@ void http_answer(HttpCall *call, int status, const char *type, const char *body,
 
 /* ---- streams ---- */
 
+/* Drop what the client of a stream sends: evhttp reads on, to learn when the client goes, and would keep all of it. */
+static void drop_input(struct evbuffer *input, const struct evbuffer_cb_info *change, void *data)
+{
+    (void)data;
+    if (change->n_added > 0)
+        evbuffer_drain(input, evbuffer_get_length(input));
+}
+
 HttpStream *http_stream(HttpCall *call, const char *type, const HttpStreamSpec *spec, void *data)
 {
     /* Of a client that only reads nothing is expected, and silence is no fault. */
     const int64_t timeout = call->client->http->request_timeout;
     const struct timeval most = {timeout / CLOCK_SECOND, timeout % CLOCK_SECOND};
     bufferevent_set_timeouts(call->client->stream, NULL, &most);
+    evbuffer_add_cb(bufferevent_get_input(call->client->stream), drop_input, NULL);
     HttpStream *stream = g_new0(HttpStream, 1);
     *stream = (HttpStream){.client = call->client, .request = call->request, .spec = spec, .data = data};
     call->client->flow = stream;

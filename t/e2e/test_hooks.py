@@ -263,6 +263,17 @@ def test_a_reader_that_reads_nothing_costs_nobody(site, api):
         reader.close()
 
 
+def test_a_reader_that_writes_costs_nobody(site, api):
+    """What a client sends while it reads the stream is not kept."""
+    reader, before = Reader(api), memory(site, "rest")
+    for _ in range(16):
+        reader.connection.sock.sendall(b"x" * 1048576)
+    assert api.call("POST", "lists", fqdn_listname="loud@example.com").status == 201
+    reader.next_of({"loud.example.com"})
+    assert memory(site, "rest") < before + 4096
+    reader.close()
+
+
 def test_wrong_settings_are_refused(site):
     site.set({"hook.wrong": {"url": "ftp://x/", "events": "post.eaten"}})
     said = site.run("config", "check").stderr
