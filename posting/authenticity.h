@@ -15,12 +15,13 @@ typedef struct Authenticity {
     ArcChain chain;
 } Authenticity;
 
-/* Finds it out, once, and keeps it in the post, as the message is now. False: ask again when post->names has more
- * answers. A DNS that does not answer makes "temperror". Only where the site has an authserv_id. */
+/* Check the message as it is now, the first time this is called, and keep what is found in the post. Returns false when
+ * an answer of the DNS is still to come: call it again when post->names has more. A DNS that does not answer makes
+ * "temperror". Nothing is checked where the site has no authserv_id. */
 bool authenticity_find(Post *post);
 
-/* The seal that the copies get, whose texts are the post's; false: none. A post without an author has no seal, which
- * would tell of him. */
+/* Describe in seal how the copies are sealed; its texts are borrowed from the post. Returns false when they get no
+ * seal: what was found does not allow one, or the list is anonymous, and a seal would name the author's domain. */
 bool authenticity_seal(const Post *post, ArcSeal *seal);
 
 void authenticity_free(Authenticity *authenticity);

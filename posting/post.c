@@ -9,8 +9,8 @@
 #include "base/mailbox.h"
 #include "base/pattern.h"
 #include "mail/address.h"
-#include "posting/authenticity.h"
 #include "mail/answer.h"
+#include "posting/authenticity.h"
 
 static void send_free(void *data)
 {

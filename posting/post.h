@@ -182,8 +182,8 @@ PostSend *post_send_find(const Post *post, const char *queue);
 /* The message of this send alone, to be changed: a copy of the post's as it is when this is first called. */
 Message *post_send_message(const Post *post, PostSend *send);
 
-/* Puts the signatures of the site's keys on what leaves by this send, once for all copies, which so must be the same.
- * Copies that differ are to be signed when they are made: then this is noted in the send. */
+/* Sign what leaves by this send with the site's keys, once for all copies. Where copies differ (holes), only note in
+ * the send that each is to be signed when it is made. */
 void post_send_sign(const Post *post, PostSend *send, const Signing *signing);
 
 void post_add_reason(Post *post, const char *format, ...) G_GNUC_PRINTF(2, 3);

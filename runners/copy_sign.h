@@ -18,7 +18,9 @@ typedef struct CopySign {
     ArcSeal seal;
 } CopySign;
 
+/* Write it. */
 void copy_sign_write(json_t *meta, const Signing *signing);
 
-/* Reads it; texts are borrowed from meta, and sign must stay where it is. The caller sets the time of the seal. */
+/* Read it. Texts are borrowed from meta; sign points into itself and must stay where it is. The caller sets the time of
+ * the seal. */
 void copy_sign_read(const json_t *meta, CopySign *sign);

@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "posting/external.h"
 #include "mail/dkim_keys.h"
+#include "posting/external.h"
 #include "posting/order.h"
 #include "runners/keys.h"
 

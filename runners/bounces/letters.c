@@ -115,10 +115,10 @@ static bool tell_owners(Case *given, const Letter *about, GError **error)
 
 static void tell_outside(Case *given, const Letter *letter)
 {
-    g_autoptr(Work) work = list_runner_work(given->bounces->shared, given->entry);
     bool removed = letter->acts & SCORE_REMOVE;
     if (!removed && !(letter->acts & SCORE_DISABLE))
         return;
+    g_autoptr(Work) work = list_runner_work(given->bounces->shared, given->entry);
     event_tell(work, removed ? EVENT_MEMBER_LEFT : EVENT_MEMBER_DISABLED, given->list->list_id,
                json_pack("{ss ss ss}", "email", letter->address, "role", "member", "by", "bounces"));
     list_runner_work_into(work, given->outcome);
