@@ -68,26 +68,29 @@ static void sign(const GPtrArray *keys, const Signing *signing, const Message *m
     }
 }
 
-/* The octets with the fields before all others; a first line that is no field (mail/message.h) stays the first. */
-static GBytes *with_fields(GBytes *octets, const GString *fields)
+size_t dkim_keys_place(const Message *message)
 {
-    g_autoptr(Message) message = message_new(octets);
     const Field *first = message_field_count(message) > 0 ? message_field(message, 0) : NULL;
-    size_t length, start = first && first->name_length == 0 ? first->length : 0;
+    return first && first->name_length == 0 ? first->length : 0;
+}
+
+/* The message of these octets with the fields put into it. */
+static GBytes *with_fields(GBytes *octets, const Message *message, const char *fields, size_t fields_length)
+{
+    size_t length, start = dkim_keys_place(message);
     const guint8 *data = g_bytes_get_data(octets, &length);
-    GByteArray *whole = g_byte_array_sized_new((guint)(fields->len + length));
+    GByteArray *whole = g_byte_array_sized_new((guint)(fields_length + length));
     g_byte_array_append(whole, data, (guint)start);
-    g_byte_array_append(whole, (const guint8 *)fields->str, (guint)fields->len);
+    g_byte_array_append(whole, (const guint8 *)fields, (guint)fields_length);
     g_byte_array_append(whole, data + start, (guint)(length - start));
     return g_byte_array_free_to_bytes(whole);
 }
 
 /* Seal the message behind these fields, which the seal covers. One that has lost the fields of its chain, as the list
  * may want it, gets no seal, and the log says nothing: it would do so for each copy. */
-static void seal(const DkimKey *key, const ArcSeal *next, GBytes *octets, GString *fields, const char *about)
+static void seal(const DkimKey *key, const ArcSeal *next, GBytes *whole, GString *fields, const char *about)
 {
     g_autoptr(GError) fault = NULL;
-    g_autoptr(GBytes) whole = with_fields(octets, fields);
     g_autoptr(Message) message = message_new(whole);
     g_autofree char *sealed = arc_seal(key, message, next, &fault);
     if (sealed)
@@ -96,15 +99,30 @@ static void seal(const DkimKey *key, const ArcSeal *next, GBytes *octets, GStrin
         log_warn("%s not sealed: %s", about, fault->message);
 }
 
-GBytes *dkim_keys_sign(const GPtrArray *keys, const Signing *signing, GBytes *octets, const char *about)
+static GString *make_fields(const GPtrArray *keys, const Signing *signing, GBytes *octets, const Message *message,
+                            const char *about)
 {
-    g_autoptr(Message) message = message_new(octets);
-    g_autoptr(GString) fields = g_string_new(NULL);
+    GString *fields = g_string_new(NULL);
     guint at = 0;
     if (signing->dkim)
         sign(keys, signing, message, fields, about);
     const DkimKey *key = signing->seal ? next_key(keys, signing->domain, DKIM_USE_SEAL, &at) : NULL;
-    if (key)
-        seal(key, signing->seal, octets, fields, about);
-    return with_fields(octets, fields);
+    if (key) {
+        g_autoptr(GBytes) whole = with_fields(octets, message, fields->str, fields->len);
+        seal(key, signing->seal, whole, fields, about);
+    }
+    return fields;
+}
+
+char *dkim_keys_fields(const GPtrArray *keys, const Signing *signing, GBytes *octets, const char *about)
+{
+    g_autoptr(Message) message = message_new(octets);
+    return g_string_free(make_fields(keys, signing, octets, message, about), FALSE);
+}
+
+GBytes *dkim_keys_sign(const GPtrArray *keys, const Signing *signing, GBytes *octets, const char *about)
+{
+    g_autoptr(Message) message = message_new(octets);
+    g_autoptr(GString) fields = make_fields(keys, signing, octets, message, about);
+    return with_fields(octets, message, fields->str, fields->len);
 }

@@ -25,3 +25,8 @@ bool dkim_keys_fit(const GPtrArray *keys, const Signing *signing);
  * change after this. A key that cannot sign is told in the log, with `about` before it, and left out. No seal is put on
  * a message that no longer has the fields of its chain (arc_seal()). */
 GBytes *dkim_keys_sign(const GPtrArray *keys, const Signing *signing, GBytes *octets, const char *about);
+
+/* Return only these fields, with CRLF, "" where there are none; g_free(). Their place in the message is at the offset
+ * dkim_keys_place(): before its other fields, and behind a first line that is no field (mail/message.h). */
+char *dkim_keys_fields(const GPtrArray *keys, const Signing *signing, GBytes *octets, const char *about);
+size_t dkim_keys_place(const Message *message);

@@ -6,21 +6,29 @@
  */
 #include "runners/outgoing/content.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/fail.h"
 #include "mail/downgrade.h"
 #include "runners/keys.h"
 #include "runners/outgoing/delivery.h"
 
-/* The body with its cuts where copies differ. */
-static SmtpBody *make_pattern(GBytes *message, const CopyPlan *plan)
+/* The body with its cuts where copies differ. Where each copy is signed the first cut is for the signatures. */
+static SmtpBody *make_pattern(const Content *content)
 {
     g_autoptr(GArray) cuts = g_array_new(FALSE, FALSE, sizeof(size_t));
-    for (size_t hole = 0; hole < copy_plan_holes(plan); hole++) {
-        size_t offset = copy_plan_offset(plan, hole);
+    size_t holes = copy_plan_holes(content->plan);
+    if (content->sign.signing.domain && holes > 0) {
+        g_autoptr(Message) message = message_new(content->message);
+        size_t place = MIN(dkim_keys_place(message), copy_plan_offset(content->plan, 0)); /* cuts are in order */
+        g_array_append_val(cuts, place);
+    }
+    for (size_t hole = 0; hole < holes; hole++) {
+        size_t offset = copy_plan_offset(content->plan, hole);
         g_array_append_val(cuts, offset);
     }
-    return smtp_body_new_cut(message, (const size_t *)(void *)cuts->data, cuts->len);
+    return smtp_body_new_cut(content->message, (const size_t *)(void *)cuts->data, cuts->len);
 }
 
 bool content_init(Content *content, Entry *entry, const GPtrArray *keys, GError **error)
@@ -38,11 +46,11 @@ bool content_init(Content *content, Entry *entry, const GPtrArray *keys, GError 
         if (!content->plan)
             return false;
     }
-    content->body = content->plan ? make_pattern(message, content->plan) : smtp_body_new(message);
     content->message = g_steal_pointer(&message);
     content->keys = keys;
     content->trace = entry_trace(entry);
     copy_sign_read(meta, &content->sign);
+    content->body = content->plan ? make_pattern(content) : smtp_body_new(content->message);
     return true;
 }
 
@@ -70,9 +78,8 @@ static CopyRecipient read_line(const Batch *batch)
     return copy_recipient_read(recipient.address, recipient.length);
 }
 
-static GBytes *whole_copy(const Content *content, const CopyRecipient *recipient)
+static GBytes *whole_copy(const Content *content, const GArray *fills)
 {
-    g_autoptr(GArray) fills = copy_fill(content->plan, recipient);
     g_autoptr(GByteArray) octets = g_byte_array_new();
     size_t length, done = 0;
     const guint8 *data = g_bytes_get_data(content->message, &length);
@@ -86,26 +93,22 @@ static GBytes *whole_copy(const Content *content, const CopyRecipient *recipient
     return g_byte_array_free_to_bytes(g_steal_pointer(&octets));
 }
 
-/* A body of these octets behind the signatures of our keys. */
-static SmtpBody *signed_body(Content *content, GBytes *octets)
-{
-    if (!content->sign.signing.domain)
-        return smtp_body_new(octets);
-    content->sign.seal.now = clock_now();
-    g_autoptr(GBytes) whole = dkim_keys_sign(content->keys, &content->sign.signing, octets, content->trace);
-    return smtp_body_new(whole);
-}
-
+/* The body is made of the pattern and of what is the copy's own: a copy that is signed is whole in memory only while
+ * its signatures are made, however many copies are under way. */
 static SmtpBody *make_copy(Content *content, const CopyRecipient *recipient)
 {
     if (copy_plan_holes(content->plan) == 0)
         return smtp_body_ref(content->body);
-    if (content->sign.signing.domain) {
-        g_autoptr(GBytes) octets = whole_copy(content, recipient);
-        return signed_body(content, octets);
-    }
     g_autoptr(GArray) values = copy_fill(content->plan, recipient);
-    g_autoptr(GArray) fills = g_array_sized_new(FALSE, FALSE, sizeof(SmtpFill), values->len);
+    g_autoptr(GArray) fills = g_array_sized_new(FALSE, FALSE, sizeof(SmtpFill), values->len + 1);
+    g_autofree char *fields = NULL;
+    if (content->sign.signing.domain) {
+        g_autoptr(GBytes) octets = whole_copy(content, values);
+        content->sign.seal.now = clock_now();
+        fields = dkim_keys_fields(content->keys, &content->sign.signing, octets, content->trace);
+        SmtpFill fill = {fields, strlen(fields)};
+        g_array_append_val(fills, fill);
+    }
     for (guint at = 0; at < values->len; at++) {
         const CopyFill *value = &g_array_index(values, CopyFill, at);
         SmtpFill fill = {value->text, value->length};
@@ -131,8 +134,13 @@ static SmtpBody *body_7bit(void *data)
     Content *content = &batch->delivery->content;
     if (content->plan && copy_plan_holes(content->plan) > 0) {
         CopyRecipient recipient = read_line(batch);
-        g_autoptr(GBytes) copy = whole_copy(content, &recipient), seven = downgrade_to_7bit(copy);
-        return signed_body(content, seven);
+        g_autoptr(GArray) fills = copy_fill(content->plan, &recipient);
+        g_autoptr(GBytes) copy = whole_copy(content, fills), seven = downgrade_to_7bit(copy);
+        if (!content->sign.signing.domain)
+            return smtp_body_new(seven);
+        content->sign.seal.now = clock_now();
+        g_autoptr(GBytes) whole = dkim_keys_sign(content->keys, &content->sign.signing, seven, content->trace);
+        return smtp_body_new(whole);
     }
     if (!content->seven) {
         g_autoptr(GBytes) seven = downgrade_to_7bit(content->message);

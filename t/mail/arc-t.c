@@ -234,6 +234,26 @@ static void test_first_line(void)
     g_assert_cmpint(chain.status, ==, ARC_PASS);
 }
 
+/* The fields alone, put in their place by somebody else, are as good. */
+static void test_fields_alone(void)
+{
+    static const char *const texts[] = {MAIL, "From x Mon Nov 23\r\n" MAIL};
+    g_autoptr(DkimKey) key = make_key(true);
+    g_autoptr(GPtrArray) keys = g_ptr_array_new();
+    g_ptr_array_add(keys, key);
+    const ArcSeal next = {.results = "example.com; none"};
+    for (size_t at = 0; at < G_N_ELEMENTS(texts); at++) {
+        g_autoptr(GBytes) octets = g_bytes_new_static(texts[at], strlen(texts[at]));
+        g_autoptr(Message) bare = message_new(octets);
+        g_autofree char *fields = dkim_keys_fields(keys, &(Signing){"example.com", true, &next}, octets, "");
+        g_autoptr(GString) whole = g_string_new(texts[at]);
+        g_string_insert(whole, (gssize)dkim_keys_place(bare), fields);
+        g_assert_cmpint(check(whole->str).status, ==, ARC_PASS);
+        g_autofree char *none = dkim_keys_fields(keys, &(Signing){"example.net", true, &next}, octets, "");
+        g_assert_cmpstr(none, ==, "");
+    }
+}
+
 /* ---- what ARC has of DKIM ---- */
 
 static void test_fields(void)
@@ -383,6 +403,7 @@ int main(int argc, char **argv)
     g_test_add_func("/arc/dns", test_dns);
     g_test_add_func("/arc/lost sets", test_lost_sets);
     g_test_add_func("/arc/first line", test_first_line);
+    g_test_add_func("/arc/fields alone", test_fields_alone);
     g_test_add_func("/dkim_syntax/fields", test_fields);
     g_test_add_func("/dkim_syntax/bodies", test_bodies);
     g_test_add_func("/dkim_syntax/keys", test_keys);
