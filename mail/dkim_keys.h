@@ -21,12 +21,12 @@ typedef struct Signing {
 /* Return true when there is a key for one of them. */
 bool dkim_keys_fit(const GPtrArray *keys, const Signing *signing);
 
-/* Return the message with the signatures and the seal before its other fields; a new reference. Nothing else of it may
- * change after this. A key that cannot sign is told in the log, with `about` before it, and left out. No seal is put on
- * a message that no longer has the fields of its chain (arc_seal()). */
+/* Return the message, which is as it leaves, with the signatures and the seal before its other fields; a new reference.
+ * A key that cannot sign is told in the log, with `about` before it, and left out. */
 GBytes *dkim_keys_sign(const GPtrArray *keys, const Signing *signing, GBytes *octets, const char *about);
 
 /* Return only these fields, with CRLF, "" where there are none; g_free(). Their place in the message is at the offset
- * dkim_keys_place(): before its other fields, and behind a first line that is no field (mail/message.h). */
+ * dkim_keys_place(): before its other fields, and behind a first line that is no field (mail/message.h). Here as there
+ * a message that has lost the fields of its chain gets no seal (arc_seal()). */
 char *dkim_keys_fields(const GPtrArray *keys, const Signing *signing, GBytes *octets, const char *about);
 size_t dkim_keys_place(const Message *message);
