@@ -46,6 +46,21 @@ static bool allowed(Call *call, const GPtrArray *names, bool all)
     return form_expect(call, all ? text->str : "", all ? "" : text->str);
 }
 
+/* The list's setting, written out: with the setting empty, all that are configured; without "none". */
+static GPtrArray *names_on(const Call *call, const List *list)
+{
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    bool all = !list->archivers || !*list->archivers;
+    const char *const *name =
+        all ? config_family(call->rest->config, "archiver") : (const char *const *)list->archivers;
+    for (; *name; name++)
+        if (strcmp(*name, ARCHIVERS_NONE) != 0)
+            g_ptr_array_add(names, g_strdup(*name));
+    return names;
+}
+
+/* Turns on and off those that the form names. Archivers that are disabled or not configured stay as they are, and a
+ * form that changes nothing leaves the setting alone, so that an empty one goes on to cover archivers of the future. */
 static void change(Call *call, bool all)
 {
     GError *error = NULL;
@@ -53,17 +68,28 @@ static void change(Call *call, bool all)
     g_autoptr(List) list = allowed(call, names, all) ? rest_list(call, 0) : NULL;
     if (!list)
         return;
-    g_autoptr(GString) on = g_string_new(NULL);
-    guint count = 0;
+    g_autoptr(GPtrArray) on = names_on(call, list);
+    bool changed = false;
     for (guint i = 0; i < names->len; i++) {
-        bool wanted = is_on(list, names->pdata[i]);
-        if (!form_bool(call, names->pdata[i], &wanted))
+        const char *name = names->pdata[i];
+        bool before = is_on(list, name), wanted = before;
+        guint at;
+        if (!form_bool(call, name, &wanted))
             return;
-        count += wanted;
-        if (wanted)
-            g_string_append_printf(on, "%s%s", on->len ? "," : "", (const char *)names->pdata[i]);
+        changed |= wanted != before;
+        if (wanted && !before)
+            g_ptr_array_add(on, g_strdup(name));
+        else if (!wanted && g_ptr_array_find_with_equal_func(on, name, g_str_equal, &at))
+            g_ptr_array_remove_index(on, at);
     }
-    const char *value = count == names->len ? "" : count == 0 ? ARCHIVERS_NONE : on->str;
+    if (!changed) {
+        answer_empty(call, 204);
+        return;
+    }
+    if (on->len == 0)
+        g_ptr_array_add(on, g_strdup(ARCHIVERS_NONE));
+    g_ptr_array_add(on, NULL);
+    g_autofree char *value = g_strjoinv(",", (char **)on->pdata);
     g_autoptr(Work) work = rest_begin(call);
     if (!work)
         return;

@@ -15,10 +15,12 @@ from support.rest import Rest
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    with rest.site(tmp_path_factory.mktemp("rest"), {
+    directory = tmp_path_factory.mktemp("rest")
+    with rest.site(directory, {
             "chain.strict": {"rules": "loop:discard any:hold"}, "site": {"pending_request_life": "5d"},
             "pipeline.plain": {"handlers": "member-recipients to-outgoing"},
-            "style.newsy": {"about": "News of the house", "base": "announce"}},
+            "style.newsy": {"about": "News of the house", "base": "announce"},
+            "archiver.attic": {"type": "mbox", "path": directory / "attic", "enabled": "no"}},
             attempts_per_minute="6", max_body_size="128K", max_header_size="8K") as instance:
         yield instance
 
@@ -490,11 +492,29 @@ def test_styles_and_archivers_are_those_of_the_site(site, api, ant):
     archivers = f"{ant}/archivers"
     assert set(api.call("GET", archivers).json) == {"http_etag", "maildir", "mbox"}
     assert api.call("PATCH", archivers, mhonarc="yes").status == 400
+    site.cli("list", "set", "ant@example.com", "archivers=maildir,mbox")
     assert api.call("PATCH", archivers, maildir="no", mbox="no").status == 204
     assert site.cli("list", "get", "ant@example.com", "archivers").strip() == "none"
     assert site.run("list", "set", "ant@example.com", "archivers=none").returncode == 0, "the shell knows the word"
     got = api.call("GET", archivers).json
     assert (got["maildir"], got["mbox"]) == (False, False)
+    assert api.call("PUT", archivers, maildir="yes", mbox="yes").status == 204
+
+
+def test_an_archiver_that_is_off_keeps_its_place_on_a_list(site, api, ant):
+    def setting():
+        return sorted(site.cli("list", "get", "ant@example.com", "archivers").replace(",", " ").split())
+    archivers = f"{ant}/archivers"
+    site.cli("list", "set", "ant@example.com", "archivers=maildir,attic")
+    assert api.call("PATCH", archivers, mbox="yes").status == 204
+    assert setting() == ["attic", "maildir", "mbox"], "only mbox was named"
+    assert api.call("PATCH", archivers, mbox="no", maildir="no").status == 204
+    assert setting() == ["attic"]
+    site.cli("list", "set", "ant@example.com", "archivers=")
+    assert api.call("PATCH", archivers, mbox="yes").status == 204
+    assert setting() == [], "all there are and will be"
+    assert api.call("PATCH", archivers, mbox="no").status == 204
+    assert setting() == ["attic", "maildir"]
     assert api.call("PUT", archivers, maildir="yes", mbox="yes").status == 204
 
 
