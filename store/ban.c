@@ -53,10 +53,29 @@ bool ban_add(Store *store, const char *list_id, const char *email, GError **erro
     return write_end(store, &write, insert(store, scope, folded, email, error), error);
 }
 
+/* The text of a ban that is looked for; unlike a new one it need not be valid. g_free() */
+static char *folded_text(const char *email)
+{
+    return *email == '^' ? g_strdup(email) : email_folded(email);
+}
+
+bool ban_find(Store *store, const char *list_id, const char *email, bool *found, GError **error)
+{
+    int64_t scope;
+    g_autofree char *folded = folded_text(email);
+    if (!scope_of(store, list_id, &scope, error))
+        return false;
+    g_autoptr(Query) query = query_open(store, error, "SELECT 1 FROM ban WHERE COALESCE(list, 0) = $1 AND folded = $2",
+                                        INTEGER(scope), TEXT(folded));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    *found = step == STEP_ROW;
+    return step != STEP_FAILED;
+}
+
 bool ban_remove(Store *store, const char *list_id, const char *email, GError **error)
 {
     int64_t scope, removed = 0;
-    g_autofree char *folded = *email == '^' ? g_strdup(email) : email_folded(email);
+    g_autofree char *folded = folded_text(email);
     return scope_of(store, list_id, &scope, error) &&
            query_run(store, error, &removed, "DELETE FROM ban WHERE COALESCE(list, 0) = $1 AND folded = $2",
                      INTEGER(scope), TEXT(folded)) &&

@@ -115,28 +115,7 @@ static void post(Call *call)
     }
 }
 
-typedef struct Look {
-    const char *email;
-    bool found;
-} Look;
-
-static bool compare(const Ban *ban, void *data)
-{
-    Look *look = data;
-    look->found = g_ascii_strcasecmp(ban->email, look->email) == 0;
-    return !look->found;
-}
-
-/* Is the text a ban itself? An address may also be banned by a pattern, or on all lists. */
-static bool is_ban(Store *store, const BanScope *scope, bool *is, GError **error)
-{
-    Look look = {.email = scope->email};
-    if (!ban_each(store, list_id_of(scope), compare, &look, error))
-        return false;
-    *is = look.found;
-    return true;
-}
-
+/* Answers for what is a ban itself, and for an address that is banned by a pattern or on all lists. */
 static void get_one(Call *call)
 {
     g_auto(BanScope) scope = {0};
@@ -146,7 +125,7 @@ static void get_one(Call *call)
     Store *store = read_scope(call, &scope) ? rest_store(call) : NULL;
     if (!store)
         return;
-    if (!is_ban(store, &scope, &is, &error) ||
+    if (!ban_find(store, list_id_of(&scope), scope.email, &is, &error) ||
         (!is && strchr(scope.email, '@') && !ban_check(store, list_id_of(&scope), scope.email, NULL, &by, &error))) {
         rest_fail(call, error);
         return;

@@ -31,6 +31,30 @@ static void test_address(Fixture *fixture, const void *data)
     assert_banned(fixture->store, LIST, "eve@example.net", NULL);
 }
 
+static void assert_found(Store *store, const char *list_id, const char *email, bool expected)
+{
+    GError *error = NULL;
+    bool found = !expected;
+    assert_ok(ban_find(store, list_id, email, &found, &error), error);
+    g_assert_cmpint(found, ==, expected);
+}
+
+static void test_find(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    bool found;
+    assert_ok(ban_add(fixture->store, LIST, "Eve@Example.NET", &error), error);
+    assert_ok(ban_add(fixture->store, NULL, "^.*@example\\.org$", &error), error);
+    assert_found(fixture->store, LIST, "eve@example.net", true);
+    assert_found(fixture->store, NULL, "eve@example.net", false);
+    assert_found(fixture->store, NULL, "^.*@example\\.org$", true);
+    assert_found(fixture->store, LIST, "^.*@example\\.org$", false);
+    assert_found(fixture->store, NULL, "adam@example.org", false);
+    assert_found(fixture->store, LIST, "no address", false);
+    g_assert_false(ban_find(fixture->store, "nothing.example.com", "eve@example.net", &found, &error));
+    assert_failed(FAIL_MISSING, error);
+}
+
 static void test_pattern(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -97,6 +121,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/ban/address", test_address);
+    TEST_WITH_LIST("/ban/find", test_find);
     TEST_WITH_LIST("/ban/pattern", test_pattern);
     TEST_WITH_LIST("/ban/site", test_site);
     TEST_WITH_LIST("/ban/refused", test_refused);
