@@ -106,6 +106,9 @@ typedef struct MemberCriteria {
  * FAIL_NEVER: `after` is no place. */
 GPtrArray *member_page(Store *store, const MemberCriteria *criteria, const char *after, unsigned limit, char **next,
                        GError **error);
+/* The List-Ids of the lists on which any such member is, each once and in order; g_strfreev(). Of each list no more is
+ * read than its first such member. */
+char **member_lists(Store *store, const MemberCriteria *criteria, GError **error);
 /* How many there are. A list or all lists, by role, costs nothing; with further criteria all are looked at. */
 bool member_matching(Store *store, const MemberCriteria *criteria, int64_t *count, GError **error);
 

@@ -229,15 +229,26 @@ static bool read_person(const PageSearch *search, GError **error)
     return step == STEP_DONE;
 }
 
+static bool is_pattern(const char *subscriber)
+{
+    return subscriber && (strchr(subscriber, '*') || !strchr(subscriber, '@'));
+}
+
+/* The address whose memberships are wanted; NULL: anybody's. */
+static const char *address_of(const MemberCriteria *criteria)
+{
+    return criteria->address || is_pattern(criteria->subscriber) ? criteria->address : criteria->subscriber;
+}
+
 /* after NULL: from the first. */
 static GPtrArray *read_page(Store *store, const MemberCriteria *criteria, PagePlace *after, unsigned limit,
                             GError **error)
 {
     g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func((GDestroyNotify)member_free);
     g_autofree char *lower = criteria->subscriber ? g_utf8_strdown(criteria->subscriber, -1) : NULL;
-    bool pattern = lower && (strchr(lower, '*') || !strchr(lower, '@'));
-    const char *address = criteria->address || pattern ? criteria->address : criteria->subscriber;
-    PageSearch search = {store, criteria, address, pattern ? g_pattern_spec_new(lower) : NULL, after, limit, found};
+    const char *address = address_of(criteria);
+    GPatternSpec *pattern = is_pattern(lower) ? g_pattern_spec_new(lower) : NULL;
+    PageSearch search = {store, criteria, address, pattern, after, limit, found};
     bool done = criteria->user_id || address ? read_person(&search, error) : read_lists(&search, error);
     g_clear_pointer(&search.pattern, g_pattern_spec_free);
     if (!done)
@@ -386,6 +397,30 @@ static bool count_all(Store *store, const MemberCriteria *criteria, int64_t *cou
         after = next;
     } while (after);
     return true;
+}
+
+char **member_lists(Store *store, const MemberCriteria *criteria, GError **error)
+{
+    g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func(g_free);
+    g_auto(PagePlace) behind = {0}; /* the last list found */
+    /* A person's memberships are few, and are read at once. */
+    unsigned limit = criteria->user_id || address_of(criteria) ? G_MAXINT : 1, found;
+    do {
+        g_autoptr(GPtrArray) page = read_page(store, criteria, behind.list_id ? &behind : NULL, limit, error);
+        if (!page)
+            return NULL;
+        found = page->len;
+        for (unsigned at = 0; at < found; at++) {
+            const Member *member = page->pdata[at];
+            if (behind.list_id && strcmp(member->list_id, behind.list_id) == 0)
+                continue;
+            g_ptr_array_add(lists, g_strdup(member->list_id));
+            place_clear(&behind);
+            behind = (PagePlace){g_strdup(member->list_id), g_strdup(LAST_KEY), ROLE_NONMEMBER, true};
+        }
+    } while (found == limit);
+    g_ptr_array_add(lists, NULL);
+    return (char **)g_ptr_array_free(g_steal_pointer(&lists), FALSE);
 }
 
 bool member_matching(Store *store, const MemberCriteria *criteria, int64_t *count, GError **error)

@@ -51,8 +51,8 @@ static GPtrArray *names_on(const Call *call, const List *list)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
     bool all = !list->archivers || !*list->archivers;
-    const char *const *name =
-        all ? config_family(call->rest->config, "archiver") : (const char *const *)list->archivers;
+    const char *const *name = all ? config_family(call->rest->config, "archiver")
+                                  : (const char *const *)list->archivers;
     for (; *name; name++)
         if (strcmp(*name, ARCHIVERS_NONE) != 0)
             g_ptr_array_add(names, g_strdup(*name));

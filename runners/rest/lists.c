@@ -147,23 +147,18 @@ static void get_styles(Call *call)
 
 /* ---- finding ---- */
 
-/* The lists on which somebody has a role, each once, in order. */
-static GPtrArray *lists_of(Store *store, const MemberCriteria *criteria, GError **error)
+/* The lists of one page. */
+static GPtrArray *lists_of(Store *store, char *const *list_ids, const Paging *paging, GError **error)
 {
-    g_autoptr(GPtrArray) members = member_page(store, criteria, NULL, G_MAXINT, NULL, error);
     g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func((GDestroyNotify)list_free);
-    const char *last = "";
-    for (guint i = 0; members && i < members->len; i++) {
-        const Member *member = members->pdata[i];
-        if (strcmp(member->list_id, last) == 0)
-            continue;
-        List *list = list_by_id(store, member->list_id, error);
-        if (!list)
+    for (int64_t at = 0; list_ids[at] && lists->len < paging->count; at++) {
+        List *list = at < paging->start ? NULL : list_by_id(store, list_ids[at], error);
+        if (list)
+            g_ptr_array_add(lists, list);
+        else if (at >= paging->start)
             return NULL;
-        g_ptr_array_add(lists, list);
-        last = member->list_id;
     }
-    return members ? g_steal_pointer(&lists) : NULL;
+    return g_steal_pointer(&lists);
 }
 
 static void find(Call *call)
@@ -177,21 +172,16 @@ static void find(Call *call)
     if (!store || !criteria_role(call, &criteria))
         return;
     criteria_subscriber(call, &criteria, id);
-    g_autoptr(GPtrArray) lists = lists_of(store, &criteria, &error);
-    if (!lists && !g_error_matches(error, FAIL, FAIL_MISSING)) {
-        rest_fail(call, error);
-        return;
-    }
-    g_clear_error(&error);
-    if (!lists || lists->len == 0) {
+    g_auto(GStrv) list_ids = member_lists(store, &criteria, &error);
+    if (list_ids && !*list_ids) {
         answer_refusal(call, 404, "There is no such list");
         return;
     }
-    guint total = lists->len;
-    g_ptr_array_remove_range(lists, 0, (guint)MIN(paging.start, (int64_t)total));
-    if (lists->len > paging.count)
-        g_ptr_array_set_size(lists, (int)paging.count);
-    answer_array(call, store, lists, total, paging.start);
+    g_autoptr(GPtrArray) lists = list_ids ? lists_of(store, list_ids, &paging, &error) : NULL;
+    if (lists)
+        answer_array(call, store, lists, g_strv_length(list_ids), paging.start);
+    else
+        rest_fail(call, error);
 }
 
 const RestRoute rest_lists[] = {

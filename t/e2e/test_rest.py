@@ -288,6 +288,7 @@ def test_roles_and_rosters(api, ant):
     assert found["total_size"] == 5
     assert api.call("GET", "members/find").json["total_size"] == 0
     assert api.call("POST", "lists/find", subscriber="own@example.com", role="owner").json["total_size"] == 1
+    assert api.call("POST", "lists/find", subscriber="own@example.com", count=1, page=2).json["total_size"] == 1
     assert api.call("POST", "lists/find", subscriber="nobody@example.com").status == 404
 
 

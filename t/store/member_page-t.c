@@ -142,6 +142,44 @@ static void test_refusals(Fixture *fixture, const void *data)
     assert_failed(FAIL_MISSING, error);
 }
 
+static void expect_lists(Fixture *fixture, const MemberCriteria *criteria, const char *expected)
+{
+    GError *error = NULL;
+    g_auto(GStrv) lists = member_lists(fixture->store, criteria, &error);
+    g_assert_no_error(error);
+    g_autofree char *text = g_strjoinv(" ", lists);
+    g_assert_cmpstr(text, ==, expected);
+}
+
+static void test_lists(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    fill(fixture);
+    MemberCriteria of = MEMBER_CRITERIA_ALL;
+    expect_lists(fixture, &of, "other.example.com " LIST);
+    of.roles = 1u << ROLE_NONMEMBER;
+    expect_lists(fixture, &of, LIST);
+    of.roles = 0;
+    of.subscriber = "BART@example.org";
+    expect_lists(fixture, &of, "other.example.com " LIST);
+    of.subscriber = "anne@example.org";
+    expect_lists(fixture, &of, LIST);
+    of.subscriber = "*@example.net";
+    expect_lists(fixture, &of, "other.example.com");
+    of.subscriber = "*b*";
+    expect_lists(fixture, &of, "other.example.com " LIST);
+    of.subscriber = "nobody";
+    expect_lists(fixture, &of, "");
+    of.subscriber = NULL;
+    g_autoptr(User) anne = user_find(fixture->store, "a@example.net", &error);
+    of.user_id = anne->id;
+    expect_lists(fixture, &of, "other.example.com " LIST);
+    of.roles = 1u << ROLE_OWNER;
+    expect_lists(fixture, &of, LIST);
+    of.list_id = "other.example.com";
+    expect_lists(fixture, &of, "");
+}
+
 /* The place stays good when the member that it names goes. */
 static void test_member_goes(Fixture *fixture, const void *data)
 {
@@ -164,6 +202,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     TEST_WITH_LIST("/member_page/orders", test_orders);
     TEST_WITH_LIST("/member_page/criteria", test_criteria);
+    TEST_WITH_LIST("/member_page/lists", test_lists);
     TEST_WITH_LIST("/member_page/refusals", test_refusals);
     TEST_WITH_LIST("/member_page/a member goes between two pages", test_member_goes);
     return g_test_run();
