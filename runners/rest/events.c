@@ -56,10 +56,10 @@ static bool type_wanted(const Reader *reader, const char *type)
     return !*reader->types;
 }
 
-static bool is_wanted(const Reader *reader, Store *store, const EventRow *event)
+static bool is_wanted(const Reader *reader, Store *store, const EventRow *event, bool *wanted, GError **error)
 {
-    return type_wanted(reader, event->type) && (!reader->list_id || strcmp(reader->list_id, event->list_id) == 0) &&
-           (!reader->token || token_covers(reader->token, store, event->list_id));
+    *wanted = type_wanted(reader, event->type) && (!reader->list_id || strcmp(reader->list_id, event->list_id) == 0);
+    return !*wanted || !reader->token || token_covers(reader->token, store, event->list_id, wanted, error);
 }
 
 /* Adds the next events that the reader wants. *more: there may be others behind them. */
@@ -70,8 +70,11 @@ static bool read_some(Reader *reader, Store *store, GString *text, bool *more, G
         return false;
     for (guint at = 0; at < rows->len; at++) {
         const EventRow *event = rows->pdata[at];
+        bool wanted;
+        if (!is_wanted(reader, store, event, &wanted, error))
+            return false;
         reader->number = event->number;
-        if (is_wanted(reader, store, event))
+        if (wanted)
             g_string_append_printf(text, "id: %" G_GINT64_FORMAT "\nevent: %s\ndata: %s\n\n", event->number,
                                    event->type, event->body);
     }

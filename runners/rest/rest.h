@@ -84,8 +84,8 @@ bool rest_missing(Call *call, GError *error);
 
 /* May the call's token do this? False: 403 was answered. */
 bool token_allows(Call *call, const RestRoute *route);
-/* Is the list, which may be gone, in the scope of the token? */
-bool token_covers(const Token *token, Store *store, const char *list_id);
+/* Set *covers: is the list, which may be gone, in the scope of the token? */
+bool token_covers(const Token *token, Store *store, const char *list_id, bool *covers, GError **error);
 
 /* ---- form.c ---- */
 

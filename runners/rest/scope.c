@@ -3,6 +3,7 @@
 /* What a token may do: verbs, lists and domains. */
 #include <string.h>
 
+#include "base/fail.h"
 #include "runners/rest/resources.h"
 
 static bool has_word(const char *words, const char *word)
@@ -61,17 +62,21 @@ static bool place_allowed(Call *call, Store *store, const RestRoute *route, GErr
     return list_allowed(token, list);
 }
 
-bool token_covers(const Token *token, Store *store, const char *list_id)
+bool token_covers(const Token *token, Store *store, const char *list_id, bool *covers, GError **error)
 {
-    if (!*token->lists && !*token->domains)
+    g_autoptr(GError) fault = NULL;
+    *covers = (!*token->lists && !*token->domains) || has_word(token->lists, list_id);
+    if (*covers || !*token->domains)
         return true;
-    if (has_word(token->lists, list_id))
-        return true;
-    g_autoptr(List) list = list_by_id(store, list_id, NULL);
-    if (list)
-        return domain_allowed(token, list->mail_host);
-    const char *dot = strchr(list_id, '.'); /* it is gone; "ant.example.com" */
-    return dot && domain_allowed(token, dot + 1);
+    g_autoptr(List) list = list_by_id(store, list_id, &fault);
+    if (!list && !g_error_matches(fault, FAIL, FAIL_MISSING)) {
+        g_propagate_error(error, g_steal_pointer(&fault));
+        return false;
+    }
+    const char *dot = strchr(list_id, '.'); /* the domain of one that is gone: "ant.example.com" */
+    const char *domain = list ? list->mail_host : dot ? dot + 1 : "";
+    *covers = domain_allowed(token, domain);
+    return true;
 }
 
 bool token_allows(Call *call, const RestRoute *route)
