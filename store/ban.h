@@ -26,8 +26,8 @@ bool ban_add(Store *store, const char *list_id, const char *email, GError **erro
 /* The ban itself, not an address that it matches. FAIL_MISSING: there is no such ban. */
 bool ban_remove(Store *store, const char *list_id, const char *email, GError **error);
 
-/* Set *found: is the text itself a ban of the list, or with list_id NULL one of the site? An address that only a pattern
- * matches is none. FAIL_MISSING: no such list. */
+/* Set *found: is the text itself a ban of the list, or with list_id NULL one of the site? An address that is matched
+ * by a pattern only is none. FAIL_MISSING: no such list. */
 bool ban_find(Store *store, const char *list_id, const char *email, bool *found, GError **error);
 
 /* Set *by to what bans the address (g_free()), or to NULL: a ban of the list, then one of the site; with list_id NULL
