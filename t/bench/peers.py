@@ -6,6 +6,7 @@ them where they would replace Postfix."""
 import os
 import pwd
 import shutil
+import smtplib
 import socket
 import subprocess
 import tempfile
@@ -306,12 +307,19 @@ sleep_time: 0.1s
 [runner.out]
 instances: 2
 sleep_time: 0.1s
+[runner.command]
+sleep_time: 0.1s
+[runner.virgin]
+sleep_time: 0.1s
 [runner.rest]
 start: no
 [runner.digest]
 start: no
 [runner.nntp]
 start: no
+[dmarc]
+resolver_timeout: 0s
+resolver_lifetime: 0s
 """
 
 # What `mailman shell` runs: the list as ours is, open to the poster, without an archive.
@@ -386,6 +394,21 @@ class Mailman:
         self.launch("/usr/lib/mailman3/bin/master", "-C", self.top / "mailman.cfg")
         wait_until(lambda: answers(self.port), 60, "Mailman to answer")
         return self
+
+    def change(self, *settings):
+        """Sets attributes of the list, each as "name = value" in Python."""
+        (self.top / "changer.py").write_text("".join((
+            "from mailman.interfaces.mime import FilterAction\nfrom mailman.interfaces.mailinglist import "
+            "DMARCMitigateAction\n\n\ndef change(mlist):\n", *(f"    mlist.{setting}\n" for setting in settings))))
+        self.mailman("shell", "-l", self.list, "-r", "changer.change")
+
+    def lmtp(self):
+        return smtplib.LMTP("127.0.0.1", self.port, timeout=120)
+
+    def pids(self, runner):
+        said = subprocess.run(["pgrep", "-f", f"{self.top}.*--runner={runner}:"], capture_output=True, text=True,
+                              check=False)
+        return [int(pid) for pid in said.stdout.split()]
 
     def post(self, count, sessions, size):
         generate(self.port, self.list, count, sessions, size, lmtp=True)
