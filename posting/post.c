@@ -196,16 +196,17 @@ void post_send_sign(const Post *post, PostSend *send, const Signing *signing)
     const GPtrArray *keys = post->site ? post->site->keys : NULL;
     if (!dkim_keys_fit(keys, signing))
         return;
-    if (send->holes && send->holes->len > 0) {
-        send->sign = send->sign || signing->dkim;
-        send->seal = send->seal || signing->seal;
+    send->sign = send->sign || signing->dkim;
+    send->seal = send->seal || signing->seal;
+    if (send->holes && send->holes->len > 0)
         return;
-    }
     g_autoptr(GPtrArray) pieces = pieces_of(post, send);
     g_autoptr(GBytes) octets = joined(pieces);
     g_autofree char *about = g_strdup_printf("%s list=%s", post->trace, post->list->list_id);
     GPtrArray *whole = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
-    g_ptr_array_add(whole, dkim_keys_sign(keys, signing, octets, about));
+    GBytes *with_fields = dkim_keys_sign(keys, signing, octets, about);
+    send->signed_octets += g_bytes_get_size(with_fields) - g_bytes_get_size(octets);
+    g_ptr_array_add(whole, with_fields);
     g_clear_pointer(&send->pieces, g_ptr_array_unref);
     send->pieces = whole;
 }

@@ -86,7 +86,8 @@ typedef struct PostSend {
     GArray *holes;         /* of CopyHole, in pieces: filled for each recipient; NULL: none */
     bool personal;         /* holes want the recipients' names */
     bool verp;             /* each recipient has an envelope sender of their own */
-    bool sign, seal;       /* with holes: each copy is to be signed, and sealed, when it is made */
+    bool sign, seal;       /* it is signed, and sealed; with holes, each copy when it is made */
+    size_t signed_octets;  /* of the signatures and the seal that pieces begin with */
 
     /* In place of the post, a letter about it to one address, for the queue virgin: post_send_letter() */
     const char *letter;    /* name of its template, static; NULL: the post itself leaves */
@@ -94,8 +95,7 @@ typedef struct PostSend {
     bool with_header;      /* the post's header is attached */
 } PostSend;
 
-typedef struct Post {
-    /* set by the caller */
+typedef struct Post { /* set by the caller: */
     Store *store;
     const List *list;
     Message *message;
@@ -182,8 +182,8 @@ PostSend *post_send_find(const Post *post, const char *queue);
 /* The message of this send alone, to be changed: a copy of the post's as it is when this is first called. */
 Message *post_send_message(const Post *post, PostSend *send);
 
-/* Sign what leaves by this send with the site's keys, once for all copies. Where copies differ (holes), only note in
- * the send that each is to be signed when it is made. */
+/* Sign what leaves by this send with the site's keys, once for all copies, and note that in the send. Where copies
+ * differ (holes), only note it: each is signed when it is made. */
 void post_send_sign(const Post *post, PostSend *send, const Signing *signing);
 
 void post_add_reason(Post *post, const char *format, ...) G_GNUC_PRINTF(2, 3);

@@ -7,11 +7,13 @@
 #include "runners/keys.h"
 #include "switchboard/meta.h"
 
-void copy_sign_write(json_t *meta, const Signing *signing)
+void copy_sign_write(json_t *meta, const Signing *signing, size_t octets)
 {
     json_t *object = json_object();
     meta_set_string(object, "domain", signing->domain);
     meta_set_bool(object, "dkim", signing->dkim);
+    if (octets > 0)
+        meta_set_integer(object, "octets", (int64_t)octets);
     if (signing->seal) {
         meta_set_string(object, "chain", arc_status_text(signing->seal->chain.status));
         meta_set_integer(object, "instance", signing->seal->chain.instance);
@@ -35,6 +37,7 @@ void copy_sign_read(const json_t *meta, CopySign *sign)
     if (!sign->signing.domain)
         return;
     sign->signing.dkim = meta_bool(object, "dkim", false);
+    sign->octets = (size_t)MAX(meta_integer(object, "octets", 0), 0);
     sign->seal.results = meta_string(object, "results", NULL);
     sign->seal.chain.instance = (unsigned)CLAMP(meta_integer(object, "instance", 0), 0, ARC_INSTANCE_MAX);
     if (sign->seal.results && read_status(meta_string(object, "chain", NULL), &sign->seal.chain.status))

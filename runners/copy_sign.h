@@ -2,12 +2,15 @@
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
 /*
- * How copies that differ are to be signed when they are made, in the metadata of an entry for out (KEY_SIGN): the
- * pipeline writes it, the runner out reads it.
+ * How copies are signed, in the metadata of an entry for out (KEY_SIGN): the pipeline writes it, the runner out reads
+ * it. The pipeline signs a message that is the same for all. Out signs copies that differ when it makes them, and
+ * whatever it converts for a server without 8BITMIME, because that breaks the signatures of the pipeline.
  *
- *   {"domain": "lists.example.com", "dkim": true, "chain": "pass", "instance": 1, "results": "lists.example.com; ..."}
+ *   {"domain": "lists.example.com", "dkim": true, "octets": 512,
+ *    "chain": "pass", "instance": 1, "results": "lists.example.com; ..."}
  *
- * The last three are there when each copy is to be sealed (mail/arc.h).
+ * "octets" is the length of the fields that the pipeline has put at dkim_keys_place(); it is absent when there are
+ * none. The last three are there when the mail is sealed, too (mail/arc.h).
  */
 #include <jansson.h>
 
@@ -16,10 +19,11 @@
 typedef struct CopySign {
     Signing signing; /* domain NULL: nothing is to be signed */
     ArcSeal seal;
+    size_t octets;   /* of the fields that the message has already; may be more than it has, if the entry is damaged */
 } CopySign;
 
-/* Write it. */
-void copy_sign_write(json_t *meta, const Signing *signing);
+/* Write it; octets is the length of the fields that were made already. */
+void copy_sign_write(json_t *meta, const Signing *signing, size_t octets);
 
 /* Read it. Texts are borrowed from meta; sign points into itself and must stay where it is. The caller sets the time of
  * the seal. */

@@ -73,7 +73,7 @@
 #define KEY_POST_ID "post_id"       /* integer: number of the post on its list */
 #define KEY_COPIES "copies"         /* string: each recipient gets a copy and a transaction of their own; the holes to
                                        fill in the message, and recipients, as mail/copy.h writes both */
-#define KEY_SIGN "sign"             /* object: how each copy is to be signed (runners/copy_sign.h), or absent */
+#define KEY_SIGN "sign"             /* object: how copies are signed (runners/copy_sign.h), or absent */
 #define KEY_XVERP "xverp"           /* string: the relay is to make the recipients' senders; delimiters, "+=" */
 #define KEY_PRIORITY "priority"     /* string: "notice" for mail we wrote ourselves, or absent */
 

@@ -94,7 +94,7 @@ static bool plan_copies(Runner *runner, Entry *entry, const Post *post, const Po
     return true;
 }
 
-/* What out must know of copies that differ. */
+/* What out must know of copies that differ, and of signatures. */
 static void describe_copies(Runner *runner, const Post *post, const PostSend *send, const Copies *copies, Draft *draft)
 {
     const Config *config = runner_config(runner);
@@ -104,8 +104,8 @@ static void describe_copies(Runner *runner, const Post *post, const PostSend *se
     if (send->sign || send->seal) {
         ArcSeal seal = {0};
         bool sealed = send->seal && authenticity_seal(post, &seal);
-        copy_sign_write(draft_meta(draft),
-                        &(Signing){post->list->mail_host, send->sign, sealed ? &seal : NULL});
+        copy_sign_write(draft_meta(draft), &(Signing){post->list->mail_host, send->sign, sealed ? &seal : NULL},
+                        send->signed_octets);
     }
     if (!copies && relay_makes_senders(config, post, send)) {
         const char delimiters[] = {config_string(config, "lmtp", "verp_delimiter")[0], '=', '\0'};

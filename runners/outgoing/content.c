@@ -128,6 +128,31 @@ static void prepare_copy(Content *content, Batch *batch)
 
 /* --- for servers that take no 8-bit octets ---------------------------------- */
 
+/* The message as it was before the pipeline signed it. */
+static GBytes *message_without_signatures(const Content *content)
+{
+    size_t length;
+    const guint8 *data = g_bytes_get_data(content->message, &length);
+    if (content->sign.octets == 0)
+        return g_bytes_ref(content->message);
+    g_autoptr(Message) message = message_new(content->message);
+    size_t place = dkim_keys_place(message), end = place + MIN(content->sign.octets, length - place);
+    GByteArray *octets = g_byte_array_sized_new((guint)length);
+    g_byte_array_append(octets, data, (guint)place);
+    g_byte_array_append(octets, data + end, (guint)(length - end));
+    return g_byte_array_free_to_bytes(octets);
+}
+
+/* Octets that were converted, with signatures of what they are now. */
+static SmtpBody *sign_converted(Content *content, GBytes *seven)
+{
+    if (!content->sign.signing.domain)
+        return smtp_body_new(seven);
+    content->sign.seal.now = clock_now();
+    g_autoptr(GBytes) whole = dkim_keys_sign(content->keys, &content->sign.signing, seven, content->trace);
+    return smtp_body_new(whole);
+}
+
 static SmtpBody *body_7bit(void *data)
 {
     const Batch *batch = data;
@@ -136,15 +161,11 @@ static SmtpBody *body_7bit(void *data)
         CopyRecipient recipient = read_line(batch);
         g_autoptr(GArray) fills = copy_fill(content->plan, &recipient);
         g_autoptr(GBytes) copy = whole_copy(content, fills), seven = downgrade_to_7bit(copy);
-        if (!content->sign.signing.domain)
-            return smtp_body_new(seven);
-        content->sign.seal.now = clock_now();
-        g_autoptr(GBytes) whole = dkim_keys_sign(content->keys, &content->sign.signing, seven, content->trace);
-        return smtp_body_new(whole);
+        return sign_converted(content, seven);
     }
     if (!content->seven) {
-        g_autoptr(GBytes) seven = downgrade_to_7bit(content->message);
-        content->seven = smtp_body_new(seven);
+        g_autoptr(GBytes) bare = message_without_signatures(content), seven = downgrade_to_7bit(bare);
+        content->seven = seven == bare ? smtp_body_ref(content->body) : sign_converted(content, seven);
     }
     return smtp_body_ref(content->seven);
 }

@@ -25,7 +25,7 @@ typedef struct Content {
     SmtpBody *seven;    /* for servers that take no 8-bit octets; NULL: not asked for yet */
     GBytes *message;
     const GPtrArray *keys; /* of DkimKey */
-    CopySign sign;      /* how copies that differ are signed */
+    CopySign sign;      /* how copies that differ, or are converted, are signed */
     const char *trace;
 } Content;
 

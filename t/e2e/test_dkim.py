@@ -109,3 +109,14 @@ def test_personal_copies_are_signed_one_by_one(instances, sinks):
             assert dkim.arc_verify(octets, dnsfunc=lambda name, timeout=5: records[name])[0] == dkim.CV_Pass
     assert all(b"\xc3" in one.octets for one in sink.transactions())
     assert not any(b"\xc3" in one.octets for one in narrow.transactions())
+    # A message that is the same for all is signed by the pipeline, and again when it is converted.
+    alike = instance.create_list("alike", members=members, settings=[common[0], "transport=narrow"])
+    instance.lmtp_send(POST.replace(b"<1@", b"<3@"), alike)
+    instance.wait_idle()
+    same = [one.octets for one in narrow.transactions() if b"alike" in one.octets]
+    assert same
+    for octets in same:
+        assert b"\xc3" not in octets and octets.count(b"DKIM-Signature:") == 2 and octets.count(b"ARC-Seal:") == 1
+        for index in (0, 1):
+            assert dkim.DKIM(octets).verify(index, dnsfunc=lambda name, timeout=5: records[name])
+        assert dkim.arc_verify(octets, dnsfunc=lambda name, timeout=5: records[name])[0] == dkim.CV_Pass
