@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "mail/mime.h"
 #include "t/mail/corpus.h"
 
 #define HEADER "From: a@example.org\r\nSubject:  as it  was\r\nMIME-Version: 1.0\r\n"
@@ -126,6 +127,21 @@ static void test_html(void)
     g_assert_true(g_bytes_equal(same, octets));
 }
 
+/* A NUL octet ends no text. */
+static void test_html_with_nul(void)
+{
+    static const char mail[] = HEADER "Content-Type: text/html\r\n\r\n<p>before\0</p><p>be\0hind</p>\r\n";
+    g_autoptr(GBytes) octets = g_bytes_new_static(mail, sizeof mail - 1);
+    g_autoptr(Message) message = message_new(octets);
+    ContentResult result;
+    g_assert_true(content_filter(message, &(ContentRules){.html_to_text = true}, &result, NULL, NULL));
+    g_autoptr(GBytes) left = message_octets(message);
+    g_autoptr(GPtrArray) parts = mime_parts(g_bytes_get_data(left, NULL), g_bytes_get_size(left));
+    GString *text = mime_text(parts->pdata[0], 1000);
+    g_assert_cmpstr(text->str, ==, "before\357\277\275\n\nbe\357\277\275hind\n");
+    g_string_free(text, TRUE);
+}
+
 static void test_inside(void)
 {
     g_autofree char *left = filtered(
@@ -175,6 +191,7 @@ int main(int argc, char **argv)
     g_test_add_func("/content filter/refused", test_refused);
     g_test_add_func("/content filter/alternatives", test_alternatives);
     g_test_add_func("/content filter/html", test_html);
+    g_test_add_func("/content filter/html with NUL", test_html_with_nul);
     g_test_add_func("/content filter/inside", test_inside);
     g_test_add_data_func("/content filter/corpus lists", "lists", test_corpus);
     g_test_add_data_func("/content filter/corpus mime", "mime", test_corpus);
