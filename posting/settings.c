@@ -53,8 +53,8 @@ static const ConfigKey dkim_keys[] = {
      .about = "The name of the key in the DNS: its public half stands at SELECTOR._domainkey.DOMAIN.",
      .example = "s2026"},
     {"key_file", PATH(NULL),
-     .about = "The private key, RSA or Ed25519, in PEM, as \"openssl genpkey\" writes it; readable for the site's "
-      "user alone.",
+     .about = "The private key, RSA or Ed25519, in PEM, as \"openssl genpkey\" writes it, without a pass phrase; "
+      "readable for the site's user alone.",
      .more = "Posts get one signature from each key that fits, so an Ed25519 key can stand beside an RSA key, and a "
       "new key beside the old one until the DNS knows it. Copies that differ for each member (personalize) are signed "
       "one by one when they are sent, which costs time; an Ed25519 key costs the least.",
