@@ -75,8 +75,9 @@ static void mark_quotes(GString *html)
     g_string_insert(html, (gssize)from, "<br>&gt; <br>");
 }
 
-/* Joins the lines that the program broke (RFC 3676); those of quoted text stay as they are. */
-static GString *unflow(GString *text)
+/* Join the lines that the program broke (RFC 3676); those of quoted text stay as they are. drop_blank: the blank at
+ * which a line was broken is not part of the text (DelSp=yes). */
+static GString *unflow(GString *text, bool drop_blank)
 {
     GString *joined = g_string_sized_new(text->len);
     g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
@@ -85,7 +86,7 @@ static GString *unflow(GString *text)
         bool quoted = **line == '>', stuffed = **line == ' ';
         bool broken = length > stuffed && (*line)[length - 1] == ' ' && strncmp(*line, "-- ", length) != 0;
         bool goes_on = broken && !quoted && line[1] && *line[1] != '>';
-        g_string_append_len(joined, *line + stuffed, (gssize)(length - stuffed));
+        g_string_append_len(joined, *line + stuffed, (gssize)(length - stuffed - (goes_on && drop_blank)));
         if (!goes_on && line[1])
             g_string_append_c(joined, '\n');
     }
@@ -93,12 +94,16 @@ static GString *unflow(GString *text)
     return joined;
 }
 
-static bool is_flowed(const MimePart *part)
+/* The text of a text/plain part, with its lines joined where they are flowed. */
+static GString *plain_text(const MimePart *part)
 {
     g_autofree char *field = mime_field(part->head, part->head_length, "Content-Type");
     g_autoptr(ContentType) type = content_type_parse(field ? field : "");
-    g_autofree char *format = content_type_first(type, "format");
-    return format && g_ascii_strcasecmp(format, "flowed") == 0;
+    g_autofree char *format = content_type_first(type, "format"), *delsp = content_type_first(type, "delsp");
+    GString *text = mime_text(part, REPLY_TEXT_MAX);
+    if (!format || g_ascii_strcasecmp(format, "flowed") != 0)
+        return text;
+    return unflow(text, delsp && g_ascii_strcasecmp(delsp, "yes") == 0);
 }
 
 GString *reply_text(GBytes *message)
@@ -112,7 +117,7 @@ GString *reply_text(GBytes *message)
         if (part->inside)
             continue;
         if (g_str_equal(part->type, "text/plain"))
-            return is_flowed(part) ? unflow(mime_text(part, REPLY_TEXT_MAX)) : mime_text(part, REPLY_TEXT_MAX);
+            return plain_text(part);
         if (!html && g_str_equal(part->type, "text/html"))
             html = part;
     }

@@ -53,6 +53,16 @@ static void test_bottom_posting(void)
     assert_lines("> one\nyes\n> two\nno\n", "yes|no");
 }
 
+/* The own lines of a text/plain with format=flowed and these parameters. */
+static void assert_flowed(const char *parameters, const char *body, const char *expected)
+{
+    g_autofree char *mail = g_strdup_printf("Content-Type: text/plain; format=flowed%s\r\n\r\n%s", parameters, body);
+    g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
+    GString *text = reply_text(octets);
+    assert_lines(text->str, expected);
+    g_string_free(text, TRUE);
+}
+
 static void test_text(void)
 {
     static const char mail[] = "Content-Type: multipart/alternative; boundary=b\r\n\r\n"
@@ -62,6 +72,8 @@ static void test_text(void)
     GString *text = reply_text(octets);
     assert_lines(text->str, "accept");
     g_string_free(text, TRUE);
+    assert_flowed("", "dis \ncard\n> a \n> b\n-- \nme\n", "dis card");
+    assert_flowed("; DelSp=yes", "dis \r\ncard  \r\nall\r\n> a \r\n-- \r\nme\r\n", "discard all");
     g_autoptr(GBytes) none = g_bytes_new_static("Content-Type: image/png\r\n\r\nx", 28);
     g_assert_null(reply_text(none));
 }
