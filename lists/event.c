@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "switchboard/meta.h"
 
 static json_t *time_json(int64_t time)
@@ -24,7 +25,11 @@ void event_tell(Work *work, const char *type, const char *list_id, json_t *data)
     json_object_set_new(data, "list_id", json_string(list_id));
     g_autoptr(json_t) event = json_pack("{ss ss so so}", "id", id, "type", type, "timestamp",
                                         time_json(work_now(work)), "data", data);
-    char *body = json_dumps(event, JSON_COMPACT);
+    char *body = event ? json_dumps(event, JSON_COMPACT) : NULL;
+    if (!body) {
+        log_error("an event %s is not told: there is text in it that is not UTF-8", type);
+        return;
+    }
     json_t *meta = json_object();
     meta_set_string(meta, META_LIST, list_id);
     meta_set_string(meta, KEY_EVENT, type);

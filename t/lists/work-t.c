@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include <sys/wait.h>
 
+#include "lists/event.h"
 #include "lists/letter.h"
 #include "switchboard/draft.h"
 #include "switchboard/spool.h"
@@ -189,6 +190,16 @@ static void test_recall(World *world, const void *data)
     place_close(&place);
 }
 
+/* Text that is not UTF-8 cannot be told as JSON; the unit of work goes on. */
+static void test_event_not_utf8(World *world, const void *data)
+{
+    world->site.tells = true;
+    g_autoptr(Work) work = world_work(world);
+    event_tell(work, EVENT_MEMBER_JOINED, LIST, json_pack("{ss}", "email", "\xff@example.org"));
+    g_autofree char *told = world_letters(world, work);
+    g_assert_null(strstr(told, EVENT_MEMBER_JOINED));
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -198,5 +209,6 @@ int main(int argc, char **argv)
     WORLD_TEST("/unit-of-work/killed between", test_killed_between);
     WORLD_TEST("/unit-of-work/worked on meanwhile", test_worked_on_meanwhile);
     WORLD_TEST("/unit-of-work/recall", test_recall);
+    WORLD_TEST("/unit-of-work/event not UTF-8", test_event_not_utf8);
     return g_test_run();
 }
