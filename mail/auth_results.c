@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "mail/fold.h"
+
 #define COMMENTS_MAX 100 /* one in another */
 
 static bool is_blank(char octet)
@@ -193,11 +195,28 @@ bool auth_results_claims(const char *value, const char *server)
     return g_ascii_strcasecmp(name->str, server) == 0;
 }
 
+/* Append a result on a line of its own, which is folded before blanks: an unfolded field has the same text again. */
+static void append_folded(GString *value, const char *text)
+{
+    size_t column = 1;
+    g_string_append(value, ";\r\n\t");
+    while (*text) {
+        size_t blanks = strspn(text, " "), length = blanks + strcspn(text + blanks, " ");
+        if (blanks > 0 && length > blanks && column + length >= FOLD_COLUMNS) {
+            g_string_append(value, "\r\n");
+            column = 0;
+        }
+        g_string_append_len(value, text, (gssize)length);
+        column += length;
+        text += length;
+    }
+}
+
 char *auth_results_write(const char *server, char *const *texts)
 {
     GString *value = g_string_new(server);
     for (char *const *text = texts; *text; text++)
-        g_string_append_printf(value, ";\r\n\t%s", *text);
+        append_folded(value, *text);
     if (!*texts)
         g_string_append(value, "; none");
     return g_string_free(value, FALSE);

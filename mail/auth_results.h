@@ -32,5 +32,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AuthResults, auth_results_free)
 /* Does the value begin with this server's name, whatever follows? Case does not count. */
 bool auth_results_claims(const char *value, const char *server);
 
-/* Write a value for the texts of results (NULL-terminated), a line each; none of them: "none". g_free(). */
+/* Write a value for the texts of results (NULL-terminated), each on a line of its own, or on several of at most 78
+ * octets where its blanks allow that; none of them: "none". g_free(). */
 char *auth_results_write(const char *server, char *const *texts);

@@ -8,6 +8,7 @@
 
 /* More would only be somebody's trick to make the field long. */
 #define RESULTS_MAX 30
+#define WORD_MAX 900 /* octets: a line may have 998 */
 
 static NamesAnswer no_text(void *data, const char *name, const char *const **texts)
 {
@@ -30,6 +31,15 @@ static bool is_trusted(const Post *post, const char *server)
     return false;
 }
 
+/* Does no word make a line longer than mail may have (RFC 5322, 2.1.1)? Only nonsense has such words. */
+static bool can_be_folded(const char *text)
+{
+    for (; *text; text += strcspn(text, " "), text += strspn(text, " "))
+        if (strcspn(text, " ") > WORD_MAX)
+            return false;
+    return true;
+}
+
 /* What others found out that is not checked here. */
 static void add_trusted(const Post *post, GPtrArray *texts)
 {
@@ -40,7 +50,7 @@ static void add_trusted(const Post *post, GPtrArray *texts)
         for (guint at = 0; found && is_trusted(post, found->server) && at < found->results->len; at++) {
             const AuthResult *result = found->results->pdata[at];
             bool own = strcmp(result->method, "dkim") == 0 || strcmp(result->method, "arc") == 0;
-            if (!own && texts->len < RESULTS_MAX)
+            if (!own && texts->len < RESULTS_MAX && can_be_folded(result->text))
                 g_ptr_array_add(texts, g_strdup(result->text));
         }
     }

@@ -2,6 +2,8 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "mail/auth_results.h"
 
+#include <string.h>
+
 /* The texts of all results with a bar between them; "-" when the value cannot be read. */
 static char *read_all(const char *value, char **server)
 {
@@ -97,6 +99,23 @@ static void test_write(void)
     g_assert_cmpstr(server, ==, "a.example");
 }
 
+/* A long result is folded at its blanks, and read back it is the same. */
+static void test_write_long(void)
+{
+    GString *text = g_string_new("spf=pass reason=\"a");
+    for (int at = 0; at < 200; at++)
+        g_string_append(text, " quoted words");
+    g_string_append(text, "\" smtp.mailfrom=example.org");
+    char *texts[] = {text->str, (char *)"arc=fail", NULL};
+    g_autofree char *value = auth_results_write("a.example", texts), *server = NULL;
+    g_autofree char *results = read_all(value, &server), *wanted = g_strconcat(text->str, "|arc=fail", NULL);
+    g_auto(GStrv) lines = g_strsplit(value, "\r\n", -1);
+    for (char **line = lines; *line; line++)
+        g_assert_cmpuint(strlen(*line), <=, 78);
+    g_assert_cmpstr(results, ==, wanted);
+    g_string_free(text, TRUE);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -104,5 +123,6 @@ int main(int argc, char **argv)
     g_test_add_func("/auth_results/keywords in lower case", test_keywords);
     g_test_add_func("/auth_results/claims", test_claims);
     g_test_add_func("/auth_results/write", test_write);
+    g_test_add_func("/auth_results/write long", test_write_long);
     return g_test_run();
 }
