@@ -212,12 +212,26 @@ static NamesAnswer ask_key(DKIM_SIGINFO *signature, const Names *names, const ch
     return name ? names->text(names->data, name, texts) : NAMES_NONE;
 }
 
+/* Return the first of the records that is a key for the signature. When none is, return the first record, so that the
+ * library finds out what is wrong with it. */
+static const char *choose_key(DKIM_SIGINFO *signature, const char *const *texts)
+{
+    const char *algorithm = (const char *)dkim_sig_gettagvalue(signature, FALSE, (u_char *)"a");
+    for (const char *const *text = texts; algorithm && texts[1] && *text; text++) {
+        EVP_PKEY *key = dkim_public_key(*text, algorithm);
+        EVP_PKEY_free(key);
+        if (key)
+            return *text;
+    }
+    return texts[0];
+}
+
 static DKIM_CBSTAT find_key(DKIM *dkim, DKIM_SIGINFO *signature, unsigned char *text, size_t size)
 {
     Check *check = dkim_get_user_context(dkim);
     const char *const *texts = NULL;
     NamesAnswer answer = ask_key(signature, check->names, &texts);
-    if (answer == NAMES_FOUND && g_strlcpy((char *)text, texts[0], size) < size)
+    if (answer == NAMES_FOUND && g_strlcpy((char *)text, choose_key(signature, texts), size) < size)
         return DKIM_CBSTAT_CONTINUE;
     if (answer == NAMES_PENDING || answer == NAMES_TROUBLE) {
         check->worst = MAX(check->worst, answer);

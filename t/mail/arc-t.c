@@ -340,6 +340,24 @@ static void test_key_not_there_yet(void)
     g_assert_true(g_str_has_prefix(texts->pdata[0], "dkim="));
 }
 
+/* The DNS of this test has a record before the key that is none. */
+static void test_key_among_records(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(DkimKey) key = make_key(false);
+    g_autoptr(GBytes) bare = g_bytes_new_static(MAIL, strlen(MAIL));
+    g_autoptr(Message) unsigned_message = message_new(bare);
+    g_autofree char *field = dkim_key_sign(key, unsigned_message, &error);
+    g_assert_no_error(error);
+    g_autofree char *mail = g_strconcat(field, MAIL, NULL);
+    g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
+    g_autoptr(Message) message = message_new(octets);
+    g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+    g_assert_true(dkim_results(message, &names, texts));
+    g_assert_true(g_str_has_prefix(texts->pdata[0], "dkim=pass "));
+    g_assert_cmpint(dkim_holds(message, "example.com", &names), ==, NAMES_FOUND);
+}
+
 /* libopendkim looks at each field for each name in h=, so a header of millions would keep a runner for minutes. */
 static void test_many_fields(void)
 {
@@ -410,6 +428,7 @@ int main(int argc, char **argv)
     g_test_add_func("/dkim_syntax/many names", test_many_names);
     g_test_add_func("/dkim/many fields", test_many_fields);
     g_test_add_func("/dkim/key not there yet", test_key_not_there_yet);
+    g_test_add_func("/dkim/key among records", test_key_among_records);
     int code = g_test_run();
     g_free(record);
     return code;
