@@ -22,6 +22,7 @@ typedef struct ArcSet {
 typedef struct ArcSets {
     ArcSet sets[ARC_INSTANCE_MAX];
     unsigned highest;
+    size_t octets;     /* of all their fields */
     const char *fault; /* why they are no chain, static; NULL: they are one, as far as their form goes */
 } ArcSets;
 
@@ -68,6 +69,7 @@ static void add_field(ArcSets *sets, const Field *field)
     bool is_results = field_is(field, RESULTS), is_signature = field_is(field, SIGNATURE);
     if (!is_results && !is_signature && !field_is(field, SEAL))
         return;
+    sets->octets += field->length;
     g_autofree char *value = g_strndup(field->text + field->value_offset, field->length - field->value_offset);
     g_autoptr(GHashTable) tags = is_results ? NULL : dkim_tags_read(value);
     unsigned instance = is_results ? results_instance(value) : tags ? instance_of(g_hash_table_lookup(tags, "i")) : 0;
@@ -115,6 +117,8 @@ static void read_sets(const Message *message, ArcSets *sets)
 {
     for (size_t at = 0; at < message_field_count(message); at++)
         add_field(sets, message_field(message, at));
+    if (!sets->fault && sets->octets > ARC_OCTETS_MAX)
+        sets->fault = "its fields are too long";
     if (!sets->fault)
         check_form(sets);
 }
@@ -160,23 +164,41 @@ static bool has_word(char **words, const char *word)
     return false;
 }
 
-static bool body_fits(const Message *message, GHashTable *tags, bool relaxed)
+/* Read a tag of decimal digits. Returns false when it is there and is something else; *number is -1 when it is not
+ * there. */
+static bool read_number(GHashTable *tags, const char *name, int64_t *number)
 {
-    const char *limit = g_hash_table_lookup(tags, "l");
-    char *sum = g_hash_table_lookup(tags, "bh");
-    int64_t most = limit ? (int64_t)MIN(g_ascii_strtoull(limit, NULL, 10), G_MAXINT64) : -1, length;
-    g_autoptr(GBytes) body = message_body(message);
-    g_autofree char *found = dkim_body_hash(body, relaxed, most, &length);
-    return sum && length >= most && strcmp(dkim_squeeze(sum), found) == 0;
+    const char *text = g_hash_table_lookup(tags, name);
+    *number = text ? (int64_t)MIN(g_ascii_strtoull(text, NULL, 10), G_MAXINT64) : -1;
+    return !text || (*text && strspn(text, "0123456789") == strlen(text));
 }
 
-static Finding check_message(const Message *message, const ArcSet *set, const Names *names)
+static bool has_expired(GHashTable *tags, int64_t arrival)
+{
+    int64_t expiry;
+    return !read_number(tags, "x", &expiry) || (expiry >= 0 && arrival / CLOCK_SECOND > expiry);
+}
+
+static bool body_fits(const Message *message, GHashTable *tags, bool relaxed)
+{
+    char *sum = g_hash_table_lookup(tags, "bh");
+    int64_t most, length;
+    if (!read_number(tags, "l", &most))
+        return false;
+    g_autoptr(GBytes) body = message_body(message);
+    g_autofree char *found = dkim_body_hash(body, relaxed, most, &length);
+    return sum && (most < 0 || length == most) && strcmp(dkim_squeeze(sum), found) == 0;
+}
+
+static Finding check_message(const Message *message, const ArcSet *set, const Names *names, int64_t arrival)
 {
     GHashTable *tags = set->signature_tags;
     const char *form = g_hash_table_lookup(tags, "c");
     bool relaxed = form && g_str_has_prefix(form, "relaxed"), relaxed_body = form && g_str_has_suffix(form, "/relaxed");
     g_autofree char *list = g_strdup(g_hash_table_lookup(tags, "h"));
     g_auto(GStrv) words = list ? g_strsplit(dkim_squeeze(list), ":", -1) : NULL;
+    if (has_expired(tags, arrival))
+        return BROKEN;
     if (!words || !has_word(words, "from") || has_word(words, SEAL) || !body_fits(message, tags, relaxed_body))
         return BROKEN;
     g_autoptr(GString) text = g_string_new(NULL);
@@ -208,11 +230,11 @@ static bool keys_known(const ArcSets *sets, const Names *names)
     return known;
 }
 
-/* Check the signature of the last set, and all seals. Returns FITS when all fit, and UNKNOWN only when none is known to
- * be broken. */
-static Finding check_all(const Message *message, const ArcSets *sets, const Names *names, const char **reason)
+/* Check all seals, after the signature of the last set. Returns FITS when all fit, and UNKNOWN only when none is known
+ * to be broken. */
+static Finding check_all(const ArcSets *sets, const Names *names, Finding signature, const char **reason)
 {
-    Finding worst = check_message(message, &sets->sets[sets->highest - 1], names);
+    Finding worst = signature;
     if (worst == BROKEN)
         *reason = "the last signature does not fit the message";
     for (unsigned at = sets->highest; at > 0 && worst != BROKEN && worst != WAITS; at--) {
@@ -227,7 +249,7 @@ static Finding check_all(const Message *message, const ArcSets *sets, const Name
     return worst;
 }
 
-bool arc_check(const Message *message, const Names *names, ArcChain *chain)
+bool arc_check(const Message *message, const Names *names, int64_t arrival, ArcChain *chain)
 {
     static const ArcStatus statuses[] = {[FITS] = ARC_PASS, [BROKEN] = ARC_FAIL, [UNKNOWN] = ARC_TROUBLE};
     g_auto(ArcSets) sets = {0};
@@ -241,7 +263,8 @@ bool arc_check(const Message *message, const Names *names, ArcChain *chain)
         return true;
     if (!keys_known(&sets, names))
         return false;
-    Finding found = check_all(message, &sets, names, &chain->reason);
+    Finding signature = check_message(message, &sets.sets[sets.highest - 1], names, arrival);
+    Finding found = check_all(&sets, names, signature, &chain->reason);
     if (found != WAITS)
         chain->status = statuses[found];
     return found != WAITS;

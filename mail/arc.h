@@ -34,9 +34,16 @@ typedef struct ArcChain {
     const char *reason; /* why it fails, static; NULL otherwise */
 } ArcChain;
 
-/* Check the chain of the message. All keys are asked for at once. False: the answers are not there yet (NAMES_PENDING);
- * ask again. */
-bool arc_check(const Message *message, const Names *names, ArcChain *chain);
+/* Sets whose fields are longer together are no chain, because each seal costs as much as all fields before it. There is
+ * room for 50 sets of five kilobytes. */
+#define ARC_OCTETS_MAX (256 * 1024)
+
+/* Check the chain of the message, which arrived at that time (microseconds since 1970). All keys are asked for at once.
+ * False: the answers are not there yet (NAMES_PENDING); ask again.
+ *
+ * The last signature is void when it had expired (x=), as RFC 6376 section 3.5 allows, and when it is of a part of the
+ * body alone (l=) and text stands behind that: section 8.2 there warns of such text, and a seal would vouch for it. */
+bool arc_check(const Message *message, const Names *names, int64_t arrival, ArcChain *chain);
 
 /* The next set. */
 typedef struct ArcSeal {

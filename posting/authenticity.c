@@ -64,7 +64,8 @@ bool authenticity_find(Post *post)
     g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
     ArcChain chain;
     /* Both begin to ask before either waits. */
-    bool signatures = dkim_results(post->message, names, texts), seals = arc_check(post->message, names, &chain);
+    bool signatures = dkim_results(post->message, names, texts);
+    bool seals = arc_check(post->message, names, post->arrival ? post->arrival : post->now, &chain);
     if (!signatures || !seals)
         return false;
     g_ptr_array_add(texts, g_strdup_printf("arc=%s", arc_status_text(chain.status)));

@@ -16,6 +16,8 @@
 #define MAIL \
     "From: anne@example.org\r\nTo: test@example.com\r\nSubject: hello\r\n there\r\n\r\nbody  of it \r\n\r\n\r\n"
 
+#define NOW (1000 * CLOCK_SECOND)
+
 /* ---- a DNS of our own: one key for all names ---- */
 
 static char *record;
@@ -68,7 +70,7 @@ static ArcChain check(const char *mail)
     g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
     g_autoptr(Message) message = message_new(octets);
     ArcChain chain;
-    g_assert_true(arc_check(message, &names, &chain));
+    g_assert_true(arc_check(message, &names, NOW, &chain));
     return chain;
 }
 
@@ -78,7 +80,7 @@ static char *seal(const DkimKey *key, const char *mail)
     g_autoptr(GError) error = NULL;
     g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
     g_autoptr(Message) message = message_new(octets);
-    const ArcSeal next = {check(mail), "example.com; dkim=pass\r\n\theader.d=example.org", 1000 * CLOCK_SECOND};
+    const ArcSeal next = {check(mail), "example.com; dkim=pass\r\n\theader.d=example.org", NOW};
     g_autofree char *fields = arc_seal(key, message, &next, &error);
     g_assert_no_error(error);
     return g_strconcat(fields, mail, NULL);
@@ -190,7 +192,7 @@ static void test_dns(void)
     ArcChain chain;
     answer = NAMES_PENDING;
     asked = 0;
-    g_assert_false(arc_check(message, &names, &chain));
+    g_assert_false(arc_check(message, &names, NOW, &chain));
     g_assert_cmpuint(asked, ==, 3); /* for all of them at once */
     answer = NAMES_TROUBLE;
     chain = check(mail);
@@ -202,6 +204,84 @@ static void test_dns(void)
     g_autofree char *broken = replaced(mail, "cv=none", "cv=pass");
     g_assert_cmpint(check(broken).status, ==, ARC_FAIL);
     answer = NAMES_FOUND;
+}
+
+/* Seal the mail for the first time, with results of about so many octets. */
+static char *seal_with(const DkimKey *key, const char *mail, size_t length)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
+    g_autoptr(Message) message = message_new(octets);
+    g_autoptr(GString) results = g_string_new("example.com; none");
+    while (results->len < length)
+        g_string_append(results, ";\r\n\tdkim=pass header.d=example.org");
+    const ArcSeal next = {.results = results->str, .now = NOW};
+    g_autofree char *fields = arc_seal(key, message, &next, &error);
+    g_assert_no_error(error);
+    return g_strconcat(fields, mail, NULL);
+}
+
+static void test_long_sets(void)
+{
+    g_autoptr(DkimKey) key = make_key(true);
+    g_autofree char *fits = seal_with(key, MAIL, ARC_OCTETS_MAX - 2000);
+    g_autofree char *long_one = seal_with(key, MAIL, ARC_OCTETS_MAX);
+    g_assert_cmpint(check(fits).status, ==, ARC_PASS);
+    asked = 0;
+    ArcChain chain = check(long_one);
+    g_assert_cmpint(chain.status, ==, ARC_FAIL);
+    g_assert_cmpuint(chain.instance, ==, 1);
+    g_assert_cmpuint(asked, ==, 0);
+}
+
+/* Seal the mail as a server does that puts these tags into its signature. */
+static char *seal_with_tags(const DkimKey *key, const char *mail, const char *tags)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GBytes) octets = g_bytes_new(mail, strlen(mail));
+    g_autoptr(Message) message = message_new(octets);
+    g_autoptr(GString) results = g_string_new("ARC-Authentication-Results: i=1; example.com; none\r\n");
+    g_autoptr(GString) signature = g_string_new("ARC-Message-Signature: i=1; a=ed25519-sha256; d=example.com; s=s; ");
+    g_autoptr(GString) last = g_string_new("ARC-Seal: i=1; cv=none; a=ed25519-sha256; d=example.com; s=s; b=");
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_string_append(signature, tags);
+    g_assert_true(dkim_key_sign_message(key, message, true, signature, &error));
+    GString *const fields[] = {results, signature, last};
+    for (size_t at = 0; at < G_N_ELEMENTS(fields); at++) {
+        const Field field = dkim_field_of(fields[at]);
+        dkim_append_field(text, &field, true, fields[at] == last);
+    }
+    dkim_cut_line_end(text);
+    g_assert_true(dkim_key_sign_text(key, text, last, &error));
+    return g_strconcat(last->str, signature->str, results->str, mail, NULL);
+}
+
+/* A signature that has expired holds no more; one of a part of the body alone does not hold for the rest. */
+static void test_tags_of_signature(void)
+{
+    static const struct {
+        const char *tags, *behind;
+        ArcStatus status;
+    } cases[] = {
+        {"", "", ARC_PASS},
+        {"t=900; x=1000; ", "", ARC_PASS},
+        {"t=900; x=999; ", "", ARC_FAIL},
+        {"t=900; x=99999999999999999999; ", "", ARC_PASS},
+        {"x=never; ", "", ARC_FAIL},
+        {"x=; ", "", ARC_FAIL},
+        {"l=12; ", "", ARC_PASS},
+        {"l=12; ", "\r\n\r\n", ARC_PASS}, /* empty lines at the end do not count */
+        {"l=12; ", "more\r\n", ARC_FAIL},
+        {"l=13; ", "", ARC_FAIL},
+        {"l=x; ", "", ARC_FAIL},
+    };
+    g_autoptr(DkimKey) key = make_key(true);
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_autofree char *mail = seal_with_tags(key, MAIL, cases[at].tags);
+        g_autofree char *whole = g_strconcat(mail, cases[at].behind, NULL);
+        g_test_message("%s", cases[at].tags);
+        g_assert_cmpint(check(whole).status, ==, cases[at].status);
+    }
 }
 
 /* The sets that came must still be there when the post leaves. */
@@ -230,7 +310,7 @@ static void test_first_line(void)
     ArcChain chain;
     g_assert_cmpuint(message_field(message, 0)->name_length, ==, 0);
     g_assert_true(message_has(message, "ARC-Seal") && message_has(message, "Subject"));
-    g_assert_true(arc_check(message, &names, &chain));
+    g_assert_true(arc_check(message, &names, NOW, &chain));
     g_assert_cmpint(chain.status, ==, ARC_PASS);
 }
 
@@ -419,6 +499,8 @@ int main(int argc, char **argv)
     g_test_add_func("/arc/failed chain ends", test_failed_chain_ends);
     g_test_add_func("/arc/at most fifty", test_at_most_fifty);
     g_test_add_func("/arc/dns", test_dns);
+    g_test_add_func("/arc/long sets", test_long_sets);
+    g_test_add_func("/arc/tags of the signature", test_tags_of_signature);
     g_test_add_func("/arc/lost sets", test_lost_sets);
     g_test_add_func("/arc/first line", test_first_line);
     g_test_add_func("/arc/fields alone", test_fields_alone);
