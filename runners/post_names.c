@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "posting/authenticity.h"
 #include "posting/mitigation.h"
+#include "posting/order.h"
 #include "runners/keys.h"
 #include "runners/list_posts.h"
 #include "runners/names.h"
@@ -47,7 +48,7 @@ static int64_t time_to_wait(SharedNames *shared)
 }
 
 /* What is to be known about the author; each part begins to ask before another waits. */
-static NamesAnswer find_now(Post *post)
+static NamesAnswer find_all(Post *post)
 {
     Mitigation mitigation;
     bool known = authenticity_find(post);
@@ -55,7 +56,13 @@ static NamesAnswer find_now(Post *post)
     return known ? answer : NAMES_PENDING;
 }
 
-static NamesAnswer find(SharedNames *shared, Post *post)
+/* The same for mail to the owners, which has no policy. */
+static NamesAnswer find_authenticity(Post *post)
+{
+    return authenticity_find(post) ? NAMES_FOUND : NAMES_PENDING;
+}
+
+static NamesAnswer find(SharedNames *shared, Post *post, NamesAnswer (*find_now)(Post *post))
 {
     NamesAnswer answer = find_now(post);
     int64_t begun = clock_monotonic(), until = begun + time_to_wait(shared), now = begun;
@@ -70,14 +77,28 @@ static NamesAnswer find(SharedNames *shared, Post *post)
     return answer;
 }
 
+/* Does the pipeline of the owners, which may be the site's own, want to know of signatures? */
+static bool owners_want_authenticity(const Post *post)
+{
+    const Pipeline *pipeline = order_pipeline(post->site->orders, post->list->owner_pipeline);
+    for (const Handler *const *handler = pipeline ? pipeline->handlers : NULL; handler && *handler; handler++)
+        if (*handler == &handler_validate_authenticity)
+            return true;
+    return false;
+}
+
 bool post_names_ready(Runner *runner, Entry *entry, Post *post, Outcome *outcome)
 {
     SharedNames *own = shared(runner);
-    if (!g_str_equal(meta_string(entry_meta(entry), KEY_TO, TO_POSTING), TO_POSTING))
+    const char *to = meta_string(entry_meta(entry), KEY_TO, TO_POSTING);
+    bool posting = g_str_equal(to, TO_POSTING);
+    if (!posting && (!g_str_equal(to, TO_OWNER) || !owners_want_authenticity(post)))
         return true;
     post->names = own->cache ? names_cache_names(own->cache) : NULL;
     post->arrival = entry_arrival(entry);
-    NamesAnswer answer = find(own, post);
+    NamesAnswer answer = find(own, post, posting ? find_all : find_authenticity);
+    if (!posting)
+        post->names = NULL; /* nothing else is asked for the owners, and the post keeps what was found */
     if (answer == NAMES_PENDING) {
         runner_wait(runner, outcome, clock_now() + LOOK_AGAIN);
         return false;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
 #pragma once
-/* What the DNS must say before rules and handlers can judge a post. */
+/* What the DNS must say before rules and handlers can judge a post. Of mail to the owners the signatures alone are
+ * checked, and only where their pipeline has the handler validate-authenticity. */
 #include "posting/post.h"
 #include "runners/runner.h"
 
-/* Find it out. True: the post may go on; post->names is set. False: the answer is not there, and the entry waits for
- * it (runner_wait()); nothing else may become of it now. Other entries do not wait. */
+/* Find it out. True: the post may go on; post->names is set for posts to the list. False: the answer is not there, and
+ * the entry waits for it (runner_wait()); nothing else may become of it now. Other entries do not wait. */
 bool post_names_ready(Runner *runner, Entry *entry, Post *post, Outcome *outcome);

@@ -155,6 +155,14 @@ def test_what_is_known_is_told_and_sealed(site):
         assert dkim.arc_verify(changed, dnsfunc=site.look_up)[0] == dkim.CV_Fail, old
 
 
+def test_own_pipeline_for_owners_asks_the_dns(site):
+    site.instance.set({"pipeline.mine": {"handlers": "validate-authenticity owner-recipients to-outgoing"}})
+    site.instance.start()
+    address = site.instance.create_list("test", owner="olga@example.org", settings=["owner_pipeline=mine"])
+    found, = site.copies([site.post("owners", address)], address.replace("@", "-owner@")).values()
+    assert [one.split()[0] for one in results(found)["dkim"]] == ["pass"]
+
+
 def test_no_seal_where_none_may_be(site):
     """To a chain that ended, that is full, whose keys nobody knows now, or that is not in the post any more; and none
     that tells the author of a post without one."""
