@@ -42,9 +42,9 @@ Destination *transport_place(const Transport *transport, const char *domain, siz
     g_assert_not_reached();
 }
 
-void destination_park(Destination *destination, const Parked *parked, int64_t now)
+void parked_add(ParkedEntries *entries, const Parked *parked, int64_t now)
 {
-    (void)destination;
+    (void)entries;
     (void)parked;
     (void)now;
     g_assert_not_reached();
