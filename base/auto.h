@@ -12,6 +12,7 @@ static inline void auto_fd_close(int *fd)
 {
     if (*fd >= 0)
         close(*fd);
+    *fd = -1;
 }
 
 static inline int auto_fd_steal(int *fd)

@@ -54,8 +54,23 @@ char **archive_places(const Config *config, const char *list_id)
     return (char **)g_ptr_array_free(g_steal_pointer(&places), FALSE);
 }
 
+/* Removes what the archiver keeps beside an mbox. */
+static bool remove_companions(const char *mbox, GError **error)
+{
+    static const char *const suffixes[] = {".index", ".intent"};
+    for (size_t at = 0; at < G_N_ELEMENTS(suffixes); at++) {
+        g_autofree char *path = g_strconcat(mbox, suffixes[at], NULL);
+        if (unlink(path) != 0 && errno != ENOENT)
+            return fail_errno(error, FAIL_LATER, "cannot remove %s", path);
+    }
+    return true;
+}
+
 bool archive_place_remove(const char *place, GError **error)
 {
+    /* The mbox itself goes last: archive_places() finds the rest by it when this is cut short. */
+    if (g_file_test(place, G_FILE_TEST_IS_REGULAR) && !remove_companions(place, error))
+        return false;
     char *const paths[] = {(char *)place, NULL};
     FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
     if (!walk)

@@ -14,5 +14,5 @@ char *archive_file_name(const char *list_id);
 /* The directories and files that are there; g_strfreev(). */
 char **archive_places(const Config *config, const char *list_id);
 
-/* Removes one of them, with all that is in it. */
+/* Removes one of them, with all that is in it, and with the files that the archiver keeps beside an mbox. */
 bool archive_place_remove(const char *place, GError **error);

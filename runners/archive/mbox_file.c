@@ -69,6 +69,13 @@ static int open_or_create(MboxFile *file, const char *suffix, GError **error)
     }
 }
 
+static bool open_all(MboxFile *file, GError **error)
+{
+    return (file->mbox_fd = open_or_create(file, ".mbox", error)) >= 0 &&
+           (file->index_fd = open_or_create(file, ".mbox.index", error)) >= 0 &&
+           (file->intent_fd = open_or_create(file, ".mbox.intent", error)) >= 0;
+}
+
 MboxFile *mbox_file_open(int dir_fd, const char *name, GError **error)
 {
     g_autoptr(MboxFile) file = g_new0(MboxFile, 1);
@@ -77,11 +84,7 @@ MboxFile *mbox_file_open(int dir_fd, const char *name, GError **error)
     file->mbox_fd = file->index_fd = file->intent_fd = -1;
     file->text = g_string_new(NULL);
     file->lines = g_string_new(NULL);
-    if ((file->mbox_fd = open_or_create(file, ".mbox", error)) < 0 ||
-        (file->index_fd = open_or_create(file, ".mbox.index", error)) < 0 ||
-        (file->intent_fd = open_or_create(file, ".mbox.intent", error)) < 0)
-        return NULL;
-    return g_steal_pointer(&file);
+    return open_all(file, error) ? g_steal_pointer(&file) : NULL;
 }
 
 void mbox_file_free(MboxFile *file)
@@ -226,17 +229,26 @@ static bool recover(MboxFile *file, GError **error)
     return true;
 }
 
-/* Someone may have moved the mbox away (rotation) since we opened it. */
+static bool is_in_place(const MboxFile *file, int fd, const char *suffix)
+{
+    g_autofree char *name = g_strconcat(file->name, suffix, NULL);
+    struct stat ours, there;
+    return fstat(fd, &ours) == 0 && fstatat(file->dir_fd, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+           ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+/* Since we opened the files someone may have moved the mbox away (rotation) or removed all three (list remove). Those
+ * that are in place are opened again as they are. */
 static bool reopen_if_moved(MboxFile *file, GError **error)
 {
-    g_autofree char *name = g_strconcat(file->name, ".mbox", NULL);
-    struct stat ours, there;
-    if (fstat(file->mbox_fd, &ours) == 0 && fstatat(file->dir_fd, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
-        ours.st_ino == there.st_ino)
+    if (is_in_place(file, file->mbox_fd, ".mbox") && is_in_place(file, file->index_fd, ".mbox.index") &&
+        is_in_place(file, file->intent_fd, ".mbox.intent"))
         return true;
     auto_fd_close(&file->mbox_fd);
-    file->mbox_fd = open_or_create(file, ".mbox", error);
-    return file->mbox_fd >= 0;
+    auto_fd_close(&file->index_fd);
+    auto_fd_close(&file->intent_fd);
+    file->found = false; /* the index may be another one */
+    return open_all(file, error);
 }
 
 /* The time of a mark; -1 when the line is none. */

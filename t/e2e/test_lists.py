@@ -86,8 +86,11 @@ def test_renamed_copied_aliased(instance, sink):
     said = instance.cli("list", "remove", "--yes", f"chat@{NEW}")
     assert "removed, with 2 members" in said and f"its archive {place} stays" in said and place.exists()
     assert post(instance, talk, "six") == 550
+    def in_mbox():
+        return sorted(path.name for path in (instance.archive / "mbox").glob(f"talk.{HOST}.*"))
+    assert in_mbox() == [f"talk.{HOST}.mbox{end}" for end in ("", ".index", ".intent")]
     said = instance.cli("list", "remove", "--yes", "--archive", talk)  # what an earlier command left
-    assert not place.exists() and str(place) in said
+    assert not place.exists() and str(place) in said and not in_mbox()
     assert instance.run("list", "remove", "--yes", "--archive", talk).returncode == 66
 
 

@@ -237,6 +237,33 @@ static void test_rotated(Place *place, gconstpointer data)
     g_assert_nonnull(strstr(text, "beta"));
 }
 
+/* All three were removed, as list remove does it, or the index alone: what comes is in files that have names, and is
+ * known afterwards. */
+static void test_removed(Place *place, gconstpointer data)
+{
+    g_autoptr(MboxFile) file = mbox_file_open(place->fd, "l", NULL);
+    g_assert_true(append_once(file, KEY_A, "alpha") && append_once(file, KEY_B, "beta"));
+    unlinkat(place->fd, "l.mbox.index", 0);
+    unlinkat(place->fd, "l.mbox.intent", 0);
+    unlinkat(place->fd, "l.mbox", 0);
+    g_assert_true(append_once(file, KEY_A, "alpha") && append_once(file, KEY_B, "beta"));
+    unlinkat(place->fd, "l.mbox.index", 0);
+    g_assert_true(append_once(file, KEY_C, "gamma"));
+    g_autofree char *index = contents(place, "l.mbox.index"), *intent = contents(place, "l.mbox.intent");
+    g_assert_cmpuint(count_of(index, KEY_A) + count_of(index, KEY_B), ==, 0);
+    g_assert_cmpuint(count_of(index, KEY_C), ==, 1);
+    g_assert_nonnull(strstr(intent, KEY_C));
+    MboxKey waiting = {.text = KEY_B, .arrival = KEY_B[0]};
+    bool known = true;
+    g_assert_true(mbox_file_lock(file, 0, NULL) && mbox_file_knows(file, &waiting, &known, NULL));
+    g_assert_false(known);
+    mbox_file_abandon(file);
+    g_autoptr(MboxFile) again = mbox_file_open(place->fd, "l", NULL);
+    g_assert_true(append_once(again, KEY_C, "gamma"));
+    g_autofree char *text = contents(place, "l.mbox");
+    g_assert_cmpuint(count_of(text, "From a@b"), ==, 3);
+}
+
 /* Octets that this process has read from files so far. */
 static size_t octets_read(void)
 {
@@ -385,6 +412,7 @@ int main(int argc, char **argv)
     g_test_add("/mbox_file/written again", Place, NULL, place_make, test_written_again, place_remove);
     g_test_add("/mbox_file/foreign tail", Place, NULL, place_make, test_foreign_tail, place_remove);
     g_test_add("/mbox_file/rotated", Place, NULL, place_make, test_rotated, place_remove);
+    g_test_add("/mbox_file/removed", Place, NULL, place_make, test_removed, place_remove);
     g_test_add("/mbox_file/locked", Place, NULL, place_make, test_locked, place_remove);
     g_test_add("/mbox_file/long", Place, NULL, place_make, test_long, place_remove);
     g_test_add("/mbox_file/backlog", Place, NULL, place_make, test_backlog, place_remove);
