@@ -119,6 +119,17 @@ static void test_header_match_decides(Bench *bench, gconstpointer data)
     }
 }
 
+static Config *config_of(const Bench *bench, const char *text)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *path = g_build_filename(bench->folder, "listrunner.conf", NULL);
+    g_assert_true(g_file_set_contents(path, text, -1, &error));
+    Config *config = config_load(path, true, &error);
+    g_assert_no_error(error);
+    g_remove(path);
+    return config;
+}
+
 /* The verdict of a chain of the site's own, and which rules it tried. */
 static void test_own_chains(Bench *bench, gconstpointer data)
 {
@@ -141,11 +152,7 @@ static void test_own_chains(Bench *bench, gconstpointer data)
         {"end", "", VERDICT_HOLD},                       {"a", "", VERDICT_HOLD},
         {"default-posting-chain", "", VERDICT_DISCARD},  {"accept", "", VERDICT_ACCEPT},
     };
-    g_autoptr(GError) error = NULL;
-    g_autofree char *path = g_build_filename(bench->folder, "listrunner.conf", NULL);
-    g_assert_true(g_file_set_contents(path, text, -1, &error));
-    g_autoptr(Config) config = config_load(path, true, &error);
-    g_assert_no_error(error);
+    g_autoptr(Config) config = config_of(bench, text);
     Orders *orders = orders_new(config);
     const PostSite site = {.header_match_target = "hold", .orders = orders};
     bench->list->default_nonmember_action = ACTION_DISCARD;
@@ -163,7 +170,6 @@ static void test_own_chains(Bench *bench, gconstpointer data)
     g_assert_true(g_strv_contains((const char *const *)names, "open"));
     g_assert_true(g_strv_contains((const char *const *)names, "default-posting-chain"));
     orders_free(orders);
-    g_remove(path);
 }
 
 /* The chain that a header match leads to may lead back: then the rules behind it decide as if it had not been. */
@@ -172,9 +178,7 @@ static void test_back_from_header_match(Bench *bench, gconstpointer data)
     static const char text[] = "[chain.look]\nrules = loop:discard\notherwise = back\n"
                                "[chain.own]\nrules = header-match:look nonmember-moderation\n";
     g_autoptr(GError) error = NULL;
-    g_autofree char *path = g_build_filename(bench->folder, "listrunner.conf", NULL);
-    g_assert_true(g_file_set_contents(path, text, -1, &error));
-    g_autoptr(Config) config = config_load(path, true, &error);
+    g_autoptr(Config) config = config_of(bench, text);
     g_autoptr(HeaderMatch) match = g_new0(HeaderMatch, 1);
     *match = (HeaderMatch){.position = -1, .header = g_strdup("Subject"), .pattern = g_strdup("x"),
                            .target = g_strdup("accept")};
@@ -187,7 +191,6 @@ static void test_back_from_header_match(Bench *bench, gconstpointer data)
     post->site = &site;
     assert_verdict(post, order_chain(orders, "own"), VERDICT_REJECT);
     orders_free(orders);
-    g_remove(path);
 }
 
 /* nonmember-moderation leaves strangers to sender-confirmation, which a chain of the site's own may not name. */
@@ -202,11 +205,7 @@ static void test_own_chain_without_confirmation(Bench *bench, gconstpointer data
         Verdict verdict;
     } cases[] = {{"open", VERDICT_HOLD}, {"true", VERDICT_HOLD}, {"strict", VERDICT_REJECT},
                  {"trusts", VERDICT_ACCEPT}};
-    g_autoptr(GError) error = NULL;
-    g_autofree char *path = g_build_filename(bench->folder, "listrunner.conf", NULL);
-    g_assert_true(g_file_set_contents(path, text, -1, &error));
-    g_autoptr(Config) config = config_load(path, true, &error);
-    g_assert_no_error(error);
+    g_autoptr(Config) config = config_of(bench, text);
     Orders *orders = orders_new(config);
     const PostSite site = {.header_match_target = "hold", .orders = orders};
     bench->list->default_nonmember_action = ACTION_HOLD;
@@ -222,7 +221,6 @@ static void test_own_chain_without_confirmation(Bench *bench, gconstpointer data
         g_assert_nonnull(strstr(reasons, "eve@example.net"));
     }
     orders_free(orders);
-    g_remove(path);
 }
 
 static void test_owner(Bench *bench, gconstpointer data)
