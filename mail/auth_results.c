@@ -195,13 +195,16 @@ bool auth_results_claims(const char *value, const char *server)
     return g_ascii_strcasecmp(name->str, server) == 0;
 }
 
-/* Append a result on a line of its own, which is folded before blanks: an unfolded field has the same text again. */
+/* Append a result on a line of its own, which is folded before blanks that no backslash quotes: an unfolded field has
+ * the same text again. */
 static void append_folded(GString *value, const char *text)
 {
     size_t column = 1;
     g_string_append(value, ";\r\n\t");
     while (*text) {
-        size_t blanks = strspn(text, " "), length = blanks + strcspn(text + blanks, " ");
+        size_t blanks = strspn(text, " \t"), length = blanks + strcspn(text + blanks, " \t");
+        while (text[length] && text[length - 1] == '\\')
+            length += 1 + strcspn(text + length + 1, " \t");
         if (blanks > 0 && length > blanks && column + length >= FOLD_COLUMNS) {
             g_string_append(value, "\r\n");
             column = 0;

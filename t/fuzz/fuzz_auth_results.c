@@ -19,8 +19,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         g_ptr_array_add(texts, ((AuthResult *)found->results->pdata[at])->text);
     g_ptr_array_add(texts, NULL);
     g_autofree char *written = auth_results_write(found->server, (char **)texts->pdata);
-    for (const char *at = strchr(written, '\n'); at; at = strchr(at + 1, '\n'))
-        require(at[1] == '\t');
+    for (const char *at = strchr(written, '\n'); at; at = strchr(at + 1, '\n')) {
+        size_t blanks = strspn(at + 1, " \t");
+        require(blanks > 0 && at[1 + blanks] > ' '); /* it goes on, and no line is empty */
+    }
     g_autoptr(AuthResults) again = auth_results_read(written);
     require(again && strcmp(again->server, found->server) == 0 && again->results->len == found->results->len);
     for (guint at = 0; at < again->results->len; at++)

@@ -116,6 +116,23 @@ static void test_write_long(void)
     g_string_free(text, TRUE);
 }
 
+/* A fold makes no line of blanks alone, and parts no backslash from what it quotes. */
+static void test_write_odd_blanks(void)
+{
+    static const char word[] = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+    static const char *const between[] = {" \t\t \t ", "\t", "\\\t", "\\ \t", "\\\\ "};
+    for (size_t at = 0; at < G_N_ELEMENTS(between); at++) {
+        g_autofree char *text = g_strdup_printf("spf=pass reason=\"%s%s%s\"", word, between[at], word);
+        char *texts[] = {text, NULL};
+        g_autofree char *value = auth_results_write("a.example", texts), *server = NULL;
+        g_autofree char *results = read_all(value, &server);
+        g_assert_cmpstr(results, ==, text);
+        g_auto(GStrv) lines = g_strsplit(value, "\r\n", -1);
+        for (char **line = lines; *line; line++)
+            g_assert_cmpuint(strspn(*line, " \t"), <, strlen(*line));
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -124,5 +141,6 @@ int main(int argc, char **argv)
     g_test_add_func("/auth_results/claims", test_claims);
     g_test_add_func("/auth_results/write", test_write);
     g_test_add_func("/auth_results/write long", test_write_long);
+    g_test_add_func("/auth_results/write odd blanks", test_write_odd_blanks);
     return g_test_run();
 }
