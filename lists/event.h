@@ -19,6 +19,7 @@
 #define KEY_EVENT "event"       /* metadata, string: the type */
 #define KEY_EVENT_ID "event_id" /* metadata, string */
 #define KEY_HOOK "hook"         /* metadata, string: the hook that it goes to; absent: not divided yet */
+#define KEY_TRIED_SINCE "tried_since" /* metadata, integer: since when that hook is tried, us; absent: not tried yet */
 
 /* Tells of something that happened on the list. Takes data, an object that gets list_id. Does nothing on a site whose
  * queue hooks nobody works. */

@@ -16,7 +16,7 @@ typedef struct Hook {
     GBytes *key;
     int64_t timeout;     /* us, for one delivery */
     int64_t rests_until; /* it failed: nothing is sent before that time */
-    int failures;        /* in a row */
+    int failures;        /* HOOK_FAILED in a row; an event that it took or refused ends the row */
     int64_t spent;       /* us, in the batch at hand */
 } Hook;
 

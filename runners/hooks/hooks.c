@@ -191,10 +191,17 @@ static int64_t backoff(int64_t attempts)
     return MIN(BACKOFF_MIN << CLAMP(attempts - 1, 0, 16), BACKOFF_MAX);
 }
 
-static void put_again(Entry *entry, Outcome *outcome, int64_t attempts, int64_t due)
+/* What an entry notes of its tries. */
+typedef struct Tries {
+    int64_t attempts; /* that failed */
+    int64_t since;    /* it was first looked at then, or first again after it came back from shunt */
+} Tries;
+
+static void put_again(Entry *entry, Outcome *outcome, const Tries *tries, int64_t due)
 {
     Draft *draft = draft_from_entry(EVENT_QUEUE, entry);
-    meta_set_integer(draft_meta(draft), KEY_ATTEMPTS, attempts);
+    meta_set_integer(draft_meta(draft), KEY_ATTEMPTS, tries->attempts);
+    meta_set_integer(draft_meta(draft), KEY_TRIED_SINCE, tries->since);
     draft_set_due(draft, due);
     outcome_add(outcome, draft);
 }
@@ -221,30 +228,38 @@ static void deliver(Runner *runner, Hook *hook, Entry *entry, Outcome *outcome)
     Hooks *own = runner_data(runner);
     json_t *meta = entry_meta(entry);
     g_autoptr(GError) refusal = NULL;
-    int64_t attempts = meta_integer(meta, KEY_ATTEMPTS, 0), now = clock_now();
+    int64_t now = clock_now();
+    Tries tries = {meta_integer(meta, KEY_ATTEMPTS, 0), meta_integer(meta, KEY_TRIED_SINCE, now)};
     if (now < hook->rests_until || hook->spent > SPENT_MAX) {
-        put_again(entry, outcome, attempts, MAX(hook->rests_until, now + 1));
+        put_again(entry, outcome, &tries, MAX(hook->rests_until, now + 1));
         return;
     }
     HookResult result = send(runner, hook, entry, &refusal);
     const char *event = meta_string(meta, KEY_EVENT, ""), *id = meta_string(meta, KEY_EVENT_ID, "");
+    now = clock_now();
+    if (result == HOOK_FAILED && runner_stopping(runner)) { /* we may have cut it off: that is no fault of the hook */
+        put_again(entry, outcome, &tries, now + 1);
+        return;
+    }
+    if (result == HOOK_FAILED)
+        hook->rests_until = now + backoff(++hook->failures);
+    else
+        hook->failures = 0; /* an event that it refuses shows as well that it works */
     if (result == HOOK_TAKEN) {
-        hook->failures = 0;
         log_info("%s hook=%s event=%s id=%s result=sent", entry_trace(entry), hook->name, event, id);
         return;
     }
-    now = clock_now();
-    if (result == HOOK_FAILED)
-        hook->rests_until = now + backoff(++hook->failures);
-    bool last = now - entry_arrival(entry) > own->give_up;
+    tries.attempts++;
+    bool last = now - tries.since > own->give_up;
     log_warn("%s hook=%s event=%s id=%s result=%s reason=\"%s\"", entry_trace(entry), hook->name, event, id,
              last ? "shunted" : "later", refusal->message);
     if (!last) {
-        put_again(entry, outcome, attempts + 1, MAX(now + backoff(attempts + 1), hook->rests_until));
+        put_again(entry, outcome, &tries, MAX(now + backoff(tries.attempts), hook->rests_until));
         return;
     }
     Draft *draft = draft_from_entry("shunt", entry);
     json_object_del(draft_meta(draft), KEY_ATTEMPTS);
+    json_object_del(draft_meta(draft), KEY_TRIED_SINCE); /* shunt retry gives it the whole time again */
     fault_set(draft, entry, "hooks", refusal->message);
     outcome_add(outcome, draft);
 }

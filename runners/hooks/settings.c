@@ -11,7 +11,7 @@ static const ConfigKey hooks_keys[] = {
     {"timeout", DURATION("10s", SECOND, 5 * MINUTE),
      .about = "How long a web hook may take to answer. Then the event is sent again later."},
     {"give_up", DURATION("3d", MINUTE, 365 * DAY),
-     .about = "How long an event is tried. Then it goes to the queue shunt, for a person."},
+     .about = "How long an event is tried, from the first try on. Then it goes to the queue shunt, for a person."},
     {"keep", DURATION("7d", HOUR, 365 * DAY),
      .about = "How long events stay for the event stream of the REST interface, whose readers go on from the last one "
       "that they have seen."},

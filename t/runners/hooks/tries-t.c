@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+/* What becomes of an event that a web hook did not take. The hook and the frame of the runner are the test's. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "lists/event.h"
+#include "runners/hooks/hook.h"
+#include "runners/keys.h"
+#include "runners/runner.h"
+#include "store/store.h"
+#include "switchboard/operate.h"
+#include "t/switchboard/fixture.h"
+
+#define HOUR (3600 * CLOCK_SECOND)
+
+int hooks_main(int argc, char **argv);
+
+struct Runner {
+    const RunnerSpec *spec;
+    Config *config;
+    void *data;
+    bool stopping;
+};
+
+static Runner runner;
+static HookResult answer;
+static bool stops; /* while the hook is asked */
+static Hook *hook;
+
+int runner_main(const RunnerSpec *spec, int argc, char **argv)
+{
+    runner.spec = spec;
+    return 0;
+}
+
+const Config *runner_config(const Runner *self)
+{
+    return self->config;
+}
+
+void runner_set_data(Runner *self, void *data)
+{
+    self->data = data;
+}
+
+void *runner_data(const Runner *self)
+{
+    return self->data;
+}
+
+bool runner_stopping(const Runner *self)
+{
+    return self->stopping;
+}
+
+void runner_progress(Runner *self)
+{
+}
+
+GPtrArray *hooks_read(const Config *config, GError **error)
+{
+    GPtrArray *hooks = g_ptr_array_new_with_free_func(g_free);
+    hook = g_new0(Hook, 1);
+    hook->name = "h";
+    g_ptr_array_add(hooks, hook);
+    return hooks;
+}
+
+bool hook_wants(const Hook *one, const char *type, const char *list_id)
+{
+    return true;
+}
+
+HookResult hook_send(const Hook *one, const HookDelivery *delivery, GError **error)
+{
+    runner.stopping = stops;
+    if (answer != HOOK_TAKEN)
+        fail(error, FAIL_LATER, "not taken");
+    return answer;
+}
+
+static void set_up(Fixture *fixture, gconstpointer data)
+{
+    g_autoptr(GError) error = NULL;
+    fixture_set_up(fixture, NULL);
+    g_autofree char *path = g_build_filename(fixture->path, "conf", NULL);
+    g_autofree char *database = g_build_filename(fixture->path, "db", NULL);
+    g_autofree char *text = g_strdup_printf("[store]\npath = %s\n[hooks]\ngive_up = 1h\n", database);
+    g_assert_true(g_file_set_contents(path, text, -1, NULL));
+    g_autoptr(Store) made = store_open("sqlite", database, true, &error);
+    g_assert_no_error(error);
+    hooks_main(0, NULL);
+    runner = (Runner){.spec = runner.spec, .config = config_load(path, true, &error)};
+    g_assert_no_error(error);
+    g_assert_true(runner.spec->start(&runner, &error));
+    answer = HOOK_FAILED;
+    stops = false;
+}
+
+static void tear_down(Fixture *fixture, gconstpointer data)
+{
+    runner.spec->stop(&runner);
+    config_free(runner.config);
+    fixture_tear_down(fixture, NULL);
+}
+
+/* The draft is consumed. */
+static Entry *stored(Fixture *fixture, Draft *draft)
+{
+    const char *queue = draft_queue(draft);
+    g_autoptr(Inbox) inbox = fixture_inbox(fixture, queue);
+    Intake intake = {.draft = draft};
+    g_assert_true(intake_store(fixture->spool, &intake, 1, false));
+    g_autoptr(GPtrArray) entries = fixture_claim(inbox);
+    g_assert_cmpuint(entries->len, ==, 1);
+    draft_free(draft);
+    return entries->pdata[0];
+}
+
+/* A delivery that was made two hours ago, first tried then if said; longer than give_up. */
+static Entry *old_event(Fixture *fixture, bool tried)
+{
+    Draft *draft = fixture_draft(EVENT_QUEUE, "test.example.com", "{}");
+    int64_t then = clock_now() - 2 * HOUR;
+    meta_set_integer(draft_meta(draft), META_ARRIVAL, then);
+    meta_set_string(draft_meta(draft), KEY_HOOK, "h");
+    if (tried) {
+        meta_set_integer(draft_meta(draft), KEY_ATTEMPTS, 3);
+        meta_set_integer(draft_meta(draft), KEY_TRIED_SINCE, then);
+    }
+    return stored(fixture, draft);
+}
+
+/* Lets the runner deliver it; entry is consumed. */
+static Outcome *tried(Entry *entry)
+{
+    Outcome *outcome = outcome_new(entry);
+    g_assert_true(runner.spec->handle(&runner, entry, outcome, NULL));
+    return outcome;
+}
+
+static Draft *only_draft(const Outcome *outcome, const char *queue)
+{
+    g_assert_cmpuint(outcome->drafts->len, ==, 1);
+    Draft *draft = outcome->drafts->pdata[0];
+    g_assert_cmpstr(draft_queue(draft), ==, queue);
+    return draft;
+}
+
+static void test_given_up(Fixture *fixture, gconstpointer data)
+{
+    g_autoptr(Outcome) outcome = tried(old_event(fixture, true));
+    Draft *draft = only_draft(outcome, "shunt");
+    g_assert_false(json_object_get(draft_meta(draft), KEY_ATTEMPTS));
+}
+
+/* The delivery may have been cut off by the stop. */
+static void test_stopped(Fixture *fixture, gconstpointer data)
+{
+    stops = true;
+    g_autoptr(Outcome) outcome = tried(old_event(fixture, true));
+    Draft *draft = only_draft(outcome, EVENT_QUEUE);
+    g_assert_cmpint(meta_integer(draft_meta(draft), KEY_ATTEMPTS, 0), ==, 3);
+    g_assert_cmpint(hook->failures, ==, 0);
+    g_assert_cmpint(hook->rests_until, ==, 0);
+}
+
+static void test_refused_when_stopping(Fixture *fixture, gconstpointer data)
+{
+    stops = true;
+    answer = HOOK_REFUSED;
+    g_autoptr(Outcome) outcome = tried(old_event(fixture, true));
+    only_draft(outcome, "shunt");
+}
+
+/* shunt retry gives an old event its whole time again, and no more than that. */
+static void test_brought_back(Fixture *fixture, gconstpointer data)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Outcome) given_up = tried(old_event(fixture, true));
+    g_autoptr(Outcome) back = outcome_new(stored(fixture, g_ptr_array_steal_index(given_up->drafts, 0)));
+    Draft *retried = operate_draft_retry(back->parent, "again", &error); /* a queue where nothing else is */
+    g_assert_no_error(error);
+    hook->rests_until = 0;
+    int64_t before = clock_now();
+    g_autoptr(Outcome) again = tried(stored(fixture, retried));
+    Draft *draft = only_draft(again, EVENT_QUEUE);
+    g_assert_cmpint(meta_integer(draft_meta(draft), KEY_ATTEMPTS, 0), ==, 1);
+    g_assert_cmpint(meta_integer(draft_meta(draft), KEY_TRIED_SINCE, 0), >=, before);
+}
+
+/* While the hook rests, the time goes on from when the event was first looked at. */
+static void test_resting(Fixture *fixture, gconstpointer data)
+{
+    hook->rests_until = clock_now() + HOUR;
+    g_autoptr(Outcome) outcome = tried(old_event(fixture, true));
+    Draft *draft = only_draft(outcome, EVENT_QUEUE);
+    g_assert_cmpint(meta_integer(draft_meta(draft), KEY_ATTEMPTS, 0), ==, 3);
+    g_assert_cmpint(meta_integer(draft_meta(draft), KEY_TRIED_SINCE, 0), <, clock_now() - HOUR);
+}
+
+/* A hook that answers works, whatever it says about the event. */
+static void test_failures_in_a_row(Fixture *fixture, gconstpointer data)
+{
+    hook->failures = 3;
+    answer = HOOK_REFUSED;
+    g_autoptr(Outcome) refused = tried(old_event(fixture, false));
+    only_draft(refused, EVENT_QUEUE);
+    g_assert_cmpint(hook->failures, ==, 0);
+    g_assert_cmpint(hook->rests_until, ==, 0);
+}
+
+#define TRIES_TEST(name, test) g_test_add(name, Fixture, NULL, set_up, test, tear_down)
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    TRIES_TEST("/hooks/given up", test_given_up);
+    TRIES_TEST("/hooks/cut off by a stop", test_stopped);
+    TRIES_TEST("/hooks/refused while it stops", test_refused_when_stopping);
+    TRIES_TEST("/hooks/brought back from shunt", test_brought_back);
+    TRIES_TEST("/hooks/resting", test_resting);
+    TRIES_TEST("/hooks/failures in a row", test_failures_in_a_row);
+    return g_test_run();
+}
