@@ -9,7 +9,7 @@
 #define EVENT_POST_HELD "post.held"
 #define EVENT_POST_REJECTED "post.rejected"
 #define EVENT_POST_DISCARDED "post.discarded"
-#define EVENT_POST_DECIDED "post.decided"   /* about a held one, by a moderator or its sender */
+#define EVENT_POST_DECIDED "post.decided"   /* about a held one: by a moderator, its sender or time */
 #define EVENT_MEMBER_JOINED "member.joined"
 #define EVENT_MEMBER_LEFT "member.left"
 #define EVENT_MEMBER_DISABLED "member.disabled" /* by bounces */

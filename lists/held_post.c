@@ -110,12 +110,11 @@ static bool carry_out(Work *work, const Held *held, HeldVerdict verdict, const c
     }
 }
 
-static void tell_decided(Work *work, const Held *held, const char *verdict)
+static void tell_decided(Work *work, const Held *held, const char *verdict, const char *by)
 {
     event_tell(work, EVENT_POST_DECIDED, held->list_id,
                json_pack("{sI ss* ss* ss* ss ss}", "request_id", (json_int_t)held->list_number, "sender", held->sender,
-                         "subject", held->subject, "message_id", held->message_id, "verdict", verdict, "by",
-                         work_by(work)));
+                         "subject", held->subject, "message_id", held->message_id, "verdict", verdict, "by", by));
 }
 
 bool held_post_decide(Work *work, int64_t number, HeldVerdict verdict, const char *reason, bool *told, GError **error)
@@ -134,7 +133,7 @@ bool held_post_decide(Work *work, int64_t number, HeldVerdict verdict, const cha
              work_by(work), results[verdict]);
     if (verdict == HELD_DEFER)
         return true;
-    tell_decided(work, held, words[verdict]);
+    tell_decided(work, held, words[verdict], work_by(work));
     return held_remove(work_store(work), number, error);
 }
 
@@ -151,7 +150,7 @@ bool held_post_confirm(Work *work, const List *list, const char *token, char **l
         return true;
     work_log(work, held->list_id, "held=%" G_GINT64_FORMAT " by=<%s> result=accepted (its sender confirmed)",
              held->number, work_by(work));
-    tell_decided(work, held, "accept");
+    tell_decided(work, held, "accept", work_by(work));
     if (!accept(work, held, error) || !held_remove(work_store(work), held->number, error))
         return false;
     *list_id = g_strdup(held->list_id);
@@ -179,25 +178,31 @@ bool held_post_forward(Work *work, int64_t number, const char *address, GError *
     return work_letter(work, list, &letter, error);
 }
 
+/* Keeps what is told of the post; its metadata may be large. */
 static bool note_expired(const Held *held, void *data)
 {
-    GArray *numbers = data;
-    g_array_append_val(numbers, held->number);
-    return numbers->len < EXPIRE_MAX;
+    GPtrArray *expired = data;
+    Held *copy = g_new0(Held, 1);
+    *copy = (Held){.number = held->number, .list_number = held->list_number, .list_id = g_strdup(held->list_id),
+                   .message_id = g_strdup(held->message_id), .subject = g_strdup(held->subject),
+                   .sender = g_strdup(held->sender)};
+    g_ptr_array_add(expired, copy);
+    return expired->len < EXPIRE_MAX;
 }
 
 static bool discard_all(Work *work, const HeldFilter *which, const char *why, int64_t *discarded, GError **error)
 {
-    g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    if (!held_select(work_store(work), which, note_expired, numbers, error))
+    g_autoptr(GPtrArray) expired = g_ptr_array_new_with_free_func((GDestroyNotify)held_free);
+    if (!held_select(work_store(work), which, note_expired, expired, error))
         return false;
-    for (unsigned at = 0; at < numbers->len; at++) {
-        int64_t number = g_array_index(numbers, int64_t, at);
-        work_log(work, which->list_id, "held=%" G_GINT64_FORMAT " result=discarded (%s)", number, why);
-        if (!held_remove(work_store(work), number, error))
+    for (unsigned at = 0; at < expired->len; at++) {
+        const Held *held = expired->pdata[at];
+        work_log(work, held->list_id, "held=%" G_GINT64_FORMAT " result=discarded (%s)", held->number, why);
+        tell_decided(work, held, "discard", "task"); /* the runner whose timer it was */
+        if (!held_remove(work_store(work), held->number, error))
             return false;
     }
-    *discarded += numbers->len;
+    *discarded += expired->len;
     return true;
 }
 

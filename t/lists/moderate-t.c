@@ -355,6 +355,14 @@ static void test_posts_and_requests(World *world, const void *data)
     g_assert_nonnull(strstr(none, "does not wait for you"));
 }
 
+static unsigned count_of(const char *text, const char *what)
+{
+    unsigned count = 0;
+    for (const char *at = text; (at = strstr(at, what)) != NULL; at++)
+        count++;
+    return count;
+}
+
 static void test_expiry(World *world, const void *data)
 {
     GError *error = NULL;
@@ -371,10 +379,20 @@ static void test_expiry(World *world, const void *data)
     Held old = {.list_id = (char *)LIST, .meta = (char *)"{}", .held_at = clock_now() - 4 * 86400 * CLOCK_SECOND,
                 .message = message};
     assert_ok(held_add(world->store, &old, &error), error);
+    char token[PENDING_TOKEN_CHARS + 1];
+    int64_t asked = hold(world, "ulf@example.org");
+    assert_ok(pending_token_new(token, &error), error);
+    assert_ok(held_ask(world->store, asked, token, clock_now() - CLOCK_SECOND, &error), error);
+    world->site.tells = true;
     g_autoptr(Work) work = world_work(world);
     assert_ok(held_post_expire(work, world->list, &discarded, &error), error);
-    g_assert_cmpint(discarded, ==, 1);
-    g_assert_true(is_held(world, number) && !is_held(world, old.number));
+    g_assert_cmpint(discarded, ==, 2);
+    g_assert_true(is_held(world, number) && !is_held(world, old.number) && !is_held(world, asked));
+    /* Programs outside that heard of the posts hear of their end. */
+    g_autofree char *events = world_letters(world, work);
+    g_assert_cmpuint(count_of(events, "\"type\":\"post.decided\""), ==, 2);
+    g_assert_cmpuint(count_of(events, "\"verdict\":\"discard\",\"by\":\"task\""), ==, 2);
+    g_assert_cmpuint(count_of(events, "\"sender\":\"ulf@example.org\",\"subject\":\"hello\""), ==, 1);
 }
 
 int main(int argc, char **argv)
