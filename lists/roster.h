@@ -21,5 +21,6 @@ bool roster_add(Work *work, const char *list_id, const RosterEntry *entry, GErro
 /* Removes a member. FAIL_MISSING: there is none. */
 bool roster_remove(Work *work, const char *list_id, Role role, const char *address, GError **error);
 
-/* Only tells that a member came or went (EVENT_MEMBER_JOINED, EVENT_MEMBER_LEFT): for callers who have stored it. */
+/* Only tells that a member came, went or gets no more mail (EVENT_MEMBER_JOINED, EVENT_MEMBER_LEFT,
+ * EVENT_MEMBER_DISABLED): for callers who have stored it. */
 void roster_tell(Work *work, const char *type, const char *list_id, Role role, const char *address);

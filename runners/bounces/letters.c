@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "lists/event.h"
 #include "lists/letter.h"
+#include "lists/roster.h"
 #include "runners/keys.h"
 
 #define ATTACH_MAX (256 * 1024) /* octets; of larger mails the header is enough */
@@ -119,8 +120,8 @@ static void tell_outside(Case *given, const Letter *letter)
     if (!removed && !(letter->acts & SCORE_DISABLE))
         return;
     g_autoptr(Work) work = list_runner_work(given->bounces->shared, given->entry);
-    event_tell(work, removed ? EVENT_MEMBER_LEFT : EVENT_MEMBER_DISABLED, given->list->list_id,
-               json_pack("{ss ss ss}", "email", letter->address, "role", "member", "by", "bounces"));
+    roster_tell(work, removed ? EVENT_MEMBER_LEFT : EVENT_MEMBER_DISABLED, given->list->list_id, ROLE_MEMBER,
+                letter->address);
     list_runner_work_into(work, given->outcome);
 }
 
