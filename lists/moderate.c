@@ -47,11 +47,13 @@ static void decision_free(void *data)
     g_array_unref(decision->numbers);
     g_array_unref(decision->requests);
     g_free(decision->reason);
+    g_free(decision->mistake);
     g_free(decision->line);
     g_free(decision);
 }
 
-/* Takes "12-15, r4" or "all" from the start of rest. */
+/* Takes "12-15, r4" or "all" from the start of rest, and notes as a mistake what begins as a number there and can be
+ * none: "15-12". */
 static const char *take_numbers(Decision *decision, const char *rest)
 {
     for (;;) {
@@ -65,6 +67,10 @@ static const char *take_numbers(Decision *decision, const char *rest)
         } else if (g_ascii_strncasecmp(rest, "all", 3) == 0 && (!rest[3] || strchr(" \t,;:.!", rest[3]))) {
             decision->all = true;
             rest += 3;
+        } else if (length == 0 && (request || g_ascii_isdigit(*rest))) {
+            size_t wrong = strspn(rest, "0123456789-.rR");
+            decision->mistake = g_strndup(rest, MIN(wrong, LINE_CHARS));
+            return rest + wrong;
         } else {
             return rest;
         }
@@ -85,10 +91,11 @@ static Decision *read_line(const char *line)
         const char *rest = take_numbers(decision, line + length);
         rest += strspn(rest, " \t.,;:!-");
         bool numbered = decision->numbers->len + decision->requests->len > 0 || decision->all;
-        bool wrong = !numbered && g_ascii_isdigit(*rest); /* "15-12": numbers are no reason */
-        if (decision->verdict == HELD_REJECT && *rest && !wrong)
+        bool wrong = !numbered && g_ascii_isdigit(*rest); /* "15x": numbers are no reason */
+        bool may_go_on = decision->verdict == HELD_REJECT && !wrong;
+        if (may_go_on && *rest && !decision->mistake)
             decision->reason = g_strdup(rest);
-        if (*rest && !decision->reason) {
+        if (*rest && !may_go_on) {
             decision_free(decision);
             return NULL;
         }
@@ -120,7 +127,7 @@ static void read_text(GPtrArray *decisions, GBytes *message)
         else if (rejecting)
             add_reason(rejecting, lines->pdata[at]);
         if (decision)
-            rejecting = decision->verdict == HELD_REJECT ? decision : NULL;
+            rejecting = decision->verdict == HELD_REJECT && !decision->mistake ? decision : NULL;
     }
     if (text)
         g_string_free(text, TRUE);
@@ -279,6 +286,10 @@ static bool decide(ModeratorSession *session, const Decision *decision, GError *
     bool one_post = ticket->last > 0 && ticket->first == ticket->last && ticket->last_request == 0;
     bool one_request = ticket->last == 0 && ticket->first_request == ticket->last_request;
     g_string_append_printf(session->answers, "> %s\n", decision->line);
+    if (decision->mistake) {
+        say(session, "moderated_wrong", (const TemplateValue[]){{"number", decision->mistake}, {0}});
+        return true;
+    }
     if (!named && !decision->all && !one_post && !one_request) {
         say(session, "moderated_which", NULL);
         return true;

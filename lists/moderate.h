@@ -15,7 +15,8 @@
  *   defer               it waits on
  *
  * A word without number is about the one thing of the letter, and in a letter about requests alone the r may be left
- * out. Prose that begins with such a word is no decision, save behind "reject".
+ * out. Prose that begins with such a word is no decision, save behind "reject". Of a line with a number too
+ * long, or a range that goes back, nothing is done; the answer to the moderator names it.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -29,6 +30,7 @@ typedef struct Decision {
     bool all;
     GArray *numbers, *requests; /* of NumberRange: posts, and those with an r; none: the one thing of the letter */
     char *reason;    /* NULL: none */
+    char *mistake;   /* what stands in place of a number, as "15-12": nothing is decided; NULL: none */
     char *line;      /* as it was written */
 } Decision;
 

@@ -36,6 +36,7 @@ static char *read_all(const char *subject, const char *text)
         append_ranges(all, "", decision->numbers);
         append_ranges(all, "r", decision->requests);
         g_string_append(all, decision->all ? " all" : "");
+        g_string_append_printf(all, "%s%s", decision->mistake ? " !" : "", decision->mistake ? decision->mistake : "");
         g_string_append_printf(all, "%s%s;", decision->reason ? "=" : "", decision->reason ? decision->reason : "");
     }
     return g_string_free(all, FALSE);
@@ -53,10 +54,14 @@ static void test_read(void)
     assert_text(read_all("x", "accept r4, 5 R6\r\nreject r7 why\r\naccept r\r\n"),
                 "accept 5 r4 r6;reject r7=why\naccept r;");
     assert_text(read_all("x", "reject 12-13\r\naccept r4-r6, 9..11\r\n"), "reject 12-13;accept 9-11 r4-6;");
-    assert_text(read_all("x", "reject 13-12\r\n"), ""); /* neither numbers nor a reason */
+    assert_text(read_all("x", "reject 13-12\r\n"), "reject !13-12;"); /* neither numbers nor a reason */
+    assert_text(read_all("x", "reject 12, 15-12 too long\r\nsorry\r\n"), "reject 12 !15-12;");
+    assert_text(read_all("x", "reject 11\r\ndiscard 12, r5-r4\r\n"), "reject 11;discard 12 !r5-r4;");
+    assert_text(read_all("x", "reject 12: 2024-05 is over\r\n"), "reject 12=2024-05 is over;");
+    assert_text(read_all("x", "reject 12 2nd time\r\n"), "reject 12=2nd time;");
     assert_text(read_all("x", "REJECT\r\n"), "reject;");
     assert_text(read_all("x", "Accept my apologies\r\nallowance\r\n  - accept   it goes to the list\r\n"), "");
-    assert_text(read_all("x", "accept 99999999999999999999\r\n"), "");
+    assert_text(read_all("x", "accept 99999999999999999999\r\n"), "accept !99999999999999999999;");
 }
 
 /* ---- deciding ---- */
@@ -305,6 +310,11 @@ static void test_range(World *world, const void *data)
     g_autofree char *mixed = answer(world, token, mixed_text, &known);
     g_assert_nonnull(strstr(mixed, gone));
     g_assert_nonnull(strstr(mixed, "\n    r1-r3 does not wait for you"));
+    /* A range that goes back is named, and stops the line: it may be another post that was meant. */
+    g_autofree char *back_text = g_strdup_printf("reject %d, 9-1\r\nplease\r\n", (int)last);
+    g_autofree char *back = answer(world, token, back_text, &known);
+    g_assert_nonnull(strstr(back, "\n    9-1 is neither a number nor a range"));
+    g_assert_true(is_held(world, last));
     g_autofree char *rest = answer(world, token, "discard 1-99999999999\r\n", &known);
     g_assert_false(is_held(world, last));
     g_autofree char *nothing = answer(world, token, "discard all\r\n", &known);
