@@ -15,9 +15,9 @@ typedef struct Hook {
     const char *const *events, *const *lists;
     GBytes *key;
     int64_t timeout;     /* us, for one delivery */
-    int64_t rests_until; /* it failed: nothing is sent before that time */
+    int64_t rests_until; /* it failed, or had its turn: nothing is sent before that time */
     int failures;        /* HOOK_FAILED in a row; an event that it took or refused ends the row */
-    int64_t spent;       /* us, in the batch at hand */
+    int64_t spent;       /* us, on slow deliveries in its turn */
 } Hook;
 
 void hook_free(Hook *hook);

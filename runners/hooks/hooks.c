@@ -23,7 +23,8 @@
 
 #define BACKOFF_MIN (5 * CLOCK_SECOND)
 #define BACKOFF_MAX (3600 * CLOCK_SECOND)
-#define SPENT_MAX (1 * CLOCK_SECOND) /* on one hook in a batch; the rest of its deliveries waits for the next one */
+#define SLOW (CLOCK_SECOND / 10) /* a delivery that takes as long makes others wait */
+#define TURN (1 * CLOCK_SECOND)  /* of slow deliveries to one hook; then it rests for as long as they took */
 #define EXPIRE_EVERY (3600 * CLOCK_SECOND)
 
 /* An event of the batch at hand. */
@@ -91,8 +92,6 @@ static bool hooks_begin(Runner *runner, GError **error)
     if (!own->store)
         own->store = store_open(config_string(config, "store", "driver"), config_string(config, "store", "path"), false,
                                 error);
-    for (guint at = 0; at < own->hooks->len; at++)
-        ((Hook *)own->hooks->pdata[at])->spent = 0;
     return own->store != NULL;
 }
 
@@ -219,7 +218,12 @@ static HookResult send(Runner *runner, Hook *hook, Entry *entry, GError **error)
     const HookDelivery delivery = {meta_string(entry_meta(entry), KEY_EVENT_ID, ""), message, is_alive, runner};
     int64_t begun = clock_monotonic();
     HookResult result = hook_send(hook, &delivery, error);
-    hook->spent += clock_monotonic() - begun;
+    int64_t took = clock_monotonic() - begun;
+    hook->spent += took >= SLOW ? took : 0;
+    if (hook->spent >= TURN) {
+        hook->rests_until = clock_now() + hook->spent;
+        hook->spent = 0;
+    }
     return result;
 }
 
@@ -230,8 +234,8 @@ static void deliver(Runner *runner, Hook *hook, Entry *entry, Outcome *outcome)
     g_autoptr(GError) refusal = NULL;
     int64_t now = clock_now();
     Tries tries = {meta_integer(meta, KEY_ATTEMPTS, 0), meta_integer(meta, KEY_TRIED_SINCE, now)};
-    if (now < hook->rests_until || hook->spent > SPENT_MAX) {
-        put_again(entry, outcome, &tries, MAX(hook->rests_until, now + 1));
+    if (now < hook->rests_until) {
+        put_again(entry, outcome, &tries, hook->rests_until);
         return;
     }
     HookResult result = send(runner, hook, entry, &refusal);
@@ -241,9 +245,10 @@ static void deliver(Runner *runner, Hook *hook, Entry *entry, Outcome *outcome)
         put_again(entry, outcome, &tries, now + 1);
         return;
     }
-    if (result == HOOK_FAILED)
-        hook->rests_until = now + backoff(++hook->failures);
-    else
+    if (result == HOOK_FAILED) {
+        int64_t next_try = now + backoff(++hook->failures);
+        hook->rests_until = MAX(hook->rests_until, next_try);
+    } else
         hook->failures = 0; /* an event that it refuses shows as well that it works */
     if (result == HOOK_TAKEN) {
         log_info("%s hook=%s event=%s id=%s result=sent", entry_trace(entry), hook->name, event, id);

@@ -27,6 +27,8 @@ struct Runner {
 static Runner runner;
 static HookResult answer;
 static bool stops; /* while the hook is asked */
+static unsigned long takes; /* us, to answer */
+static int asked;
 static Hook *hook;
 
 int runner_main(const RunnerSpec *spec, int argc, char **argv)
@@ -76,6 +78,8 @@ bool hook_wants(const Hook *one, const char *type, const char *list_id)
 HookResult hook_send(const Hook *one, const HookDelivery *delivery, GError **error)
 {
     runner.stopping = stops;
+    g_usleep(takes);
+    asked++;
     if (answer != HOOK_TAKEN)
         fail(error, FAIL_LATER, "not taken");
     return answer;
@@ -97,6 +101,8 @@ static void set_up(Fixture *fixture, gconstpointer data)
     g_assert_true(runner.spec->start(&runner, &error));
     answer = HOOK_FAILED;
     stops = false;
+    takes = 0;
+    asked = 0;
 }
 
 static void tear_down(Fixture *fixture, gconstpointer data)
@@ -119,10 +125,12 @@ static Entry *stored(Fixture *fixture, Draft *draft)
     return entries->pdata[0];
 }
 
-/* A delivery that was made two hours ago, first tried then if said; longer than give_up. */
+/* A delivery that was made two hours ago, first tried then if said; longer than give_up. Each is alone in its queue. */
 static Entry *old_event(Fixture *fixture, bool tried)
 {
-    Draft *draft = fixture_draft(EVENT_QUEUE, "test.example.com", "{}");
+    static int made;
+    g_autofree char *queue = g_strdup_printf(EVENT_QUEUE "%d", made++);
+    Draft *draft = fixture_draft(queue, "test.example.com", "{}");
     int64_t then = clock_now() - 2 * HOUR;
     meta_set_integer(draft_meta(draft), META_ARRIVAL, then);
     meta_set_string(draft_meta(draft), KEY_HOOK, "h");
@@ -201,6 +209,31 @@ static void test_resting(Fixture *fixture, gconstpointer data)
     g_assert_cmpint(meta_integer(draft_meta(draft), KEY_TRIED_SINCE, 0), <, clock_now() - HOUR);
 }
 
+/* A hook that takes long has its turn, and then others have theirs, also in the next batch. */
+static void test_turns(Fixture *fixture, gconstpointer data)
+{
+    answer = HOOK_TAKEN;
+    hook->spent = CLOCK_SECOND - 1;
+    takes = CLOCK_SECOND / 10;
+    g_autoptr(Outcome) last = tried(old_event(fixture, false));
+    g_assert_cmpuint(last->drafts->len, ==, 0);
+    g_assert_true(runner.spec->begin_batch(&runner, NULL));
+    g_autoptr(Outcome) next = tried(old_event(fixture, false));
+    g_assert_cmpint(draft_name(only_draft(next, EVENT_QUEUE))->due, >, clock_now());
+    g_assert_cmpint(asked, ==, 1);
+}
+
+/* A thousand quick answers are no reason to rest. */
+static void test_quick(Fixture *fixture, gconstpointer data)
+{
+    answer = HOOK_TAKEN;
+    hook->spent = CLOCK_SECOND - 1;
+    for (int at = 0; at < 3; at++) {
+        g_autoptr(Outcome) outcome = tried(old_event(fixture, false));
+        g_assert_cmpuint(outcome->drafts->len, ==, 0);
+    }
+}
+
 /* A hook that answers works, whatever it says about the event. */
 static void test_failures_in_a_row(Fixture *fixture, gconstpointer data)
 {
@@ -222,6 +255,8 @@ int main(int argc, char **argv)
     TRIES_TEST("/hooks/refused while it stops", test_refused_when_stopping);
     TRIES_TEST("/hooks/brought back from shunt", test_brought_back);
     TRIES_TEST("/hooks/resting", test_resting);
+    TRIES_TEST("/hooks/turns", test_turns);
+    TRIES_TEST("/hooks/quick answers", test_quick);
     TRIES_TEST("/hooks/failures in a row", test_failures_in_a_row);
     return g_test_run();
 }
