@@ -205,6 +205,29 @@ static void put_again(Entry *entry, Outcome *outcome, const Tries *tries, int64_
     outcome_add(outcome, draft);
 }
 
+static void set_aside(Entry *entry, Outcome *outcome, const char *reason)
+{
+    Draft *draft = draft_from_entry("shunt", entry);
+    json_object_del(draft_meta(draft), KEY_ATTEMPTS);
+    json_object_del(draft_meta(draft), KEY_TRIED_SINCE); /* shunt retry gives it the whole time again */
+    fault_set(draft, entry, "hooks", reason);
+    outcome_add(outcome, draft);
+}
+
+/* Of all that waits for a hook that fails, one event is tried each time. The others are given up unsent when their time
+ * is over, because else they would wait for ever. */
+static void wait_for_hook(const Hooks *own, const Hook *hook, Entry *entry, Outcome *outcome, const Tries *tries)
+{
+    if (hook->failures == 0 || clock_now() - tries->since <= own->give_up) {
+        put_again(entry, outcome, tries, hook->rests_until);
+        return;
+    }
+    g_autofree char *reason = g_strdup_printf("%s took no event in this time", hook->url);
+    log_warn("%s hook=%s id=%s result=shunted reason=\"%s\"", entry_trace(entry), hook->name,
+             meta_string(entry_meta(entry), KEY_EVENT_ID, ""), reason);
+    set_aside(entry, outcome, reason);
+}
+
 static bool is_alive(void *data)
 {
     Runner *runner = data;
@@ -235,7 +258,7 @@ static void deliver(Runner *runner, Hook *hook, Entry *entry, Outcome *outcome)
     int64_t now = clock_now();
     Tries tries = {meta_integer(meta, KEY_ATTEMPTS, 0), meta_integer(meta, KEY_TRIED_SINCE, now)};
     if (now < hook->rests_until) {
-        put_again(entry, outcome, &tries, hook->rests_until);
+        wait_for_hook(own, hook, entry, outcome, &tries);
         return;
     }
     HookResult result = send(runner, hook, entry, &refusal);
@@ -258,15 +281,10 @@ static void deliver(Runner *runner, Hook *hook, Entry *entry, Outcome *outcome)
     bool last = now - tries.since > own->give_up;
     log_warn("%s hook=%s event=%s id=%s result=%s reason=\"%s\"", entry_trace(entry), hook->name, event, id,
              last ? "shunted" : "later", refusal->message);
-    if (!last) {
+    if (last)
+        set_aside(entry, outcome, refusal->message);
+    else
         put_again(entry, outcome, &tries, MAX(now + backoff(tries.attempts), hook->rests_until));
-        return;
-    }
-    Draft *draft = draft_from_entry("shunt", entry);
-    json_object_del(draft_meta(draft), KEY_ATTEMPTS);
-    json_object_del(draft_meta(draft), KEY_TRIED_SINCE); /* shunt retry gives it the whole time again */
-    fault_set(draft, entry, "hooks", refusal->message);
-    outcome_add(outcome, draft);
 }
 
 static bool hooks_handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)

@@ -209,6 +209,17 @@ static void test_resting(Fixture *fixture, gconstpointer data)
     g_assert_cmpint(meta_integer(draft_meta(draft), KEY_TRIED_SINCE, 0), <, clock_now() - HOUR);
 }
 
+/* Of what waits behind a hook that fails, one event is tried each time; the others do not wait for ever. */
+static void test_given_up_untried(Fixture *fixture, gconstpointer data)
+{
+    hook->rests_until = clock_now() + HOUR;
+    hook->failures = 1;
+    g_autoptr(Outcome) old = tried(old_event(fixture, true)), young = tried(old_event(fixture, false));
+    only_draft(old, "shunt");
+    only_draft(young, EVENT_QUEUE);
+    g_assert_cmpint(asked, ==, 0);
+}
+
 /* A hook that takes long has its turn, and then others have theirs, also in the next batch. */
 static void test_turns(Fixture *fixture, gconstpointer data)
 {
@@ -255,6 +266,7 @@ int main(int argc, char **argv)
     TRIES_TEST("/hooks/refused while it stops", test_refused_when_stopping);
     TRIES_TEST("/hooks/brought back from shunt", test_brought_back);
     TRIES_TEST("/hooks/resting", test_resting);
+    TRIES_TEST("/hooks/given up behind one that fails", test_given_up_untried);
     TRIES_TEST("/hooks/turns", test_turns);
     TRIES_TEST("/hooks/quick answers", test_quick);
     TRIES_TEST("/hooks/failures in a row", test_failures_in_a_row);
