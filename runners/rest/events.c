@@ -210,20 +210,23 @@ static bool types_known(Call *call, char *const *types)
     return true;
 }
 
-/* Where to begin: behind the event that the client names, else with the next one that happens. False: it was
- * answered. */
+/* Where to begin: behind the event that the client names, else with the next one that happens. A number that was not
+ * given yet is of a database that was restored since: also with the next one. False: it was answered. */
 static bool read_begin(Call *call, Store *store, int64_t *number)
 {
+    int64_t named = G_MAXINT64;
     GError *error = NULL;
     const char *last = http_header(call->http, "Last-Event-ID");
     if (!last)
         last = form_text(call, "last_event_id");
-    if (last && !g_ascii_string_to_signed(last, 10, 0, G_MAXINT64, number, NULL))
+    if (last && !g_ascii_string_to_signed(last, 10, 0, G_MAXINT64, &named, NULL))
         return form_refuse(call, "last_event_id", "\"%s\" is no number of an event", last);
-    if (last || event_row_last(store, number, &error))
-        return true;
-    rest_fail(call, error);
-    return false;
+    if (!event_row_last(store, number, &error)) {
+        rest_fail(call, error);
+        return false;
+    }
+    *number = MIN(*number, named);
+    return true;
 }
 
 /* May one more read, and is there something to read? False: 503 was answered. */
