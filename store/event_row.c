@@ -73,5 +73,6 @@ bool event_row_last(Store *store, int64_t *number, GError **error)
 
 bool event_row_expire(Store *store, int64_t before, GError **error)
 {
-    return query_run(store, error, NULL, "DELETE FROM event WHERE made_at < $1", INTEGER(before));
+    return store_expire_rows(store, "SELECT made_at FROM event WHERE made_at < $1 ORDER BY made_at LIMIT 1 OFFSET $2",
+                             "DELETE FROM event WHERE made_at <= $1", before, error);
 }
