@@ -30,7 +30,7 @@ static void cannot(Call *call, GError *error)
         answer_refusal(call, 503, "The server cannot do this now; its log says why. Nothing was changed; try again");
 }
 
-/* A database that was replaced while we had it open is opened anew, before anything is read for the call. */
+/* A database that was replaced while we had it open is opened anew. */
 static void leave_lost_store(Rest *rest)
 {
     g_autoptr(GError) gone = NULL;
@@ -52,8 +52,8 @@ Store *rest_open(Rest *rest, GError **error)
 Store *rest_store(Call *call)
 {
     GError *error = NULL;
-    Store *store = rest_open(call->rest, &error);
-    if (!store)
+    Store *store = call->rest->store; /* the call may have it already, with a unit of work begun */
+    if (!store && !(store = rest_open(call->rest, &error)))
         cannot(call, error);
     return store;
 }
@@ -237,6 +237,7 @@ static void handle(Http *http, HttpCall *message)
     Call call = {.rest = &door->rest, .http = message};
     bool versioned = take_version(&call, &path);
     call.root = root_for(&call);
+    leave_lost_store(&door->rest);
     if (let_in(door, &call)) {
         if (versioned)
             dispatch(&call, path);

@@ -61,9 +61,10 @@ typedef struct RestRoute {
 
 /* ---- rest.c: who does the work ---- */
 
-/* The store, opened anew where it was lost; NULL: error is set. */
+/* Return the store, opened anew where it was lost. Not for use in a call, which may hold the one that is freed. NULL:
+ * error is set. */
 Store *rest_open(Rest *rest, GError **error);
-/* The store of the call, opened anew where it was lost. NULL: 503 was answered. */
+/* Return the store of the call, which stays the same until its end. NULL: 503 was answered. */
 Store *rest_store(Call *call);
 /* A unit of work, begun. NULL: 503 was answered. */
 Work *rest_begin(Call *call);
