@@ -65,7 +65,8 @@ static void change(Call *call, bool all)
 {
     GError *error = NULL;
     g_autoptr(GPtrArray) names = known(call);
-    g_autoptr(List) list = allowed(call, names, all) ? rest_list(call, 0) : NULL;
+    g_autoptr(Work) work = allowed(call, names, all) ? rest_begin(call) : NULL;
+    g_autoptr(List) list = work ? rest_list(call, 0) : NULL;
     if (!list)
         return;
     g_autoptr(GPtrArray) on = names_on(call, list);
@@ -90,9 +91,6 @@ static void change(Call *call, bool all)
         g_ptr_array_add(on, g_strdup(ARCHIVERS_NONE));
     g_ptr_array_add(on, NULL);
     g_autofree char *value = g_strjoinv(",", (char **)on->pdata);
-    g_autoptr(Work) work = rest_begin(call);
-    if (!work)
-        return;
     rest_finish(call, work, list_set(work_store(work), list->list_id, "archivers", value, &error), &error);
 }
 
