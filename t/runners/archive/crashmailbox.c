@@ -14,8 +14,8 @@
 #include "base/config.h"
 #include "base/fail.h"
 #include "runners/archive/mbox_file.h"
-#include "runners/runner.h"
 #include "switchboard/intake.h"
+#include "t/runners/runnerframe.h"
 
 #define ARRIVAL INT64_C(1763644800000000)
 #define ARRIVAL_TEXT "Thu Nov 20 13:20:00 2025"
@@ -23,52 +23,9 @@
 #define POSTS 4
 #define ROUNDS_MAX 4
 
-struct Runner {
-    void *data;
-    Config *config;
-};
-
 void (*crashmailbox_between)(CrashWorld *world);
 unsigned crashmailbox_batch;
 bool crashmailbox_busy, crashmailbox_full;
-
-static Runner runner;
-static const RunnerSpec *archive;
-
-/* What archive.c wants of the skeleton of runners. */
-int runner_main(const RunnerSpec *spec, int argc, char **argv)
-{
-    (void)argc;
-    (void)argv;
-    archive = spec;
-    return 0;
-}
-
-const Config *runner_config(const Runner *self)
-{
-    return self->config;
-}
-
-void runner_set_data(Runner *self, void *data)
-{
-    self->data = data;
-}
-
-void *runner_data(const Runner *self)
-{
-    return self->data;
-}
-
-bool runner_stopping(const Runner *self)
-{
-    (void)self;
-    return false;
-}
-
-void runner_progress(Runner *self)
-{
-    (void)self;
-}
 
 /* An mbox has the same number whenever it is put on the disk: its intent names it. (That one which is made anew gets
  * the number of one that is gone is what file systems do, too.) */
@@ -185,7 +142,7 @@ static bool handle(CrashWorld *world, Outcome *outcome)
     if (!entry_begin_work(outcome->parent, NULL))
         return false;
     own(world, true);
-    bool handled = archive->handle(&runner, outcome->parent, outcome, &error);
+    bool handled = runner_frame.spec->handle(&runner_frame, outcome->parent, outcome, &error);
     own(world, false);
     return handled && entry_end_work(outcome->parent, NULL);
 }
@@ -215,7 +172,7 @@ static bool commit(CrashWorld *world, Inbox *inbox, Hop *hop, GPtrArray *batch)
     }
     if (sound) {
         own(world, true);
-        archive->committed(&runner);
+        runner_frame.spec->committed(&runner_frame);
         own(world, false);
     }
     return sound;
@@ -232,7 +189,7 @@ static bool work(CrashWorld *world, Inbox *inbox, Hop *hop, unsigned *count)
     g_autoptr(GPtrArray) batch = g_ptr_array_new_with_free_func(free_outcome);
     g_usleep(1); /* polled */
     bool sound = inbox_refresh(inbox, NULL) &&
-                 inbox_claim(inbox, crashmailbox_batch, archive->durable_claim, entries, NULL);
+                 inbox_claim(inbox, crashmailbox_batch, runner_frame.spec->durable_claim, entries, NULL);
     *count = entries->len;
     for (guint i = 0; i < entries->len; i++)
         g_ptr_array_add(batch, outcome_new(entries->pdata[i]));
@@ -242,7 +199,7 @@ static bool work(CrashWorld *world, Inbox *inbox, Hop *hop, unsigned *count)
         if (!handle(world, batch->pdata[i]))
             return false;
     own(world, true);
-    bool ended = archive->end_batch(&runner, NULL);
+    bool ended = runner_frame.spec->end_batch(&runner_frame, NULL);
     own(world, false);
     if (!ended)
         fail_all(batch);
@@ -260,7 +217,7 @@ bool crashmailbox_run(CrashWorld *world, Slice slice, unsigned *worked)
     g_autoptr(Inbox) inbox = crashworld_inbox(world, "archive", slice); /* recovers */
     g_autoptr(Hop) hop = hop_new(world->spool);
     own(world, true);
-    bool sound = inbox && archive->start(&runner, NULL);
+    bool sound = inbox && runner_frame.spec->start(&runner_frame, NULL);
     own(world, false);
     for (unsigned count = 1; sound && count > 0; *worked += count)
         sound = work(world, inbox, hop, &count);
@@ -270,7 +227,7 @@ bool crashmailbox_run(CrashWorld *world, Slice slice, unsigned *worked)
                             inbox_backlog(inbox, clock_now(), &oldest);
     sound = sound && hop_settle(hop, NULL);
     own(world, true);
-    archive->stop(&runner);
+    runner_frame.spec->stop(&runner_frame);
     own(world, false);
     return sound;
 }
@@ -346,7 +303,7 @@ static void look_queue(CrashResult *result, int dir, const char *name, uint8_t *
 
 static bool is_maildir(void)
 {
-    return strcmp(config_string(runner.config, "archiver." BOX, "type"), "maildir") == 0;
+    return strcmp(config_string(runner_frame.config, "archiver." BOX, "type"), "maildir") == 0;
 }
 
 /* What a reader sees. */
@@ -412,8 +369,8 @@ void crashmailbox_use(CrashWorld *world, const char *type)
     g_autoptr(GError) error = NULL;
     g_assert_true(g_file_set_contents(path, text, -1, NULL));
     crashmailbox_batch = 100;
-    g_clear_pointer(&runner.config, config_free);
-    runner.config = config_load(path, true, &error);
+    g_clear_pointer(&runner_frame.config, config_free);
+    runner_frame.config = config_load(path, true, &error);
     unlink(path);
     g_assert_no_error(error);
 }
@@ -429,5 +386,5 @@ void crashmailbox_init(CrashWorld *world)
 void crashmailbox_clear(CrashWorld *world)
 {
     (void)world;
-    g_clear_pointer(&runner.config, config_free);
+    g_clear_pointer(&runner_frame.config, config_free);
 }

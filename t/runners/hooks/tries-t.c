@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  * Copyright (c) 2026 The Listrunner authors */
-/* What becomes of an event that a web hook did not take. The hook and the frame of the runner are the test's. */
+/* What becomes of an event that a web hook did not take. The hook is the test's. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -8,58 +8,20 @@
 #include "lists/event.h"
 #include "runners/hooks/hook.h"
 #include "runners/keys.h"
-#include "runners/runner.h"
 #include "store/store.h"
 #include "switchboard/operate.h"
+#include "t/runners/runnerframe.h"
 #include "t/switchboard/fixture.h"
 
 #define HOUR (3600 * CLOCK_SECOND)
 
 int hooks_main(int argc, char **argv);
 
-struct Runner {
-    const RunnerSpec *spec;
-    Config *config;
-    void *data;
-    bool stopping;
-};
-
-static Runner runner;
 static HookResult answer;
 static bool stops; /* while the hook is asked */
 static unsigned long takes; /* us, to answer */
 static int asked;
 static Hook *hook;
-
-int runner_main(const RunnerSpec *spec, int argc, char **argv)
-{
-    runner.spec = spec;
-    return 0;
-}
-
-const Config *runner_config(const Runner *self)
-{
-    return self->config;
-}
-
-void runner_set_data(Runner *self, void *data)
-{
-    self->data = data;
-}
-
-void *runner_data(const Runner *self)
-{
-    return self->data;
-}
-
-bool runner_stopping(const Runner *self)
-{
-    return self->stopping;
-}
-
-void runner_progress(Runner *self)
-{
-}
 
 GPtrArray *hooks_read(const Config *config, GError **error)
 {
@@ -77,7 +39,7 @@ bool hook_wants(const Hook *one, const char *type, const char *list_id)
 
 HookResult hook_send(const Hook *one, const HookDelivery *delivery, GError **error)
 {
-    runner.stopping = stops;
+    runner_frame.stopping = stops;
     g_usleep(takes);
     asked++;
     if (answer != HOOK_TAKEN)
@@ -96,9 +58,9 @@ static void set_up(Fixture *fixture, gconstpointer data)
     g_autoptr(Store) made = store_open("sqlite", database, true, &error);
     g_assert_no_error(error);
     hooks_main(0, NULL);
-    runner = (Runner){.spec = runner.spec, .config = config_load(path, true, &error)};
+    runner_frame = (Runner){.spec = runner_frame.spec, .config = config_load(path, true, &error)};
     g_assert_no_error(error);
-    g_assert_true(runner.spec->start(&runner, &error));
+    g_assert_true(runner_frame.spec->start(&runner_frame, &error));
     answer = HOOK_FAILED;
     stops = false;
     takes = 0;
@@ -107,8 +69,8 @@ static void set_up(Fixture *fixture, gconstpointer data)
 
 static void tear_down(Fixture *fixture, gconstpointer data)
 {
-    runner.spec->stop(&runner);
-    config_free(runner.config);
+    runner_frame.spec->stop(&runner_frame);
+    config_free(runner_frame.config);
     fixture_tear_down(fixture, NULL);
 }
 
@@ -145,7 +107,7 @@ static Entry *old_event(Fixture *fixture, bool tried)
 static Outcome *tried(Entry *entry)
 {
     Outcome *outcome = outcome_new(entry);
-    g_assert_true(runner.spec->handle(&runner, entry, outcome, NULL));
+    g_assert_true(runner_frame.spec->handle(&runner_frame, entry, outcome, NULL));
     return outcome;
 }
 
@@ -228,7 +190,7 @@ static void test_turns(Fixture *fixture, gconstpointer data)
     takes = CLOCK_SECOND / 10;
     g_autoptr(Outcome) last = tried(old_event(fixture, false));
     g_assert_cmpuint(last->drafts->len, ==, 0);
-    g_assert_true(runner.spec->begin_batch(&runner, NULL));
+    g_assert_true(runner_frame.spec->begin_batch(&runner_frame, NULL));
     g_autoptr(Outcome) next = tried(old_event(fixture, false));
     g_assert_cmpint(draft_name(only_draft(next, EVENT_QUEUE))->due, >, clock_now());
     g_assert_cmpint(asked, ==, 1);

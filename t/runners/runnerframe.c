@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#include "t/runners/runnerframe.h"
+
+Runner runner_frame;
+
+int runner_main(const RunnerSpec *spec, int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    runner_frame.spec = spec;
+    return 0;
+}
+
+const Config *runner_config(const Runner *self)
+{
+    return self->config;
+}
+
+void runner_set_data(Runner *self, void *data)
+{
+    self->data = data;
+}
+
+void *runner_data(const Runner *self)
+{
+    return self->data;
+}
+
+bool runner_stopping(const Runner *self)
+{
+    return self->stopping;
+}
+
+void runner_progress(Runner *self)
+{
+    (void)self;
+}
