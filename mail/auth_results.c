@@ -123,7 +123,9 @@ static AuthResult *read_result(const char *text)
     AuthResult *result = g_new0(AuthResult, 1);
     result->method = g_ascii_strdown(text, (gssize)method);
     result->result = g_ascii_strdown(word, (gssize)length);
-    result->text = g_strdup(text);
+    bool usual = version == 0 || strncmp(text + method, "/1=", 3) == 0; /* of the method's versions */
+    result->text = g_strdup_printf("%s%.*s=%s%s", result->method, usual ? 0 : (int)version, text + method,
+                                   result->result, word + length);
     return result;
 }
 
@@ -176,6 +178,35 @@ void auth_results_free(AuthResults *results)
     g_free(results->server);
     g_ptr_array_unref(results->results);
     g_free(results);
+}
+
+/* Return the end of the word that begins at `at`: a blank outside of quotation marks. */
+static const char *word_end(const char *at)
+{
+    for (bool quoted = false; *at && (quoted || *at != ' '); at++) {
+        quoted ^= *at == '"';
+        at += *at == '\\' && at[1];
+    }
+    return at;
+}
+
+char *auth_result_property(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = text, *end; *at; at = end + (*end == ' ')) {
+        end = word_end(at);
+        if (g_ascii_strncasecmp(at, name, length) != 0 || at[length] != '=')
+            continue;
+        GString *value = g_string_new(NULL);
+        for (at += length + 1; at < end; at++) {
+            bool escaped = *at == '\\' && at + 1 < end;
+            at += escaped;
+            if (escaped || *at != '"')
+                g_string_append_c(value, *at);
+        }
+        return g_string_free(value, FALSE);
+    }
+    return NULL;
 }
 
 bool auth_results_claims(const char *value, const char *server)

@@ -16,7 +16,8 @@
 typedef struct AuthResult {
     char *method; /* "spf", in lower case */
     char *result; /* "pass", in lower case */
-    char *text;   /* all of it on one line, without comments: "spf=pass smtp.mailfrom=example.org" */
+    char *text;   /* all of it on one line, without comments, method and result in lower case:
+                     "spf=pass smtp.mailfrom=example.org" */
 } AuthResult;
 
 typedef struct AuthResults {
@@ -28,6 +29,10 @@ typedef struct AuthResults {
 AuthResults *auth_results_read(const char *value);
 void auth_results_free(AuthResults *results);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AuthResults, auth_results_free)
+
+/* The value of a property in the text of a result: "example.org" for "header.d" in "dkim=pass header.d=example.org",
+ * without quotation marks; g_free(). NULL: it has none. */
+char *auth_result_property(const char *text, const char *name);
 
 /* Does the value begin with this server's name, whatever follows? Case does not count. */
 bool auth_results_claims(const char *value, const char *server);

@@ -6,6 +6,8 @@
 #include <libpsl.h>
 #include <string.h>
 
+#include "mail/auth_results.h"
+
 /* ---- records ---- */
 
 static DmarcPolicy read_policy(const char *text)
@@ -24,8 +26,9 @@ static DmarcPolicy weaker(DmarcPolicy policy)
 bool dmarc_record_read(const char *text, DmarcRecord *record)
 {
     g_auto(GStrv) tags = g_strsplit(text, ";", 64);
-    char *values[3] = {NULL, NULL, NULL};
-    static const char *const names[3] = {"p", "sp", "np"};
+    enum { POLICY, SUBDOMAINS, MISSING, DKIM, SPF, NAMES };
+    char *values[NAMES] = {NULL};
+    static const char *const names[NAMES] = {"p", "sp", "np", "adkim", "aspf"};
     bool none_applied = false;
     for (unsigned at = 0; tags[at]; at++) {
         char *value = strchr(tags[at], '=');
@@ -37,7 +40,7 @@ bool dmarc_record_read(const char *text, DmarcRecord *record)
         if (!value)
             continue;
         g_strstrip(value);
-        for (unsigned name = 0; name < 3; name++)
+        for (unsigned name = 0; name < NAMES; name++)
             if (g_ascii_strcasecmp(tags[at], names[name]) == 0)
                 values[name] = value;
         if (g_ascii_strcasecmp(tags[at], "pct") == 0)
@@ -45,11 +48,13 @@ bool dmarc_record_read(const char *text, DmarcRecord *record)
     }
     if (!tags[0])
         return false;
-    record->policy = values[0] ? read_policy(values[0]) : DMARC_NONE;
-    record->subdomains = values[1] ? read_policy(values[1]) : record->policy;
-    record->missing = values[2] ? read_policy(values[2]) : record->subdomains;
-    if (none_applied)
-        *record = (DmarcRecord){weaker(record->policy), weaker(record->subdomains), weaker(record->missing)};
+    DmarcPolicy policy = values[POLICY] ? read_policy(values[POLICY]) : DMARC_NONE;
+    DmarcPolicy subdomains = values[SUBDOMAINS] ? read_policy(values[SUBDOMAINS]) : policy;
+    DmarcPolicy missing = values[MISSING] ? read_policy(values[MISSING]) : subdomains;
+    *record = (DmarcRecord){none_applied ? weaker(policy) : policy, none_applied ? weaker(subdomains) : subdomains,
+                            none_applied ? weaker(missing) : missing,
+                            values[DKIM] && g_ascii_strcasecmp(values[DKIM], "s") == 0,
+                            values[SPF] && g_ascii_strcasecmp(values[SPF], "s") == 0};
     return true;
 }
 
@@ -112,15 +117,15 @@ static NamesAnswer look_up(const Names *names, const char *domain, DmarcRecord *
     return found == 1 ? NAMES_FOUND : NAMES_NONE; /* RFC 7489, 6.6.3: of two, none counts */
 }
 
-/* The policy of a record that stands above domain. */
-static NamesAnswer inherit(const Names *names, const char *domain, const DmarcRecord *record, DmarcPolicy *policy)
+/* The policy of a record that stands above domain becomes that for the domain. */
+static NamesAnswer inherit(const Names *names, const char *domain, DmarcRecord *record)
 {
-    *policy = record->subdomains;
+    record->policy = record->subdomains;
     if (record->missing == record->subdomains)
         return NAMES_FOUND;
     NamesAnswer there = names->exists(names->data, domain);
     if (there == NAMES_NONE)
-        *policy = record->missing;
+        record->policy = record->missing;
     return there == NAMES_PENDING ? NAMES_PENDING : NAMES_FOUND;
 }
 
@@ -131,23 +136,20 @@ static NamesAnswer done(char **where, const char *domain)
     return NAMES_FOUND;
 }
 
-NamesAnswer dmarc_find(const Names *names, const char *domain, DmarcPolicy *policy, char **where)
+NamesAnswer dmarc_find(const Names *names, const char *domain, DmarcRecord *record, char **where)
 {
-    DmarcRecord record;
     g_autofree char *own = normal(domain), *organization = dmarc_organization(domain);
     if (*own == '[' || !*own)
         return NAMES_NONE;
-    NamesAnswer answer = look_up(names, own, &record);
-    if (answer == NAMES_FOUND) {
-        *policy = record.policy;
+    NamesAnswer answer = look_up(names, own, record);
+    if (answer == NAMES_FOUND)
         return done(where, own);
-    }
     if (answer != NAMES_NONE)
         return answer;
     if (strcmp(own, organization) != 0) {
-        answer = look_up(names, organization, &record);
+        answer = look_up(names, organization, record);
         if (answer == NAMES_FOUND)
-            answer = inherit(names, own, &record, policy);
+            answer = inherit(names, own, record);
         if (answer == NAMES_FOUND)
             return done(where, organization);
         if (answer != NAMES_NONE)
@@ -157,8 +159,54 @@ NamesAnswer dmarc_find(const Names *names, const char *domain, DmarcPolicy *poli
     const char *suffix = strchr(organization, '.');
     if (!suffix || !suffix[1])
         return NAMES_NONE;
-    answer = look_up(names, suffix + 1, &record);
+    answer = look_up(names, suffix + 1, record);
     if (answer == NAMES_FOUND)
-        answer = inherit(names, own, &record, policy);
+        answer = inherit(names, own, record);
     return answer == NAMES_FOUND ? done(where, suffix + 1) : answer;
+}
+
+/* ---- results ---- */
+
+/* Is the check's domain in line with the author's? */
+static bool is_aligned(const char *checked, const char *domain, bool strict)
+{
+    const char *at = checked ? strrchr(checked, '@') : NULL;
+    return checked && *checked && dmarc_aligned(at ? at + 1 : checked, domain, strict);
+}
+
+static bool dkim_aligned(const char *check, const char *domain, bool strict)
+{
+    g_autofree char *signer = auth_result_property(check, "header.d");
+    return is_aligned(signer, domain, strict);
+}
+
+/* Mail without a sender of the envelope has the name in HELO instead (RFC 7489, 3.1.2). */
+static bool spf_aligned(const char *check, const char *domain, bool strict)
+{
+    g_autofree char *sender = auth_result_property(check, "smtp.mailfrom");
+    g_autofree char *helo = auth_result_property(check, "smtp.helo");
+    return is_aligned(sender && *sender ? sender : helo, domain, strict);
+}
+
+char *dmarc_result(const char *domain, NamesAnswer answer, const DmarcRecord *record, const GPtrArray *checks)
+{
+    static const char *const policies[] = {"none", "quarantine", "reject"};
+    if (answer != NAMES_FOUND)
+        return g_strdup_printf("dmarc=%s header.from=%s", answer == NAMES_NONE ? "none" : "temperror", domain);
+    bool passed = false, unknown = false, spf_known = false;
+    for (guint at = 0; at < checks->len; at++) {
+        const char *check = checks->pdata[at];
+        bool dkim = g_str_has_prefix(check, "dkim="), spf = g_str_has_prefix(check, "spf=");
+        spf_known |= spf;
+        if ((dkim && dkim_aligned(check, domain, record->strict_dkim)) ||
+            (spf && spf_aligned(check, domain, record->strict_spf))) {
+            const char *verdict = strchr(check, '=') + 1;
+            passed |= g_str_has_prefix(verdict, "pass");
+            unknown |= g_str_has_prefix(verdict, "temperror");
+        }
+    }
+    if (!passed && !unknown && !spf_known)
+        return NULL;
+    return g_strdup_printf("dmarc=%s header.from=%s policy.dmarc=%s",
+                           passed ? "pass" : unknown ? "temperror" : "fail", domain, policies[record->policy]);
 }

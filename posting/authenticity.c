@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "mail/address.h"
 #include "mail/auth_results.h"
+#include "mail/dmarc.h"
 
 /* More would only be somebody's trick to make the field long. */
 #define RESULTS_MAX 30
@@ -56,20 +58,54 @@ static void add_trusted(const Post *post, GPtrArray *texts)
     }
 }
 
+/* The domain of the author, as it can stand in a result; g_free(). NULL: From has none, or several. */
+static char *author_domain(const Post *post)
+{
+    static const char *const from[] = {"From", NULL};
+    g_autoptr(GPtrArray) authors = post_addresses(post, from);
+    g_autofree char *domain = NULL;
+    for (guint at = 0; at < authors->len; at++) {
+        g_autofree char *one = NULL;
+        if (!address_split(((const Address *)authors->pdata[at])->mailbox, NULL, &one) ||
+            (domain && g_ascii_strcasecmp(one, domain) != 0))
+            return NULL;
+        g_free(domain);
+        domain = g_ascii_strdown(one, -1);
+    }
+    bool plain = domain && strlen(domain) <= 253 && strspn(domain, G_CSET_a_2_z G_CSET_DIGITS "-.") == strlen(domain);
+    return plain ? g_steal_pointer(&domain) : NULL;
+}
+
+/* A trusted server that spoke of DMARC knew more than is known here: its SPF. */
+static void add_dmarc(const char *domain, NamesAnswer answer, const DmarcRecord *record, GPtrArray *texts)
+{
+    for (guint at = 0; at < texts->len; at++)
+        if (g_str_has_prefix(texts->pdata[at], "dmarc="))
+            return;
+    char *result = dmarc_result(domain, answer, record, texts);
+    if (result)
+        g_ptr_array_add(texts, result);
+}
+
 bool authenticity_find(Post *post)
 {
     if (post->authenticity || !post->site || !post->site->authserv_id)
         return true;
     const Names *names = post->names ? post->names : &no_names;
     g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+    g_autofree char *domain = author_domain(post);
+    DmarcRecord record;
     ArcChain chain;
-    /* Both begin to ask before either waits. */
+    /* All begin to ask before one waits. */
+    NamesAnswer policy = domain ? dmarc_find(names, domain, &record, NULL) : NAMES_NONE;
     bool signatures = dkim_results(post->message, names, texts);
     bool seals = arc_check(post->message, names, post->arrival ? post->arrival : post->now, &chain);
-    if (!signatures || !seals)
+    if (!signatures || !seals || policy == NAMES_PENDING)
         return false;
     g_ptr_array_add(texts, g_strdup_printf("arc=%s", arc_status_text(chain.status)));
     add_trusted(post, texts);
+    if (domain)
+        add_dmarc(domain, policy, &record, texts);
     g_ptr_array_add(texts, NULL);
     post->authenticity = g_new0(Authenticity, 1);
     post->authenticity->results = auth_results_write(post->site->authserv_id, (char **)texts->pdata);

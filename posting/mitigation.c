@@ -47,11 +47,11 @@ static NamesAnswer find(const Post *post, Mitigation *mitigation)
     if ((gentle_action && list->dmarc_mitigate_unconditionally) ||
         pattern_match_any(list->dmarc_addresses, author, post->patterns))
         return NAMES_FOUND;
-    DmarcPolicy policy = DMARC_NONE;
-    NamesAnswer answer = post->names ? dmarc_find(post->names, domain, &policy, NULL) : NAMES_TROUBLE;
+    DmarcRecord record = {.policy = DMARC_NONE};
+    NamesAnswer answer = post->names ? dmarc_find(post->names, domain, &record, NULL) : NAMES_TROUBLE;
     if (answer == NAMES_TROUBLE)
         *mitigation = without_answer(post, action);
-    else if (policy == DMARC_NONE)
+    else if (record.policy == DMARC_NONE)
         *mitigation = MITIGATION_NONE;
     return answer;
 }

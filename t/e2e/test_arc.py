@@ -99,8 +99,8 @@ def site(instances, sink):
     keys["edwards"] = Key(instance.directory / "edwards.pem", "-algorithm", "ed25519")
     for key in keys.values():
         instance.own(key.path)
-    name_server = Dns({"signed.test": keys["author"].line("s"), "up.test": keys["up"].line("s")},
-                      broken=["broken.test"]).start()
+    name_server = Dns({"signed.test": keys["author"].line("s") + '_dmarc IN TXT "v=DMARC1; p=reject"\n',
+                       "up.test": keys["up"].line("s")}, broken=["broken.test"]).start()
     instance.set({"dns": {"servers": name_server.server, "timeout": "2s"},
                   "authentication": {"authserv_id": OURS, "trusted": "mx.test"},
                   "dkim.s": {"domain": OURS, "key_file": keys["ours"].path, "use": "both"}})
@@ -128,12 +128,13 @@ def test_what_is_known_is_told_and_sealed(site):
     assert time.monotonic() - begun < 25
     told = {subject: {method: [one.split()[0] for one in all_of] for method, all_of in results(octets).items()}
             for subject, octets in found.items()}
-    assert told == {"plain": {"dkim": ["pass"], "arc": ["none"]},
-                    "chain": {"dkim": ["pass"], "arc": ["pass"]},
+    assert told == {"plain": {"dkim": ["pass"], "arc": ["none"], "dmarc": ["pass"]},
+                    "chain": {"dkim": ["pass"], "arc": ["pass"], "dmarc": ["pass"]},
                     "unsigned": {"dkim": ["none"], "arc": ["none"]},
                     "changed": {"dkim": ["fail"], "arc": ["fail"]},
-                    "troubled": {"dkim": ["temperror"], "arc": ["none"]},
-                    "forged": {"dkim": ["pass"], "arc": ["none"], "spf": ["pass"]}}
+                    "troubled": {"dkim": ["temperror"], "arc": ["none"], "dmarc": ["temperror"]},
+                    "forged": {"dkim": ["pass"], "arc": ["none"], "spf": ["pass"], "dmarc": ["pass"]}}
+    assert results(found["plain"])["dmarc"] == ["pass header.from=signed.test policy.dmarc=reject"]
     assert results(found["forged"])["spf"] == ["pass smtp.mailfrom=signed.test"]
     assert "header.d=signed.test header.s=s header.a=rsa-sha256 header.b=" in results(found["plain"])["dkim"][0]
     assert b"evil.test" in found["forged"] and b"bank.example" not in found["forged"]

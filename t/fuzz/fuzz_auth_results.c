@@ -15,8 +15,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     require(auth_results_claims(value, found->server));
     g_autoptr(GPtrArray) texts = g_ptr_array_new();
-    for (guint at = 0; at < found->results->len; at++)
-        g_ptr_array_add(texts, ((AuthResult *)found->results->pdata[at])->text);
+    for (guint at = 0; at < found->results->len; at++) {
+        char *text = ((AuthResult *)found->results->pdata[at])->text;
+        g_autofree char *property = auth_result_property(text, "smtp.mailfrom");
+        require(!property || strlen(property) < strlen(text));
+        g_ptr_array_add(texts, text);
+    }
     g_ptr_array_add(texts, NULL);
     g_autofree char *written = auth_results_write(found->server, (char **)texts->pdata);
     for (const char *at = strchr(written, '\n'); at; at = strchr(at + 1, '\n')) {

@@ -31,10 +31,11 @@ static void test_read(void)
         {"example.com 1;\r\n\tauth=pass (cram-md5) smtp.auth=s@example.com;\r\n spf=pass", "example.com",
          "auth=pass smtp.auth=s@example.com|spf=pass"},
         {" (a (nested \\) one)) example.com ; SPF/1 = Pass reason = \"so; (it) is\" x.y=z;", "example.com",
-         "SPF/1=Pass reason=\"so; (it) is\" x.y=z"},
+         "spf=pass reason=\"so; (it) is\" x.y=z"},
         {"\"example.com\"; dkim=pass", "example.com", "dkim=pass"},
         {"example.com; dkim=pass reason=\"a \\\" b\"", "example.com", "dkim=pass reason=\"a \\\" b\""},
         {"example.com; dkim=pass (\xc3\xa4)", "example.com", "dkim=pass"},
+        {"example.com; DKIM/2=PASS Header.D=X", "example.com", "dkim/2=pass Header.D=X"},
         {"", NULL, "-"},
         {"example.com", NULL, "-"},
         {"example.com;", NULL, "-"},
@@ -66,6 +67,30 @@ static void test_keywords(void)
     const AuthResult *result = found->results->pdata[0];
     g_assert_cmpstr(result->method, ==, "dkim");
     g_assert_cmpstr(result->result, ==, "pass");
+}
+
+static void test_properties(void)
+{
+    static const struct {
+        const char *text, *name, *value;
+    } cases[] = {
+        {"dkim=pass header.d=example.org header.s=s", "header.d", "example.org"},
+        {"dkim=pass header.d=example.org header.s=s", "HEADER.S", "s"},
+        {"dkim=pass header.d=example.org", "header.b", NULL},
+        {"dkim=pass xheader.d=example.org", "header.d", NULL},
+        {"spf=fail reason=\"it is smtp.mailfrom=a@bank.example\" smtp.mailfrom=b@example.org", "smtp.mailfrom",
+         "b@example.org"},
+        {"spf=fail reason=\"a \\\" smtp.mailfrom=bank.example\"", "smtp.mailfrom", NULL},
+        {"spf=pass smtp.mailfrom=\"a b\"@example.org x=y", "smtp.mailfrom", "a b@example.org"},
+        {"spf=pass smtp.mailfrom=\"a\\\\\"@example.org", "smtp.mailfrom", "a\\@example.org"},
+        {"spf=pass smtp.mailfrom=", "smtp.mailfrom", ""},
+        {"", "x", NULL},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_autofree char *value = auth_result_property(cases[at].text, cases[at].name);
+        g_test_message("%s", cases[at].text);
+        g_assert_cmpstr(value, ==, cases[at].value);
+    }
 }
 
 /* Whoever claims the name is found, even where the rest is nonsense. */
@@ -138,6 +163,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/auth_results/read", test_read);
     g_test_add_func("/auth_results/keywords in lower case", test_keywords);
+    g_test_add_func("/auth_results/properties", test_properties);
     g_test_add_func("/auth_results/claims", test_claims);
     g_test_add_func("/auth_results/write", test_write);
     g_test_add_func("/auth_results/write long", test_write_long);

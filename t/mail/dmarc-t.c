@@ -38,6 +38,15 @@ static const Names names = {text, exists, NULL};
 
 /* ---- */
 
+static void assert_same(const DmarcRecord *one, const DmarcRecord *other)
+{
+    g_assert_cmpint(one->policy, ==, other->policy);
+    g_assert_cmpint(one->subdomains, ==, other->subdomains);
+    g_assert_cmpint(one->missing, ==, other->missing);
+    g_assert_cmpint(one->strict_dkim, ==, other->strict_dkim);
+    g_assert_cmpint(one->strict_spf, ==, other->strict_spf);
+}
+
 static void test_record(void)
 {
     static const struct {
@@ -45,14 +54,18 @@ static void test_record(void)
         bool is_one;
         DmarcRecord record;
     } cases[] = {
-        {"v=DMARC1; p=reject", true, {DMARC_REJECT, DMARC_REJECT, DMARC_REJECT}},
-        {"v=DMARC1;p=none;sp=quarantine", true, {DMARC_NONE, DMARC_QUARANTINE, DMARC_QUARANTINE}},
-        {" v = DMARC1 ; p = Reject ; sp = none ; np=reject ;", true, {DMARC_REJECT, DMARC_NONE, DMARC_REJECT}},
-        {"v=DMARC1; p=reject; pct=0", true, {DMARC_QUARANTINE, DMARC_QUARANTINE, DMARC_QUARANTINE}},
-        {"v=DMARC1; p=quarantine; pct=0", true, {DMARC_NONE, DMARC_NONE, DMARC_NONE}},
-        {"v=DMARC1; p=reject; pct=5", true, {DMARC_REJECT, DMARC_REJECT, DMARC_REJECT}},
-        {"v=DMARC1; rua=mailto:x@example.com", true, {DMARC_NONE, DMARC_NONE, DMARC_NONE}},
-        {"v=DMARC1; p=; junk; =; p", true, {DMARC_NONE, DMARC_NONE, DMARC_NONE}},
+        {"v=DMARC1; p=reject", true, {DMARC_REJECT, DMARC_REJECT, DMARC_REJECT, false, false}},
+        {"v=DMARC1;p=none;sp=quarantine", true, {DMARC_NONE, DMARC_QUARANTINE, DMARC_QUARANTINE, false, false}},
+        {" v = DMARC1 ; p = Reject ; sp = none ; np=reject ;", true,
+         {DMARC_REJECT, DMARC_NONE, DMARC_REJECT, false, false}},
+        {"v=DMARC1; p=reject; pct=0", true, {DMARC_QUARANTINE, DMARC_QUARANTINE, DMARC_QUARANTINE, false, false}},
+        {"v=DMARC1; p=quarantine; pct=0", true, {DMARC_NONE, DMARC_NONE, DMARC_NONE, false, false}},
+        {"v=DMARC1; p=reject; pct=5", true, {DMARC_REJECT, DMARC_REJECT, DMARC_REJECT, false, false}},
+        {"v=DMARC1; rua=mailto:x@example.com", true, {DMARC_NONE, DMARC_NONE, DMARC_NONE, false, false}},
+        {"v=DMARC1; p=; junk; =; p", true, {DMARC_NONE, DMARC_NONE, DMARC_NONE, false, false}},
+        {"v=DMARC1; p=reject; adkim=s; aspf=r", true, {DMARC_REJECT, DMARC_REJECT, DMARC_REJECT, true, false}},
+        {"v=DMARC1; p=reject; aspf=S; adkim=x; pct=0", true,
+         {DMARC_QUARANTINE, DMARC_QUARANTINE, DMARC_QUARANTINE, false, true}},
         {"p=reject; v=DMARC1", false, {0}},
         {"v=DMARC2; p=reject", false, {0}},
         {"v=spf1 -all", false, {0}},
@@ -62,7 +75,7 @@ static void test_record(void)
         DmarcRecord record = {0};
         g_assert_true(dmarc_record_read(cases[at].text, &record) == cases[at].is_one);
         if (cases[at].is_one)
-            g_assert_true(memcmp(&record, &cases[at].record, sizeof record) == 0);
+            assert_same(&record, &cases[at].record);
     }
 }
 
@@ -120,13 +133,54 @@ static void test_find(void)
     };
     zone = all;
     for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
-        DmarcPolicy policy = DMARC_NONE;
+        DmarcRecord record = {0};
         g_autofree char *where = NULL;
         g_test_message("%s", cases[at].domain);
-        g_assert_cmpint(dmarc_find(&names, cases[at].domain, &policy, &where), ==, cases[at].answer);
+        g_assert_cmpint(dmarc_find(&names, cases[at].domain, &record, &where), ==, cases[at].answer);
         if (cases[at].answer == NAMES_FOUND)
-            g_assert_cmpint(policy, ==, cases[at].policy);
+            g_assert_cmpint(record.policy, ==, cases[at].policy);
         g_assert_cmpstr(where, ==, cases[at].where);
+    }
+}
+
+static void test_result(void)
+{
+    static const struct {
+        NamesAnswer answer;
+        bool strict;
+        const char *checks, *result;
+    } cases[] = {
+        {NAMES_FOUND, false, "dkim=pass header.d=example.org", "pass header.from=mail.example.org policy.dmarc=reject"},
+        {NAMES_FOUND, true, "dkim=pass header.d=mail.example.org", "pass"},
+        {NAMES_FOUND, true, "dkim=pass header.d=example.org|spf=none smtp.mailfrom=example.net", "fail"},
+        {NAMES_FOUND, false, "dkim=fail header.d=example.org", NULL},
+        {NAMES_FOUND, false, "dkim=pass header.d=example.net", NULL},
+        {NAMES_FOUND, false, "dkim=none|arc=pass", NULL},
+        {NAMES_FOUND, false, "dkim=none|spf=fail smtp.mailfrom=x@example.org",
+         "fail header.from=mail.example.org policy.dmarc=reject"},
+        {NAMES_FOUND, false, "dkim=none|spf=pass smtp.mailfrom=x@example.net", "fail"},
+        {NAMES_FOUND, false, "dkim=fail header.d=mail.example.org|spf=pass smtp.mailfrom=x@example.org", "pass"},
+        {NAMES_FOUND, false, "dkim=none|spf=pass smtp.mailfrom=example.org", "pass"},
+        {NAMES_FOUND, false, "dkim=none|spf=pass smtp.helo=mx.example.org", "pass"},
+        {NAMES_FOUND, false, "dkim=none|spf=pass smtp.mailfrom=a@example.net smtp.helo=mx.example.org", "fail"},
+        {NAMES_FOUND, false, "dkim=temperror header.d=example.org|spf=fail smtp.mailfrom=example.net", "temperror"},
+        {NAMES_FOUND, false, "dkim=fail reason=\"a header.d=example.org\" header.d=example.net|spf=fail", "fail"},
+        {NAMES_NONE, false, "dkim=pass header.d=example.org", "none header.from=mail.example.org"},
+        {NAMES_TROUBLE, false, "dkim=pass header.d=example.org", "temperror header.from=mail.example.org"},
+    };
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        DmarcRecord record = {.policy = DMARC_REJECT, .strict_dkim = cases[at].strict, .strict_spf = cases[at].strict};
+        g_auto(GStrv) texts = g_strsplit(cases[at].checks, "|", -1);
+        g_autoptr(GPtrArray) checks = g_ptr_array_new();
+        for (char **check = texts; *check; check++)
+            g_ptr_array_add(checks, *check);
+        g_autofree char *result = dmarc_result("mail.example.org", cases[at].answer, &record, checks);
+        g_autofree char *expected = g_strconcat("dmarc=", cases[at].result, NULL);
+        g_test_message("%s", cases[at].checks);
+        if (cases[at].result)
+            g_assert_true(result && g_str_has_prefix(result, expected));
+        else
+            g_assert_null(result);
     }
 }
 
@@ -136,5 +190,6 @@ int main(int argc, char **argv)
     g_test_add_func("/dmarc/record", test_record);
     g_test_add_func("/dmarc/organization", test_organization);
     g_test_add_func("/dmarc/find", test_find);
+    g_test_add_func("/dmarc/result", test_result);
     return g_test_run();
 }
