@@ -21,6 +21,7 @@ static const char *const field_names[COPY_FIELDS] = {
     [COPY_NAME_OR_ADDRESS] = "user_name_or_address",
     [COPY_MAILBOX] = "user_mailbox",
     [COPY_UNSUBSCRIBE] = "unsubscribe_token",
+    [COPY_NAMED] = "user_named",
 };
 static const char *const encoding_names[COPY_ENCODINGS] = {
     [COPY_ASCII] = "ascii",
@@ -184,9 +185,10 @@ static void append_part(GString *line, const char *part)
         g_string_append_c(line, (unsigned char)*part < ' ' ? ' ' : *part);
 }
 
-void copy_recipient_write(GString *line, const char *address, const char *sender, const char *token, const char *name)
+void copy_recipient_write(GString *line, const char *address, const char *sender, const char *token, const char *name,
+                          bool named)
 {
-    const char *const parts[] = {address, sender, token, name};
+    const char *const parts[] = {address, sender, token, name, named ? "named" : NULL};
     for (size_t at = 0; at < G_N_ELEMENTS(parts); at++) {
         if (at > 0)
             g_string_append_c(line, '\t');
@@ -214,6 +216,7 @@ CopyRecipient copy_recipient_read(const char *line, size_t length)
     recipient.sender = next_part(&at, end, &recipient.sender_length);
     recipient.token = next_part(&at, end, &recipient.token_length);
     recipient.name = next_part(&at, end, &recipient.name_length);
+    recipient.named = at < end;
     return recipient;
 }
 
@@ -250,6 +253,8 @@ static char *value_of(CopyField field, const CopyRecipient *recipient)
         return mailbox(name, address);
     case COPY_UNSUBSCRIBE:
         return clean(recipient->token ? recipient->token : "", recipient->token_length);
+    case COPY_NAMED:
+        return g_strdup(recipient->named ? "yes" : "no");
     case COPY_FIELDS:
         break;
     }

@@ -27,6 +27,7 @@ typedef enum CopyField {
     COPY_NAME_OR_ADDRESS,
     COPY_MAILBOX,         /* Anne Person <anne@example.org>, for a header field */
     COPY_UNSUBSCRIBE,     /* token that ends this membership and nothing else */
+    COPY_NAMED,           /* "yes" for who stands in To or Cc, too, so that the mail came without the list; else "no" */
     COPY_FIELDS,
 } CopyField;
 
@@ -82,7 +83,7 @@ size_t copy_plan_holes(const CopyPlan *plan);
 size_t copy_plan_offset(const CopyPlan *plan, size_t hole);
 
 /* Who gets a copy, and as a line of the entry "address TAB sender TAB token
- * TAB name", of which all but the address may be empty or missing. Nothing is NUL-terminated. */
+ * TAB name TAB named", of which all but the address may be empty or missing. Nothing is NUL-terminated. */
 typedef struct CopyRecipient {
     const char *address;
     size_t address_length;
@@ -92,10 +93,12 @@ typedef struct CopyRecipient {
     size_t token_length;
     const char *name; /* UTF-8 */
     size_t name_length;
+    bool named; /* for COPY_NAMED */
 } CopyRecipient;
 
 /* Append the line, with tabs and line ends in the parts as blanks. NULL is "". */
-void copy_recipient_write(GString *line, const char *address, const char *sender, const char *token, const char *name);
+void copy_recipient_write(GString *line, const char *address, const char *sender, const char *token, const char *name,
+                          bool named);
 CopyRecipient copy_recipient_read(const char *line, size_t length);
 
 typedef struct CopyFill {

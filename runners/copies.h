@@ -3,7 +3,7 @@
 #pragma once
 /*
  * The lines of recipients who get copies of their own (mail/copy.h): their
- * envelope sender and the token to unsubscribe, signed (mail/verp.h), and their name.
+ * envelope sender and the token to unsubscribe, signed (mail/verp.h), their name, and whether the post names them.
  */
 #include <glib.h>
 

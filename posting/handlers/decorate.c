@@ -83,12 +83,13 @@ static void set_unsubscribe(const Post *post, Message *message, const HoleMarks 
     message_set(message, "List-Unsubscribe-Post", "List-Unsubscribe=One-Click");
 }
 
-/* Each reads that the mail is for them; the list stays in sight, so that "reply to all" reaches it. */
+/* Gives each copy its reader in To. "Reply to all" must still reach the list, so the list is added to Cc, unless Cc or
+ * Reply-To names it already. */
 static void set_to(const Post *post, Message *message, const HoleMarks *marks)
 {
-    static const char *const copied[] = {"Cc", NULL};
+    static const char *const named[] = {"Cc", "Reply-To", NULL};
     message_set(message, "To", marks->fields[COPY_MAILBOX]);
-    g_autoptr(GPtrArray) present = post_addresses(post, copied);
+    g_autoptr(GPtrArray) present = post_addresses(post, named);
     for (guint at = 0; at < present->len; at++)
         if (address_same(((Address *)present->pdata[at])->mailbox, post->list->posting_address))
             return;
@@ -128,6 +129,15 @@ static bool wants_verp(const Post *post, const PostSend *send)
     return interval == 1 || (interval > 1 && post->post_id > 0 && post->post_id % interval == 0);
 }
 
+/* Does the post name somebody besides the list, who may be a member? */
+static bool names_others(const Post *post)
+{
+    for (char *const *address = post->copied; address && *address; address++)
+        if (!address_same(*address, post->list->posting_address))
+            return true;
+    return false;
+}
+
 static bool process(Post *post, GError **error)
 {
     static const PostCopies all_alike = {0};
@@ -141,10 +151,12 @@ static bool process(Post *post, GError **error)
     send->verp = wants_verp(post, send);
     const char *url = post->copies->unsubscribe_url;
     bool unsubscribe = (send->personal || send->verp) && url && *url;
+    /* With verp alone copies may be the same, and the relay may make the senders (XVERP): too dear for this. */
+    bool named = send->personal && post->recipients == POST_TO_MEMBERS && names_others(post);
     g_autofree char *above = NULL, *below = NULL;
     if (!frame_find(post, &above, &below, error))
         return false;
-    if (!above && !below && !unsubscribe && list->personalize != PERSONALIZE_FULL)
+    if (!above && !below && !unsubscribe && !named && list->personalize != PERSONALIZE_FULL)
         return true;
     g_auto(HoleMarks) marks = {0};
     marks_init(&marks);
@@ -153,6 +165,8 @@ static bool process(Post *post, GError **error)
         set_unsubscribe(post, message, &marks);
     if (list->personalize == PERSONALIZE_FULL)
         set_to(post, message, &marks);
+    if (named) /* as Mailman calls it: filters of members know it */
+        message_set(message, "X-Mailman-Copy", marks.fields[COPY_NAMED]);
     g_autofree char *header = fill(post, send, above, &marks), *footer = fill(post, send, below, &marks);
     g_auto(Decorated) decorated = {0};
     decorate(message, &(Decoration){header, footer, marks.secret}, &decorated);

@@ -82,6 +82,27 @@ def test_full_names_the_member_in_to(instances, sink):
         to, = message["To"].addresses
         assert (to.addr_spec, to.display_name) == (copy.to[0], NAMES[copy.to[0]])
         assert address in [a.addr_spec for a in message["Cc"].addresses]
+    sink.purge()
+    send_one(instance, address, f"Reply-To: {address}\r\n".encode() + PLAIN.replace(b"1@example.net", b"2@example.net"))
+    replies = [email.message_from_bytes(copy.octets) for copy in sink.transactions()]
+    assert replies and [(copy["Reply-To"], copy["Cc"]) for copy in replies] == [(address, None)] * len(replies)
+
+
+def test_who_is_named_in_the_post(instances, sink):
+    """The copy of who has the mail already says so; who wants no copy then gets none, and is not in Cc any more."""
+    instance = instances(sink.port).start()
+    address = make_list(instance, footer="")
+    instance.cli("member", "set", address, "cat@example.net", "--receive-list-copy=no")
+    others = b"Cc: ANNE@example.org, Cat <cat@example.net>, Eve <eve@example.com>\r\n"
+    send_one(instance, address, others + PLAIN)
+    copies = {t.to[0]: email.message_from_bytes(t.octets) for t in sink.transactions()}
+    assert {member: copy["X-Mailman-Copy"] for member, copy in copies.items()} == {
+        "anne@example.org": "yes", "bart@example.org": "no"}
+    for copy in copies.values():
+        assert email.utils.getaddresses([copy["Cc"]]) == [("", "ANNE@example.org"), ("Eve", "eve@example.com")]
+    sink.purge()
+    send_one(instance, address, PLAIN.replace(b"1@example.net", b"2@example.net"))
+    assert [email.message_from_bytes(t.octets)["X-Mailman-Copy"] for t in sink.transactions()] == [None] * 3
 
 
 @pytest.mark.parametrize("interval", [0, 1, 2])

@@ -20,7 +20,7 @@ static char *compose(GBytes *octets, const char *holes, const char *address, con
     g_autoptr(CopyPlan) plan = copy_plan_new(holes, length, &error);
     g_assert_no_error(error);
     g_autoptr(GString) line = g_string_new(NULL);
-    copy_recipient_write(line, address, "sender@example.com", "token", name);
+    copy_recipient_write(line, address, "sender@example.com", "token", name, *name == 0);
     CopyRecipient who = copy_recipient_read(line->str, line->len);
     g_autoptr(GArray) fills = copy_fill(plan, &who);
     GString *copy = g_string_new(NULL);
@@ -144,12 +144,19 @@ static void assert_part(const char *part, size_t length, const char *expected)
 static void test_recipients(void)
 {
     g_autoptr(GString) line = g_string_new(NULL);
-    copy_recipient_write(line, "a@b", NULL, "", NULL);
+    copy_recipient_write(line, "a@b", NULL, "", NULL, false);
     g_assert_cmpstr(line->str, ==, "a@b");
     g_string_truncate(line, 0);
-    copy_recipient_write(line, "a@b", NULL, "", "N");
+    copy_recipient_write(line, "a@b", NULL, "", "N", false);
     g_assert_cmpstr(line->str, ==, "a@b\t\t\tN");
-    CopyRecipient who = copy_recipient_read("a@b\ts\t\tN\tmore", 13);
+    g_string_truncate(line, 0);
+    copy_recipient_write(line, "a@b", NULL, NULL, NULL, true);
+    CopyRecipient who = copy_recipient_read(line->str, line->len);
+    assert_part(who.address, who.address_length, "a@b");
+    g_assert_true(who.named);
+    who = copy_recipient_read("a@b\ts\t\tN", 8);
+    g_assert_false(who.named);
+    who = copy_recipient_read("a@b\ts\t\tN\tmore", 13);
     assert_part(who.address, who.address_length, "a@b");
     assert_part(who.sender, who.sender_length, "s");
     assert_part(who.token, who.token_length, "");

@@ -2,6 +2,7 @@
  * Copyright (c) 2026 The Listrunner authors */
 #include "posting/pipeline.h"
 
+#include "mail/address.h"
 #include "mail/header.h"
 #include "t/mail/corpus.h"
 #include "t/posting/fixture.h"
@@ -43,6 +44,54 @@ static void test_recipients(Bench *bench, gconstpointer data)
     g_assert_cmpstr(post->skip_sender, ==, "anne@example.org");
     g_assert_cmpuint(g_strv_length(post->copied), ==, 2);
     g_assert_cmpstr(post->copied[1], ==, "bart@example.org");
+}
+
+/* Bart reads the list and wants no copy besides; Cris does not mind; Dora gets digests; Eve and Fay are no members. */
+static void test_cc(Bench *bench, gconstpointer data)
+{
+    static const struct {
+        const char *fields, *expected; /* NULL: there is no Cc */
+    } cases[] = {
+        {"", NULL},
+        {"Cc: Eve <eve@example.net>,cris@example.org\r\n", "Eve <eve@example.net>,cris@example.org"},
+        {"Cc: Dora <dora@example.org>\r\n", "Dora <dora@example.org>"},
+        {"Cc: bart@example.org\r\n", NULL},
+        {"Cc: \"Bart, B.\" <BART@example.org>, =?utf-8?q?J=C3=B6?= <eve@example.net>,\r\n cris@example.org\r\n",
+         "=?UTF-8?B?SsO2?= <eve@example.net>,\r\n cris@example.org"},
+        {"Cc: eve@example.net\r\nCc: \"Fay, F.\" <fay@example.net>\r\n",
+         "eve@example.net,\r\n \"Fay, F.\" <fay@example.net>"},
+        {"Cc: eve@example.net\r\nCC: bart@example.org, \"Fay, F.\" <fay@example.net>\r\n",
+         "eve@example.net,\r\n \"Fay, F.\" <fay@example.net>"},
+        {"Cc: bart@example.org\r\nCc: Bart <bart@example.org>\r\n", NULL},
+    };
+    static const char open[] = BASE "Cc: eve@example.net, \"Fay\r\nCc: cris@example.org\r\n\r\n";
+    Preferences none = preferences_unset, digest = preferences_unset;
+    none.receive_list_copy = 0;
+    digest.receive_list_copy = 0;
+    digest.delivery_mode = MODE_MIME_DIGESTS;
+    member_set_preferences(bench->store, "test.example.com", ROLE_MEMBER, "bart@example.org", &none, NULL);
+    member_add(bench->store, "test.example.com", ROLE_MEMBER, "cris@example.org", NULL, NULL, NULL);
+    member_add(bench->store, "test.example.com", ROLE_MEMBER, "dora@example.org", NULL, &digest, NULL);
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        g_autofree char *octets = g_strconcat(BASE, cases[at].fields, "\r\n", NULL);
+        Post *post = bench_post(bench, octets);
+        size_t index = 0;
+        process(&handler_avoid_duplicates, post);
+        const Field *field = message_find(post->message, "Cc", &index);
+        g_autofree char *value = field ? field_value_folded(field) : NULL;
+        g_test_message("%s", cases[at].fields);
+        g_autofree char *plain = value ? g_ascii_strdown(value, -1) : NULL;
+        g_autofree char *expected = cases[at].expected ? g_ascii_strdown(cases[at].expected, -1) : NULL;
+        g_assert_cmpstr(plain, ==, expected);
+        index++;
+        g_assert_null(field ? message_find(post->message, "Cc", &index) : NULL);
+    }
+    Post *post = bench_post(bench, open); /* what cannot be joined stays */
+    size_t index = 0;
+    process(&handler_avoid_duplicates, post);
+    g_assert_nonnull(message_find(post->message, "Cc", &index));
+    index++;
+    g_assert_nonnull(message_find(post->message, "Cc", &index));
 }
 
 static void test_owner_recipients(Bench *bench, gconstpointer data)
@@ -374,8 +423,36 @@ static void test_return_path(Bench *bench, gconstpointer data)
     }
 }
 
+/* The addresses in all fields Cc, in their order; g_free(). */
+static char *copied_in(const Message *message)
+{
+    size_t index = 0;
+    GString *all = g_string_new(NULL);
+    for (const Field *field; (field = message_find(message, "Cc", &index)); index++) {
+        g_autofree char *value = field_value(field);
+        g_autoptr(GPtrArray) found = address_list_new();
+        address_parse(value, strlen(value), found);
+        for (guint at = 0; at < found->len; at++)
+            g_string_append_printf(all, "%s\n", ((const Address *)found->pdata[at])->mailbox);
+    }
+    return g_string_free(all, FALSE);
+}
+
+static void expect_untouched(const Message *original, const Message *again, const char *field, const char *name)
+{
+    size_t here = 0, there = 0;
+    const Field *given;
+    for (; (given = message_find(original, field, &here)); here++, there++) {
+        const Field *kept = message_find(again, field, &there);
+        if (!kept || kept->length < given->length || memcmp(kept->text, given->text, given->length) != 0)
+            g_error("%s: %s changed", name, field);
+    }
+    if (message_find(again, field, &there))
+        g_error("%s: one more %s", name, field);
+}
+
 /* A real mail through the whole pipeline: the body is the same, and so is each
- * field that no handler is there to change. */
+ * field that no handler is there to change. Several fields Cc become one. */
 static void check_mail(GBytes *mail, const char *name, void *data)
 {
     Bench *bench = data;
@@ -401,18 +478,17 @@ static void check_mail(GBytes *mail, const char *name, void *data)
     g_autofree char *subject = message_value(again, "Subject"), *decoded = header_decode(subject);
     if (!g_str_has_prefix(decoded, "[Test] "))
         g_error("%s: Subject: %s", name, decoded);
-    static const char *const untouched[] = {"From", "To", "Cc", "Date", "Received", "DKIM-Signature", "MIME-Version",
+    static const char *const untouched[] = {"From", "To", "Date", "Received", "DKIM-Signature", "MIME-Version",
                                             "Content-Type", "Content-Transfer-Encoding", "In-Reply-To", "References"};
-    for (size_t at = 0; at < G_N_ELEMENTS(untouched); at++) {
-        size_t here = 0, there = 0;
-        const Field *field;
-        for (; (field = message_find(original, untouched[at], &here)); here++, there++) {
-            const Field *kept = message_find(again, untouched[at], &there);
-            if (!kept || kept->length < field->length || memcmp(kept->text, field->text, field->length) != 0)
-                g_error("%s: %s changed", name, untouched[at]);
-        }
-        g_assert_null(message_find(again, untouched[at], &there));
-    }
+    for (size_t at = 0; at < G_N_ELEMENTS(untouched); at++)
+        expect_untouched(original, again, untouched[at], name);
+    g_autofree char *copied = copied_in(original), *still_copied = copied_in(again);
+    g_assert_cmpstr(copied, ==, still_copied);
+    size_t index = 0, fields = 0;
+    for (; message_find(original, "Cc", &index); index++)
+        fields++;
+    if (fields <= 1)
+        expect_untouched(original, again, "Cc", name);
 }
 
 static void corpus(Bench *bench, const char *folder, unsigned least)
@@ -517,11 +593,49 @@ static void test_decorate_personal(Bench *bench, gconstpointer data)
                     "for <user_name 0> <<user_address 0>>\r\n");
 }
 
+/* Each member's copy has a To of its own: the list is then in Cc, unless replies to all reach it without that. */
+static void test_decorate_list_in_cc(Bench *bench, gconstpointer data)
+{
+    static const struct {
+        const char *fields;
+        int reply_goes_to_list;
+        bool anonymous;
+        const char *expected; /* the field Cc; NULL: there is none */
+    } cases[] = {
+        {"", REPLY_NO_MUNGING, false, "test@example.com"},
+        {"Cc: eve@x\r\n", REPLY_NO_MUNGING, false, "eve@x, test@example.com"},
+        {"Cc: eve@x, TEST@example.com\r\n", REPLY_NO_MUNGING, false, "eve@x, TEST@example.com"},
+        {"Reply-To: eve@x\r\n", REPLY_NO_MUNGING, false, "test@example.com"},
+        {"Reply-To: anne@example.org, Test <test@example.com>\r\n", REPLY_NO_MUNGING, false, NULL},
+        {"", REPLY_EXPLICIT_HEADER, false, "test@example.com"},
+        {"", REPLY_POINT_TO_LIST, false, NULL},
+        {"Reply-To: eve@x\r\n", REPLY_POINT_TO_LIST, false, NULL},
+        {"Cc: eve@x\r\n", REPLY_POINT_TO_LIST, false, "eve@x"},
+        {"", REPLY_NO_MUNGING, true, NULL},
+        {"Cc: eve@x\r\n", REPLY_NO_MUNGING, true, "eve@x"},
+    };
+    bench->list->personalize = PERSONALIZE_FULL;
+    set_text(&bench->list->reply_to_address, "talk@example.net");
+    for (size_t at = 0; at < G_N_ELEMENTS(cases); at++) {
+        bench->list->reply_goes_to_list = cases[at].reply_goes_to_list;
+        bench->list->anonymous_list = cases[at].anonymous;
+        g_autofree char *octets = g_strconcat(BASE, cases[at].fields, "\r\nbody\r\n", NULL);
+        g_test_message("case %zu: %s", at, cases[at].fields);
+        Post *post = bench_post(bench, octets);
+        process(&handler_cleanse, post);
+        process(&handler_cook_headers, post);
+        PostSend *send = decorate_post(post);
+        g_autofree char *cc = message_value(post_send_message(post, send), "Cc");
+        g_assert_cmpstr(cc, ==, cases[at].expected);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     BENCH_TEST("/handlers/archived-at", test_archived_at);
     BENCH_TEST("/handlers/recipients", test_recipients);
+    BENCH_TEST("/handlers/cc", test_cc);
     BENCH_TEST("/handlers/owner-recipients", test_owner_recipients);
     BENCH_TEST("/handlers/cleanse", test_cleanse);
     BENCH_TEST("/handlers/anonymous", test_anonymous);
@@ -536,6 +650,7 @@ int main(int argc, char **argv)
     BENCH_TEST("/handlers/decorate, not asked for", test_decorate_not_asked);
     BENCH_TEST("/handlers/decorate, for all", test_decorate_for_all);
     BENCH_TEST("/handlers/decorate, personal", test_decorate_personal);
+    BENCH_TEST("/handlers/decorate, list in cc", test_decorate_list_in_cc);
     BENCH_TEST("/handlers/ours", test_ours);
     BENCH_TEST("/handlers/return-path", test_return_path);
     BENCH_TEST("/handlers/corpus lists", test_corpus_lists);
