@@ -24,11 +24,20 @@ static bool add_out(Entry *entry, const Message *message, const GPtrArray *piece
     return true;
 }
 
+/* Of one that is removed, too: its last letters (a post is rejected, a member leaves) go as they were written. */
+static bool has_no_list(Runner *runner, Entry *entry)
+{
+    g_autoptr(GError) fault = NULL;
+    const ListRunner *own = runner_data(runner);
+    return !*entry_list(entry) || (!list_cache_get(own->lists, entry_list(entry), &fault) &&
+                                   g_error_matches(fault, FAIL, FAIL_MISSING));
+}
+
 static bool handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
     if (!list_runner_record_outbox(runner, entry, error))
         return false;
-    if (!*entry_list(entry)) {
+    if (has_no_list(runner, entry)) {
         g_autoptr(GBytes) octets = entry_message(entry);
         g_autoptr(Message) message = message_new(octets);
         return add_out(entry, message, NULL, outcome, error);

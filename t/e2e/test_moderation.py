@@ -11,6 +11,7 @@ import pytest
 
 from support.corpus import SAMPLES
 from support.instance import HOST, wait_until
+from support.post import post
 
 OLGA, MARK, SUE, ANNE = "olga@example.com", "mark@example.com", "sue@example.org", "anne@example.net"
 LIST = f"test@{HOST}"
@@ -295,6 +296,20 @@ def test_held_too_long_is_discarded(moderated):
         database.execute("UPDATE held SET held_at = held_at - 3 * 86400000000")
     moderated.instance.run_job("held-expiry")
     assert moderated.held() == [] and "max_days_to_hold" in moderated.instance.log_text()
+
+
+def test_last_letters_of_a_list(instances, sink):
+    """What was written before a list was removed arrives, and nothing waits for a person."""
+    instance = instances(sink.port, settings={"runner.virgin": {"start": "no"}}).start()
+    address = instance.create_list("test", settings=["default_nonmember_action=reject"])
+    instance.lmtp_send(post(to=address), address, sender="poster@example.net")
+    wait_until(lambda: instance.files("virgin")["virgin"], 20, "the letter to wait")
+    instance.cli("list", "remove", address, "--yes")
+    instance.set({"runner.virgin": {"start": None}})
+    instance.cli("reload")
+    wait_until(sink.transactions, 20, "the letter")
+    assert [transaction.to for transaction in sink.transactions()] == [["poster@example.net"]]
+    assert not instance.set_aside()
 
 
 @pytest.mark.parametrize("moment", range(4))
