@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/mailbox.h"
 #include "lists/join.h"
+#include "lists/roster.h"
 #include "lists/subscription_internal.h"
 #include "lists/workflow.h"
 #include "mail/address.h"
@@ -15,16 +16,16 @@
 #define PAGE 100
 
 /* Gives one membership to the new address; where that one has the role already, the old membership goes. */
-static bool move_one(Store *store, const Member *member, const char *to, GError **error)
+static bool move_one(Work *work, const Member *member, const char *to, GError **error)
 {
     g_autoptr(GError) refusal = NULL;
-    if (member_set_address(store, member->id, to, &refusal))
+    if (roster_move(work, member, to, &refusal))
         return true;
     if (!g_error_matches(refusal, FAIL, FAIL_EXISTS)) {
         g_propagate_error(error, g_steal_pointer(&refusal));
         return false;
     }
-    return member_remove(store, member->list_id, member->role, member->address, error);
+    return roster_remove(work, member->list_id, member->role, member->address, error);
 }
 
 /* *moved: how many memberships there were. */
@@ -39,7 +40,7 @@ static bool move_all(Work *work, const char *from, const char *to, unsigned *mov
         g_clear_pointer(&page, g_ptr_array_unref);
         page = member_page(store, &criteria, NULL, PAGE, NULL, error);
         for (unsigned at = 0; page && at < page->len; at++, ++*moved)
-            if (!move_one(store, page->pdata[at], to, error))
+            if (!move_one(work, page->pdata[at], to, error))
                 return false;
     } while (page && page->len == PAGE);
     return page != NULL;

@@ -10,6 +10,7 @@
 #include "lists/ban.h"
 #include "lists/event.h"
 #include "lists/letter.h"
+#include "lists/roster.h"
 #include "mail/answer.h"
 #include "mail/message.h"
 #include "runners/keys.h"
@@ -83,7 +84,8 @@ static bool allow_sender(Work *work, const Held *held, GError **error)
             return false;
         }
     }
-    return member_add(store, held->list_id, ROLE_NONMEMBER, held->sender, NULL, NULL, error) &&
+    const RosterEntry sender = {.role = ROLE_NONMEMBER, .address = held->sender};
+    return roster_add(work, held->list_id, &sender, error) &&
            member_set_moderation(store, held->list_id, ROLE_NONMEMBER, held->sender, ACTION_DEFER, error);
 }
 

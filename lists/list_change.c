@@ -8,6 +8,7 @@
 #include "lists/list_make.h"
 #include "lists/list_name.h"
 #include "lists/mta_maps.h"
+#include "lists/roster.h"
 #include "store/ban.h"
 #include "store/header_match.h"
 #include "store/template_text.h"
@@ -28,18 +29,19 @@ bool list_move(Work *work, const char *list_id, const char *address, GError **er
 
 /* ---- a copy ---- */
 
-static bool copy_member(Store *store, const Member *member, const char *to, GError **error)
+static bool copy_member(Work *work, const Member *member, const char *to, GError **error)
 {
-    Role role = member->role;
-    const char *address = member->address;
-    if (member->as_user)
-        return member_add_user(store, to, role, address, error) &&
-               (preferences_are_unset(&member->own) ||
-                member_set_preferences(store, to, role, address, &member->own, error));
-    return member_add(store, to, role, address, NULL, &member->own, error);
+    Store *store = work_store(work);
+    const RosterEntry entry = {.role = member->role, .address = member->address, .own = &member->own,
+                               .as_user = member->as_user};
+    return roster_add(work, to, &entry, error) &&
+           (!member->as_user || preferences_are_unset(&member->own) ||
+            member_set_preferences(store, to, member->role, member->address, &member->own, error)) &&
+           (member->moderation_action == ACTION_UNSET ||
+            member_set_moderation(store, to, member->role, member->address, member->moderation_action, error));
 }
 
-static bool copy_members(Store *store, const char *from, const char *to, unsigned roles, GError **error)
+static bool copy_members(Work *work, const char *from, const char *to, unsigned roles, GError **error)
 {
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
     criteria.list_id = from;
@@ -47,18 +49,14 @@ static bool copy_members(Store *store, const char *from, const char *to, unsigne
     g_autofree char *after = NULL;
     do {
         char *next;
-        g_autoptr(GPtrArray) page = member_page(store, &criteria, after, PAGE, &next, error);
+        g_autoptr(GPtrArray) page = member_page(work_store(work), &criteria, after, PAGE, &next, error);
         if (!page)
             return false;
         g_free(after);
         after = next;
-        for (guint at = 0; at < page->len; at++) {
-            const Member *member = page->pdata[at];
-            if (!copy_member(store, member, to, error) ||
-                (member->moderation_action != ACTION_UNSET &&
-                 !member_set_moderation(store, to, member->role, member->address, member->moderation_action, error)))
+        for (guint at = 0; at < page->len; at++)
+            if (!copy_member(work, page->pdata[at], to, error))
                 return false;
-        }
     } while (after);
     return true;
 }
@@ -119,7 +117,7 @@ List *list_copy(Work *work, const List *from, const char *address, bool members,
         !copy_bans(store, from->list_id, made->list_id, error) ||
         !copy_header_rows(store, from->list_id, made->list_id, error) ||
         !copy_templates(store, from->list_id, made->list_id, error) ||
-        !copy_members(store, from->list_id, made->list_id, roles, error) ||
+        !copy_members(work, from->list_id, made->list_id, roles, error) ||
         !topic_copy(store, from->list_id, made->list_id, error))
         return NULL;
     return list_by_id(store, made->list_id, error);

@@ -9,6 +9,7 @@
 #include "lists/letter.h"
 #include "lists/list_name.h"
 #include "lists/mta_maps.h"
+#include "lists/roster.h"
 #include "lists/style.h"
 #include "runners/keys.h"
 #include "switchboard/meta.h"
@@ -30,11 +31,11 @@ static bool ensure_domain(Store *store, const char *address, GError **error)
                           "in that one, and mail to the alias reaches them", at + 1);
 }
 
-static bool add_owners(Store *store, const List *list, const char *const *owners, GError **error)
+static bool add_owners(Work *work, const List *list, const char *const *owners, GError **error)
 {
     for (; owners && *owners; owners++) {
         g_autoptr(GError) refusal = NULL;
-        if (member_add(store, list->list_id, ROLE_OWNER, *owners, NULL, &preferences_unset, &refusal) ||
+        if (roster_add(work, list->list_id, &(RosterEntry){.role = ROLE_OWNER, .address = *owners}, &refusal) ||
             g_error_matches(refusal, FAIL, FAIL_EXISTS))
             continue;
         g_propagate_prefixed_error(error, g_steal_pointer(&refusal), "owner: ");
@@ -62,7 +63,7 @@ List *list_make(Work *work, const NewList *new, GError **error)
         !list_name_is_free(store, new->address, work_site(work)->delimiter, error))
         return NULL;
     g_autoptr(List) made = list_create(store, new->address, error);
-    if (!made || !style_apply(work, made->list_id, new->style, error) || !add_owners(store, made, new->owners, error))
+    if (!made || !style_apply(work, made->list_id, new->style, error) || !add_owners(work, made, new->owners, error))
         return NULL;
     g_autoptr(List) list = list_by_id(store, made->list_id, error);
     if (!list || (new->notify && !tell_owners(work, list, new->owners, error)))

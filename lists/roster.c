@@ -29,3 +29,12 @@ bool roster_remove(Work *work, const char *list_id, Role role, const char *addre
     roster_tell(work, EVENT_MEMBER_LEFT, list_id, role, address);
     return true;
 }
+
+bool roster_move(Work *work, const Member *member, const char *to, GError **error)
+{
+    if (!member_set_address(work_store(work), member->id, to, error))
+        return false;
+    roster_tell(work, EVENT_MEMBER_LEFT, member->list_id, member->role, member->address);
+    roster_tell(work, EVENT_MEMBER_JOINED, member->list_id, member->role, to);
+    return true;
+}

@@ -21,6 +21,10 @@ bool roster_add(Work *work, const char *list_id, const RosterEntry *entry, GErro
 /* Removes a member. FAIL_MISSING: there is none. */
 bool roster_remove(Work *work, const char *list_id, Role role, const char *address, GError **error);
 
+/* Gives the membership to another address, which is told as one that left and one that joined. Errors are those of
+ * member_set_address(). */
+bool roster_move(Work *work, const Member *member, const char *to, GError **error);
+
 /* Only tells that a member came, went or gets no more mail (EVENT_MEMBER_JOINED, EVENT_MEMBER_LEFT,
  * EVENT_MEMBER_DISABLED): for callers who have stored it. */
 void roster_tell(Work *work, const char *type, const char *list_id, Role role, const char *address);

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "lists/template_name.h"
 #include "lists/timer.h"
+#include "store/domain.h"
 
 #define FILE_URI "file://"
 
@@ -22,6 +23,20 @@ static const TemplateName *find_name(const char *name, GError **error)
 static const char *place_word(const char *place)
 {
     return *place == '@' ? place + 1 : *place ? place : "the site";
+}
+
+/* The texts of a place go with it; one that is set after that would wait there for a new list or domain of the same
+ * name. */
+static bool place_known(Store *store, const char *place, GError **error)
+{
+    if (!*place)
+        return true;
+    if (*place == '@') {
+        g_autoptr(Domain) domain = domain_find(store, place + 1, error);
+        return domain != NULL;
+    }
+    g_autoptr(List) list = list_by_id(store, place, error);
+    return list != NULL;
 }
 
 static bool language_allowed(const char *language, GError **error)
@@ -85,7 +100,7 @@ bool template_set(Work *work, const TemplateText *text, GError **error)
     const TemplateName *row = find_name(text->name, error);
     const char *fault = "";
     bool from_uri = text->uri && *text->uri;
-    if (!row || !language_allowed(text->language, error))
+    if (!row || !language_allowed(text->language, error) || !place_known(work_store(work), text->place, error))
         return false;
     if (*text->place && *text->place != '@' && g_str_has_prefix(row->mailman, "domain:"))
         return fail(error, FAIL_NEVER, "%s is not a list's to set; set it for the domain or the site", row->mailman);

@@ -10,8 +10,8 @@
 
 /* Keeps text->text, or text->uri, from where the timer then fetches it at once and now and again; name may be either of
  * a template's names (lists/template_name.h), and language be written in any usual way. FAIL_MISSING: there is no such
- * template. FAIL_NEVER: the text has a placeholder that is not filled in, the URI cannot be used, the language is none,
- * or a list cannot have that template. */
+ * template, list or domain. FAIL_NEVER: the text has a placeholder that is not filled in, the URI cannot be used, the
+ * language is none, or a list cannot have that template. */
 bool template_set(Work *work, const TemplateText *text, GError **error);
 
 /* language NULL: in all languages. FAIL_MISSING: there is no such template, or nobody set it there. */

@@ -64,7 +64,8 @@ Token *token_check(Store *store, const char *text, int64_t now, GError **error)
 {
     const size_t prefix = strlen(TOKEN_PREFIX);
     char id[TOKEN_ID_SIZE] = "";
-    bool formed = g_str_has_prefix(text, TOKEN_PREFIX) && strlen(text) == prefix + ID_DIGITS + 1 + SECRET_DIGITS;
+    bool formed = g_str_has_prefix(text, TOKEN_PREFIX) && strlen(text) == prefix + ID_DIGITS + 1 + SECRET_DIGITS &&
+                  text[prefix + ID_DIGITS] == '_';
     if (formed)
         g_strlcpy(id, text + prefix, sizeof id);
     g_autoptr(Token) token = formed && g_utf8_validate(text, -1, NULL) ? token_find(store, id, error) : NULL;

@@ -269,6 +269,27 @@ def test_a_reader_that_reads_nothing_costs_nobody(site, api):
         reader.close()
 
 
+def test_memberships_by_the_way_are_told(site, api, receiver):
+    """Owners of a new list, members of a copy, and one who goes on by another address."""
+    site.cli("list", "create", "fly@example.com", "--owner", "olga@example.org")
+    site.cli("member", "add", "fly@example.com", "fritz@example.org")
+    site.cli("list", "copy", "fly@example.com", "moth@example.com", "--members")
+    assert api.call("POST", "users/fritz@example.org/addresses", email="franz@example.org").status == 201
+    assert api.call("POST", "addresses/franz@example.org/verify").status == 204
+    member, = api.call("GET", "lists/moth.example.com/roster/member").json["entries"]
+    assert api.call("PATCH", f"members/{member['member_id']}", address="franz@example.org").status == 204
+
+    def told(list_id):
+        mine = [event for event in receiver.events("/all") if event["data"]["list_id"] == list_id]
+        return sorted((event["type"], event["data"]["email"], event["data"]["role"]) for event in mine
+                      if event["type"].startswith("member."))
+    joined = [("member.joined", "fritz@example.org", "member"), ("member.joined", "olga@example.org", "owner")]
+    wanted = sorted([("member.joined", "franz@example.org", "member"), ("member.left", "fritz@example.org", "member"),
+                     *joined])
+    wait_until(lambda: told("moth.example.com") == wanted, 30, lambda: told("moth.example.com"))
+    assert told("fly.example.com") == joined
+
+
 def test_a_reader_that_writes_costs_nobody(site, api):
     """What a client sends while it reads the stream is not kept."""
     reader, before = Reader(api), memory(site, "rest")
