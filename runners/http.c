@@ -185,6 +185,8 @@ HttpStream *http_stream(HttpCall *call, const char *type, const HttpStreamSpec *
     *stream = (HttpStream){.client = call->client, .request = call->request, .spec = spec, .data = data};
     call->client->flow = stream;
     evhttp_add_header(evhttp_request_get_output_headers(call->request), "Content-Type", type);
+    if (spec->finite)
+        evhttp_add_header(evhttp_request_get_output_headers(call->request), "Connection", "close");
     evhttp_send_reply_start(call->request, 200, http_reason(200));
     return stream;
 }
@@ -208,6 +210,15 @@ void http_stream_send(HttpStream *stream, const char *octets, size_t length)
 void http_stream_end(HttpStream *stream)
 {
     shutdown(bufferevent_getfd(stream->client->stream), SHUT_RDWR);
+}
+
+void http_stream_finish(HttpStream *stream)
+{
+    struct evhttp_request *request = stream->request;
+    stream->client->flow = NULL;
+    stream->spec->closed(stream);
+    g_free(stream);
+    evhttp_send_reply_end(request);
 }
 
 bool http_stream_busy(const HttpStream *stream)
@@ -288,10 +299,12 @@ static void on_closed(struct evhttp_connection *connection, void *data)
     forget(client);
 }
 
-/* Close a connection that waits for another request; one that is still being answered is closed at a later look. */
+/* Close a connection that waits for another request, or whose answer has no end; one that is still being answered is
+ * closed at a later look. */
 static void close_if_idle(HttpClient *client)
 {
-    if (client->flow || evbuffer_get_length(bufferevent_get_output(client->stream)) == 0)
+    bool answered = evbuffer_get_length(bufferevent_get_output(client->stream)) == 0;
+    if (client->flow ? !client->flow->spec->finite : answered)
         shutdown(bufferevent_getfd(client->stream), SHUT_RDWR);
 }
 

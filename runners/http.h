@@ -54,19 +54,23 @@ void http_set_header(HttpCall *call, const char *name, const char *value);
 /* Send the answer. type NULL: there is no body. For HEAD the body is counted and not sent. */
 void http_answer(HttpCall *call, int status, const char *type, const char *body, size_t length);
 
-/* ---- an answer without an end (server-sent events) ---- */
+/* ---- an answer in parts: long, or without an end (server-sent events) ---- */
 
 typedef struct HttpStream HttpStream;
 typedef struct HttpStreamSpec {
     void (*room)(HttpStream *stream);   /* all that was sent has left: there is room for more */
     void (*closed)(HttpStream *stream); /* the client has gone, or the process ends; the stream is freed behind it */
+    bool finite; /* it ends with http_stream_finish(), which a process that stops waits for */
 } HttpStreamSpec;
 
 /* Begin the answer, with status 200, in place of http_answer(). The call ends with handle(); the stream lives until
- * closed(). A client who reads nothing for request_timeout while something waits for it is cut off. */
+ * closed(). A client who reads nothing for request_timeout while something waits for it is cut off. The connection
+ * serves no other request. For HEAD nothing is sent, and room() is not called. */
 HttpStream *http_stream(HttpCall *call, const char *type, const HttpStreamSpec *spec, void *data);
 /* Cut the client off; closed() is called soon. */
 void http_stream_end(HttpStream *stream);
+/* End the answer as whole, behind what was sent; closed() is called before this returns. */
+void http_stream_finish(HttpStream *stream);
 void http_stream_send(HttpStream *stream, const char *octets, size_t length);
 /* Does something wait to be read? Whoever sends only when nothing does needs no more memory than for that. */
 bool http_stream_busy(const HttpStream *stream);

@@ -75,10 +75,13 @@ static bool may_read(const HttpGuard *guard, const struct stat *status, GError *
 
 static bool read_file(HttpGuard *guard, GError **error)
 {
-    auto_fd fd = open(guard->path, O_RDONLY | O_CLOEXEC);
+    auto_fd fd = open(guard->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO is refused, not waited for */
     struct stat status;
-    if (fd < 0 || fstat(fd, &status) != 0)
-        return fail_errno(error, FAIL_CONFIG, "the file of REST's passwords, %s", guard->path);
+    if (fd < 0 || fstat(fd, &status) != 0) {
+        bool of_the_file = errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == ELOOP || errno == ENXIO;
+        return fail_errno(error, of_the_file ? FAIL_CONFIG : FAIL_LATER, "the file of REST's passwords, %s",
+                          guard->path);
+    }
     if (!may_read(guard, &status, error))
         return false;
     if (status.st_size > FILE_MAX)
@@ -96,7 +99,8 @@ static bool read_file(HttpGuard *guard, GError **error)
     return guard->users != NULL;
 }
 
-/* Reads the file again when it has changed. While it cannot be read, nobody is let in. */
+/* Reads the file again when it has changed, or could not be read by a fault of the system. While it cannot be read,
+ * nobody is let in. */
 static bool follow_file(HttpGuard *guard, GError **error)
 {
     struct stat now = {0};
@@ -107,8 +111,12 @@ static bool follow_file(HttpGuard *guard, GError **error)
         return true;
     guard->seen = now;
     g_hash_table_remove_all(guard->known);
-    if (read_file(guard, error))
+    GError *fault = NULL;
+    if (read_file(guard, &fault))
         return true;
+    if (g_error_matches(fault, FAIL, FAIL_LATER))
+        guard->seen = (struct stat){0};
+    g_propagate_error(error, fault);
     g_clear_pointer(&guard->users, g_hash_table_unref);
     guard->users = no_users();
     return false;

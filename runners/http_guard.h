@@ -20,7 +20,7 @@ typedef enum GuardVerdict {
     GUARD_TOO_MANY /* 429: too many wrong ones from there lately */
 } GuardVerdict;
 
-/* FAIL_CONFIG: the file is missing, others may read it, or a line has no colon. */
+/* FAIL_CONFIG: the file is missing, others may read it, or a line has no colon. FAIL_LATER: the system failed. */
 HttpGuard *http_guard_new(const char *path, int64_t attempts_per_minute, GError **error);
 void http_guard_free(HttpGuard *guard);
 

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/mailbox.h"
+#include "store/span.h"
 #include "store/store_internal.h"
 
 /* ASCII, by far the most, needs no tables. */
@@ -92,7 +93,9 @@ static bool make(Store *store, Email *address, const char *display_name, GError 
                "INSERT INTO address (key, folded, email, person, preferred, display_name, registered_at, verified_at) "
                "VALUES ($1, $2, $3, $4, 0, $5, $6, 0)",
                INTEGER(address->key), TEXT(address->folded), TEXT(address->email), INTEGER(address->person),
-               TEXT(display_name), INTEGER(now));
+               TEXT(display_name), INTEGER(now)) &&
+           span_count_user(store, address->person, 1, error) &&
+           span_count(store, SPAN_ADDRESSES, address->folded, 1, error);
 }
 
 bool email_ensure(Store *store, const char *email, const char *display_name, Email *address, GError **error)

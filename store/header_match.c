@@ -92,11 +92,12 @@ static bool insert(Store *store, int64_t scope, HeaderMatch *match, GError **err
                      TEXT(match->header), TEXT(match->pattern), TEXT(match->target), TEXT(match->tag));
 }
 
-static void lower_header(HeaderMatch *match)
+/* Both are kept in lower case: rules compare them as they are. */
+static void lower(HeaderMatch *match)
 {
-    char *lower = g_ascii_strdown(match->header, -1);
-    g_free(match->header);
-    match->header = lower;
+    g_autofree char *header = match->header, *target = match->target;
+    match->header = g_ascii_strdown(header, -1);
+    match->target = target ? g_ascii_strdown(target, -1) : NULL;
 }
 
 bool header_match_add(Store *store, HeaderMatch *match, GError **error)
@@ -106,7 +107,7 @@ bool header_match_add(Store *store, HeaderMatch *match, GError **error)
     if (!allowed(match, error) || !scope_of(store, match->list_id, &scope, error) || !write_begin(store, &write, error))
         return false;
     store_changed(store);
-    lower_header(match);
+    lower(match);
     return write_end(store, &write, insert(store, scope, match, error), error);
 }
 
@@ -152,7 +153,7 @@ bool header_match_change(Store *store, int64_t position, HeaderMatch *match, GEr
     if (!allowed(match, error) || !scope_of(store, match->list_id, &scope, error) || !write_begin(store, &write, error))
         return false;
     store_changed(store);
-    lower_header(match);
+    lower(match);
     return write_end(store, &write, replace(store, scope, position, match, error), error);
 }
 

@@ -242,7 +242,7 @@ bool held_count(Store *store, int64_t *count, int64_t *oldest, GError **error)
     return true;
 }
 
-GPtrArray *held_page(Store *store, const char *list_id, int64_t skip, unsigned limit, GError **error)
+GPtrArray *held_page(Store *store, const char *list_id, int64_t after, int64_t skip, unsigned limit, GError **error)
 {
     int64_t key;
     if (!list_key(store, list_id, &key, error))
@@ -250,8 +250,9 @@ GPtrArray *held_page(Store *store, const char *list_id, int64_t skip, unsigned l
     g_autoptr(GPtrArray) page = g_ptr_array_new_with_free_func((GDestroyNotify)held_free);
     g_autoptr(Query) query = query_open(
         store, error,
-        "SELECT " COLUMNS ", held.message" FROM "WHERE held.list = $1 ORDER BY held.list_number LIMIT $2 OFFSET $3",
-        INTEGER(key), INTEGER(limit), INTEGER(skip));
+        "SELECT " COLUMNS ", held.message" FROM "WHERE held.list = $1 AND held.list_number > $4 "
+        "ORDER BY held.list_number LIMIT $2 OFFSET $3",
+        INTEGER(key), INTEGER(limit), INTEGER(skip), INTEGER(after));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW)
         g_ptr_array_add(page, read_whole_row(query));

@@ -47,8 +47,9 @@ bool held_ask(Store *store, int64_t number, const char *token, int64_t until, GE
 Held *held_find_token(Store *store, const char *token, int64_t now, GError **error);
 /* How many wait for a moderator on all lists, and since when the oldest (0: none). */
 bool held_count(Store *store, int64_t *count, int64_t *oldest, GError **error);
-/* Those of a list, whole, in order: up to limit (of Held, freed with the array) after the first `skip`; how many. */
-GPtrArray *held_page(Store *store, const char *list_id, int64_t skip, unsigned limit, GError **error);
+/* Those of a list, whole, in order: up to limit (of Held, freed with the array), behind the list_number `after` and
+ * then the first `skip`; how many. */
+GPtrArray *held_page(Store *store, const char *list_id, int64_t after, int64_t skip, unsigned limit, GError **error);
 bool held_total(Store *store, const char *list_id, int64_t *total, GError **error);
 
 /* Call each for every held post in order of its number, all those of one list or (list_id NULL) of all lists; each

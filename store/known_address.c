@@ -7,6 +7,7 @@
 #include "store/digest_internal.h"
 #include "store/email.h"
 #include "store/member_internal.h"
+#include "store/span.h"
 #include "store/store_internal.h"
 #include "store/user.h"
 
@@ -68,14 +69,17 @@ GPtrArray *address_page(Store *store, const char *who, const char *after, int64_
     int64_t person = 0;
     if (who && !user_key(store, who, &person, error))
         return NULL;
-    g_autofree char *behind = after ? email_folded(after) : g_strdup("");
-    const Value most = INTEGER(limit), passed = INTEGER(after ? 0 : skip);
+    g_autofree char *behind = after ? email_folded(after) : g_strdup(""), *begins = NULL;
+    int64_t passed = 0;
+    if (!after && !who && !span_seek(store, SPAN_ADDRESSES, skip, &begins, &passed, error))
+        return NULL;
     g_autoptr(GPtrArray) page = g_ptr_array_new_with_free_func((GDestroyNotify)known_address_free);
     g_autoptr(Query) query =
         who ? query_open(store, error, ADDRESS_COLUMNS "WHERE d.person = $1 ORDER BY d.key LIMIT $2 OFFSET $3",
-                         INTEGER(person), most, passed)
-            : query_open(store, error, ADDRESS_COLUMNS "WHERE d.folded > $1 ORDER BY d.folded LIMIT $2 OFFSET $3",
-                         TEXT(behind), most, passed);
+                         INTEGER(person), INTEGER(limit), INTEGER(skip))
+            : query_open(store, error,
+                         ADDRESS_COLUMNS "WHERE d.folded >= $1 AND d.folded > $4 ORDER BY d.folded LIMIT $2 OFFSET $3",
+                         TEXT(after ? behind : begins), INTEGER(limit), INTEGER(passed), TEXT(behind));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW)
         g_ptr_array_add(page, read_row(query));
@@ -84,11 +88,7 @@ GPtrArray *address_page(Store *store, const char *who, const char *after, int64_
 
 bool address_count(Store *store, int64_t *count, GError **error)
 {
-    g_autoptr(Query) query = query_start(store, error, "SELECT count(*) FROM address", NULL, 0);
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *count = query_integer(query, 0);
-    return true;
+    return span_total(store, SPAN_ADDRESSES, count, error);
 }
 
 bool address_verified(Store *store, const char *address, int64_t *verified_at, GError **error)
@@ -138,7 +138,8 @@ static bool add(Store *store, const char *email, const char *display_name, GErro
         return false;
     }
     return email_ensure(store, email, display_name, &address, error) &&
-           query_run(store, error, NULL, "UPDATE person SET stands_in = 1 WHERE key = $1", INTEGER(address.person));
+           query_run(store, error, NULL, "UPDATE person SET stands_in = 1 WHERE key = $1", INTEGER(address.person)) &&
+           span_count_user(store, address.person, -1, error);
 }
 
 bool address_add(Store *store, const char *address, const char *display_name, GError **error)
@@ -196,9 +197,10 @@ static bool move_address(Store *store, const Email *address, int64_t to, GError 
 
 static bool drop_without_address(Store *store, int64_t person, GError **error)
 {
-    return query_run(store, error, NULL,
-                     "DELETE FROM person WHERE key = $1 AND NOT EXISTS (SELECT 1 FROM address WHERE person = $1)",
-                     INTEGER(person));
+    return user_drop(store, query_open(store, error,
+                                       "DELETE FROM person WHERE key = $1 AND NOT EXISTS "
+                                       "(SELECT 1 FROM address WHERE person = $1) RETURNING key, stands_in",
+                                       INTEGER(person)), error);
 }
 
 bool user_adopt(Store *store, const Email *address, int64_t person, GError **error)
@@ -277,6 +279,7 @@ static bool remove_address(Store *store, const char *email, GError **error)
                                 INTEGER(address.key), INTEGER(address.person));
     return member_remove_each(store, members, error) && forget(store, address.folded, error) &&
            query_run(store, error, NULL, "DELETE FROM address WHERE key = $1", INTEGER(address.key)) &&
+           span_count(store, SPAN_ADDRESSES, address.folded, -1, error) &&
            query_run(store, error, NULL,
                      "DELETE FROM person WHERE key = $1 AND stands_in = 1", INTEGER(address.person));
 }

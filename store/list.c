@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "store/email.h"
 #include "store/password.h"
+#include "store/span.h"
 #include "store/store_internal.h"
 
 #define REMOVE_ROWS 10000 /* a transaction, so that others are not kept waiting */
@@ -175,12 +176,14 @@ bool list_each(Store *store, const char *domain, ListEach *each, void *data, GEr
     "WHERE ($1 IS NULL OR mail_host = $1) AND ($2 = 0 OR NOT EXISTS (SELECT 1 FROM list_setting s WHERE " \
     "s.list = list.key AND s.name = 'advertised' AND s.value = 'no')) "
 
-GPtrArray *list_page(Store *store, const ListCriteria *criteria, int64_t skip, unsigned limit, GError **error)
+GPtrArray *list_page(Store *store, const ListCriteria *criteria, const char *after, int64_t skip, unsigned limit,
+                     GError **error)
 {
     g_autofree char *host = criteria->domain ? g_utf8_strdown(criteria->domain, -1) : NULL;
     g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func((GDestroyNotify)list_free);
-    g_autoptr(Query) query = query_open(store, error, COLUMNS CRITERIA "ORDER BY list_id LIMIT $3 OFFSET $4",
-                                        TEXT(host), INTEGER(criteria->advertised), INTEGER(limit), INTEGER(skip));
+    g_autoptr(Query) query = query_open(
+        store, error, COLUMNS CRITERIA "AND list_id > $5 ORDER BY list_id LIMIT $3 OFFSET $4", TEXT(host),
+        INTEGER(criteria->advertised), INTEGER(limit), INTEGER(after ? 0 : skip), TEXT(after ? after : ""));
     Step step = STEP_FAILED;
     while (query && (step = query_step(query, error)) == STEP_ROW) {
         List *list = read_row(store, query, error);
@@ -248,8 +251,7 @@ static bool insert_list(Store *store, const char *name, const char *host, GError
     if (added == 0)
         return fail(error, FAIL_EXISTS, "a list with the List-Id %s exists already", list_id);
     for (Role role = ROLE_MEMBER; role <= ROLE_NONMEMBER; role++)
-        if (!query_run(store, error, NULL, "INSERT INTO member_total (list, role, total) VALUES ($1, $2, 0)",
-                       INTEGER(key), INTEGER(role)))
+        if (!span_begin(store, SPAN_MEMBERS(key, role), error))
             return false;
     return true;
 }
@@ -322,7 +324,9 @@ static bool delete_list(Store *store, const char *list_id, GError **error)
 {
     int64_t removed = 0;
     store_changed(store);
-    return query_run(store, error, &removed, "DELETE FROM list WHERE list_id = $1", TEXT(list_id)) &&
+    return query_run(store, error, NULL, "DELETE FROM span WHERE list = (SELECT key FROM list WHERE list_id = $1)",
+                     TEXT(list_id)) &&
+           query_run(store, error, &removed, "DELETE FROM list WHERE list_id = $1", TEXT(list_id)) &&
            query_run(store, error, NULL, "DELETE FROM template WHERE place = $1", TEXT(list_id)) &&
            (removed > 0 || fail(error, FAIL_MISSING, "there is no list %s", list_id)) &&
            fragment_recount(store, error);
@@ -343,7 +347,7 @@ static bool delete_members(Store *store, int64_t list, int64_t *removed, GError 
     g_autofree char *folded = g_strdup(query_text(query, 1));
     int64_t role = query_integer(query, 0), by_person = query_integer(query, 2);
     g_clear_pointer(&query, query_free);
-    return query_run(store, error, NULL, "DELETE FROM member_total WHERE list = $1", INTEGER(list)) &&
+    return span_forget(store, list, error) &&
            query_run(store, error, removed,
                      "DELETE FROM member WHERE list = $1 AND (role, folded, by_person) < ($2, $3, $4)", INTEGER(list),
                      INTEGER(role), TEXT(folded), INTEGER(by_person));

@@ -177,13 +177,13 @@ char **list_names(Store *store, const char *domain, const char *beginning, GErro
 typedef bool ListEach(const List *list, void *data);
 bool list_each(Store *store, const char *domain, ListEach *each, void *data, GError **error);
 
-/* Which lists list_page() gives. */
 typedef struct ListCriteria {
     const char *domain; /* NULL: all */
     bool advertised;    /* only those that are */
 } ListCriteria;
-/* Up to limit lists (of List) in order of List-Id, after the first `skip`. */
-GPtrArray *list_page(Store *store, const ListCriteria *criteria, int64_t skip, unsigned limit, GError **error);
+/* Up to limit such lists (of List) in order of List-Id, behind `after` (NULL: behind the first `skip`). */
+GPtrArray *list_page(Store *store, const ListCriteria *criteria, const char *after, int64_t skip, unsigned limit,
+                     GError **error);
 bool list_total(Store *store, const ListCriteria *criteria, int64_t *total, GError **error);
 
 /* A post was accepted for delivery: post_id is handed out and counted up, last_post_at set. */

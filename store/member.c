@@ -9,6 +9,7 @@
 #include "store/digest_internal.h"
 #include "store/email.h"
 #include "store/member_internal.h"
+#include "store/span.h"
 #include "store/store_internal.h"
 
 static const char *const role_names[] = {"member", "owner", "moderator", "nonmember"};
@@ -188,18 +189,10 @@ bool member_each(Store *store, const char *list_id, Role role, MemberEach *each,
 bool member_count(Store *store, const char *list_id, Role role, int64_t *count, GError **error)
 {
     int64_t list;
-    if (!list_key(store, list_id, &list, error))
+    if (!list_key(store, list_id, &list, error) || !span_total(store, SPAN_MEMBERS(list, role), count, error))
         return false;
-    {
-        g_autoptr(Query) query =
-            query_open(store, error, "SELECT total FROM member_total WHERE list = $1 AND role = $2", INTEGER(list),
-                       INTEGER(role));
-        Step step = query ? query_step(query, error) : STEP_FAILED;
-        if (step == STEP_ROW)
-            *count = query_integer(query, 0);
-        if (step != STEP_DONE)
-            return step == STEP_ROW;
-    }
+    if (*count >= 0)
+        return true;
     g_autoptr(Query) query = query_open(store, error, "SELECT count(*) FROM member WHERE list = $1 AND role = $2",
                                         INTEGER(list), INTEGER(role));
     if (!query || query_step(query, error) != STEP_ROW)
@@ -230,32 +223,63 @@ char **list_administrators(Store *store, const char *list_id, GError **error)
 
 /* ---- writing ---- */
 
-/* Count delta members more in the totals of the list. */
-static bool count_change(Store *store, int64_t list, Role role, int64_t delta, GError **error)
+/* Counts delta for each of the members with these keys. */
+static bool count_keys(Store *store, const GArray *keys, int64_t delta, GError **error)
 {
-    return query_run(store, error, NULL, "UPDATE member_total SET total = total + $3 WHERE list = $1 AND role = $2",
-                     INTEGER(list), INTEGER(role), INTEGER(delta));
-}
-
-bool member_remove_each(Store *store, Query *keys, GError **error)
-{
-    g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(int64_t));
-    Step step = STEP_FAILED;
-    while (keys && (step = query_step(keys, error)) == STEP_ROW) {
-        int64_t key = query_integer(keys, 0);
-        g_array_append_val(found, key);
-    }
-    query_free(keys);
-    for (unsigned at = 0; step == STEP_DONE && at < found->len; at++) {
-        const Value key = INTEGER(g_array_index(found, int64_t, at));
-        if (!query_run(store, error, NULL,
-                       "UPDATE member_total SET total = total - 1 WHERE EXISTS (SELECT 1 FROM member WHERE key = $1 "
-                       "AND member.list = member_total.list AND member.role = member_total.role)",
-                       key) ||
-            !query_run(store, error, NULL, "DELETE FROM member WHERE key = $1", key))
+    for (unsigned at = 0; at < keys->len; at++) {
+        g_autoptr(Query) query = query_open(store, error, "SELECT list, role, folded FROM member WHERE key = $1",
+                                            INTEGER(g_array_index(keys, int64_t, at)));
+        Step step = query ? query_step(query, error) : STEP_FAILED;
+        if (step == STEP_FAILED)
+            return false;
+        if (step == STEP_DONE)
+            continue;
+        SpanOf of = SPAN_MEMBERS(query_integer(query, 0), (int)query_integer(query, 1));
+        g_autofree char *folded = g_strdup(query_text(query, 2));
+        g_clear_pointer(&query, query_free);
+        if (!span_count(store, of, folded, delta, error))
             return false;
     }
-    return step == STEP_DONE;
+    return true;
+}
+
+/* The keys that the query (taken, may be NULL) gives; NULL: error is set. */
+static GArray *read_keys(Query *query, GError **error)
+{
+    g_autoptr(GArray) keys = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    Step step = STEP_FAILED;
+    while (query && (step = query_step(query, error)) == STEP_ROW) {
+        int64_t key = query_integer(query, 0);
+        g_array_append_val(keys, key);
+    }
+    query_free(query);
+    return step == STEP_DONE ? g_steal_pointer(&keys) : NULL;
+}
+
+bool member_remove_each(Store *store, Query *members, GError **error)
+{
+    g_autoptr(GArray) keys = read_keys(members, error);
+    if (!keys || !count_keys(store, keys, -1, error))
+        return false;
+    for (unsigned at = 0; at < keys->len; at++)
+        if (!query_run(store, error, NULL, "DELETE FROM member WHERE key = $1",
+                       INTEGER(g_array_index(keys, int64_t, at))))
+            return false;
+    return true;
+}
+
+bool member_move_each(Store *store, Query *members, const Email *to, bool by_person, GError **error)
+{
+    g_autoptr(GArray) keys = read_keys(members, error);
+    if (!keys || !count_keys(store, keys, -1, error))
+        return false;
+    for (unsigned at = 0; at < keys->len; at++)
+        if (!query_run(store, error, NULL,
+                       "UPDATE member SET folded = $2, email = $3, address = $4, by_person = $5 WHERE key = $1",
+                       INTEGER(g_array_index(keys, int64_t, at)), TEXT(to->folded), TEXT(to->email),
+                       INTEGER(to->key), INTEGER(by_person)))
+            return false;
+    return count_keys(store, keys, 1, error);
 }
 
 typedef struct NewMember {
@@ -300,7 +324,7 @@ static bool insert(Store *store, const NewMember *new, int64_t list, const Email
         return false;
     if (added == 0)
         return fail(error, FAIL_EXISTS, "%s is a %s of %s already", address->email, role_text(new->role), new->list_id);
-    return count_change(store, list, new->role, 1, error);
+    return span_count(store, SPAN_MEMBERS(list, new->role), address->folded, 1, error);
 }
 
 /* The name comes last: nothing is written before the one check that fails for want of novelty. */
@@ -377,7 +401,7 @@ static bool remove_by_address(Store *store, const char *list_id, Role role, cons
            query_run(store, error, &removed, "DELETE FROM member WHERE list = $1 AND role = $2 AND folded = $3",
                      INTEGER(list), INTEGER(role), TEXT(folded)) &&
            (removed > 0 || no_such(role, list_id, address, error)) &&
-           count_change(store, list, role, -removed, error);
+           span_count(store, SPAN_MEMBERS(list, role), folded, -removed, error);
 }
 
 bool member_remove(Store *store, const char *list_id, Role role, const char *address, GError **error)
@@ -461,9 +485,8 @@ static bool move_member(Store *store, int64_t key, const char *email, GError **e
     if (taken)
         return fail(error, FAIL_EXISTS, "%s is a %s of the list already", address.email, role_text(role));
     return (address.person == person || user_adopt(store, &address, person, error)) &&
-           query_run(store, error, NULL,
-                     "UPDATE member SET folded = $2, email = $3, address = $4, by_person = 0 WHERE key = $1",
-                     INTEGER(key), TEXT(address.folded), TEXT(address.email), INTEGER(address.key));
+           member_move_each(store, query_open(store, error, "SELECT key FROM member WHERE key = $1", INTEGER(key)),
+                            &address, false, error);
 }
 
 bool member_set_address(Store *store, const char *id, const char *address, GError **error)

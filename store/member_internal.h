@@ -48,11 +48,16 @@
     "LEFT JOIN bounce_score s ON s.member = m.key "
 Member *member_read_row(Query *query);
 
-/* Remove the members whose keys the query gives, which it frees, and count them out. */
-bool member_remove_each(Store *store, Query *keys, GError **error);
+/* Remove the members whose keys the query gives, which it frees (NULL: error is set), and count them out. */
+bool member_remove_each(Store *store, Query *members, GError **error);
+/* Give them all to this address, and count them where they are then. */
+bool member_move_each(Store *store, Query *members, const Email *to, bool by_person, GError **error);
 
 /* user.c: the key of the person `who` names: an id or an address. FAIL_MISSING. */
 bool user_key(Store *store, const char *who, int64_t *person, GError **error);
+/* user.c: run "DELETE FROM person ... RETURNING key, stands_in" (taken; NULL: error is set) for one person, and count
+ * the user out. */
+bool user_drop(Store *store, Query *removal, GError **error);
 /* user.c: gives the address to the person, when it belongs to nobody, or to a user that has nothing else.
  * FAIL_EXISTS. */
 bool user_adopt(Store *store, const Email *address, int64_t person, GError **error);

@@ -11,6 +11,7 @@
 #include "base/mailbox.h"
 #include "store/email.h"
 #include "store/member_internal.h"
+#include "store/span.h"
 #include "store/store_internal.h"
 
 #define CHUNK 1000   /* members that are read at once where they are only counted or passed over */
@@ -274,20 +275,17 @@ typedef struct Skip {
     PagePlace after;  /* where they end */
 } Skip;
 
-/* Passes over members of a list and role that has total of them, which are enough. Counts from the nearer end, so that
- * a last page costs no more than a first one. */
-static bool skip_range(Skip *skip, int64_t list, const char *list_id, Role role, int64_t total, GError **error)
+/* Passes over members of a list and role, which has enough of them. */
+static bool skip_range(Skip *skip, int64_t list, const char *list_id, Role role, GError **error)
 {
-    bool from_end = skip->left > total / 2;
-    g_autoptr(Query) query =
-        from_end ? query_open(skip->store, error,
-                              "SELECT folded, by_person FROM member WHERE list = $1 AND role = $2 "
-                              "ORDER BY folded DESC, by_person DESC LIMIT 1 OFFSET $3",
-                              INTEGER(list), INTEGER(role), INTEGER(total - skip->left))
-                 : query_open(skip->store, error,
-                              "SELECT folded, by_person FROM member WHERE list = $1 AND role = $2 "
-                              "ORDER BY folded, by_person LIMIT 1 OFFSET $3",
-                              INTEGER(list), INTEGER(role), INTEGER(skip->left - 1));
+    g_autofree char *begins = NULL;
+    int64_t within;
+    if (!span_seek(skip->store, SPAN_MEMBERS(list, role), skip->left - 1, &begins, &within, error))
+        return false;
+    g_autoptr(Query) query = query_open(skip->store, error,
+                                        "SELECT folded, by_person FROM member WHERE list = $1 AND role = $2 "
+                                        "AND folded >= $3 ORDER BY folded, by_person LIMIT 1 OFFSET $4",
+                                        INTEGER(list), INTEGER(role), TEXT(begins), INTEGER(within));
     Step step = query ? query_step(query, error) : STEP_FAILED;
     skip->left = 0;
     if (step != STEP_FAILED)
@@ -305,7 +303,7 @@ static bool skip_list(Skip *skip, int64_t list, const char *list_id, GError **er
         if (!member_count(skip->store, list_id, by_rank[rank], &total, error))
             return false;
         if (total >= skip->left)
-            return skip_range(skip, list, list_id, by_rank[rank], total, error);
+            return skip_range(skip, list, list_id, by_rank[rank], error);
         skip->left -= total;
     }
     return true;
@@ -440,7 +438,7 @@ bool member_matching(Store *store, const MemberCriteria *criteria, int64_t *coun
                 return false;
         } else {
             g_autoptr(Query) query = query_open(
-                store, error, "SELECT COALESCE(sum(total), 0) FROM member_total WHERE role = $1", INTEGER(role));
+                store, error, "SELECT COALESCE(sum(total), 0) FROM span WHERE kind = $1", INTEGER(role));
             if (!query || query_step(query, error) != STEP_ROW)
                 return false;
             total = query_integer(query, 0);

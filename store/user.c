@@ -8,6 +8,7 @@
 #include "store/digest_internal.h"
 #include "store/email.h"
 #include "store/member_internal.h"
+#include "store/span.h"
 #include "store/store_internal.h"
 
 #define CHUNK 256 /* users looked at between two queries */
@@ -157,6 +158,28 @@ static bool walk(Store *store, UserWalk *walk, GError **error)
     }
 }
 
+static bool is_plain(const UserCriteria *criteria)
+{
+    return !criteria->server_owners && !(criteria->text && *criteria->text);
+}
+
+/* Begins behind the first page->skip users. */
+static bool skip_all(Store *store, UserWalk *page, GError **error)
+{
+    g_autofree char *begins = NULL;
+    int64_t within;
+    if (!span_seek(store, SPAN_USERS, page->skip, &begins, &within, error))
+        return false;
+    g_autoptr(Query) query =
+        query_open(store, error,
+                   "SELECT key FROM person WHERE key >= $1 AND stands_in = 0 ORDER BY key LIMIT 1 OFFSET $2",
+                   INTEGER(g_ascii_strtoll(begins, NULL, 10)), INTEGER(within));
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    page->last = step == STEP_ROW ? query_integer(query, 0) - 1 : INT64_MAX;
+    page->skip = 0;
+    return step != STEP_FAILED;
+}
+
 GPtrArray *user_page(Store *store, const UserCriteria *criteria, const char *after, unsigned limit, GError **error)
 {
     g_autoptr(GPtrArray) users = g_ptr_array_new_with_free_func((GDestroyNotify)user_free);
@@ -165,26 +188,19 @@ GPtrArray *user_page(Store *store, const UserCriteria *criteria, const char *aft
         no_user(after, error);
         return NULL;
     }
+    if (page.skip > 0 && is_plain(criteria) && !skip_all(store, &page, error))
+        return NULL;
     return walk(store, &page, error) ? g_steal_pointer(&users) : NULL;
 }
 
 bool user_count(Store *store, const UserCriteria *criteria, int64_t *count, GError **error)
 {
-    if (criteria->text && *criteria->text) {
-        UserWalk all = {.criteria = criteria, .limit = INT64_MAX};
-        bool done = walk(store, &all, error);
-        *count = all.count;
-        return done;
-    }
-    g_autoptr(Query) query =
-        criteria->server_owners
-            ? query_start(store, error, "SELECT count(*) FROM person WHERE stands_in = 0 AND server_owner = 1", NULL,
-                          0)
-            : query_start(store, error, "SELECT count(*) FROM person WHERE stands_in = 0", NULL, 0);
-    if (!query || query_step(query, error) != STEP_ROW)
-        return false;
-    *count = query_integer(query, 0);
-    return true;
+    if (is_plain(criteria))
+        return span_total(store, SPAN_USERS, count, error);
+    UserWalk all = {.criteria = criteria, .limit = INT64_MAX};
+    bool done = walk(store, &all, error);
+    *count = all.count;
+    return done;
 }
 
 /* ---- changing ---- */
@@ -203,6 +219,8 @@ static bool create(Store *store, const char *email, const char *display_name, ch
             return false;
         if (stands_in == 0)
             return fail(error, FAIL_EXISTS, "%s belongs to a user already", address.email);
+        if (!span_count_user(store, address.person, 1, error))
+            return false;
     } else if (!g_error_matches(unknown, FAIL, FAIL_MISSING)) {
         g_propagate_error(error, g_steal_pointer(&unknown));
         return false;
@@ -281,9 +299,10 @@ static bool prefer(Store *store, const Email *address, GError **error)
     return query_run(store, error, NULL, "UPDATE address SET preferred = 0 WHERE person = $1 AND preferred = 1",
                      INTEGER(address->person)) &&
            query_run(store, error, NULL, "UPDATE address SET preferred = 1 WHERE key = $1", INTEGER(address->key)) &&
-           query_run(store, error, NULL,
-                     "UPDATE member SET folded = $2, email = $3, address = $4 WHERE person = $1 AND by_person = 1",
-                     INTEGER(address->person), TEXT(address->folded), TEXT(address->email), INTEGER(address->key));
+           member_move_each(store,
+                            query_open(store, error, "SELECT key FROM member WHERE person = $1 AND by_person = 1",
+                                       INTEGER(address->person)),
+                            address, true, error);
 }
 
 bool user_preferred(Store *store, Email *address, GError **error)
@@ -343,6 +362,26 @@ bool user_clear_preferred(Store *store, const char *who, GError **error)
 
 /* ---- two become one ---- */
 
+bool user_drop(Store *store, Query *removal, GError **error)
+{
+    g_autoptr(Query) query = removal;
+    Step step = query ? query_step(query, error) : STEP_FAILED;
+    if (step != STEP_ROW)
+        return step == STEP_DONE;
+    int64_t person = query_integer(query, 0);
+    bool is_user = query_integer(query, 1) == 0;
+    if (query_step(query, error) != STEP_DONE)
+        return false;
+    g_clear_pointer(&query, query_free);
+    return !is_user || span_count_user(store, person, -1, error);
+}
+
+static bool drop(Store *store, int64_t person, GError **error)
+{
+    return user_drop(store, query_open(store, error, "DELETE FROM person WHERE key = $1 RETURNING key, stands_in",
+                                       INTEGER(person)), error);
+}
+
 /* What `into` has not said itself it takes from `from`. Only persons who set something have a row of preferences. */
 static bool inherit(Store *store, int64_t into, int64_t from, GError **error)
 {
@@ -370,7 +409,7 @@ static bool merge(Store *store, const char *into, const char *from, GError **err
                      INTEGER(stays), INTEGER(goes)) &&
            query_run(store, error, NULL, "UPDATE member SET person = $1 WHERE person = $2", INTEGER(stays),
                      INTEGER(goes)) &&
-           query_run(store, error, NULL, "DELETE FROM person WHERE key = $1", INTEGER(goes));
+           drop(store, goes, error);
 }
 
 bool user_merge(Store *store, const char *into, const char *from, GError **error)
@@ -393,7 +432,7 @@ static bool remove_user(Store *store, const char *who, GError **error)
     for (unsigned at = 0; addresses && at < addresses->len; at++)
         if (!address_remove(store, ((const KnownAddress *)addresses->pdata[at])->original, error))
             return false;
-    return addresses && query_run(store, error, NULL, "DELETE FROM person WHERE key = $1", INTEGER(person));
+    return addresses && drop(store, person, error);
 }
 
 bool user_remove(Store *store, const char *who, GError **error)

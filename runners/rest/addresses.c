@@ -37,25 +37,50 @@ static KnownAddress *find(Call *call, Store *store)
     return NULL;
 }
 
+/* Where the answer is in all addresses. */
+typedef struct AddressWalk {
+    int64_t skip;
+    char *after; /* NULL: at the first */
+} AddressWalk;
+
+static void walk_free(void *data)
+{
+    AddressWalk *walk = data;
+    g_free(walk->after);
+    g_free(walk);
+}
+
+static bool walk_read(const Call *call, Store *store, void *data, unsigned most, json_t *entries, GError **error)
+{
+    AddressWalk *walk = data;
+    g_autoptr(GPtrArray) addresses = address_page(store, NULL, walk->after, walk->skip, most, error);
+    if (!addresses)
+        return false;
+    for (guint i = 0; i < addresses->len; i++)
+        json_array_append_new(entries, address_json(call, addresses->pdata[i]));
+    if (addresses->len > 0) {
+        g_free(walk->after);
+        walk->after = g_strdup(((const KnownAddress *)addresses->pdata[addresses->len - 1])->email);
+    }
+    return true;
+}
+
 static void get_all(Call *call)
 {
+    static const LongCollection kind = {500, walk_read, walk_free};
     Paging paging;
     GError *error = NULL;
     int64_t total;
     Store *store = form_expect(call, "", "count page") && form_paging(call, &paging) ? rest_store(call) : NULL;
     if (!store)
         return;
-    g_autoptr(GPtrArray) all = address_count(store, &total, &error)
-                                   ? address_page(store, NULL, NULL, paging.start, paging.count, &error)
-                                   : NULL;
-    if (!all) {
+    if (!address_count(store, &total, &error)) {
         rest_fail(call, error);
         return;
     }
-    json_t *entries = json_array();
-    for (guint i = 0; i < all->len; i++)
-        json_array_append_new(entries, address_json(call, all->pdata[i]));
-    answer_collection(call, entries, total, paging.start);
+    AddressWalk *walk = g_new(AddressWalk, 1);
+    *walk = (AddressWalk){paging.start, NULL};
+    answer_long(call, &kind, walk, total, &paging);
 }
 
 static void get_one(Call *call)
@@ -102,7 +127,7 @@ static bool drop(Call *call, Work *work, const KnownAddress *address, GError **e
 
 static void delete(Call *call)
 {
-    if (run(call, drop))
+    if (form_expect(call, "", "") && run(call, drop))
         answer_empty(call, 204);
 }
 
@@ -113,7 +138,7 @@ static bool verify(Call *call, Work *work, const KnownAddress *address, GError *
 
 static void post_verify(Call *call)
 {
-    if (run(call, verify))
+    if (form_expect(call, "", "") && run(call, verify))
         answer_empty(call, 204);
 }
 
@@ -124,7 +149,7 @@ static bool unverify(Call *call, Work *work, const KnownAddress *address, GError
 
 static void post_unverify(Call *call)
 {
-    if (run(call, unverify))
+    if (form_expect(call, "", "") && run(call, unverify))
         answer_empty(call, 204);
 }
 
@@ -160,21 +185,21 @@ static void get_user(Call *call)
         rest_fail(call, error);
 }
 
-/* Gives the address to the user of user_id, or else to a new one. */
-static bool assign(Call *call, Work *work, const KnownAddress *address, GError **error)
+/* Gives the address to the user of user_id, or else to a new one; id is that user's. */
+static bool assign(Call *call, Work *work, const KnownAddress *address, char id[STORE_ID_SIZE], GError **error)
 {
-    char id[STORE_ID_SIZE], got[STORE_ID_SIZE];
+    char wanted[STORE_ID_SIZE];
     bool create = true;
     const char *who = form_text(call, "user_id"), *name = form_text(call, "display_name");
     if (!form_bool(call, "auto_create", &create))
         return false;
-    if (who && !id_parse(call, who, id))
+    if (who && !id_parse(call, who, wanted))
         return form_refuse(call, "user_id", "\"%s\" is no id of a user", who);
     if (!who && !create) {
         answer_refusal(call, 403, "The address belongs to no user, and none is to be made");
         return false;
     }
-    if (people_assign(work, address->email, who ? id : NULL, name, got, error))
+    if (people_assign(work, address->email, who ? wanted : NULL, name, id, error))
         return true;
     if (who && g_error_matches(*error, FAIL, FAIL_MISSING)) {
         g_clear_error(error);
@@ -183,37 +208,41 @@ static bool assign(Call *call, Work *work, const KnownAddress *address, GError *
     return false;
 }
 
-static bool assign_free(Call *call, Work *work, const KnownAddress *address, GError **error)
-{
-    if (!*address->user_id)
-        return assign(call, work, address, error);
-    answer_refusal(call, 409, "The address belongs to a user already");
-    return false;
-}
-
-static void answer_user(Call *call)
+/* only_free: not where it belongs to a user already. */
+static void give(Call *call, bool only_free)
 {
     GError *error = NULL;
-    g_autoptr(KnownAddress) address = address_find(call->rest->store, call->args[0], &error);
-    g_autofree char *id = address ? id_text(call, address->user_id) : NULL;
+    char id[STORE_ID_SIZE];
+    g_autoptr(Work) work = form_expect(call, "", "user_id display_name auto_create password") ? rest_begin(call) : NULL;
+    g_autoptr(KnownAddress) address = work ? find(call, work_store(work)) : NULL;
     if (!address)
-        rest_fail(call, error);
-    else if (form_has(call, "user_id"))
+        return;
+    if (only_free && *address->user_id) {
+        answer_refusal(call, 409, "The address belongs to a user already");
+        return;
+    }
+    if (!assign(call, work, address, id, &error)) {
+        if (error)
+            rest_fail(call, error);
+        return;
+    }
+    g_autofree char *shown = id_text(call, id);
+    if (!rest_commit(call, work))
+        return;
+    if (form_has(call, "user_id"))
         answer_empty(call, 200);
     else
-        answer_created(call, "users/%s", id);
+        answer_created(call, "users/%s", shown);
 }
 
 static void post_user(Call *call)
 {
-    if (form_expect(call, "", "user_id display_name auto_create password") && run(call, assign_free))
-        answer_user(call);
+    give(call, true);
 }
 
 static void put_user(Call *call)
 {
-    if (form_expect(call, "", "user_id display_name auto_create password") && run(call, assign))
-        answer_user(call);
+    give(call, false);
 }
 
 static bool unlink_user(Call *call, Work *work, const KnownAddress *address, GError **error)
@@ -223,7 +252,7 @@ static bool unlink_user(Call *call, Work *work, const KnownAddress *address, GEr
 
 static void delete_user(Call *call)
 {
-    if (run(call, unlink_user))
+    if (form_expect(call, "", "") && run(call, unlink_user))
         answer_empty(call, 204);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "runners/rest/rest.h"
 
 #define JSON "application/json"
@@ -69,10 +70,12 @@ bool id_parse(const Call *call, const char *text, char id[STORE_ID_SIZE])
         return true;
     }
     unsigned __int128 number = 0;
-    if (length == 0 || length > 38 || strspn(text, "0123456789") != length)
+    if (length == 0 || strspn(text, "0123456789") != length)
         return false;
     for (; *text; text++)
-        number = number * 10 + (unsigned)(*text - '0');
+        if (__builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, (unsigned)(*text - '0'), &number))
+            return false;
     for (unsigned i = STORE_ID_SIZE - 1; i-- > 0; number >>= 4)
         id[i] = "0123456789abcdef"[number & 15];
     id[STORE_ID_SIZE - 1] = 0;
@@ -146,47 +149,176 @@ void answer_json(Call *call, int status, json_t *object)
     send_tagged(call, status, text->str, etag);
 }
 
-void answer_collection(Call *call, json_t *entries, int64_t total, int64_t start)
+/* ---- collections ---- */
+
+/* A collection, written from its head to its end. Each entry is written once, which is most of the work: its text goes
+ * into its etag and into the answer, and the etag of the whole is made of theirs. */
+typedef struct CollectionText {
+    GString *text;    /* what was written, and not sent yet */
+    GChecksum *etags; /* of the head and all entries so far */
+    bool has_entries;
+} CollectionText;
+
+static void text_clear(CollectionText *collection)
 {
-    answer_collection_at(call, NULL, entries, total, start);
+    if (collection->text)
+        g_string_free(collection->text, TRUE);
+    if (collection->etags)
+        g_checksum_free(collection->etags);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(CollectionText, text_clear)
+
+static void text_begin(CollectionText *collection, const Call *call, const char *path, int64_t total, int64_t start)
+{
+    g_autoptr(json_t) head = json_pack("{sI sI}", "start", (json_int_t)start, "total_size", (json_int_t)total);
+    if (path)
+        json_object_set_new(head, "self_link", json_link(call, "%s", path));
+    char *dumped = json_dumps(head, 0);
+    *collection = (CollectionText){g_string_new(dumped), g_checksum_new(G_CHECKSUM_SHA1), false};
+    g_checksum_update(collection->etags, (const guchar *)dumped, -1);
+    free(dumped);
 }
 
-/* Each entry is written once, which is most of the work: its text goes into its etag and into the answer, and the etag
- * of the whole is made of theirs. */
-static void add_entries(GString *text, GString *etags, json_t *entries)
+static void text_add(CollectionText *collection, json_t *entries)
 {
     size_t index;
     json_t *entry;
-    g_string_append(text, ", \"entries\": [");
+    GString *text = collection->text;
     json_array_foreach(entries, index, entry) {
         char *dumped = json_dumps(entry, 0);
         g_autoptr(GString) one = g_string_new(dumped);
         g_autofree char *etag = etag_of(dumped);
         free(dumped);
         end_object(one, etag);
-        g_string_append_printf(text, "%s%s", index ? ", " : "", one->str);
-        g_string_append(etags, etag);
+        if (!collection->has_entries)
+            g_string_truncate(text, text->len - 1);
+        g_string_append_printf(text, ", %s%s", collection->has_entries ? "" : "\"entries\": [", one->str);
+        g_checksum_update(collection->etags, (const guchar *)etag, -1);
+        collection->has_entries = true;
     }
-    g_string_append(text, "]}");
+}
+
+/* Returns the etag of the whole; g_free(). */
+static char *text_end(CollectionText *collection)
+{
+    char *etag = g_strdup_printf("\"%s\"", g_checksum_get_string(collection->etags));
+    if (collection->has_entries)
+        g_string_append(collection->text, "]}");
+    end_object(collection->text, etag);
+    return etag;
+}
+
+void answer_collection(Call *call, json_t *entries, int64_t total, int64_t start)
+{
+    answer_collection_at(call, NULL, entries, total, start);
 }
 
 void answer_collection_at(Call *call, const char *path, json_t *entries, int64_t total, int64_t start)
 {
     g_autoptr(json_t) owned = entries;
-    g_autoptr(json_t) head = json_pack("{sI sI}", "start", (json_int_t)start, "total_size", (json_int_t)total);
-    if (path)
-        json_object_set_new(head, "self_link", json_link(call, "%s", path));
-    char *dumped = json_dumps(head, 0);
-    g_autoptr(GString) text = g_string_new(dumped), etags = g_string_new(dumped);
-    free(dumped);
-    if (json_array_size(entries) > 0) {
-        g_string_truncate(text, text->len - 1);
-        add_entries(text, etags, entries);
-    }
-    g_autofree char *etag = etag_of(etags->str);
-    end_object(text, etag);
-    send_tagged(call, 200, text->str, etag);
+    g_auto(CollectionText) collection = {0};
+    text_begin(&collection, call, path, total, start);
+    text_add(&collection, entries);
+    g_autofree char *etag = text_end(&collection);
+    send_tagged(call, 200, collection.text->str, etag);
 }
+
+/* ---- long collections ---- */
+
+/* One that goes to its client part by part, each when the part before has left. */
+typedef struct LongAnswer {
+    Call call; /* what outlives the request: rest, old, root */
+    const LongCollection *kind;
+    void *place;
+    unsigned left; /* entries that are wanted yet */
+    CollectionText collection;
+} LongAnswer;
+
+static void long_answer_free(LongAnswer *answer)
+{
+    answer->kind->free(answer->place);
+    text_clear(&answer->collection);
+    g_free(answer->call.root);
+    g_free(answer);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LongAnswer, long_answer_free)
+
+/* Reads the next part. *ended: it is the last. NULL: error is set. */
+static json_t *read_part(LongAnswer *answer, const Call *call, Store *store, bool *ended, GError **error)
+{
+    g_autoptr(json_t) entries = json_array();
+    unsigned most = MIN(answer->left, answer->kind->part);
+    if (!answer->kind->read(call, store, answer->place, most, entries, error))
+        return NULL;
+    answer->left -= (unsigned)json_array_size(entries);
+    *ended = answer->left == 0 || json_array_size(entries) < most;
+    return g_steal_pointer(&entries);
+}
+
+static void send_part(LongAnswer *answer, HttpStream *stream, json_t *entries, bool ended)
+{
+    GString *text = answer->collection.text;
+    text_add(&answer->collection, entries);
+    if (ended)
+        g_free(text_end(&answer->collection));
+    g_autofree char *numbered = answer->call.old ? with_ids_as_numbers(text->str) : NULL;
+    const char *body = numbered ? numbered : text->str;
+    http_stream_send(stream, body, strlen(body));
+    g_string_truncate(text, 0);
+    if (ended)
+        http_stream_finish(stream);
+}
+
+static void on_room(HttpStream *stream)
+{
+    LongAnswer *answer = http_stream_data(stream);
+    g_autoptr(GError) error = NULL;
+    bool ended;
+    Store *store = rest_open(answer->call.rest, &error);
+    g_autoptr(json_t) entries = store ? read_part(answer, &answer->call, store, &ended, &error) : NULL;
+    if (entries) {
+        send_part(answer, stream, entries, ended);
+        return;
+    }
+    log_error("a long answer is cut off: %s", error->message);
+    http_stream_end(stream);
+}
+
+static void on_closed(HttpStream *stream)
+{
+    long_answer_free(http_stream_data(stream));
+}
+
+void answer_long(Call *call, const LongCollection *kind, void *place, int64_t total, const Paging *paging)
+{
+    static const HttpStreamSpec spec = {.room = on_room, .closed = on_closed, .finite = true};
+    g_autoptr(LongAnswer) answer = g_new0(LongAnswer, 1);
+    *answer = (LongAnswer){.call = {.rest = call->rest, .old = call->old, .root = g_strdup(call->root)}, .kind = kind,
+                           .place = place, .left = paging->start < total ? paging->count : 0};
+    GError *error = NULL;
+    bool ended;
+    Store *store = rest_store(call);
+    g_autoptr(json_t) entries = store ? read_part(answer, call, store, &ended, &error) : NULL;
+    if (!entries) {
+        if (store)
+            rest_fail(call, error);
+        return;
+    }
+    if (ended) {
+        answer_collection(call, g_steal_pointer(&entries), total, paging->start);
+        return;
+    }
+    call->answered = true;
+    text_begin(&answer->collection, call, NULL, total, paging->start);
+    LongAnswer *sent = g_steal_pointer(&answer);
+    HttpStream *stream = http_stream(call->http, JSON, &spec, sent);
+    if (strcmp(http_verb(call->http), "HEAD") == 0)
+        http_stream_finish(stream);
+    else
+        send_part(sent, stream, entries, false);
+}
+
+/* ---- other answers ---- */
 
 void answer_created(Call *call, const char *format, ...)
 {

@@ -140,7 +140,7 @@ static void delete(Call *call)
 {
     g_auto(BanScope) scope = {0};
     GError *error = NULL;
-    g_autoptr(Work) work = read_scope(call, &scope) ? rest_begin(call) : NULL;
+    g_autoptr(Work) work = form_expect(call, "", "") && read_scope(call, &scope) ? rest_begin(call) : NULL;
     if (!work)
         return;
     if (ban_lift(work, scope.list, scope.email, &error)) {

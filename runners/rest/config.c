@@ -306,7 +306,7 @@ static char *value_text(const Call *call, const ListSetting *setting)
     for (char **word = words; *word; word++) {
         g_autoptr(GString) escaped = g_string_new(*word);
         g_string_replace(escaped, ",", "\\,", 0);
-        g_string_append_printf(all, "%s%s", all->len ? "," : "", escaped->str);
+        g_string_append_printf(all, "%s%s", all->len ? "\n" : "", escaped->str); /* behind "\" a comma is no end */
     }
     return g_string_free(g_steal_pointer(&all), FALSE);
 }
@@ -361,18 +361,26 @@ static void change(Call *call)
         return;
     for (guint i = 0; i < call->form.names->len && !fault; i++) {
         const ListSetting *setting = list_setting_find(call->form.names->pdata[i], NULL); /* names_allowed() */
+        const GPtrArray *sent = g_hash_table_lookup(call->form.values, setting->name);
+        if (setting->type != SETTING_WORDS && sent->len > 1) { /* none of them alone is what the client meant */
+            g_string_append_printf(complaints, "%sInvalid Parameter \"%s\": It takes one value, and %u were sent.",
+                                   complaints->len ? " " : "", setting->name, sent->len);
+            continue;
+        }
         g_autofree char *value = value_text(call, setting);
-        if (setting_check(call->rest->config, setting->name, value, &fault) &&
-            list_set(work_store(work), list->list_id, setting->name, value, &fault))
-            work_log(work, list->list_id, "setting=%s result=changed", setting->name);
-        else if (g_error_matches(fault, FAIL, FAIL_NEVER)) {
+        bool set = setting_check(call->rest->config, setting->name, value, &fault) &&
+                   list_set(work_store(work), list->list_id, setting->name, value, &fault);
+        if (!set && g_error_matches(fault, FAIL, FAIL_NEVER)) {
             add_complaint(complaints, call, setting, fault);
             g_clear_error(&fault);
         }
     }
+    bool done = !fault && complaints->len == 0;
+    for (guint i = 0; done && i < call->form.names->len; i++)
+        work_log(work, list->list_id, "setting=%s result=changed", (const char *)call->form.names->pdata[i]);
     if (complaints->len > 0 && !fault)
         answer_refusal(call, 400, "%s", complaints->str);
-    rest_finish(call, work, !fault && complaints->len == 0, &fault);
+    rest_finish(call, work, done, &fault);
 }
 
 static bool all_sent(Call *call)
@@ -435,6 +443,8 @@ static void delete_one(Call *call)
     Attribute own;
     GError *error = NULL;
     const char *name = call->args[1];
+    if (!form_expect(call, "", ""))
+        return;
     if (!attribute_find(name, &own)) {
         answer_refusal(call, 404, "Unknown attribute: %s", name);
         return;

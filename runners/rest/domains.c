@@ -150,7 +150,7 @@ static void put(Call *call)
 static void delete(Call *call)
 {
     GError *error = NULL;
-    g_autoptr(Work) work = rest_begin(call);
+    g_autoptr(Work) work = form_expect(call, "", "") ? rest_begin(call) : NULL;
     if (!work)
         return;
     rest_finish(call, work, domain_drop(work, call->args[0], &error), &error);
@@ -199,7 +199,8 @@ static bool clear_owners(Call *call, Store *store, GError **error)
 
 static void delete_owners(Call *call)
 {
-    run(call, clear_owners);
+    if (form_expect(call, "", ""))
+        run(call, clear_owners);
 }
 
 static void get_lists(Call *call)

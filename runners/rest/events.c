@@ -247,7 +247,7 @@ static bool can_serve(Call *call)
 
 static void get(Call *call)
 {
-    static const HttpStreamSpec spec = {on_room, on_closed};
+    static const HttpStreamSpec spec = {.room = on_room, .closed = on_closed};
     int64_t number;
     g_auto(GStrv) types = form_words(call, "type");
     if (!form_expect(call, "", "type list_id last_event_id") || !types_known(call, types))

@@ -5,7 +5,7 @@
 
 #include "runners/rest/rest.h"
 
-#define VALUES_MAX 200000 /* in one call */
+#define VALUES_MAX 200000 /* in the query, and in the body */
 #define COUNT_MAX G_MAXINT
 
 /* ---- reading ---- */
@@ -22,35 +22,44 @@ static GPtrArray *values_of(Form *form, const char *name)
     return values;
 }
 
-static bool refuse_encoding(Call *call)
+/* Takes value. False: 400 was answered. */
+static bool add_value(Call *call, Form *form, const char *name, char *value)
 {
-    answer_refusal(call, 400, "The parameters are not UTF-8, or hold a zero byte");
+    g_ptr_array_add(values_of(form, name), value);
+    if (++form->count <= VALUES_MAX)
+        return true;
+    answer_refusal(call, 400, "There are more than %d values", VALUES_MAX);
     return false;
 }
 
-static bool refuse_many(Call *call)
+/* As g_uri_unescape_string(), and UTF-8; g_free(). NULL: it is none. */
+static char *unescape(const char *text)
 {
-    answer_refusal(call, 400, "There are more than %d values", VALUES_MAX);
-    return false;
+    g_autofree char *plain = g_uri_unescape_string(text, NULL);
+    return plain && g_utf8_validate(plain, -1, NULL) ? g_steal_pointer(&plain) : NULL;
 }
 
 /* "a=1&b=two+words&b=%C3%A9" */
 static bool read_encoded(Call *call, Form *form, const char *text)
 {
-    g_auto(GStrv) pairs = g_strsplit(text, "&", VALUES_MAX + 1);
-    if (g_strv_length(pairs) > VALUES_MAX)
-        return refuse_many(call);
-    for (char **pair = pairs; *pair; pair++) {
-        if (!**pair)
+    static const char why[] = "is not UTF-8, holds a zero byte, or has a percent sign without two hex digits";
+    g_autofree char *copy = g_strdup(text);
+    char *rest = copy;
+    for (char *pair; (pair = strsep(&rest, "&"));) {
+        if (!*pair)
             continue;
-        char *equals = strchr(g_strdelimit(*pair, "+", ' '), '=');
+        char *equals = strchr(g_strdelimit(pair, "+", ' '), '=');
         if (equals)
             *equals = 0;
-        g_autofree char *name = g_uri_unescape_string(*pair, NULL);
-        g_autofree char *value = equals ? g_uri_unescape_string(equals + 1, NULL) : g_strdup("");
-        if (!name || !value || !g_utf8_validate(name, -1, NULL) || !g_utf8_validate(value, -1, NULL))
-            return refuse_encoding(call);
-        g_ptr_array_add(values_of(form, name), g_steal_pointer(&value));
+        g_autofree char *name = unescape(pair), *value = unescape(equals ? equals + 1 : "");
+        if (!name) {
+            answer_refusal(call, 400, "The name of a parameter %s", why);
+            return false;
+        }
+        if (!value)
+            return form_refuse(call, name, "its value %s", why);
+        if (!add_value(call, form, name, g_steal_pointer(&value)))
+            return false;
     }
     return true;
 }
@@ -78,25 +87,21 @@ static char *scalar_text(const json_t *value)
 
 static bool read_value(Call *call, Form *form, const char *name, const json_t *value)
 {
-    GPtrArray *values = values_of(form, name);
     size_t index;
     json_t *element;
     char *text = scalar_text(value);
-    if (text) {
-        g_ptr_array_add(values, text);
-        return true;
-    }
+    if (text)
+        return add_value(call, form, name, text);
     if (!json_is_array(value))
         return form_refuse(call, name, "an object is no value");
-    if (json_array_size(value) > VALUES_MAX)
-        return refuse_many(call);
     if (json_array_size(value) == 0)
-        g_ptr_array_add(values, g_strdup("")); /* as a form says it: "name=" */
+        return add_value(call, form, name, g_strdup("")); /* as a form says it: "name=" */
     json_array_foreach(value, index, element) {
         text = scalar_text(element);
         if (!text)
             return form_refuse(call, name, "a list may hold texts and numbers only");
-        g_ptr_array_add(values, text);
+        if (!add_value(call, form, name, text))
+            return false;
     }
     return true;
 }
@@ -107,9 +112,13 @@ static bool read_json(Call *call, Form *form, const char *body, size_t length)
     g_autoptr(json_t) object = json_loadb(body, length, JSON_REJECT_DUPLICATES, &where);
     const char *name;
     json_t *value;
-    if (!object || !json_is_object(object)) {
-        answer_titled(call, "Invalid JSON", "The body is no JSON object: %s",
-                      object ? "it is of another type" : where.text);
+    if (!object) {
+        answer_titled(call, "Invalid JSON", "The body is no JSON object: %s (line %d, column %d)", where.text,
+                      where.line, where.column);
+        return false;
+    }
+    if (!json_is_object(object)) {
+        answer_titled(call, "Invalid JSON", "The body is no JSON object: it is of another type");
         return false;
     }
     json_object_foreach(object, name, value)
@@ -118,21 +127,30 @@ static bool read_json(Call *call, Form *form, const char *body, size_t length)
     return true;
 }
 
+/* Is the field Content-Type, whose parameters do not count, of this media type? */
+static bool is_type(const char *field, const char *type)
+{
+    size_t length = strlen(type);
+    return strcspn(field, "; \t") == length && g_ascii_strncasecmp(field, type, length) == 0;
+}
+
 static bool read_body(Call *call, Form *form)
 {
     size_t length;
     const char *body = http_body(call->http, &length), *type = http_header(call->http, "Content-Type");
     if (length == 0)
         return true;
-    if (type && g_ascii_strncasecmp(type, "application/json", strlen("application/json")) == 0)
+    if (type && is_type(type, "application/json"))
         return read_json(call, form, body, length);
-    if (type && g_ascii_strncasecmp(type, "application/x-www-form-urlencoded", 33) != 0) {
+    if (type && !is_type(type, "application/x-www-form-urlencoded")) {
         answer_refusal(call, 415, "The body is %s; it must be application/x-www-form-urlencoded or application/json",
                        type);
         return false;
     }
-    if (memchr(body, 0, length))
-        return refuse_encoding(call);
+    if (memchr(body, 0, length)) {
+        answer_refusal(call, 400, "The body holds a zero byte");
+        return false;
+    }
     g_autofree char *text = g_strndup(body, length);
     return read_encoded(call, form, text);
 }
@@ -141,6 +159,7 @@ static void form_init(Form *form)
 {
     form->names = g_ptr_array_new();
     form->values = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
+    form->count = 0;
 }
 
 bool form_read(Call *call)
@@ -204,19 +223,22 @@ bool form_expect(Call *call, const char *required, const char *optional)
 {
     g_auto(GStrv) must = g_strsplit(required, " ", -1), may = g_strsplit(optional, " ", -1);
     g_autoptr(GString) missing = g_string_new(NULL), strange = g_string_new(NULL);
+    bool known = true; /* all of them; the name of one that is not may be empty */
     for (char **name = must; *name; name++)
         if (**name && !form_has(call, *name))
             g_string_append_printf(missing, "%s%s", missing->len ? ", " : "", *name);
     for (guint i = 0; i < call->form.names->len; i++) {
         const char *name = call->form.names->pdata[i];
-        if (!g_strv_contains((const char *const *)must, name) && !g_strv_contains((const char *const *)may, name))
-            g_string_append_printf(strange, "%s%s", strange->len ? ", " : "", name);
+        if (g_strv_contains((const char *const *)must, name) || g_strv_contains((const char *const *)may, name))
+            continue;
+        g_string_append_printf(strange, "%s%s", known ? "" : ", ", name);
+        known = false;
     }
-    if (strange->len > 0)
+    if (!known)
         answer_refusal(call, 400, "Unexpected parameters: %s", strange->str);
     else if (missing->len > 0)
         answer_refusal(call, 400, "Missing Parameter: %s", missing->str);
-    return strange->len == 0 && missing->len == 0;
+    return known && missing->len == 0;
 }
 
 bool form_bool(Call *call, const char *name, bool *value)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/pattern.h"
 #include "lists/header_rows.h"
 #include "runners/rest/resources.h"
 
@@ -85,10 +86,13 @@ static void find(Call *call)
 }
 
 /* The answer to a change that was refused. */
-static void refuse(Call *call, GError *error)
+static void refuse(Call *call, const HeaderMatch *match, GError *error)
 {
     if (g_error_matches(error, FAIL, FAIL_EXISTS)) {
         answer_refusal(call, 400, "This header match already exists");
+        g_error_free(error);
+    } else if (g_error_matches(error, FAIL, FAIL_NEVER) && pattern_valid(match->pattern, NULL)) {
+        form_refuse(call, "header", "%s", error->message);
         g_error_free(error);
     } else if (g_error_matches(error, FAIL, FAIL_NEVER)) {
         answer_refusal(call, 400, "Invalid Parameter \"pattern\": Expected a valid regexp, got %s. (%s)",
@@ -115,7 +119,7 @@ static void post(Call *call)
     match->target = text_or_null(call, "action");
     match->tag = text_or_null(call, "tag");
     if (!header_rows_add(work, match, &error))
-        refuse(call, error);
+        refuse(call, match, error);
     else if (rest_commit(call, work))
         answer_created(call, "lists/%s/header-matches/%" G_GINT64_FORMAT, list->list_id, match->position);
 }
@@ -123,7 +127,7 @@ static void post(Call *call)
 static void delete_all(Call *call)
 {
     GError *error = NULL;
-    g_autoptr(List) list = rest_list(call, 0);
+    g_autoptr(List) list = form_expect(call, "", "") ? rest_list(call, 0) : NULL;
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
     if (!work)
         return;
@@ -201,7 +205,7 @@ static void change(Call *call)
     if (header_rows_change(work, from, match, &error))
         rest_finish(call, work, true, &error);
     else
-        refuse(call, error);
+        refuse(call, match, error);
 }
 
 static void patch(Call *call)
@@ -219,7 +223,7 @@ static void put(Call *call)
 static void delete_one(Call *call)
 {
     GError *error = NULL;
-    g_autoptr(List) list = rest_list(call, 0);
+    g_autoptr(List) list = form_expect(call, "", "") ? rest_list(call, 0) : NULL;
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
     g_autoptr(HeaderMatch) match = work ? find_one(call, list) : NULL;
     if (!match)

@@ -93,8 +93,36 @@ static json_t *held_json(const Call *call, const List *list, const Held *held)
                      json_words(sender), "subject", json_words(subject));
 }
 
+/* Where the answer is in the held posts of a list. */
+typedef struct HeldWalk {
+    List *list;
+    int64_t after, skip;
+} HeldWalk;
+
+static void walk_free(void *data)
+{
+    HeldWalk *walk = data;
+    list_free(walk->list);
+    g_free(walk);
+}
+
+static bool walk_read(const Call *call, Store *store, void *data, unsigned most, json_t *entries, GError **error)
+{
+    HeldWalk *walk = data;
+    g_autoptr(GPtrArray) page = held_page(store, walk->list->list_id, walk->after, walk->skip, most, error);
+    if (!page)
+        return false;
+    for (guint i = 0; i < page->len; i++)
+        json_array_append_new(entries, held_json(call, walk->list, page->pdata[i]));
+    if (page->len > 0)
+        walk->after = ((const Held *)page->pdata[page->len - 1])->list_number;
+    walk->skip = 0;
+    return true;
+}
+
 static void get_all(Call *call)
 {
+    static const LongCollection kind = {20, walk_read, walk_free}; /* whole mails are in it */
     Paging paging;
     GError *error = NULL;
     int64_t total = 0;
@@ -102,18 +130,13 @@ static void get_all(Call *call)
     g_autoptr(List) list = fine ? rest_list(call, 0) : NULL;
     if (!list)
         return;
-    Store *store = call->rest->store;
-    g_autoptr(GPtrArray) page = held_total(store, list->list_id, &total, &error)
-                                    ? held_page(store, list->list_id, paging.start, paging.count, &error)
-                                    : NULL;
-    if (!page) {
+    if (!held_total(call->rest->store, list->list_id, &total, &error)) {
         rest_fail(call, error);
         return;
     }
-    json_t *entries = json_array();
-    for (guint i = 0; i < page->len; i++)
-        json_array_append_new(entries, held_json(call, list, page->pdata[i]));
-    answer_collection(call, entries, total, paging.start);
+    HeldWalk *walk = g_new(HeldWalk, 1);
+    *walk = (HeldWalk){g_steal_pointer(&list), 0, paging.start};
+    answer_long(call, &kind, walk, total, &paging);
 }
 
 static void get_count(Call *call)

@@ -10,7 +10,7 @@
 #include "runners/rest/resources.h"
 #include "store/digest.h"
 
-json_t *list_json(Call *call, Store *store, const List *list, GError **error)
+json_t *list_json(const Call *call, Store *store, const List *list, GError **error)
 {
     int64_t members = 0;
     g_auto(Digest) digest = {0};
@@ -40,8 +40,43 @@ static void answer_array(Call *call, Store *store, const GPtrArray *lists, int64
     rest_fail(call, error);
 }
 
+/* Where the answer is in the lists that fit. */
+typedef struct ListWalk {
+    ListCriteria criteria; /* its domain is the walk's own */
+    int64_t skip;
+    char *after; /* NULL: at the first */
+} ListWalk;
+
+static void walk_free(void *data)
+{
+    ListWalk *walk = data;
+    g_free((char *)walk->criteria.domain);
+    g_free(walk->after);
+    g_free(walk);
+}
+
+static bool walk_read(const Call *call, Store *store, void *data, unsigned most, json_t *entries, GError **error)
+{
+    ListWalk *walk = data;
+    g_autoptr(GPtrArray) lists = list_page(store, &walk->criteria, walk->after, walk->skip, most, error);
+    if (!lists)
+        return false;
+    for (guint i = 0; i < lists->len; i++) {
+        json_t *object = list_json(call, store, lists->pdata[i], error);
+        if (!object)
+            return false;
+        json_array_append_new(entries, object);
+    }
+    if (lists->len > 0) {
+        g_free(walk->after);
+        walk->after = g_strdup(((const List *)lists->pdata[lists->len - 1])->list_id);
+    }
+    return true;
+}
+
 void answer_lists(Call *call, const char *domain)
 {
+    static const LongCollection kind = {500, walk_read, walk_free};
     Paging paging;
     GError *error = NULL;
     int64_t total;
@@ -52,11 +87,14 @@ void answer_lists(Call *call, const char *domain)
                        : NULL;
     if (!store)
         return;
-    g_autoptr(GPtrArray) lists = list_page(store, &criteria, paging.start, paging.count, &error);
-    if (lists && list_total(store, &criteria, &total, &error))
-        answer_array(call, store, lists, total, paging.start);
-    else
+    if (!list_total(store, &criteria, &total, &error)) {
         rest_fail(call, error);
+        return;
+    }
+    ListWalk *walk = g_new(ListWalk, 1);
+    *walk = (ListWalk){criteria, paging.start, NULL};
+    walk->criteria.domain = g_strdup(domain);
+    answer_long(call, &kind, walk, total, &paging);
 }
 
 static void get_all(Call *call)
@@ -115,7 +153,7 @@ static void post(Call *call)
 static void delete(Call *call)
 {
     GError *error = NULL;
-    g_autoptr(List) list = rest_list(call, 0);
+    g_autoptr(List) list = form_expect(call, "", "") ? rest_list(call, 0) : NULL;
     g_autoptr(Work) work = list ? rest_begin(call) : NULL;
     if (!work)
         return;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "lists/roster.h"
 #include "runners/rest/resources.h"
 #include "runners/rest/subscriptions.h"
 
@@ -87,22 +88,69 @@ static bool fields_known(Call *call)
     return true;
 }
 
-/* Only the fields that were asked for, where any were. */
-static json_t *fields_of(const Call *call, json_t *member)
+/* Only these fields, where there are any. */
+static json_t *fields_of(char *const *fields, json_t *member)
 {
-    g_auto(GStrv) fields = form_words(call, "fields");
     if (!*fields)
         return member;
     json_t *object = json_object();
-    for (char **field = fields; *field; field++)
-        if (json_object_get(member, *field))
-            json_object_set(object, *field, json_object_get(member, *field));
+    for (; *fields; fields++)
+        if (json_object_get(member, *fields))
+            json_object_set(object, *fields, json_object_get(member, *fields));
     json_decref(member);
     return object;
 }
 
-void answer_members(Call *call, MemberCriteria *criteria)
+/* Where the answer is in the members that fit. */
+typedef struct MemberWalk {
+    MemberCriteria criteria; /* its strings are the walk's own */
+    char **fields;
+    char *after; /* NULL: at the first */
+} MemberWalk;
+
+static MemberWalk *walk_new(const MemberCriteria *criteria, int64_t skip, char **fields)
 {
+    MemberWalk *walk = g_new(MemberWalk, 1);
+    *walk = (MemberWalk){*criteria, fields, NULL};
+    walk->criteria.list_id = g_strdup(criteria->list_id);
+    walk->criteria.address = g_strdup(criteria->address);
+    walk->criteria.subscriber = g_strdup(criteria->subscriber);
+    walk->criteria.user_id = g_strdup(criteria->user_id);
+    walk->criteria.skip = skip;
+    return walk;
+}
+
+static void walk_free(void *data)
+{
+    MemberWalk *walk = data;
+    g_free((char *)walk->criteria.list_id);
+    g_free((char *)walk->criteria.address);
+    g_free((char *)walk->criteria.subscriber);
+    g_free((char *)walk->criteria.user_id);
+    g_strfreev(walk->fields);
+    g_free(walk->after);
+    g_free(walk);
+}
+
+static bool walk_read(const Call *call, Store *store, void *data, unsigned most, json_t *entries, GError **error)
+{
+    MemberWalk *walk = data;
+    char *next = NULL;
+    if (most == 0)
+        return true;
+    g_autoptr(GPtrArray) members = member_page(store, &walk->criteria, walk->after, most, &next, error);
+    if (!members)
+        return false;
+    g_free(walk->after);
+    walk->after = next;
+    for (guint i = 0; i < members->len; i++)
+        json_array_append_new(entries, fields_of(walk->fields, member_json(call, members->pdata[i])));
+    return true;
+}
+
+void answer_members(Call *call, const MemberCriteria *criteria)
+{
+    static const LongCollection kind = {500, walk_read, walk_free};
     Paging paging;
     GError *error = NULL;
     int64_t total;
@@ -117,18 +165,7 @@ void answer_members(Call *call, MemberCriteria *criteria)
         g_clear_error(&error);
         total = 0;
     }
-    criteria->skip = paging.start;
-    g_autoptr(GPtrArray) members = paging.count > 0 && paging.start < total
-                                       ? member_page(store, criteria, NULL, paging.count, NULL, &error)
-                                       : g_ptr_array_new();
-    if (!members) {
-        rest_fail(call, error);
-        return;
-    }
-    json_t *entries = json_array();
-    for (guint i = 0; i < members->len; i++)
-        json_array_append_new(entries, fields_of(call, member_json(call, members->pdata[i])));
-    answer_collection(call, entries, total, paging.start);
+    answer_long(call, &kind, walk_new(criteria, paging.start, form_words(call, "fields")), total, &paging);
 }
 
 static void get_all(Call *call)
@@ -209,12 +246,13 @@ typedef struct Change {
     int action;      /* ACTION_UNSET: as the list says */
 } Change;
 
-static bool apply(Store *store, const Member *member, const Change *change, GError **error)
+static bool apply(Work *work, const Member *member, const Change *change, GError **error)
 {
+    Store *store = work_store(work);
     return (change->mode < 0 || set_mode(store, member, (DeliveryMode)change->mode, error)) &&
            (!change->has_action || member_set_moderation(store, member->list_id, member->role, member->address,
                                                          (Action)change->action, error)) &&
-           (!change->address || member_set_address(store, member->id, change->address, error));
+           (!change->address || roster_move(work, member, change->address, error));
 }
 
 /* A member goes on by another address of the same user, which must have been shown to be the person's. */
@@ -257,7 +295,7 @@ void change_member(Call *call, const Member *known)
     if (!member)
         rest_fail(call, error);
     else if (address_fits(call, store, member, &change))
-        rest_finish(call, work, apply(store, member, &change, &error), &error);
+        rest_finish(call, work, apply(work, member, &change, &error), &error);
 }
 
 static void patch(Call *call)

@@ -23,12 +23,15 @@
 
 /* ---- asking processes ---- */
 
-/* The reply of the process behind a control socket; NULL: *error is set. Takes request. */
+/* The reply of the process behind a control socket; NULL: *error is set. Takes request. That nobody listens there is a
+ * fault of the server's, and no word about what the call asks for. */
 static json_t *ask(const Call *call, const char *socket, json_t *request, GError **error)
 {
     const char *directory = config_string(call->rest->config, "master", "runtime_directory");
     int fd = control_connect(directory, socket, ANSWER_SECONDS, error);
     if (fd < 0) {
+        if (g_error_matches(*error, FAIL, FAIL_MISSING))
+            (*error)->code = FAIL_LATER;
         json_decref(request);
         return NULL;
     }

@@ -16,7 +16,8 @@ static void get_orphans(Call *call)
 
 static void delete_orphans(Call *call)
 {
-    answer_empty(call, 204);
+    if (form_expect(call, "", ""))
+        answer_empty(call, 204);
 }
 
 const RestRoute rest_others[] = {

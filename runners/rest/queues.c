@@ -159,7 +159,7 @@ static void delete(Call *call)
     GError *error = NULL;
     EntryName entry;
     const char *rest = "";
-    const QueueName *name = find(call);
+    const QueueName *name = form_expect(call, "", "") ? find(call) : NULL;
     if (!name)
         return;
     if (!name_parse(call->args[1], &entry, &rest) || *rest) {

@@ -35,7 +35,7 @@ void event_readers_free(struct EventReaders *readers);
 
 /* lists.c */
 #define STYLE_DEFAULT "legacy-default" /* of lists that are made without one */
-json_t *list_json(Call *call, Store *store, const List *list, GError **error);
+json_t *list_json(const Call *call, Store *store, const List *list, GError **error);
 /* The lists of a domain (NULL: of all), as the call's parameters ask for them. */
 void answer_lists(Call *call, const char *domain);
 
@@ -48,7 +48,7 @@ void change_member(Call *call, const Member *member);
 /* From the parameter role, where it is given. False: 400 was answered. */
 bool criteria_role(Call *call, MemberCriteria *criteria);
 /* The members that fit, as count and page ask for them. */
-void answer_members(Call *call, MemberCriteria *criteria);
+void answer_members(Call *call, const MemberCriteria *criteria);
 
 /* users.c, addresses.c */
 json_t *user_json(const Call *call, const User *user);

@@ -140,22 +140,30 @@ static char *root_for(const Call *call)
     return g_strdup_printf("http://%s/%s/", host && host_allowed(host) ? host : "localhost", version);
 }
 
-/* Takes "/3.1/" off the path; false: it has no version of ours. */
+/* Takes "/3.1/" off the path; false: it has no version of ours, and stays. */
 static bool take_version(Call *call, const char **path)
 {
-    call->old = g_str_has_prefix(*path, "/3.0");
-    if (!call->old && !g_str_has_prefix(*path, "/3.1"))
+    bool old = g_str_has_prefix(*path, "/3.0");
+    if (!old && !g_str_has_prefix(*path, "/3.1"))
         return false;
-    *path += strlen("/3.1");
-    if (**path == 0)
-        return true;
-    return *(*path)++ == '/';
+    const char *below = *path + strlen("/3.1");
+    if (*below && *below != '/')
+        return false;
+    call->old = old;
+    *path = *below ? below + 1 : below;
+    return true;
 }
 
 static void answer_options(Call *call, const char *allow)
 {
     http_set_header(call->http, "Allow", allow);
     answer_empty(call, 200);
+}
+
+static void refuse_verb(Call *call, const char *allow)
+{
+    http_set_header(call->http, "Allow", allow);
+    answer_refusal(call, 405, "%s is not allowed here; allowed are %s", http_verb(call->http), allow);
 }
 
 static void dispatch(Call *call, const char *path)
@@ -183,9 +191,22 @@ static void dispatch(Call *call, const char *path)
     } else if (strcmp(verb, "OPTIONS") == 0) {
         answer_options(call, allow);
     } else if (!route) {
-        http_set_header(call->http, "Allow", allow);
-        answer_refusal(call, 405, "%s is not allowed here; allowed are %s", verb, allow);
+        refuse_verb(call, allow);
     }
+}
+
+/* /metrics, which stands outside of the versions */
+static void dispatch_metrics(Call *call)
+{
+    static const char allow[] = "GET, HEAD, OPTIONS";
+    const char *verb = http_verb(call->http);
+    call->path = g_strdup("metrics");
+    if (strcmp(verb, "GET") == 0 || strcmp(verb, "HEAD") == 0)
+        get_metrics(call);
+    else if (strcmp(verb, "OPTIONS") == 0)
+        answer_options(call, allow);
+    else
+        refuse_verb(call, allow);
 }
 
 /* Nobody guesses 256 random bits, so a token is looked at however many wrong ones came from its peer: behind a proxy
@@ -242,7 +263,7 @@ static void handle(Http *http, HttpCall *message)
         if (versioned)
             dispatch(&call, path);
         else if (strcmp(path, "/metrics") == 0)
-            get_metrics(&call);
+            dispatch_metrics(&call);
         else
             answer_refusal(&call, 404, "There is nothing at this path; paths begin with /3.1/ or /3.0/");
         if (!call.answered) {

@@ -35,6 +35,7 @@ typedef struct Rest {
 typedef struct Form {
     GPtrArray *names; /* in the order in which they came */
     GHashTable *values; /* name -> GPtrArray of strings */
+    unsigned count;     /* of all values */
 } Form;
 
 typedef struct Call {
@@ -142,7 +143,18 @@ void answer_titled(Call *call, const char *title, const char *format, ...) G_GNU
 /* A collection: entries (taken; an array of objects, which get their http_etag), their number without paging, and where
  * they begin. */
 void answer_collection(Call *call, json_t *entries, int64_t total, int64_t start);
-/* The same with a self_link of this path. */
+/* The same, of a collection that may be too long to hold in memory: what does not fit into one part is sent part by
+ * part as the client reads it, without a length and an ETag, and the connection is closed behind it. What comes and
+ * goes meanwhile may be in a later part or not. Takes place. */
+typedef struct LongCollection {
+    unsigned part; /* entries */
+    /* Append the next entries, at most `most`, and move place behind them; fewer: there are no more. call is the
+     * request's for the first part; later it has rest, old and root alone. */
+    bool (*read)(const Call *call, Store *store, void *place, unsigned most, json_t *entries, GError **error);
+    GDestroyNotify free; /* of place */
+} LongCollection;
+void answer_long(Call *call, const LongCollection *kind, void *place, int64_t total, const Paging *paging);
+/* answer_collection() with a self_link of this path. */
 void answer_collection_at(Call *call, const char *path, json_t *entries, int64_t total, int64_t start);
 
 /* Text that is a value; not NULL. What is no UTF-8 becomes so. */

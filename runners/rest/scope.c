@@ -62,6 +62,24 @@ static bool place_allowed(Call *call, Store *store, const RestRoute *route, GErr
     return list_allowed(token, list);
 }
 
+/* The domain of a list that is gone; g_free(). In "gone.team.example.com" it is the longest end that is a domain here;
+ * where none is, all behind the first dot. NULL: error is set. */
+static char *domain_of(Store *store, const char *list_id, GError **error)
+{
+    for (const char *dot = strchr(list_id, '.'); dot; dot = strchr(dot + 1, '.')) {
+        g_autoptr(GError) fault = NULL;
+        g_autoptr(Domain) domain = domain_find(store, dot + 1, &fault);
+        if (domain)
+            return g_strdup(dot + 1);
+        if (!g_error_matches(fault, FAIL, FAIL_MISSING)) {
+            g_propagate_error(error, g_steal_pointer(&fault));
+            return NULL;
+        }
+    }
+    const char *dot = strchr(list_id, '.');
+    return g_strdup(dot ? dot + 1 : "");
+}
+
 bool token_covers(const Token *token, Store *store, const char *list_id, bool *covers, GError **error)
 {
     g_autoptr(GError) fault = NULL;
@@ -73,10 +91,9 @@ bool token_covers(const Token *token, Store *store, const char *list_id, bool *c
         g_propagate_error(error, g_steal_pointer(&fault));
         return false;
     }
-    const char *dot = strchr(list_id, '.'); /* the domain of one that is gone: "ant.example.com" */
-    const char *domain = list ? list->mail_host : dot ? dot + 1 : "";
-    *covers = domain_allowed(token, domain);
-    return true;
+    g_autofree char *domain = list ? g_strdup(list->mail_host) : domain_of(store, list_id, error);
+    *covers = domain && domain_allowed(token, domain);
+    return domain != NULL;
 }
 
 bool token_allows(Call *call, const RestRoute *route)

@@ -109,15 +109,16 @@ static bool register_address(Store *store, const Wish *wish, GError **error)
     return user_create(store, wish->address, wish->name, id, error);
 }
 
-static void answer_member(Call *call, Store *store, const Wish *wish, Role role)
+/* Commits, and answers with the member. It is read before the commit: behind that, others may have removed it. */
+static void answer_member(Call *call, Work *work, const Wish *wish, Role role)
 {
     GError *error = NULL;
-    g_autoptr(Member) member = member_find(store, wish->list_id, role, wish->address, &error);
+    g_autoptr(Member) member = member_find(work_store(work), wish->list_id, role, wish->address, &error);
     g_autofree char *id = member ? id_text(call, member->id) : NULL;
-    if (id)
-        answer_created(call, "members/%s", id);
-    else
+    if (!id)
         rest_fail(call, error);
+    else if (rest_commit(call, work))
+        answer_created(call, "members/%s", id);
 }
 
 /* Commits, and answers with the token of the request that waits for this address. */
@@ -158,8 +159,7 @@ static void add_other(Call *call, Work *work, const Wish *wish)
     const RosterEntry entry = {.role = wish->role, .address = wish->address, .name = wish->name, .own = &own,
                                .as_user = wish->as_user};
     if (roster_add(work, wish->list_id, &entry, &error)) {
-        if (rest_commit(call, work))
-            answer_member(call, store, wish, wish->role);
+        answer_member(call, work, wish, wish->role);
         return;
     }
     if (g_error_matches(error, FAIL, FAIL_EXISTS)) {
@@ -173,12 +173,10 @@ static void add_other(Call *call, Work *work, const Wish *wish)
 
 static void answer_join(Call *call, Work *work, const Wish *wish, const Subscription *made)
 {
-    Store *store = work_store(work);
     const Pending like = {.kind = PENDING_JOIN, .list_id = (char *)wish->list_id, .address = wish->address};
     switch (made->result) {
     case SUBSCRIPTION_DONE:
-        if (rest_commit(call, work))
-            answer_member(call, store, wish, ROLE_MEMBER);
+        answer_member(call, work, wish, ROLE_MEMBER);
         return;
     case SUBSCRIPTION_ASKED_PERSON:
     case SUBSCRIPTION_ASKED_MODERATOR:

@@ -202,7 +202,7 @@ static void delete(Call *call)
 {
     g_auto(TemplateScope) scope = {0};
     GError *error = NULL;
-    g_autoptr(Work) work = read_scope(call, &scope) ? rest_begin(call) : NULL;
+    g_autoptr(Work) work = form_expect(call, "", "") && read_scope(call, &scope) ? rest_begin(call) : NULL;
     g_autoptr(GPtrArray) all = work ? template_text_all(work_store(work), scope.place, &error) : NULL;
     bool fine = all != NULL;
     for (guint i = 0; fine && i < all->len; i++) {

@@ -39,27 +39,50 @@ static User *find(Call *call, Store *store)
 
 /* ---- collections ---- */
 
-void answer_users(Call *call, const UserCriteria *wanted)
+/* Where the answer is in the users that fit. */
+typedef struct UserWalk {
+    UserCriteria criteria; /* its text is the walk's own */
+    char after[STORE_ID_SIZE]; /* "": at the first */
+} UserWalk;
+
+static void walk_free(void *data)
 {
+    UserWalk *walk = data;
+    g_free((char *)walk->criteria.text);
+    g_free(walk);
+}
+
+static bool walk_read(const Call *call, Store *store, void *data, unsigned most, json_t *entries, GError **error)
+{
+    UserWalk *walk = data;
+    g_autoptr(GPtrArray) users = user_page(store, &walk->criteria, *walk->after ? walk->after : NULL, most, error);
+    if (!users)
+        return false;
+    for (guint i = 0; i < users->len; i++)
+        json_array_append_new(entries, user_json(call, users->pdata[i]));
+    if (users->len > 0)
+        g_strlcpy(walk->after, ((const User *)users->pdata[users->len - 1])->id, sizeof walk->after);
+    return true;
+}
+
+void answer_users(Call *call, const UserCriteria *criteria)
+{
+    static const LongCollection kind = {500, walk_read, walk_free};
     Paging paging;
     GError *error = NULL;
     int64_t total;
-    UserCriteria criteria = *wanted;
     Store *store = form_paging(call, &paging) ? rest_store(call) : NULL;
     if (!store)
         return;
-    criteria.skip = paging.start;
-    g_autoptr(GPtrArray) users = user_count(store, &criteria, &total, &error)
-                                     ? user_page(store, &criteria, NULL, paging.count, &error)
-                                     : NULL;
-    if (!users) {
+    if (!user_count(store, criteria, &total, &error)) {
         rest_fail(call, error);
         return;
     }
-    json_t *entries = json_array();
-    for (guint i = 0; i < users->len; i++)
-        json_array_append_new(entries, user_json(call, users->pdata[i]));
-    answer_collection(call, entries, total, paging.start);
+    UserWalk *walk = g_new(UserWalk, 1);
+    *walk = (UserWalk){*criteria, ""};
+    walk->criteria.text = g_strdup(criteria->text);
+    walk->criteria.skip = paging.start;
+    answer_long(call, &kind, walk, total, &paging);
 }
 
 static void get_all(Call *call)
@@ -178,7 +201,7 @@ static bool drop(Call *call, Work *work, const User *user, GError **error)
 
 static void delete(Call *call)
 {
-    if (run(call, drop))
+    if (form_expect(call, "", "") && run(call, drop))
         answer_empty(call, 204);
 }
 
@@ -280,7 +303,7 @@ static bool prefer_none(Call *call, Work *work, const User *user, GError **error
 
 static void delete_preferred(Call *call)
 {
-    if (run(call, prefer_none))
+    if (form_expect(call, "", "") && run(call, prefer_none))
         answer_empty(call, 204);
 }
 

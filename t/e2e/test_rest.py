@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """The REST interface: who may use it, what it refuses, and each resource once."""
+import contextlib
 import json
 import re
 import socket
+import sqlite3
+import threading
 import time
 
 import jsonschema
@@ -237,8 +240,8 @@ def test_settings(api, ant):
 
 # ---- people ----
 
-def join(api, address, **more):
-    return api.call("POST", "members", list_id="ant.example.com", subscriber=address, pre_verified="True",
+def join(api, address, list_id="ant.example.com", **more):
+    return api.call("POST", "members", list_id=list_id, subscriber=address, pre_verified="True",
                     pre_confirmed="True", pre_approved="True", **more)
 
 
@@ -263,6 +266,29 @@ def test_subscribing(api, ant):
                   {"foo": "1"}, {"pre_verified": "king"}):
         answer = api.call("POST", "members", {"list_id": "ant.example.com", "subscriber": "x@example.com", **wrong})
         assert answer.status == 400 and answer.json["description"], wrong
+
+
+def test_an_answer_is_about_its_own_change(site, api, ant):
+    """Members go as soon as they are made, by somebody who is faster than the answer."""
+    stop = threading.Event()
+
+    def remove():
+        database = sqlite3.connect(site.sections["store"]["path"], isolation_level=None, timeout=0)
+        while not stop.is_set():
+            with contextlib.suppress(sqlite3.OperationalError):  # another one is writing
+                database.execute("DELETE FROM member WHERE email LIKE 'hasty%'")
+        database.close()
+    assert api.call("POST", "lists", fqdn_listname="hasty@example.com").status == 201
+    rival = threading.Thread(target=remove)
+    rival.start()
+    try:
+        answers = [join(api, f"hasty{number}@example.com", list_id="hasty.example.com") for number in range(10)]
+    finally:
+        stop.set()
+        rival.join()
+    assert [answer.status for answer in answers] == [201] * 10
+    site.wait_idle()  # letters of a list that is gone would wait for a person
+    assert api.call("DELETE", "lists/hasty.example.com").status == 204
 
 
 def test_roles_and_rosters(api, ant):

@@ -39,7 +39,9 @@ static void test_order(Fixture *fixture, const void *data)
     GError *error = NULL;
     assert_ok(add(fixture, LIST, -1, ROW("X-Spam", "a", "hold", "x"), &error), error);
     assert_ok(add(fixture, LIST, -1, ROW("Subject", "b", NULL, NULL), &error), error);
-    assert_ok(add(fixture, LIST, 0, ROW("From", "c", "discard", "x"), &error), error);
+    assert_ok(add(fixture, LIST, 0, ROW("From", "c", "Discard", "x"), &error), error);
+    g_autoptr(HeaderMatch) first = header_match_find(fixture->store, LIST, 0, &error);
+    g_assert_cmpstr(first->target, ==, "discard");
     assert_ok(add(fixture, LIST, 99, ROW("To", "d", "accept", NULL), &error), error);
     assert_rows(fixture, LIST, "from=c x-spam=a subject=b to=d");
     assert_rows(fixture, NULL, "");

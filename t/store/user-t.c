@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "store/bounce.h"
-#include "store/store_internal.h"
 #include "t/store/fixture.h"
+#include "t/store/sound.h"
 
 #define LIST "test.example.com"
 
@@ -14,24 +14,6 @@ static void add(Fixture *fixture, Role role, const char *address)
 {
     GError *error = NULL;
     assert_ok(member_add(fixture->store, LIST, role, address, NULL, NULL, &error), error);
-}
-
-/* What member repeats of address is the same there, and the totals are what is there. */
-static void assert_sound(Fixture *fixture)
-{
-    static const char *const faults[] = {
-        "SELECT count(*) FROM member m LEFT JOIN address a ON a.key = m.address WHERE a.key IS NULL OR "
-        "a.folded <> m.folded OR a.email <> m.email OR a.person <> m.person OR (m.by_person = 1 AND a.preferred = 0)",
-        "SELECT count(*) FROM member_total t WHERE t.total <> "
-        "(SELECT count(*) FROM member m WHERE m.list = t.list AND m.role = t.role)",
-        "SELECT count(*) FROM address WHERE person NOT IN (SELECT key FROM person)",
-        "SELECT count(*) FROM person WHERE stands_in = 1 AND key NOT IN (SELECT person FROM address)",
-    };
-    for (size_t at = 0; at < G_N_ELEMENTS(faults); at++) {
-        g_autoptr(Query) query = query_start(fixture->store, NULL, faults[at], NULL, 0);
-        g_assert_cmpint(query_step(query, NULL), ==, STEP_ROW);
-        g_assert_cmpint(query_integer(query, 0), ==, 0);
-    }
 }
 
 static User *find(Fixture *fixture, const char *who)

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Copyright (c) 2026 The Listrunner authors */
+#pragma once
+/*
+ * The REST runner without its sockets. restframe.c stands in place of runners/http.c: the test fills in a request, and
+ * finds there what was answered.
+ */
+#include <glib.h>
+#include <stdbool.h>
+
+#include "base/config.h"
+#include "runners/http.h"
+#include "runners/rest/rest.h"
+
+struct Http {
+    const HttpSpec *spec;
+    Config *config;
+    void *data;
+};
+
+struct HttpCall {
+    const char *verb, *path;
+    const char *query;                           /* NULL: none */
+    const char *type, *credentials, *host, *tag; /* Content-Type, Authorization, Host, If-None-Match; NULL: no field */
+    const char *peer;                            /* NULL: 127.0.0.1 */
+    const char *body;
+    size_t length;
+    /* the answer */
+    unsigned answers;
+    int status;
+    char *media;     /* NULL: no body */
+    GString *text;   /* its octets */
+    GString *fields; /* "Allow: GET\nETag: ...\n" */
+};
+
+/* Free what was answered. */
+void http_call_clear(HttpCall *call);
+/* The value of a field of the answer, NULL where there is none; g_free(). */
+char *http_call_field(const HttpCall *call, const char *name);
+/* The member of the JSON object that was answered, borrowed from *object (json_decref()). */
+const char *http_call_word(const HttpCall *call, const char *name, json_t **object);
+
+/* Free what a call that the test made for itself holds. */
+void call_clear(Call *call);
+
+/* The one runner. Start it over a new database and a file of passwords with the line "a:b"; lines (may be "") are
+ * further ones for section [rest]. */
+void rest_frame_open(const char *lines);
+/* Answer the request. */
+void rest_frame_handle(HttpCall *call);
+/* One more connection to its database; store_free(). */
+Store *rest_frame_store(void);
+void rest_frame_close(void);
