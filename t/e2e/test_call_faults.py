@@ -3,8 +3,10 @@
 """Installed programs whose n-th call that changes or syncs a file fails, or in which they are killed
 (t/tools/failcall.c): what was accepted comes to each member and into each archive once, the log says what failed, and
 the service goes on."""
+import email
 import errno
 import os
+import re
 import shutil
 import signal
 import smtplib
@@ -31,7 +33,8 @@ LETTERS = "".join(f"line {i}\n" for i in range(60))
 
 
 class Plan:
-    def __init__(self, instance, runners):
+    def __init__(self, instance, runners, under=None):
+        under = under or f"{instance.spool}/:{instance.archive}/"
         self.path = instance.directory / "plan"
         self.path.write_bytes(bytes(struct.calcsize(PLAN)))
         instance.own(self.path)
@@ -41,7 +44,7 @@ class Plan:
             script = instance.directory / f"failing-{name}"
             program = prefix() / "libexec" / "listrunner" / name
             script.write_text(f"#!/bin/sh\nexport LD_PRELOAD={library} FAILCALL_PLAN={self.path} "
-                              f"FAILCALL_UNDER={instance.spool}/:{instance.archive}/\nexec {program} \"$@\"\n")
+                              f"FAILCALL_UNDER={under}\nexec {program} \"$@\"\n")
             script.chmod(0o755)
             instance.set({f"runner.{name}": {"command": script}})
         self.arm(FAR, errno.EIO)
@@ -212,6 +215,97 @@ def test_damaged_entries(instances, sink):
     assert sorted(to for _, to in sink.copies()) == sorted(MEMBERS)
     assert len(list((instance.archive / "maildir").glob("*/new/*"))) == 1
     assert "panic" not in instance.log_text() and not instance.files("shunt")["shunt"]
+
+
+class Digests:
+    """A list of which Bart and Cora get digests, whose runner is killed; and what has come to them."""
+
+    def __init__(self, instances, sink):
+        self.sink, self.count = sink, 0
+        self.instance = instances(sink.port, settings={
+            "runner.digest": {"instances": 1}, "master": {"restart_delay_min": "10ms", "restart_delay_max": "20ms"}})
+        self.plan = Plan(self.instance, ["digest"], f"{self.instance.spool}/:{self.instance.directory / 'lib'}/")
+        self.instance.start()
+        self.address = self.instance.create_list("test", ["bart@example.org", "cora@example.org", "dora@example.org"],
+                                                 settings=["digest_size_threshold=0", "digest_post_threshold=2"])
+        self.mode("bart", "mime_digests")
+        self.mode("cora", "plaintext_digests")
+
+    def mode(self, who, which):
+        self.instance.cli("member", "set", self.address, f"{who}@example.org", "--delivery-mode", which)
+
+    def drain(self):
+        def done():
+            if self.instance.files("digest")["digest"]:
+                self.instance.run("queue", "edit-due", "now", "--queue", "digest")
+            return self.instance.idle()
+        self.instance.wait_ready()
+        wait_until(done, 60, "nothing to be under way", 0.02)
+
+    def post(self):
+        self.count += 1
+        self.instance.lmtp_send(post(message_id=f"<{self.count}@load.example>", subject=f"N{self.count}",
+                                     to=self.address, body=f"body {self.count}.\n"), self.address)
+
+    def round(self):
+        """A post is collected, one makes an issue due, which is also the last one of who left the mode; one goes when
+        asked for, and of two who ask at once one comes too late."""
+        self.mode("dora", "mime_digests")
+        self.post()
+        self.drain()
+        self.mode("dora", "regular")
+        self.post()
+        self.drain()
+        self.post()
+        self.drain()
+        self.instance.cli("digest", "send", self.address)
+        self.instance.run("digest", "send", self.address)
+        self.drain()
+
+    def killed_at(self, number):
+        """The call in which the runner was killed, "" when there were fewer."""
+        self.plan.arm(number, KILL)
+        self.round()
+        what = self.plan.state()[1]
+        self.plan.arm(FAR, KILL)
+        return what
+
+
+def issues_of(sink, who):
+    """[(subject, the bodies of its posts)] of the digests that somebody has got."""
+    found = []
+    for transaction in sink.transactions():
+        subject = email.message_from_bytes(transaction.octets)["Subject"]
+        if who in transaction.to and "Digest" in subject:
+            found.append((subject, re.findall(rb"^body (\d+)\.\r?$", transaction.octets, re.MULTILINE)))
+    return found
+
+
+def test_digest(instances, sink):
+    """The runner digest is killed in each call by which it changes its queue, the pipeline's and the store: each post
+    is in one issue of each reader, once, no number is left out or used twice, and who leaves gets one last issue."""
+    if not tool("failcall.so").exists():
+        pytest.skip("t/tools/failcall.so was not built")
+    site = Digests(instances, sink)
+    rounds, killed = 0, []
+    step = 1 if os.environ.get("LISTRUNNER_THOROUGH") else 9  # calls next to each other are much alike
+    for number in range(1, 1000, step):
+        what = site.killed_at(number)
+        rounds += 1
+        if not what:
+            break
+        killed.append(what)
+    assert len(killed) >= 10 and any("lib/" in what for what in killed)
+    posts = [str(number).encode() for number in range(1, site.count + 1)]
+    numbers = [f"[Test] Digest, Vol 1, Issue {number}" for number in range(1, 2 * rounds + 1)]
+    for who in ("bart@example.org", "cora@example.org"):
+        issues = sorted(issues_of(sink, who), key=lambda issue: int(issue[0].split()[-1]))
+        assert [subject for subject, _ in issues] == numbers
+        assert [body for _, bodies in issues for body in bodies] == posts
+    last = issues_of(sink, "dora@example.org")
+    assert sorted(bodies for _, bodies in last) == sorted(posts[at:at + 2] for at in range(0, len(posts), 3))
+    assert not site.instance.set_aside()
+    print(f"digest: {len(killed)} calls: {killed}")
 
 
 def test_held_accept(instances, sink):
