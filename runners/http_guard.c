@@ -25,7 +25,7 @@ struct HttpGuard {
     char *path;
     int64_t attempts_per_minute;
     struct stat seen;        /* the file as it was judged; all 0: it was missing */
-    GHashTable *users;       /* user -> password or hash */
+    GHashTable *users;       /* user -> password or hash; NULL: the file cannot be used */
     GHashTable *known;       /* HMAC of credentials that were right -> user, of users */
     GHashTable *peers;       /* peer -> Failures */
     guchar key[KEY_OCTETS];  /* of those HMACs; known to this process alone */
@@ -94,44 +94,52 @@ static bool read_file(HttpGuard *guard, GError **error)
         if (got == 0)
             break;
     }
-    g_clear_pointer(&guard->users, g_hash_table_unref);
     guard->users = read_lines(guard, text, error);
     return guard->users != NULL;
 }
 
-/* Reads the file again when it has changed, or could not be read by a fault of the system. While it cannot be read,
- * nobody is let in. */
-static bool follow_file(HttpGuard *guard, GError **error)
+/* Reads the file as it is now. On failure there are no users, and after one of the system it is tried again. */
+static bool read_again(HttpGuard *guard, const struct stat *now, GError **error)
 {
-    struct stat now = {0};
-    const struct stat *seen = &guard->seen;
-    stat(guard->path, &now);
-    if (guard->users && now.st_ctim.tv_sec == seen->st_ctim.tv_sec && now.st_ctim.tv_nsec == seen->st_ctim.tv_nsec &&
-        now.st_size == seen->st_size && now.st_ino == seen->st_ino)
-        return true;
-    guard->seen = now;
+    guard->seen = *now;
     g_hash_table_remove_all(guard->known);
+    g_clear_pointer(&guard->users, g_hash_table_unref);
     GError *fault = NULL;
     if (read_file(guard, &fault))
         return true;
     if (g_error_matches(fault, FAIL, FAIL_LATER))
         guard->seen = (struct stat){0};
     g_propagate_error(error, fault);
-    g_clear_pointer(&guard->users, g_hash_table_unref);
-    guard->users = no_users();
     return false;
+}
+
+/* Reads the file again when it has changed. False: nobody can be judged, and the log says why. */
+static bool follow_file(HttpGuard *guard)
+{
+    struct stat now = {0};
+    const struct stat *seen = &guard->seen;
+    stat(guard->path, &now);
+    if (now.st_ctim.tv_sec == seen->st_ctim.tv_sec && now.st_ctim.tv_nsec == seen->st_ctim.tv_nsec &&
+        now.st_size == seen->st_size && now.st_ino == seen->st_ino)
+        return guard->users != NULL;
+    g_autoptr(GError) error = NULL;
+    if (!read_again(guard, &now, &error))
+        log_error("%s; until that is mended nobody is let in", error->message);
+    return guard->users != NULL;
 }
 
 HttpGuard *http_guard_new(const char *path, int64_t attempts_per_minute, GError **error)
 {
     HttpGuard *guard = g_new0(HttpGuard, 1);
+    struct stat now = {0};
     guard->path = g_strdup(path);
     guard->attempts_per_minute = attempts_per_minute;
     guard->known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     guard->peers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    stat(path, &now);
     if (RAND_bytes(guard->key, KEY_OCTETS) != 1)
         fail(error, FAIL_LATER, "the system has no random bytes");
-    else if (follow_file(guard, error))
+    else if (read_again(guard, &now, error))
         return guard;
     http_guard_free(guard);
     return NULL;
@@ -225,9 +233,8 @@ GuardVerdict http_guard_judge(HttpGuard *guard, const char *authorization, const
     g_autofree char *credentials = credentials_of(authorization);
     if (!credentials)
         return GUARD_UNKNOWN;
-    g_autoptr(GError) error = NULL;
-    if (!follow_file(guard, &error))
-        log_error("%s; until that is mended nobody is let in", error->message);
+    if (!follow_file(guard))
+        return GUARD_TROUBLE;
     g_autofree char *mark = hmac(guard, credentials);
     const char *known = g_hash_table_lookup(guard->known, mark);
     if (!known) {

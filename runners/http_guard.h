@@ -17,7 +17,8 @@ typedef struct HttpGuard HttpGuard;
 typedef enum GuardVerdict {
     GUARD_IN,
     GUARD_UNKNOWN, /* 401: no credentials, or wrong ones */
-    GUARD_TOO_MANY /* 429: too many wrong ones from there lately */
+    GUARD_TOO_MANY, /* 429: too many wrong ones from there lately */
+    GUARD_TROUBLE   /* 503: the file cannot be used any more, so no password can be judged */
 } GuardVerdict;
 
 /* FAIL_CONFIG: the file is missing, others may read it, or a line has no colon. FAIL_LATER: the system failed. */

@@ -239,18 +239,21 @@ static json_t *setting_json(const List *list, const ListSetting *setting)
     }
 }
 
-/* Where the digests stand is not in the list's own row. */
+/* Where the digests stand is not in the list's own row. NULL: the fault was answered. */
 static json_t *digest_json(Call *call, const List *list, const char *name)
 {
+    GError *error = NULL;
     g_auto(Digest) digest = {0};
-    if (!digest_read(call->rest->store, list->list_id, &digest, NULL))
-        return json_null();
+    if (!digest_read(call->rest->store, list->list_id, &digest, &error)) {
+        rest_fail(call, error);
+        return NULL;
+    }
     if (strcmp(name, "digest_last_sent_at") == 0)
         return digest.sent_at > 0 ? json_time(digest.sent_at) : json_null();
     return json_integer(strcmp(name, "volume") == 0 ? digest.volume : digest.next_number);
 }
 
-/* NULL: this Listrunner has no such setting. */
+/* NULL: this Listrunner has no such setting, or a fault was answered. */
 static json_t *attribute_json(Call *call, const List *list, const Attribute *attribute)
 {
     const ListSetting *setting = setting_of(attribute);
@@ -265,12 +268,12 @@ static void get_all(Call *call)
 {
     g_autoptr(List) list = rest_list(call, 0);
     json_t *object = json_object();
-    for (const Attribute *at = attributes; list && at->name; at++) {
+    for (const Attribute *at = attributes; list && at->name && !call->answered; at++) {
         json_t *value = attribute_json(call, list, at);
         if (value)
             json_object_set_new(object, at->name, value);
     }
-    if (list)
+    if (list && !call->answered)
         answer_json(call, 200, object);
     else
         json_decref(object);
@@ -284,7 +287,7 @@ static void get_one(Call *call)
     json_t *value = list && attribute ? attribute_json(call, list, attribute) : NULL;
     if (value)
         answer_json(call, 200, json_pack("{so}", attribute->name, value));
-    else if (list)
+    else if (list && !call->answered)
         answer_refusal(call, 404, "Unknown attribute: %s", call->args[1]);
 }
 

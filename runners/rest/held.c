@@ -72,16 +72,20 @@ static json_t *rules_json(const json_t *meta, const char *key)
     return json_is_array(rules) ? json_incref(rules) : json_array();
 }
 
-static json_t *held_json(const Call *call, const List *list, const Held *held)
+/* NULL: error is set. */
+static json_t *held_json(const Call *call, Store *store, const List *list, const Held *held, GError **error)
 {
     g_autofree char *segment_of_list = segment(held->list_id);
     g_autofree char *id = g_strdup_printf("<%s>", held->message_id ? held->message_id : "");
     g_autofree char *subject = header_decode(held->subject ? held->subject : ""), *language = NULL;
+    const char *sender = held->sender ? held->sender : "";
+    if (!address_language(store, list->list_id, sender, &language, error))
+        return NULL;
+    if (!language)
+        language = g_strdup(list->preferred_language);
     g_autoptr(json_t) meta = held->meta ? meta_parse(held->meta, strlen(held->meta), NULL) : NULL;
     json_t *hits = rules_json(meta, KEY_HITS), *reasons = reasons_json(held, hits);
-    const char *from = json_string_value(json_object_get(meta, KEY_SENDER)), *sender = held->sender ? held->sender : "";
-    if (!address_language(call->rest->store, list->list_id, sender, &language, NULL) || !language)
-        language = g_strdup(list->preferred_language);
+    const char *from = json_string_value(json_object_get(meta, KEY_SENDER));
     return json_pack("{so so so so so so so so sI so so sI so so so so so}", "envsender", json_words(from ? from : ""),
                      "hold_date", json_time(held->held_at), "lang", json_words(language), "listid",
                      json_words(held->list_id), "message_id", json_words(id), "moderation_reasons", reasons,
@@ -112,8 +116,12 @@ static bool walk_read(const Call *call, Store *store, void *data, unsigned most,
     g_autoptr(GPtrArray) page = held_page(store, walk->list->list_id, walk->after, walk->skip, most, error);
     if (!page)
         return false;
-    for (guint i = 0; i < page->len; i++)
-        json_array_append_new(entries, held_json(call, walk->list, page->pdata[i]));
+    for (guint i = 0; i < page->len; i++) {
+        json_t *entry = held_json(call, store, walk->list, page->pdata[i], error);
+        if (!entry)
+            return false;
+        json_array_append_new(entries, entry);
+    }
     if (page->len > 0)
         walk->after = ((const Held *)page->pdata[page->len - 1])->list_number;
     walk->skip = 0;
@@ -172,11 +180,15 @@ static Held *find(Call *call, Store *store)
 
 static void get_one(Call *call)
 {
+    GError *error = NULL;
     Store *store = rest_store(call);
     g_autoptr(Held) held = store ? find(call, store) : NULL;
     g_autoptr(List) list = held ? rest_list(call, 0) : NULL;
-    if (list)
-        answer_json(call, 200, held_json(call, list, held));
+    json_t *object = list ? held_json(call, store, list, held, &error) : NULL;
+    if (object)
+        answer_json(call, 200, object);
+    else if (list)
+        rest_fail(call, error);
 }
 
 static void post(Call *call)

@@ -242,6 +242,9 @@ static bool let_in(const Door *door, Call *call)
         http_set_header(call->http, "Retry-After", "60");
         answer_refusal(call, 429, "Too many wrong passwords came from this address; try again in a minute");
         return false;
+    case GUARD_TROUBLE:
+        answer_refusal(call, 503, "The passwords cannot be read; the log of the runner rest says why");
+        return false;
     default:
         if (call->answered)
             return false;
