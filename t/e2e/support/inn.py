@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Copyright (c) 2026 The Listrunner authors
 """A real INN on loopback, with all its files in a temporary directory: groups local.* that anybody with the password
-may read and post to. Needs root, who starts it as the user news."""
+may read and post to. Needs root, who starts it as the user news. Its programs are those of the system, else those that
+bootstrap unpacked below the build."""
 import os
 import pwd
 import shutil
@@ -10,9 +11,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from support.instance import free_port, wait_until
+from support.instance import build, free_port, wait_until
 
-PROGRAMS = Path("/usr/lib/news/bin")
+NEWS = "usr/lib/news"  # below the root of the system, or below that of what was unpacked
 USER, PASSWORD = "listrunner", "secret"
 
 INN_CONF = """\
@@ -32,8 +33,8 @@ nnrpdloadlimit: 0
 pgpverify: false
 icdsynccount: 1
 artcutoff: 0
-pathnews: /usr/lib/news
-pathbin: /usr/lib/news/bin
+pathnews: {news}
+pathbin: {news}/bin
 pathetc: {top}/etc
 pathdb: {top}/db
 pathrun: {top}/run
@@ -63,12 +64,17 @@ access "all" {{
 """
 
 
+def root():
+    """What the programs of INN are below, or None."""
+    return next((place for place in (Path("/"), build() / "inn") if (place / NEWS / "bin/innd").exists()), None)
+
+
 def missing():
     """Why there can be no INN here, or None."""
     if os.getuid() != 0:
         return "INN can only be started by root"
-    if not (PROGRAMS / "innd").exists():
-        return "INN is not installed (apt-get install inn2, on a host whose name has a domain)"
+    if not root():
+        return "INN is not here (./bootstrap check unpacks it)"
     return None
 
 
@@ -87,8 +93,11 @@ class Inn:
             tls = f"tlscertfile: {self.top}/etc/tls.pem\ntlskeyfile: {self.top}/etc/tls.pem\n"
         hashed = subprocess.run(["openssl", "passwd", "-6", PASSWORD], capture_output=True, text=True,
                                 check=True).stdout
+        self.root = root()
+        if self.root != Path("/"):  # the user news may not be able to reach the build
+            self.root = Path(shutil.copytree(self.root, self.top / "root", symlinks=True))
         files = {
-            "etc/inn.conf": INN_CONF.format(top=self.top, port=self.port, tls=tls),
+            "etc/inn.conf": INN_CONF.format(top=self.top, port=self.port, tls=tls, news=self.root / NEWS),
             "etc/readers.conf": READERS.format(top=self.top),
             "etc/passwords": f"{USER}:{hashed}",
             "etc/storage.conf": "method tradspool {\n newsgroups: *\n class: 0\n}\n",
@@ -108,19 +117,22 @@ class Inn:
             (self.top / name).write_text(text)
         user = pwd.getpwnam("news")
         for path in (self.top, *self.top.rglob("*")):
-            os.chown(path, user.pw_uid, user.pw_gid)
+            os.chown(path, user.pw_uid, user.pw_gid, follow_symlinks=False)
         self.environment = {**os.environ, "INNCONF": str(self.top / "etc" / "inn.conf")}
+        if self.root != Path("/"):
+            library, = self.root.glob("usr/lib/*/libcanlock.so.3")
+            self.environment["LD_LIBRARY_PATH"] = f"{self.root / NEWS}:{library.parent}"
         self.run("makedbz", "-i", "-o")
 
     def run(self, program, *words):
-        done = subprocess.run([PROGRAMS / program, *words], env=self.environment, user="news", group="news",
-                              extra_groups=[], cwd=self.top, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True)
+        done = subprocess.run([self.root / NEWS / "bin" / program, *words], env=self.environment,
+                              user="news", group="news", extra_groups=[], cwd=self.top, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert done.returncode == 0, f"{program}: {done.stdout}"
 
     def start(self):
         log = open(self.top / "log" / "innd", "ab")
-        self.process = subprocess.Popen([PROGRAMS / "innd", "-f", "-P", str(self.port), "-4", "127.0.0.1"],
+        self.process = subprocess.Popen([self.root / NEWS / "bin/innd", "-f", "-P", str(self.port), "-4", "127.0.0.1"],
                                         env=self.environment,
                                         user="news", group="news", extra_groups=[], cwd=self.top,
                                         stdin=subprocess.DEVNULL, stdout=log, stderr=log)
