@@ -59,6 +59,12 @@ class LimitedServer:
         self.port = server.sockets[0].getsockname()[1]
         started.set()
         self.loop.run_forever()
+        server.close()
+        conversations = asyncio.all_tasks(self.loop)
+        for conversation in conversations:
+            conversation.cancel()
+        self.loop.run_until_complete(asyncio.gather(*conversations, return_exceptions=True))
+        self.loop.close()
 
     def close(self):
         self.loop.call_soon_threadsafe(self.loop.stop)
