@@ -7,11 +7,11 @@
 
 /* Of distant steps so many changes are tried of each script, or more where it has few states; thirty times as many with
  * -m thorough. */
-#define DISTANT 9
-#define DISTANT_STATES 20000
+#define DISTANT 6
+#define DISTANT_STATES 8000
 /* Of neighbours all are changed about, or so many of a script with many states; all with -m thorough. */
 #define NEIGHBOURS 6
-#define NEIGHBOURS_STATES 60000
+#define NEIGHBOURS_STATES 24000
 
 typedef struct Tally {
     unsigned caught, idle, impossible, nothing_new, same, missed;

@@ -13,6 +13,9 @@
 #define SAMPLE 97
 #endif
 
+/* Second cuts and kills are as many times fewer than a script asks for, save with -m thorough. */
+#define FEWER (g_test_thorough() ? 1 : 3)
+
 static const CrashMutation as_is = {.change = CRASH_AS_IS};
 
 void crashproof_init(Proof *proof, const Script *script, CrashWorld *world, CrashLog *log)
@@ -144,7 +147,7 @@ static bool try_twice(void *data, const CrashState *state)
     bool known = g_hash_table_contains(proof->results, &state->hash);
     bool sound = try_state(data, state);
     keep_outcome(proof, result_of(proof, state), state);
-    if (!sound || known || proof->deep++ % proof->script->deep != 0)
+    if (!sound || known || proof->deep++ % (proof->script->deep * FEWER) != 0)
         return proof->violation == NULL;
     g_autoptr(CrashLog) log = crashlog_new();
     crashlog_load(log, state);
@@ -176,7 +179,7 @@ void crashproof_killed(Proof *proof, CrashMutation mutation, guint upto)
 static void kill_anywhere(Proof *proof)
 {
     const CrashLog *log = proof->log;
-    guint every = g_test_thorough() ? 1 : MIN(4 + proof->script->deep / 10, log->ops->len - log->first);
+    guint every = g_test_thorough() ? 1 : MIN(FEWER * (4 + proof->script->deep / 10), log->ops->len - log->first);
     for (guint upto = log->first + every / 2; upto <= log->ops->len && !proof->violation; upto += every)
         crashproof_killed(proof, as_is, upto);
 }

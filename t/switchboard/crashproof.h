@@ -11,7 +11,7 @@
 typedef struct Script {
     const char *name;
     void (*run)(CrashWorld *world);
-    unsigned deep; /* of the distinct states, every so many has its recovery cut short as well */
+    unsigned deep; /* of the distinct states, every so many has its recovery cut short as well (with -m thorough) */
 } Script;
 
 /* The drains made so far, by state. */
