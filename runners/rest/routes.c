@@ -55,6 +55,24 @@ static bool decode(char *args[REST_ARGS])
     return true;
 }
 
+/* Letters, digits and -._~ mean the same with a percent sign and without (RFC 3986, 6.2.2.2): here they have none;
+ * g_free(). */
+static char *plain(const char *path)
+{
+    GString *text = g_string_new(NULL);
+    for (; *path; path++) {
+        bool encoded = path[0] == '%' && g_ascii_isxdigit(path[1]) && g_ascii_isxdigit(path[2]);
+        char octet = encoded ? (char)(g_ascii_xdigit_value(path[1]) << 4 | g_ascii_xdigit_value(path[2])) : 0;
+        if (octet && (g_ascii_isalnum(octet) || strchr("-._~", octet))) {
+            g_string_append_c(text, octet);
+            path += 2;
+        } else {
+            g_string_append_c(text, *path);
+        }
+    }
+    return g_string_free(text, FALSE);
+}
+
 static unsigned braces(const char *path)
 {
     unsigned count = 0;
@@ -78,6 +96,7 @@ static char *listed(GPtrArray *verbs)
 const RestRoute *rest_route(Call *call, const char *verb, const char *path, char **allow)
 {
     g_autoptr(GPtrArray) verbs = g_ptr_array_new();
+    g_autofree char *wanted = plain(path);
     const RestRoute *found = NULL;
     unsigned best = REST_ARGS + 1;
     *allow = NULL;
@@ -85,7 +104,7 @@ const RestRoute *rest_route(Call *call, const char *verb, const char *path, char
         for (const RestRoute *route = rest_tables[table]; route->verb; route++) {
             char *args[REST_ARGS] = {NULL};
             unsigned wild = braces(route->path);
-            if (wild > best || !fits(route->path, path, args) || !decode(args)) {
+            if (wild > best || !fits(route->path, wanted, args) || !decode(args)) {
                 clear(args);
                 continue;
             }

@@ -62,6 +62,15 @@ static const RouteCase cases[] = {
     {"GET", "addresses/%2540", "addresses/{address}", "%40", "DELETE, GET, HEAD, OPTIONS, PATCH"},  /* once */
     {"GET", "addresses/%c3%a9@x", "addresses/{address}", "\xc3\xa9@x", "DELETE, GET, HEAD, OPTIONS, PATCH"},
     {"GET", "addresses/\xc3\xa9@x", "addresses/{address}", "\xc3\xa9@x", "DELETE, GET, HEAD, OPTIONS, PATCH"},
+    /* what needs no percent sign means the same with one, in our own words, too */
+    {"GET", "%6Cists", "lists", "", "GET, HEAD, OPTIONS, POST"},
+    {"GET", "lists/%66%69nd", "lists/find", "", "GET, HEAD, OPTIONS, POST"},
+    {"GET", "lists/x/header%2dmatches/0", "lists/{list}/header-matches/{position}", "x|0",
+     "DELETE, GET, HEAD, OPTIONS, PATCH, PUT"},
+    {"GET", "%256Cists", NULL, NULL, NULL},
+    {"GET", "%6Cists/%256C", "lists/{list}", "%6C", "DELETE, GET, HEAD, OPTIONS"},
+    {"GET", "list%73%00", NULL, NULL, NULL},
+    {"GET", "lists%", NULL, NULL, NULL},
     {"GET", "addresses/x%00y", NULL, NULL, NULL},
     {"GET", "addresses/%ff", NULL, NULL, NULL},
     {"GET", "addresses/\xff", NULL, NULL, NULL},
