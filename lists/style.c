@@ -11,7 +11,7 @@
 /* Unlike Mailman's, announce holds members' posts. */
 static const struct {
     Style style;
-    const char *settings[6]; /* name, value, ... */
+    const char *settings[8]; /* name, value, ... */
 } built_in[] = {
     {{"discussion", "legacy-default", "Everybody on the list may write to it.",
       "Ordinary discussion mailing list style."},
@@ -19,9 +19,10 @@ static const struct {
     {{"announce", "legacy-announce", "Few write, many read: posts of members are held.",
       "Announce only mailing list style."},
      {"allow_list_posts", "no", "default_member_action", "hold", NULL}},
-    {{"private", "private-default", "A discussion that is not advertised, with an archive for its members.",
+    {{"private", "private-default",
+      "A discussion that is not advertised; moderators let people in, and only members read the archive.",
       "Discussion mailing list style with private archives."},
-     {"advertised", "no", "archive_policy", "private", NULL}},
+     {"advertised", "no", "archive_policy", "private", "subscription_policy", "confirm_then_moderate", NULL}},
 };
 
 /* The number of a built-in style by either name; -1: it is none. */

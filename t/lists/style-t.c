@@ -52,6 +52,7 @@ static void test_built_in(World *world, const void *data)
     g_assert_no_error(error);
     g_assert_false(closed->advertised);
     g_assert_cmpint(closed->archive_policy, ==, ARCHIVE_PRIVATE);
+    g_assert_cmpint(closed->subscription_policy, ==, POLICY_CONFIRM_THEN_MODERATE);
     g_assert_null(make(world, config, "none@example.com", "newsletter", &error));
     g_assert_nonnull(strstr(error->message, "discussion, announce, private"));
     assert_failed(FAIL_NEVER, error);
