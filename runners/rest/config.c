@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/config.h"
 #include "base/fail.h"
 #include "lists/setting_check.h"
 #include "runners/rest/resources.h"
@@ -234,6 +236,8 @@ static json_t *setting_json(const List *list, const ListSetting *setting)
         g_autofree char *text = list_get(list, setting->name, NULL);
         if (strcmp(setting->name, "moderator_password") == 0 && !*text)
             return json_null();
+        if (setting->type == SETTING_INTERVAL && strcmp(text, "0") == 0)
+            return json_string("0d"); /* Mailman's clients want a unit */
         return json_words(text);
     }
     }
@@ -293,17 +297,55 @@ static void get_one(Call *call)
 
 /* ---- changing ---- */
 
+/* 30.0 is a whole number, too. Mailman has digest_size_threshold as a real number: of ours, the next one is meant. */
+static char *whole_text(const char *name, const char *text)
+{
+    size_t whole = strspn(text, G_CSET_DIGITS), zeros, more;
+    if (whole == 0 || whole > 9 || text[whole] != '.')
+        return g_strdup(text);
+    zeros = strspn(text + whole + 1, "0");
+    more = strspn(text + whole + 1, G_CSET_DIGITS);
+    if (text[whole + 1 + more] || (zeros != more && strcmp(name, "digest_size_threshold") != 0))
+        return g_strdup(text);
+    return g_strdup_printf("%" G_GINT64_FORMAT, g_ascii_strtoll(text, NULL, 10) + (zeros != more));
+}
+
+/* Mailman also takes several units, the largest first, and fractions: "1d12h", "1.5d". */
+static char *duration_text(const char *text)
+{
+    static const struct {
+        char letter;
+        double seconds;
+    } units[] = {{'w', 604800}, {'d', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}};
+    const char *at = text;
+    double sum = 0;
+    for (size_t unit = 0; unit < G_N_ELEMENTS(units) && *at; unit++) {
+        size_t digits = strspn(at, G_CSET_DIGITS "."), decimal = strcspn(at, ".");
+        if (at[digits] != units[unit].letter)
+            continue;
+        if (!g_ascii_isdigit(*at) || (decimal < digits && memchr(at + decimal + 1, '.', digits - decimal - 1)))
+            break;
+        sum += g_ascii_strtod(at, NULL) * units[unit].seconds;
+        at += digits + 1;
+    }
+    /* Whatever else it is, list_set() says so. */
+    return *at || at == text || sum > 1e9 ? g_strdup(text)
+                                          : config_duration_text((int64_t)(sum + 0.5) * CLOCK_SECOND);
+}
+
 /* The value as list_set() takes it; g_free(). */
 static char *value_text(const Call *call, const ListSetting *setting)
 {
+    bool truth;
     const char *text = form_text(call, setting->name);
-    if (setting->type != SETTING_WORDS) {
-        /* 30.0 is a whole number too. */
-        size_t whole = text ? strspn(text, G_CSET_DIGITS) : 0;
-        bool integral = setting->type == SETTING_INTEGER && text && text[whole] == '.' && whole > 0 &&
-                        strspn(text + whole + 1, "0") == strlen(text + whole + 1);
-        return integral ? g_strndup(text, whole) : g_strdup(text ? text : "");
-    }
+    if (setting->type == SETTING_BOOL && text && form_truth(text, &truth))
+        return g_strdup(truth ? "yes" : "no");
+    if (setting->type == SETTING_INTEGER && text)
+        return whole_text(setting->name, text);
+    if (setting->type == SETTING_INTERVAL && text)
+        return duration_text(text);
+    if (setting->type != SETTING_WORDS)
+        return g_strdup(text ? text : "");
     g_auto(GStrv) words = form_words(call, setting->name);
     g_autoptr(GString) all = g_string_new(NULL);
     for (char **word = words; *word; word++) {

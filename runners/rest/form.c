@@ -241,17 +241,24 @@ bool form_expect(Call *call, const char *required, const char *optional)
     return known && missing->len == 0;
 }
 
-bool form_bool(Call *call, const char *name, bool *value)
+bool form_truth(const char *text, bool *value)
 {
-    static const char *const yes[] = {"true", "yes", "on", "1", NULL}, *const no[] = {"false", "no", "off", "0", NULL};
-    const char *text = form_text(call, name);
-    if (!text)
-        return true;
+    static const char *const yes[] = {"true", "yes", "on", "enable", "enabled", "1", NULL};
+    static const char *const no[] = {"false", "no", "off", "disable", "disabled", "0", NULL};
     g_autofree char *lower = g_ascii_strdown(text, -1);
     *value = g_strv_contains(yes, lower);
-    if (*value || g_strv_contains(no, lower))
+    return *value || g_strv_contains(no, lower);
+}
+
+bool form_bool(Call *call, const char *name, bool *value)
+{
+    const char *text = form_text(call, name);
+    if (!text || form_truth(text, value))
         return true;
-    if (strcmp(http_verb(call->http), "GET") != 0)
+    bool get = strcmp(http_verb(call->http), "GET") == 0;
+    if (get && !*text) /* "?advertised=" */
+        return *value = true;
+    if (!get)
         return form_refuse(call, name, "Invalid boolean value: %s", text);
     answer_titled(call, "Invalid parameter", "The \"%s\" parameter is invalid: %s is no truth value", name, text);
     return false;

@@ -102,8 +102,10 @@ bool form_has(const Call *call, const char *name);
 const char *form_text(const Call *call, const char *name);
 /* All values, NULL at the end; g_strfreev(). One empty value is none. */
 char **form_words(const Call *call, const char *name);
-/* Yes or no as Python, JSON and people write it. Absent: *value stays. False: 400 was answered. */
+/* Yes or no as Python, JSON and people write it; empty in a GET: yes. Absent: *value stays. False: 400 was answered. */
 bool form_bool(Call *call, const char *name, bool *value);
+/* The same of one text; false: it is neither. */
+bool form_truth(const char *text, bool *value);
 bool form_integer(Call *call, const char *name, int64_t *value);
 /* Absent, or without a value. */
 bool form_is_empty(const Call *call, const char *name);
