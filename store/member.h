@@ -79,6 +79,8 @@ bool member_set_preferences(Store *store, const char *list_id, Role role, const 
                             const Preferences *own, GError **error);
 bool member_set_moderation(Store *store, const char *list_id, Role role, const char *address, Action action,
                            GError **error);
+/* What a member's moderation_action amounts to before the list's default: posts of owners and moderators pass. */
+Action member_action(Role role, Action own);
 Member *member_by_id(Store *store, const char *id, GError **error);
 /* Give the membership to another address (made when unknown, then of the same user). FAIL_EXISTS: that one has the
  * role already, or belongs to another user. */
@@ -92,7 +94,7 @@ typedef struct MemberCriteria {
                                and name; NULL: any */
     const char *user_id;    /* of this user, by any address; NULL: any */
     unsigned roles;         /* 1u << ROLE_..., joined by |; 0: all */
-    int moderation_action;  /* set on the member: an Action; -1: any */
+    int moderation_action;  /* of member_action(); -1: any */
     int delivery_mode, delivery_status; /* effective; -1: any */
     int64_t skip;           /* members that are passed over first, where there is no place to begin at */
     bool by_address;        /* by list, address, role; else by list, role (owner, moderator, member, nonmember),

@@ -91,6 +91,11 @@ static bool has_role(const MemberCriteria *criteria, Role role)
     return criteria->roles == 0 || criteria->roles & 1u << role;
 }
 
+Action member_action(Role role, Action own)
+{
+    return own == ACTION_UNSET && (role == ROLE_OWNER || role == ROLE_MODERATOR) ? ACTION_ACCEPT : own;
+}
+
 static bool suits(const PageSearch *search, const Member *member)
 {
     const MemberCriteria *criteria = search->criteria;
@@ -101,7 +106,8 @@ static bool suits(const PageSearch *search, const Member *member)
     }
     if (!has_role(criteria, member->role) ||
         (criteria->list_id && strcmp(criteria->list_id, member->list_id) != 0) ||
-        (criteria->moderation_action >= 0 && (int)member->moderation_action != criteria->moderation_action) ||
+        (criteria->moderation_action >= 0 &&
+         (int)member_action(member->role, member->moderation_action) != criteria->moderation_action) ||
         (criteria->delivery_mode >= 0 && member->effective.delivery_mode != criteria->delivery_mode) ||
         (criteria->delivery_status >= 0 && member->effective.delivery_status != criteria->delivery_status))
         return false;
@@ -119,12 +125,14 @@ static bool read_range(const PageSearch *search, int64_t list, Role role, const 
     unsigned most = into->len + search->limit;
     g_autoptr(Query) query = query_open(
         search->store, error,
-        MEMBER_COLUMNS "WHERE m.list = $1 AND m.role = $2 AND m.folded >= $3 AND ($4 < 0 OR $4 = m.moderation_action) "
+        MEMBER_COLUMNS "WHERE m.list = $1 AND m.role = $2 AND m.folded >= $3 "
+                       "AND ($4 < 0 OR $4 = COALESCE(m.moderation_action, $7)) "
                        "AND ($5 < 0 OR $5 = " EFFECTIVE_DELIVERY_MODE ") "
                        "AND ($6 < 0 OR $6 = " EFFECTIVE_DELIVERY_STATUS ") "
                        "ORDER BY m.list, m.role, m.folded, m.by_person",
         INTEGER(list), INTEGER(role), TEXT(from), INTEGER(criteria->moderation_action),
-        INTEGER(criteria->delivery_mode), INTEGER(criteria->delivery_status));
+        INTEGER(criteria->delivery_mode), INTEGER(criteria->delivery_status),
+        INTEGER(member_action(role, ACTION_UNSET)));
     Step step = STEP_FAILED;
     while (query && into->len < most && (step = query_step(query, error)) == STEP_ROW) {
         g_autoptr(Member) member = member_read_row(query);

@@ -21,6 +21,12 @@ json_t *json_words(const char *text)
     return json_string(valid);
 }
 
+json_t *json_email(const char *address)
+{
+    g_autofree char *valid = g_utf8_make_valid(address, -1), *lower = g_utf8_strdown(valid, -1);
+    return json_words(lower);
+}
+
 json_t *json_time(int64_t time)
 {
     g_autoptr(GDateTime) date = g_date_time_new_from_unix_utc(time / CLOCK_SECOND);

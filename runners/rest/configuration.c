@@ -29,6 +29,11 @@ static const Family families[] = {
     {NULL, NULL},
 };
 
+static int by_text(const void *one, const void *other)
+{
+    return strcmp(*(const char *const *)one, *(const char *const *)other);
+}
+
 static GPtrArray *section_names(void)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -39,6 +44,7 @@ static GPtrArray *section_names(void)
         for (char **member = members; *member; member++)
             g_ptr_array_add(names, g_strconcat(family->prefix, ".", *member, NULL));
     }
+    g_ptr_array_sort(names, by_text);
     return names;
 }
 

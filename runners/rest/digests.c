@@ -25,6 +25,10 @@ static bool act(Call *call, Work *work, const List *list, GError **error)
     g_auto(Digest) digest = {0};
     if (!form_bool(call, "send", &send) || !form_bool(call, "bump", &bump) || !form_bool(call, "periodic", &periodic))
         return false;
+    if (send && periodic) {
+        answer_refusal(call, 400, "send and periodic exclude each other");
+        return false;
+    }
     if (bump && !digest_send_bump(work, list, &digest, error))
         return false;
     return !(send || (periodic && list->digest_send_periodic)) || digest_send_ask(work, list, &waiting, error);

@@ -160,21 +160,22 @@ static void delete(Call *call)
 
 static void get_owners(Call *call)
 {
+    Paging paging;
     GError *error = NULL;
-    Store *store = rest_store(call);
+    Store *store = form_paging(call, &paging) ? rest_store(call) : NULL;
     g_autoptr(Domain) domain = store ? find(call, store) : NULL;
     if (!domain)
         return;
     g_auto(GStrv) owners = domain_owners(store, domain->mail_host, &error);
+    int64_t total = owners ? (int64_t)g_strv_length(owners) : 0;
     json_t *entries = json_array();
-    for (char **owner = owners; owner && *owner && !error; owner++) {
-        g_autoptr(User) user = user_find(store, *owner, &error);
+    for (int64_t at = paging.start; at < total && at - paging.start < paging.count && !error; at++) {
+        g_autoptr(User) user = user_find(store, owners[at], &error);
         if (user)
             json_array_append_new(entries, user_json(call, user));
     }
-    int64_t total = (int64_t)json_array_size(entries);
     if (!error) {
-        answer_collection(call, entries, total, 0);
+        answer_collection(call, entries, total, paging.start);
         return;
     }
     json_decref(entries);

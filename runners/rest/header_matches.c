@@ -37,8 +37,9 @@ static char *text_or_null(const Call *call, const char *name)
 static bool fits(const Call *call, const HeaderMatch *match)
 {
     const char *header = form_text(call, "header"), *action = form_text(call, "action"), *tag = form_text(call, "tag");
-    return (!header || g_ascii_strcasecmp(header, match->header) == 0) &&
-           (!action || g_strcmp0(action, match->target) == 0) && (!tag || g_strcmp0(tag, match->tag) == 0);
+    return (!header || !*header || g_ascii_strcasecmp(header, match->header) == 0) &&
+           (!action || !*action || (match->target && g_ascii_strcasecmp(action, match->target) == 0)) &&
+           (!tag || !*tag || g_strcmp0(tag, match->tag) == 0);
 }
 
 /* Those rows of the list that the parameters ask for; NULL: it was answered. */

@@ -57,12 +57,18 @@ static json_t *reasons_json(const Held *held, const json_t *hits)
     return reasons;
 }
 
+/* Clients make a link of the subject, so that there must be one. */
+static json_t *subject_json(const char *subject)
+{
+    return json_words(subject && *subject ? subject : "(no subject)");
+}
+
 /* As the mail has it, encoded. */
-static json_t *subject_json(const Held *held)
+static json_t *original_subject_json(const Held *held)
 {
     g_autoptr(Message) message = held->message ? message_new(held->message) : NULL;
     g_autofree char *subject = message ? message_value(message, "Subject") : NULL;
-    return json_words(subject ? subject : "");
+    return subject_json(subject);
 }
 
 /* What the runner in noted when it held the post. */
@@ -89,12 +95,12 @@ static json_t *held_json(const Call *call, Store *store, const List *list, const
     return json_pack("{so so so so so so so so sI so so sI so so so so so}", "envsender", json_words(from ? from : ""),
                      "hold_date", json_time(held->held_at), "lang", json_words(language), "listid",
                      json_words(held->list_id), "message_id", json_words(id), "moderation_reasons", reasons,
-                     "moderation_sender", json_words(sender), "msg", octets_json(held->message), "original_size",
-                     (json_int_t)held->size, "original_subject", subject_json(held), "reason",
+                     "moderation_sender", json_email(sender), "msg", octets_json(held->message), "original_size",
+                     (json_int_t)held->size, "original_subject", original_subject_json(held), "reason",
                      json_incref(json_array_get(reasons, 0)), "request_id", (json_int_t)held->list_number,
                      "rule_hits", hits, "rule_misses", rules_json(meta, KEY_MISSES), "self_link",
                      json_link(call, "lists/%s/held/%" G_GINT64_FORMAT, segment_of_list, held->list_number), "sender",
-                     json_words(sender), "subject", json_words(subject));
+                     json_email(sender), "subject", subject_json(subject));
 }
 
 /* Where the answer is in the held posts of a list. */

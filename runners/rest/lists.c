@@ -209,6 +209,10 @@ static void find(Call *call)
     char id[STORE_ID_SIZE];
     if (!store || !criteria_role(call, &criteria))
         return;
+    if (form_is_empty(call, "subscriber")) {
+        form_refuse(call, "subscriber", "nobody is named");
+        return;
+    }
     criteria_subscriber(call, &criteria, id);
     g_auto(GStrv) list_ids = member_lists(store, &criteria, &error);
     if (list_ids && !*list_ids) {

@@ -27,19 +27,18 @@ static void add_bounces(const Member *member, json_t *object)
 
 json_t *member_json(const Call *call, const Member *member)
 {
-    g_autofree char *id = id_text(call, member->id), *address = segment(member->address);
+    g_autofree char *email = g_utf8_strdown(member->address, -1);
+    g_autofree char *id = id_text(call, member->id), *address = segment(email);
     json_t *object = json_pack(
         "{so ss so so so ss ss so ss}", "address", json_link(call, "addresses/%s", address), "delivery_mode",
         delivery_mode_text((DeliveryMode)member->effective.delivery_mode), "display_name",
-        json_words(member->display_name), "email", json_words(member->address), "list_id",
+        json_words(member->display_name), "email", json_words(email), "list_id",
         json_words(member->list_id), "member_id", id, "role",
         role_text(member->role), "self_link", json_link(call, "members/%s", id), "subscription_mode",
         member->as_user ? "as_user" : "as_address");
-    /* Posts of owners and moderators pass, whatever the list does with members' posts. */
-    bool passes = member->role == ROLE_OWNER || member->role == ROLE_MODERATOR;
-    if (member->moderation_action != ACTION_UNSET || passes)
-        json_object_set_new(object, "moderation_action", json_string(
-            member->moderation_action != ACTION_UNSET ? action_text(member->moderation_action) : "accept"));
+    Action action = member_action(member->role, member->moderation_action);
+    if (action != ACTION_UNSET)
+        json_object_set_new(object, "moderation_action", json_string(action_text(action)));
     if (*member->user_id) {
         g_autofree char *user = id_text(call, member->user_id);
         json_object_set_new(object, "user", json_link(call, "users/%s", user));
@@ -176,6 +175,15 @@ static void get_all(Call *call)
         answer_members(call, &criteria);
 }
 
+/* Empty: those who have none. False: 400 was answered. */
+static bool criteria_action(Call *call, MemberCriteria *criteria)
+{
+    if (!form_has(call, "moderation_action") || !form_is_empty(call, "moderation_action"))
+        return form_choice(call, "moderation_action", FORM_ACTIONS, &criteria->moderation_action);
+    criteria->moderation_action = ACTION_UNSET;
+    return true;
+}
+
 /* Who looks for nobody in particular finds nobody. */
 static bool looks_for_something(const Call *call)
 {
@@ -184,25 +192,25 @@ static bool looks_for_something(const Call *call)
     for (const char *const *name = names; *name; name++)
         if (!form_is_empty(call, *name))
             return true;
-    return false;
+    return form_has(call, "moderation_action");
 }
 
 static void find(Call *call)
 {
     MemberCriteria criteria = MEMBER_CRITERIA_ALL;
+    Paging nothing;
     char id[STORE_ID_SIZE];
     criteria.by_address = true;
     criteria.list_id = form_text(call, "list_id");
     if (!form_expect(call, "",
                      "list_id subscriber role moderation_action delivery_mode delivery_status count page fields") ||
-        !criteria_role(call, &criteria) ||
-        !form_choice(call, "moderation_action", FORM_ACTIONS, &criteria.moderation_action) ||
+        !criteria_role(call, &criteria) || !criteria_action(call, &criteria) ||
         !form_delivery(call, &criteria.delivery_mode, &criteria.delivery_status))
         return;
     criteria_subscriber(call, &criteria, id);
     if (looks_for_something(call))
         answer_members(call, &criteria);
-    else
+    else if (form_paging(call, &nothing))
         answer_collection(call, json_array(), 0, 0);
 }
 

@@ -13,7 +13,7 @@ static json_t *request_json(const Pending *pending)
     g_autofree char *token = request_token(pending->number);
     return json_pack("{so so so ss ss ss so}", "display_name",
                      json_words(pending->display_name ? pending->display_name : ""), "email",
-                     json_words(pending->address), "list_id", json_words(pending->list_id), "token", token,
+                     json_email(pending->address), "list_id", json_words(pending->list_id), "token", token,
                      "token_owner", pending->waits_for == PENDING_MODERATOR ? "moderator" : "subscriber", "type",
                      pending->kind == PENDING_JOIN ? "subscription" : "unsubscription", "when",
                      json_time(pending->made_at));

@@ -161,6 +161,8 @@ void answer_collection_at(Call *call, const char *path, json_t *entries, int64_t
 
 /* Text that is a value; not NULL. What is no UTF-8 becomes so. */
 json_t *json_words(const char *text);
+/* An address in lower case, which clients compare with others. */
+json_t *json_email(const char *address);
 /* "2026-11-22T18:20:00.123456" */
 json_t *json_time(int64_t time);
 /* A link to a path below root; each {} of it is an encoded segment. */

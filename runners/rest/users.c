@@ -298,6 +298,10 @@ static void post_preferred(Call *call)
 
 static bool prefer_none(Call *call, Work *work, const User *user, GError **error)
 {
+    if (!user->preferred) {
+        answer_refusal(call, 404, "The user has no preferred address");
+        return false;
+    }
     return people_prefer(work, user->id, NULL, error);
 }
 

@@ -126,6 +126,12 @@ static void test_criteria(Fixture *fixture, const void *data)
     assert_ok(member_set_moderation(fixture->store, LIST, ROLE_MEMBER, "cris@example.org", ACTION_HOLD, &error), error);
     of.moderation_action = ACTION_HOLD;
     expect(fixture, of, "tm:cris");
+    of.moderation_action = ACTION_ACCEPT; /* owners and moderators have it without its being set */
+    of.list_id = LIST;
+    expect(fixture, of, "to:anne to:cris td:bart");
+    of.list_id = NULL;
+    of.address = "anne@example.org";
+    expect(fixture, of, "to:anne");
 }
 
 static void test_refusals(Fixture *fixture, const void *data)
