@@ -201,18 +201,32 @@ static void answer_join(Call *call, Work *work, const Wish *wish, const Subscrip
     }
 }
 
+/* That the client confirms in the person's place does not show whose the address is: where that is open, the person
+ * answers. So does everybody who is invited. */
+static unsigned facts_of(const Wish *wish, bool verified)
+{
+    unsigned facts = wish->pre_verified ? FACT_VERIFIED : 0;
+    if (wish->invitation)
+        return facts | FACT_APPROVED | FACT_INVITED;
+    if (wish->pre_confirmed && (wish->pre_verified || verified))
+        facts |= FACT_CONFIRMED;
+    return facts | (wish->pre_approved ? FACT_APPROVED : 0);
+}
+
 static void ask_to_join(Call *call, Work *work, const List *list, const Wish *wish)
 {
     GError *error = NULL;
+    int64_t verified_at;
     g_auto(Subscription) made = {0};
-    unsigned facts = (wish->pre_verified ? FACT_VERIFIED : 0) | (wish->pre_confirmed ? FACT_CONFIRMED : 0) |
-                     (wish->pre_approved ? FACT_APPROVED : 0) |
-                     (wish->invitation ? FACT_APPROVED | FACT_INVITED : 0);
+    if (!address_verified(work_store(work), wish->address, &verified_at, &error)) {
+        rest_fail(call, error);
+        return;
+    }
     Preferences wants = preferences_unset;
     wants.delivery_mode = wish->mode;
     wants.delivery_status = wish->status;
-    const Joiner joiner = {.address = wish->address, .name = wish->name, .facts = facts, .wants = &wants,
-                           .as_user = wish->as_user,
+    const Joiner joiner = {.address = wish->address, .name = wish->name, .facts = facts_of(wish, verified_at != 0),
+                           .wants = &wants, .as_user = wish->as_user,
                            .welcome = !wish->has_welcome ? WELCOME_AS_LIST
                                       : wish->welcome    ? WELCOME_YES
                                                          : WELCOME_NO};
