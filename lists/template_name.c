@@ -37,7 +37,6 @@ const TemplateName template_table[] = {
     {"digest_footer", "list:member:digest:footer", DIGEST, "stands below digests"},
     {NULL, "list:member:digest:header", DIGEST, "stands above digests, below the masthead"},
     {"digest_masthead", "list:member:digest:masthead", DIGEST, "begins digests"},
-    {NULL, "list:member:generic:footer", DECORATION, "stands below posts where no other footer is set"},
     {NULL, "list:member:regular:footer", DECORATION, "stands below posts, unless the list has msg_footer"},
     {NULL, "list:member:regular:header", DECORATION, "stands above posts, unless the list has msg_header"},
     {"invitation", "list:user:action:invite", TOKEN, "invites somebody to join"},
@@ -52,7 +51,8 @@ const TemplateName template_table[] = {
     {"rejected", "list:user:notice:rejected", POST_VALUES, "tells an author that the post was rejected"},
     {"bounce_warning", "list:user:notice:warning", BOUNCE, "tells a member that mail came back too often"},
     {"welcome", "list:user:notice:welcome", PERSON, "welcomes a new member"},
-    /* Mailman has none of these; they are named in its way. */
+    /* Mailman 3.3.8 has none of these; they are named in its way. */
+    {NULL, "list:member:generic:footer", DECORATION, "stands below posts where no other footer is set"},
     {"held_many", "list:admin:action:posts", "count items mark days", "several posts wait for a moderator"},
     {"archived_posts", "list:user:notice:archived-posts", "first last count", "brings posts that somebody asked for"},
     {"held_forward", "list:admin:notice:forward", HELD, "brings a held post to somebody"},

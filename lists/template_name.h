@@ -16,7 +16,8 @@ typedef struct TemplateName {
     const char *about;   /* what it is, for people */
 } TemplateName;
 
-/* Ended by one without mailman. */
+/* Ended by one without mailman. The first TEMPLATES_OF_MAILMAN are those that its clients know. */
+#define TEMPLATES_OF_MAILMAN 28
 extern const TemplateName template_table[];
 
 /* By either name; NULL: there is no such template. */

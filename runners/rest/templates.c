@@ -130,7 +130,7 @@ static bool is_template(const TemplateScope *scope, const char *name)
     return scope->name ? strcmp(scope->name, name) == 0 : has_template(scope, name);
 }
 
-/* False: 400 was answered. With all, each template of the place must be there. */
+/* False: 400 was answered. With all, each template of the place must be there; clients know those of Mailman only. */
 static bool names_allowed(Call *call, const TemplateScope *scope, bool all)
 {
     g_autoptr(GString) missing = g_string_new(NULL);
@@ -141,9 +141,12 @@ static bool names_allowed(Call *call, const TemplateScope *scope, bool all)
             return false;
         }
     }
-    for (const TemplateName *row = template_table; all && row->mailman; row++)
-        if (is_template(scope, row->mailman) && !form_has(call, row->mailman))
-            g_string_append_printf(missing, "%s%s", missing->len ? ", " : "", row->mailman);
+    for (size_t at = 0; all && template_table[at].mailman; at++) {
+        const char *name = template_table[at].mailman;
+        bool wanted = scope->name || at < TEMPLATES_OF_MAILMAN;
+        if (wanted && is_template(scope, name) && !form_has(call, name))
+            g_string_append_printf(missing, "%s%s", missing->len ? ", " : "", name);
+    }
     if (missing->len > 0)
         answer_refusal(call, 400, "Missing Parameter: %s", missing->str);
     else if (form_has(call, "username") != form_has(call, "password"))
