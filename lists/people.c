@@ -77,13 +77,13 @@ bool people_link(Work *work, const char *who, const char *address, const char *n
     g_autoptr(KnownAddress) known = NULL;
     if (!user || !look_up(store, address, &known, error))
         return false;
-    bool others = known && *known->user_id;
-    if (others && strcmp(known->user_id, user->id) == 0)
+    bool owned = known && *known->user_id, own = owned && strcmp(known->user_id, user->id) == 0, others = owned && !own;
+    if (own && !absorb)
         return fail(error, FAIL_EXISTS, "Address already exists");
     if (others && !absorb)
         return fail(error, FAIL_EXISTS, "Address belongs to other user");
-    return (others ? user_merge(store, user->id, known->user_id, error)
-                   : user_link_address(store, user->id, address, error)) &&
+    return (own || (others ? user_merge(store, user->id, known->user_id, error)
+                           : user_link_address(store, user->id, address, error))) &&
            (!name || !*name || address_set_name(store, address, name, error)) &&
            note(work, "address", address, "linked");
 }

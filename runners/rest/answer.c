@@ -65,16 +65,24 @@ char *id_text(const Call *call, const char *id)
     return g_strdup(at);
 }
 
+/* Also as UUIDs are written for people: 8-4-4-4-12. */
+static bool hex_parse(const char *text, char id[STORE_ID_SIZE])
+{
+    g_autoptr(GString) digits = g_string_new(text);
+    if (g_uuid_string_is_valid(text))
+        g_string_replace(digits, "-", "", 0);
+    if (digits->len != STORE_ID_SIZE - 1 || strspn(digits->str, "0123456789abcdefABCDEF") != digits->len)
+        return false;
+    g_autofree char *lower = g_ascii_strdown(digits->str, -1);
+    memcpy(id, lower, STORE_ID_SIZE);
+    return true;
+}
+
 bool id_parse(const Call *call, const char *text, char id[STORE_ID_SIZE])
 {
     size_t length = strlen(text);
-    if (!call->old) {
-        if (length != STORE_ID_SIZE - 1 || strspn(text, "0123456789abcdefABCDEF") != length)
-            return false;
-        g_autofree char *lower = g_ascii_strdown(text, -1);
-        memcpy(id, lower, STORE_ID_SIZE);
-        return true;
-    }
+    if (!call->old)
+        return hex_parse(text, id);
     unsigned __int128 number = 0;
     if (length == 0 || strspn(text, "0123456789") != length)
         return false;

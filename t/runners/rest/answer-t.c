@@ -33,6 +33,11 @@ static void test_ids(void)
         g_assert_cmpstr(number, ==, cases[at].number);
         g_assert_true(id_parse(&now, upper, id));
         g_assert_cmpstr(id, ==, cases[at].id);
+        g_autoptr(GString) dashed = g_string_new(upper);
+        for (gssize place = 8; place <= 23; place += 5)
+            g_string_insert_c(dashed, place, '-');
+        g_assert_true(id_parse(&now, dashed->str, id));
+        g_assert_cmpstr(id, ==, cases[at].id);
         g_assert_true(id_parse(&old, number, id));
         g_assert_cmpstr(id, ==, cases[at].id);
     }
