@@ -22,7 +22,8 @@ GPtrArray *address_list_new(void)
 
 /* One address in the making. */
 typedef struct Parser {
-    const char *at, *end;
+    const char *text, *at, *end;
+    const char *begin; /* of the one in the making: behind the last separator */
     GString *display; /* the words before a bracket */
     GString *mailbox; /* the same as an address: no blanks around @ and . */
     GString *comment;
@@ -171,6 +172,8 @@ static void emit(Parser *parser, const char *display, GPtrArray *list)
     Address *address = g_new0(Address, 1);
     address->display = g_strstrip(g_strdup(display));
     address->mailbox = g_strdup(mailbox);
+    address->start = (size_t)(parser->begin - parser->text);
+    address->end = (size_t)(parser->at - parser->text);
     g_ptr_array_add(list, address);
 }
 
@@ -204,12 +207,14 @@ static void read_angle(Parser *parser, GPtrArray *list)
     }
     emit(parser, display, list);
     reset(parser);
+    parser->begin = parser->at;
 }
 
 void address_parse(const char *text, size_t length, GPtrArray *list)
 {
     g_autoptr(GString) display = g_string_new(NULL), mailbox = g_string_new(NULL), comment = g_string_new(NULL);
-    Parser parser = {.at = text, .end = text + length, .display = display, .mailbox = mailbox, .comment = comment};
+    Parser parser = {.text = text, .at = text, .end = text + length, .begin = text,
+                     .display = display, .mailbox = mailbox, .comment = comment};
     while (parser.at < parser.end && list->len < ADDRESS_LIST_MAX) {
         const char *before = parser.at;
         skip_blanks(&parser);
@@ -221,10 +226,10 @@ void address_parse(const char *text, size_t length, GPtrArray *list)
         } else if (octet == ',' || octet == ';') {
             emit(&parser, comment->str, list);
             reset(&parser);
-            parser.at++;
+            parser.begin = ++parser.at;
         } else if (octet == ':' && !parser.sign) {
             reset(&parser);
-            parser.at++;
+            parser.begin = ++parser.at;
         } else {
             read_piece(&parser, parser.at > before);
         }

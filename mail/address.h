@@ -17,6 +17,7 @@
 typedef struct Address {
     char *display; /* raw (not decoded), unquoted, "" when there is none */
     char *mailbox; /* valid (base/mailbox.h), the local part quoted only where it must be */
+    size_t start, end; /* where it stands in the text that was read, with its name and blanks, without its comma */
 } Address;
 
 void address_free(Address *address);

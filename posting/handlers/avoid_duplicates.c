@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "mail/address.h"
-#include "mail/header.h"
 #include "mail/message.h"
 #include "posting/handler.h"
 
@@ -22,63 +21,84 @@ static bool is_left_out(const Post *post, const char *address, bool *left_out, G
     return true;
 }
 
-/* All of the fields Cc as one, for there may be no more than that (RFC 5322, 3.6); g_free(). "": they name nobody. */
-static char *merged(const Message *message)
+static size_t blanks(const char *text)
 {
-    size_t index = 0;
-    GString *value = g_string_new(NULL);
-    for (const Field *field; (field = message_find(message, "Cc", &index)); index++) {
-        g_autofree char *one = field_value_folded(field);
-        if (*one)
-            g_string_append_printf(value, "%s%s", value->len > 0 ? ",\r\n " : "", one);
-    }
-    return g_string_free(value, FALSE);
+    return strspn(text, " \t\r\n");
 }
 
-/* The value of a field Cc with these; g_free(). */
-static char *composed(const GPtrArray *addresses)
+/* Takes out one address that stands between what is kept and the text behind: with one comma, and with the blanks on
+ * that side where the line does not end. Returns what comes next. */
+static const char *leave_out(GString *kept, const char *behind)
 {
-    GString *value = g_string_new(NULL);
+    size_t bare = kept->len;
+    while (bare > 0 && g_ascii_isspace(kept->str[bare - 1]))
+        bare--;
+    bool folded = strchr(kept->str + bare, '\n') != NULL;
+    const char *comma = behind + blanks(behind);
+    g_string_truncate(kept, bare);
+    if (*comma == ',' && folded) {
+        g_string_append(kept, "\r\n ");
+        return comma + 1 + blanks(comma + 1);
+    }
+    if (*comma == ',')
+        return comma + 1;
+    if (bare > 0 && kept->str[bare - 1] == ',')
+        g_string_truncate(kept, bare - 1);
+    return behind;
+}
+
+/* Appends the addresses of a field's text but those left out: names, groups and comments stay as they were written. */
+static bool append_others(const Post *post, const char *text, GString *value, guint *others, GError **error)
+{
+    g_autoptr(GPtrArray) addresses = address_list_new();
+    g_autoptr(GString) kept = g_string_new(NULL);
+    const char *rest = text;
+    address_parse(text, strlen(text), addresses);
     for (guint at = 0; at < addresses->len; at++) {
         const Address *address = addresses->pdata[at];
-        g_autofree char *name = header_decode(address->display);
-        g_autofree char *phrase = *name ? header_phrase(name, strlen("Cc: ")) : NULL;
-        g_string_append_printf(value, "%s%s%s%s%s", at > 0 ? ",\r\n " : "", phrase ? phrase : "", phrase ? " <" : "",
-                               address->mailbox, phrase ? ">" : "");
+        bool left_out = false;
+        if (!is_left_out(post, address->mailbox, &left_out, error))
+            return false;
+        *others += !left_out;
+        if (!left_out)
+            continue;
+        const char *start = text + address->start;
+        start += blanks(start);
+        g_string_append_len(kept, rest, start - rest);
+        rest = leave_out(kept, text + address->end);
     }
-    return g_string_free(value, FALSE);
+    g_string_append(kept, rest);
+    g_strstrip(kept->str);
+    if (*kept->str)
+        g_string_append_printf(value, "%s%s", value->len > 0 ? ",\r\n " : "", kept->str);
+    return true;
 }
 
 /* Who reads the list and gets no copy besides is taken out of Cc, so that those who answer to all do not name them
- * again and again. A mail in which nothing changes keeps its field as it is. */
+ * again and again. All fields become one, for there may be no more than that (RFC 5322, 3.6). A mail in which nothing
+ * changes keeps its field as it is. */
 static bool rewrite_cc(Post *post, GError **error)
 {
     static const char *const cc[] = {"Cc", NULL};
-    size_t second = 0;
-    g_autoptr(GPtrArray) addresses = post_addresses(post, cc);
-    guint before = addresses->len;
-    if (!message_find(post->message, "Cc", &second) || before > COPIED_MAX)
+    g_autoptr(GPtrArray) before = post_addresses(post, cc);
+    g_autoptr(GString) value = g_string_new(NULL);
+    guint others = 0, fields = 0;
+    size_t index = 0;
+    if (before->len > COPIED_MAX)
         return true;
-    for (guint at = 0; at < addresses->len;) {
-        bool left_out = false;
-        if (!is_left_out(post, ((Address *)addresses->pdata[at])->mailbox, &left_out, error))
+    for (const Field *field; (field = message_find(post->message, "Cc", &index)); index++, fields++) {
+        g_autofree char *text = field_value_folded(field);
+        if (!append_others(post, text, value, &others, error))
             return false;
-        if (left_out)
-            g_ptr_array_remove_index(addresses, at);
-        else
-            at++;
     }
-    second++;
-    bool several = message_find(post->message, "Cc", &second) != NULL;
-    if (addresses->len == before && !several)
+    if (fields == 0 || (others == before->len && fields == 1))
         return true;
-    g_autofree char *value = addresses->len == before ? merged(post->message) : composed(addresses);
     g_autoptr(GPtrArray) again = address_list_new();
-    address_parse(value, strlen(value), again);
-    if (again->len != addresses->len) /* a quote that one field leaves open would take in the next */
+    address_parse(value->str, value->len, again);
+    if (again->len != others) /* a quote that one field leaves open would take in the next */
         return true;
-    if (*value)
-        message_set(post->message, "Cc", value);
+    if (value->len > 0)
+        message_set(post->message, "Cc", value->str);
     else
         message_remove(post->message, "Cc");
     return true;
