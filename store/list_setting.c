@@ -232,7 +232,8 @@ const ListSetting list_settings[] = {
             .example = "^.*@shop\\.example$"),
     SETTING(reply_goes_to_list, SETTING_CHOICE, "no_munging",
             "no_munging|point_to_list|explicit_header|explicit_header_only",
-            "Where replies go: as the author wrote, to the list, or to reply_to_address (besides the list, or alone)."),
+            "Where replies go besides the author's own Reply-To (first_strip_reply_to takes that out): nowhere, to the "
+            "list, or to reply_to_address; explicit_header_only: so, and personalize = full adds no Cc to the list."),
     SETTING(reply_to_address, SETTING_LINE, "", ADDRESS, "The address for explicit_header and explicit_header_only.",
             .example = "office@example.org"),
     SETTING(require_explicit_destination, SETTING_BOOL, "yes", NULL,

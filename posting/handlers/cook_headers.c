@@ -41,6 +41,20 @@ static bool append_own(const Post *post, const char *ours, GString *value)
     return named;
 }
 
+/* Several fields become one: many mail programs read one alone, and some servers take no more (RFC 5322, 3.6). */
+static void merge_own(Post *post)
+{
+    size_t index = 0;
+    bool any = message_find(post->message, "Reply-To", &index) != NULL;
+    index++;
+    if (!any || !message_find(post->message, "Reply-To", &index))
+        return;
+    g_autoptr(GString) own = g_string_new(NULL);
+    append_own(post, "", own);
+    if (own->len > 0)
+        message_set(post->message, "Reply-To", own->str);
+}
+
 /* first_strip_reply_to and reply_goes_to_list. The field stays untouched where
  * it says already what it must. */
 static void set_reply_to(Post *post)
@@ -51,13 +65,20 @@ static void set_reply_to(Post *post)
     if (!munge) {
         if (list->first_strip_reply_to)
             message_remove(post->message, "Reply-To");
+        else
+            merge_own(post);
         return;
     }
-    g_autoptr(GString) value = g_string_new(NULL);
-    bool keep = !list->first_strip_reply_to && list->reply_goes_to_list != REPLY_EXPLICIT_HEADER_ONLY;
-    if (keep && append_own(post, ours, value) && value->len > 0)
+    g_autoptr(GString) own = g_string_new(NULL);
+    if (!list->first_strip_reply_to && append_own(post, ours, own) && own->len > 0)
         return;
-    append_address(value, ours);
+    /* Some mail programs take the first address alone: what the owners wrote goes before the author's. */
+    bool last = list->reply_goes_to_list == REPLY_POINT_TO_LIST && own->len > 0;
+    g_autoptr(GString) value = g_string_new(last ? own->str : ours);
+    if (last)
+        append_address(value, ours);
+    else if (own->len > 0)
+        append_address(value, own->str);
     message_set(post->message, "Reply-To", value->str);
 }
 

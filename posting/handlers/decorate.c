@@ -84,11 +84,13 @@ static void set_unsubscribe(const Post *post, Message *message, const HoleMarks 
 }
 
 /* Gives each copy its reader in To. "Reply to all" must still reach the list, so the list is added to Cc, unless Cc or
- * Reply-To names it already. */
+ * Reply-To names it already, or the owners want replies at their own address only. */
 static void set_to(const Post *post, Message *message, const HoleMarks *marks)
 {
     static const char *const named[] = {"Cc", "Reply-To", NULL};
     message_set(message, "To", marks->fields[COPY_MAILBOX]);
+    if (post->list->reply_goes_to_list == REPLY_EXPLICIT_HEADER_ONLY)
+        return;
     g_autoptr(GPtrArray) present = post_addresses(post, named);
     for (guint at = 0; at < present->len; at++)
         if (address_same(((Address *)present->pdata[at])->mailbox, post->list->posting_address))

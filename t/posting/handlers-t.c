@@ -164,15 +164,19 @@ static const struct {
     const char *own, *expected;
 } reply_to[] = {
     {REPLY_NO_MUNGING, false, "Reply-To: a@x\r\n", "a@x"},
+    {REPLY_NO_MUNGING, false, "Reply-To: A <a@x>\r\nReply-To: b@x\r\n", "A <a@x>, b@x"},
+    {REPLY_NO_MUNGING, false, "Reply-To: a@x\r\nReply-To: nobody\r\n", "a@x"},
     {REPLY_NO_MUNGING, true, "Reply-To: a@x\r\n", NULL},
     {REPLY_POINT_TO_LIST, false, "", "test@example.com"},
     {REPLY_POINT_TO_LIST, false, "Reply-To: a@x\r\n", "a@x, test@example.com"},
     {REPLY_POINT_TO_LIST, true, "Reply-To: a@x\r\n", "test@example.com"},
     {REPLY_POINT_TO_LIST, false, "Reply-To: A <a@x>,\r\n\tTEST@example.com\r\n", "A <a@x>,\tTEST@example.com"},
     {REPLY_POINT_TO_LIST, false, "Reply-To: test@example.com\r\n", "test@example.com"},
-    {REPLY_EXPLICIT_HEADER, false, "Reply-To: a@x\r\n", "a@x, else@example.net"},
-    {REPLY_EXPLICIT_HEADER_ONLY, false, "Reply-To: a@x\r\n", "else@example.net"},
-    {REPLY_EXPLICIT_HEADER_ONLY, true, "", "else@example.net"},
+    {REPLY_EXPLICIT_HEADER, false, "Reply-To: a@x\r\n", "else@example.net, a@x"},
+    {REPLY_EXPLICIT_HEADER, true, "Reply-To: a@x\r\n", "else@example.net"},
+    {REPLY_EXPLICIT_HEADER_ONLY, false, "Reply-To: a@x\r\n", "else@example.net, a@x"},
+    {REPLY_EXPLICIT_HEADER_ONLY, false, "Reply-To: Else <else@example.net>\r\n", "else@example.net"},
+    {REPLY_EXPLICIT_HEADER_ONLY, true, "Reply-To: a@x\r\n", "else@example.net"},
 };
 
 static void test_reply_to(Bench *bench, gconstpointer data)
@@ -612,6 +616,8 @@ static void test_decorate_list_in_cc(Bench *bench, gconstpointer data)
         {"Reply-To: eve@x\r\n", REPLY_NO_MUNGING, false, "test@example.com"},
         {"Reply-To: anne@example.org, Test <test@example.com>\r\n", REPLY_NO_MUNGING, false, NULL},
         {"", REPLY_EXPLICIT_HEADER, false, "test@example.com"},
+        {"", REPLY_EXPLICIT_HEADER_ONLY, false, NULL},
+        {"Cc: eve@x\r\n", REPLY_EXPLICIT_HEADER_ONLY, false, "eve@x"},
         {"", REPLY_POINT_TO_LIST, false, NULL},
         {"Reply-To: eve@x\r\n", REPLY_POINT_TO_LIST, false, NULL},
         {"Cc: eve@x\r\n", REPLY_POINT_TO_LIST, false, "eve@x"},
