@@ -7,7 +7,7 @@ static const struct {
     Action action;
     size_t patterns; /* in List */
 } tables[] = {
-    {ACTION_ACCEPT, offsetof(List, accept_these_nonmembers)},
+    {ACTION_DEFER, offsetof(List, accept_these_nonmembers)}, /* as members: the other rules still count */
     {ACTION_HOLD, offsetof(List, hold_these_nonmembers)},
     {ACTION_REJECT, offsetof(List, reject_these_nonmembers)},
     {ACTION_DISCARD, offsetof(List, discard_these_nonmembers)},
@@ -38,39 +38,39 @@ static bool find_action(Post *post, const char *sender, Action *action, GError *
     return true;
 }
 
-/* Is the stranger in From to confirm the address, instead of what the list does with posts of strangers? Who else is
- * named as a sender is not asked. */
-static bool is_to_confirm(Post *post, unsigned at)
+/* Is a stranger to confirm the address in From, instead of what the list does with posts of strangers? */
+static bool is_to_confirm(const List *list)
 {
-    Action action = (Action)post->list->default_nonmember_action;
-    if (!post->list->sender_confirmation || action == ACTION_REJECT || action == ACTION_DISCARD)
-        return false;
-    post->unproved = post->unproved || at == 0;
-    return true;
+    Action action = (Action)list->default_nonmember_action;
+    return list->sender_confirmation && action != ACTION_REJECT && action != ACTION_DISCARD;
 }
 
-/* Runs after member-moderation, which has found out whether a sender is a
- * member. */
+/* Runs after member-moderation, which has found out whether a sender is a member. The first sender of whom the list says
+ * something decides, be it the one of the envelope or in Reply-To; only where there is none all are strangers. Who is
+ * named besides From is not asked to confirm anything. */
 static bool check(Post *post, bool *hit, GError **error)
 {
-    *hit = false;
-    if (post->member)
-        return true;
     const GPtrArray *senders = post_senders(post);
-    for (unsigned at = 0; at < senders->len && !*hit; at++) {
-        Action action;
+    Action action = ACTION_UNSET;
+    unsigned at = 0;
+    *hit = false;
+    if (post->member || senders->len == 0)
+        return true;
+    for (; at < senders->len && action == ACTION_UNSET; at++) {
         if (!find_action(post, senders->pdata[at], &action, error))
             return false;
-        if (action == ACTION_UNSET && is_to_confirm(post, at))
-            continue;
-        if (action == ACTION_UNSET)
-            action = (Action)post->list->default_nonmember_action;
-        if (action == ACTION_DEFER || action == ACTION_UNSET)
-            continue;
-        *hit = true;
-        post->action = action;
-        post_add_reason(post, "The sender %s is not a member of the list.", (const char *)senders->pdata[at]);
+        if (at == 0 && action == ACTION_UNSET && is_to_confirm(post->list))
+            post->unproved = true;
     }
+    if (action == ACTION_UNSET) {
+        at = 1;
+        action = post->unproved ? ACTION_DEFER : (Action)post->list->default_nonmember_action;
+    }
+    if (action == ACTION_DEFER || action == ACTION_UNSET)
+        return true;
+    *hit = true;
+    post->action = action;
+    post_add_reason(post, "The sender %s is not a member of the list.", (const char *)senders->pdata[at - 1]);
     return true;
 }
 
