@@ -74,6 +74,7 @@ static bool process(const Pipeline *pipeline, unsigned at, Post *post, GError **
 
 bool pipeline_run(const Pipeline *pipeline, Post *post, GError **error)
 {
+    post_may_answer(post); /* before any change */
     for (unsigned at = 0; pipeline->handlers[at] && post->end == POST_GOES; at++)
         if (!process(pipeline, at, post, error))
             return false;

@@ -243,8 +243,11 @@ bool post_archiver_chosen(const List *list, const PostArchiver *archiver)
 
 bool post_may_answer(Post *post)
 {
-    return post->sender && !address_same(post->sender, post->list->posting_address) &&
-           answer_allowed(post->sender, post->message);
+    if (!post->answer_known)
+        post->answer_allowed = post->sender && !address_same(post->sender, post->list->posting_address) &&
+                               answer_allowed(post->sender, post->message);
+    post->answer_known = true;
+    return post->answer_allowed;
 }
 
 char *post_list_address(const List *list, const char *suffix)

@@ -146,6 +146,7 @@ typedef struct Post { /* set by the caller: */
 
     /* worked out when first asked for */
     GPtrArray *senders, *destinations;
+    bool answer_known, answer_allowed; /* post_may_answer() */
 
     GHashTable *patterns; /* of pattern.h: those that gave up */
 } Post;
@@ -193,7 +194,8 @@ char *post_reasons(const Post *post, const char *separator); /* g_free() */
 /* Does the list use the site's archiver? */
 bool post_archiver_chosen(const List *list, const PostArchiver *archiver);
 
-/* May an answer go to the envelope sender? None to the null sender, robots, lists, bulk, automatic mail (RFC 3834). */
+/* May an answer go to the envelope sender? None to the null sender, robots, lists, bulk, automatic mail (RFC 3834). The
+ * mail as it came says so: handlers make it a list's. */
 bool post_may_answer(Post *post);
 
 /* list-SUFFIX@host, or the posting address for NULL; g_free(). */

@@ -5,10 +5,11 @@
 /* A member who asked for it (acknowledge_posts) is told that the post was taken. */
 static bool process(Post *post, GError **error)
 {
-    if (!post->member || !post_may_answer(post))
+    const char *poster = post_poster(post); /* known from the rules, or a moderator let it pass */
+    if (!poster || !post_may_answer(post))
         return true;
     Member *found;
-    if (!post_find_member(post, ROLE_MEMBER, post->member, &found, error))
+    if (!post_find_member(post, ROLE_MEMBER, poster, &found, error))
         return false;
     g_autoptr(Member) member = found;
     if (member && member->effective.acknowledge_posts)
