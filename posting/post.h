@@ -147,7 +147,6 @@ typedef struct Post { /* set by the caller: */
     /* worked out when first asked for */
     GPtrArray *senders, *destinations;
     bool answer_known, answer_allowed; /* post_may_answer() */
-
     GHashTable *patterns; /* of pattern.h: those that gave up */
 } Post;
 
@@ -191,8 +190,7 @@ void post_add_reason(Post *post, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void post_note_duplicate(Post *post); /* the reason: another with its Message-ID was posted before */
 char *post_reasons(const Post *post, const char *separator); /* g_free() */
 
-/* Does the list use the site's archiver? */
-bool post_archiver_chosen(const List *list, const PostArchiver *archiver);
+bool post_archiver_chosen(const List *list, const PostArchiver *archiver); /* does the list use it? */
 
 /* May an answer go to the envelope sender? None to the null sender, robots, lists, bulk, automatic mail (RFC 3834). The
  * mail as it came says so: handlers make it a list's. */

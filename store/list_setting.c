@@ -30,8 +30,8 @@
 
 const ListSetting list_settings[] = {
     SETTING(accept_these_nonmembers, SETTING_WORDS, "", PATTERNS,
-            "Addresses, or patterns that begin with ^, of strangers whose posts are taken as those of members: only what "
-            "holds these (size, number of recipients and such) holds them.",
+            "Addresses, or patterns that begin with ^, of strangers whose posts are taken as those of members: only "
+            "what holds these (size, number of recipients and such) holds them.",
             .example = "friend@example.org,^.*@example\\.net$"),
     SETTING(acceptable_aliases, SETTING_WORDS, "", PATTERNS,
             "Addresses, or patterns that begin with ^, that count as the list's own in To and Cc.",

@@ -45,9 +45,9 @@ static bool is_to_confirm(const List *list)
     return list->sender_confirmation && action != ACTION_REJECT && action != ACTION_DISCARD;
 }
 
-/* Runs after member-moderation, which has found out whether a sender is a member. The first sender of whom the list says
- * something decides, be it the one of the envelope or in Reply-To; only where there is none all are strangers. Who is
- * named besides From is not asked to confirm anything. */
+/* Runs after member-moderation, which has found out whether a sender is a member. The first sender of whom the list
+ * says something decides, be it the one of the envelope or in Reply-To; only where there is none all are strangers. Who
+ * is named besides From is not asked to confirm anything. */
 static bool check(Post *post, bool *hit, GError **error)
 {
     const GPtrArray *senders = post_senders(post);
