@@ -198,6 +198,23 @@ static bool may_write(Work *work, const List *list, const Pending *request, cons
     return *may || first_today(work, list, request->address, kind, may, error);
 }
 
+/* Who confirmed has shown whose the address is, which counts from the first time on. Nobody may know it yet: members
+ * are written down when they are added. */
+static bool note_verified(Work *work, const Pending *request, GError **error)
+{
+    int64_t since;
+    g_autoptr(GError) missing = NULL;
+    if (!(request->facts & FACT_CONFIRMED))
+        return true;
+    if (!address_verified(work_store(work), request->address, &since, error))
+        return false;
+    if (since != 0 || address_set_verified(work_store(work), request->address, work_now(work), &missing) ||
+        g_error_matches(missing, FAIL, FAIL_MISSING))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&missing));
+    return false;
+}
+
 static bool do_join(Work *work, const List *list, Pending *request, SubscriptionResult *result, GError **error)
 {
     bool added;
@@ -207,8 +224,7 @@ static bool do_join(Work *work, const List *list, Pending *request, Subscription
     if (!added)
         return subscription_end(work, request, error);
     roster_tell(work, EVENT_MEMBER_JOINED, list->list_id, ROLE_MEMBER, request->address);
-    if ((request->facts & FACT_CONFIRMED) &&
-        !address_set_verified(work_store(work), request->address, work_now(work), error))
+    if (!note_verified(work, request, error))
         return false;
     const TemplateValue values[] = {{"address", request->address}, {0}};
     ListLetter welcome = {.template = "welcome", .values = values, .to = request->address};
@@ -265,6 +281,8 @@ static bool advance_membership(Work *work, const List *list, Pending *request, S
         subscription_note(work, list, request, subscription);
         return subscription_end(work, request, error);
     }
+    if (join && !note_verified(work, request, error))
+        return false;
     switch (workflow_next(join ? list->subscription_policy : list->unsubscription_policy, request->facts)) {
     case WORKFLOW_ASK_PERSON:
         done = ask_person(work, list, request, &subscription->result, error);

@@ -109,6 +109,27 @@ static void test_join_and_confirm(World *world, const void *data)
     g_assert_cmpstr(again, ==, "");
 }
 
+/* An address is verified from the first confirmation on, even if a moderator refuses what was confirmed. */
+static void test_verified_since(World *world, const void *data)
+{
+    int64_t verified_at = 1;
+    char id[STORE_ID_SIZE];
+    g_autofree char *asked = NULL, *waits = NULL, *done = NULL;
+    g_assert_true(user_create(world->store, ANNE, NULL, id, NULL));
+    world_set(world, "subscription_policy", "confirm_then_moderate");
+    g_assert_cmpint(join(world, ANNE, &asked), ==, SUBSCRIPTION_ASKED_PERSON);
+    g_assert_true(address_verified(world->store, ANNE, &verified_at, NULL));
+    g_assert_cmpint(verified_at, ==, 0);
+    g_autofree char *token = world_token(asked);
+    g_assert_cmpint(world_confirm(world, token, &waits), ==, SUBSCRIPTION_ASKED_MODERATOR);
+    g_assert_true(address_verified(world->store, ANNE, &verified_at, NULL));
+    g_assert_cmpint(verified_at, >, 0);
+    g_assert_true(address_set_verified(world->store, ANNE, 12345, NULL));
+    g_assert_cmpint(decide(world, waiting(world), REQUEST_ACCEPT, &done), ==, SUBSCRIPTION_DONE);
+    g_assert_true(address_verified(world->store, ANNE, &verified_at, NULL));
+    g_assert_cmpint(verified_at, ==, 12345);
+}
+
 static void test_asking_a_thousand_times(World *world, const void *data)
 {
     unsigned sent = 0;
@@ -428,6 +449,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/subscription/workflow", test_workflow);
     WORLD_TEST("/subscription/join and confirm", test_join_and_confirm);
+    WORLD_TEST("/subscription/verified since", test_verified_since);
     WORLD_TEST("/subscription/on and off", test_on_and_off);
     WORLD_TEST("/subscription/on and off by REST", test_on_and_off_by_rest);
     WORLD_TEST("/subscription/asked and discarded", test_asked_and_discarded);
