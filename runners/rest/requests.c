@@ -7,6 +7,17 @@
 #include "lists/request.h"
 #include "runners/rest/resources.h"
 #include "runners/rest/subscriptions.h"
+#include "store/user.h"
+
+/* Who gave no name with the request may have one. */
+static void add_name(Store *store, json_t *request)
+{
+    const char *email = json_string_value(json_object_get(request, "email"));
+    bool given = *json_string_value(json_object_get(request, "display_name")) != 0;
+    g_autoptr(KnownAddress) known = given ? NULL : address_find(store, email, NULL);
+    if (known && known->display_name)
+        json_object_set_new(request, "display_name", json_words(known->display_name));
+}
 
 static json_t *request_json(const Pending *pending)
 {
@@ -66,8 +77,13 @@ static bool read_requests(Call *call, RequestWalk *walk)
 static void get_all(Call *call)
 {
     RequestWalk walk;
-    if (read_requests(call, &walk))
-        answer_collection(call, walk.entries, walk.total, walk.paging.start);
+    size_t at;
+    json_t *request;
+    if (!read_requests(call, &walk))
+        return;
+    json_array_foreach(walk.entries, at, request)
+        add_name(call->rest->store, request);
+    answer_collection(call, walk.entries, walk.total, walk.paging.start);
 }
 
 static void get_count(Call *call)
@@ -102,8 +118,11 @@ static void get_one(Call *call)
 {
     Store *store = rest_store(call);
     g_autoptr(Pending) pending = store ? find(call, store, g_get_real_time()) : NULL;
-    if (pending)
-        answer_json(call, 200, request_json(pending));
+    json_t *request = pending ? request_json(pending) : NULL;
+    if (!request)
+        return;
+    add_name(store, request);
+    answer_json(call, 200, request);
 }
 
 /* One that waits for its person is not the moderators' yet: to accept it is to confirm it in the person's place, to

@@ -94,15 +94,15 @@ static bool find_subscriber(Call *call, Store *store, Wish *wish)
     return true;
 }
 
-/* Who asks is known from then on, whatever becomes of the request. */
+/* Who asks is known from then on, whatever becomes of the request, and is a user. */
 static bool register_address(Store *store, const Wish *wish, GError **error)
 {
     char id[STORE_ID_SIZE];
     g_autoptr(GError) missing = NULL;
     g_autoptr(KnownAddress) known = address_find(store, wish->address, &missing);
-    if (known)
+    if (known && *known->user_id)
         return true;
-    if (!g_error_matches(missing, FAIL, FAIL_MISSING)) {
+    if (!known && !g_error_matches(missing, FAIL, FAIL_MISSING)) {
         g_propagate_error(error, g_steal_pointer(&missing));
         return false;
     }
@@ -158,7 +158,7 @@ static void add_other(Call *call, Work *work, const Wish *wish)
     own.delivery_status = wish->status;
     const RosterEntry entry = {.role = wish->role, .address = wish->address, .name = wish->name, .own = &own,
                                .as_user = wish->as_user};
-    if (roster_add(work, wish->list_id, &entry, &error)) {
+    if (register_address(store, wish, &error) && roster_add(work, wish->list_id, &entry, &error)) {
         answer_member(call, work, wish, wish->role);
         return;
     }
@@ -213,6 +213,13 @@ static unsigned facts_of(const Wish *wish, bool verified)
     return facts | (wish->pre_approved ? FACT_APPROVED : 0);
 }
 
+/* The client knows whose the address is, whatever becomes of the request. Who is invited shows it by the answer. */
+static bool verify(Work *work, const Wish *wish, int64_t verified_at, GError **error)
+{
+    return !wish->pre_verified || wish->invitation || verified_at != 0 ||
+           address_set_verified(work_store(work), wish->address, work_now(work), error);
+}
+
 static void ask_to_join(Call *call, Work *work, const List *list, const Wish *wish)
 {
     GError *error = NULL;
@@ -230,7 +237,8 @@ static void ask_to_join(Call *call, Work *work, const List *list, const Wish *wi
                            .welcome = !wish->has_welcome ? WELCOME_AS_LIST
                                       : wish->welcome    ? WELCOME_YES
                                                          : WELCOME_NO};
-    if (register_address(work_store(work), wish, &error) && join_ask(work, list, &joiner, &made, &error)) {
+    if (register_address(work_store(work), wish, &error) && verify(work, wish, verified_at, &error) &&
+        join_ask(work, list, &joiner, &made, &error)) {
         answer_join(call, work, wish, &made);
         return;
     }
