@@ -55,12 +55,12 @@ static void delete_roster(Call *call)
         return;
     g_autoptr(json_t) result = json_object();
     for (char **email = emails; *email; email++) {
-        bool gone = false;
+        bool gone = false, before = json_is_true(json_object_get(result, *email)); /* one may be named twice */
         if (role == ROLE_MEMBER && !remove_one(work, list, *email, &gone, &error)) {
             rest_fail(call, error);
             return;
         }
-        json_object_set_new(result, *email, json_boolean(gone));
+        json_object_set_new(result, *email, json_boolean(gone || before));
     }
     if (rest_commit(call, work))
         answer_json(call, 200, json_incref(result));

@@ -106,7 +106,8 @@ static bool register_address(Store *store, const Wish *wish, GError **error)
         g_propagate_error(error, g_steal_pointer(&missing));
         return false;
     }
-    return user_create(store, wish->address, wish->name, id, error);
+    return user_create(store, wish->address, known && known->display_name ? known->display_name : wish->name, id,
+                       error);
 }
 
 /* Commits, and answers with the member. It is read before the commit: behind that, others may have removed it. */
