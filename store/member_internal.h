@@ -35,9 +35,15 @@
     " FROM member m LEFT JOIN address_preference a ON a.address = m.address" \
     " LEFT JOIN person_preference p ON p.person = m.person "
 
-/* What member_read_row() reads. A name that nobody gave is empty, not NULL. */
+/* The name that was given to what is subscribed, the address d or the person u; else the other's. A name that nobody
+ * gave is empty, not NULL. */
+#define MEMBER_NAME \
+    "CASE WHEN m.by_person = 1 THEN COALESCE(u.display_name, d.display_name, '') " \
+    "ELSE COALESCE(d.display_name, u.display_name, '') END"
+
+/* What member_read_row() reads. */
 #define MEMBER_COLUMNS \
-    "SELECT m.key, l.list_id, m.email, COALESCE(d.display_name, u.display_name, ''), m.role, m.moderation_action, " \
+    "SELECT m.key, l.list_id, m.email, " MEMBER_NAME ", m.role, m.moderation_action, " \
     "m.joined_at, m.by_person, m.person, u.stands_in, COALESCE(s.score, 0), m.acknowledge_posts, m.hide_address, " \
     "m.receive_list_copy, m.receive_own_postings, m.delivery_mode, m.delivery_status, m.preferred_language, " \
     EFFECTIVE_ACKNOWLEDGE_POSTS ", " EFFECTIVE_HIDE_ADDRESS ", " EFFECTIVE_RECEIVE_LIST_COPY \

@@ -39,7 +39,7 @@ struct RecipientCursor {
     "WHERE m.list = $1 AND m.role = 0 AND " EFFECTIVE_DELIVERY_STATUS " = 0 " \
     "AND " EFFECTIVE_PREFERRED_LANGUAGE " = $2 AND ($4 = 1 OR " IN_FORMAT " = 1) " \
     "ORDER BY m.list, m.role, m.folded"
-#define NAME_COLUMN ", COALESCE(d.display_name, u.display_name, '')"
+#define NAME_COLUMN ", " MEMBER_NAME
 #define NAME_JOINS "JOIN address d ON d.key = m.address JOIN person u ON u.key = m.person "
 
 /* The person behind an address, 0 when there is none. */

@@ -402,6 +402,25 @@ static void test_link(Fixture *fixture, const void *data)
 }
 
 /* An address that goes takes what it was subscribed to along; its user keeps the rest. */
+/* The name of what is subscribed counts first: the person's, or the address's. */
+static void test_name_of_what_is_subscribed(Fixture *fixture, const void *data)
+{
+    GError *error = NULL;
+    g_autoptr(GPtrArray) all = NULL;
+    MemberCriteria of = MEMBER_CRITERIA_ALL;
+    add(fixture, ROLE_MEMBER, "a@example.org");
+    assert_ok(member_add_user(fixture->store, LIST, ROLE_MEMBER, "a@example.org", &error), error);
+    assert_ok(address_set_name(fixture->store, "a@example.org", "Address", &error), error);
+    assert_ok(user_set_name(fixture->store, "a@example.org", "Person", &error), error);
+    all = member_page(fixture->store, &of, NULL, 9, NULL, &error);
+    g_assert_no_error(error);
+    for (guint at = 0; at < all->len; at++) {
+        const Member *member = all->pdata[at];
+        g_assert_cmpstr(member->display_name, ==, member->as_user ? "Person" : "Address");
+    }
+    g_assert_cmpuint(all->len, ==, 2);
+}
+
 static void test_link_preferred(Fixture *fixture, const void *data)
 {
     GError *error = NULL;
@@ -456,6 +475,7 @@ int main(int argc, char **argv)
     TEST_WITH_LIST("/member/administrators", test_administrators);
     TEST_WITH_LIST("/member/preferred", test_preferred);
     TEST_WITH_LIST("/member/link", test_link);
+    TEST_WITH_LIST("/member/name of what is subscribed", test_name_of_what_is_subscribed);
     TEST_WITH_LIST("/member/link-preferred", test_link_preferred);
     g_test_add_func("/member/words", test_words);
     return g_test_run();
