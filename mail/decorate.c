@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/octets.h"
 #include "mail/parameter.h"
 #include "mail/transfer.h"
 
@@ -15,6 +16,7 @@ typedef struct BodyForm {
     char *charset;  /* lower case, "us-ascii" when not given */
     char *encoding; /* lower case, "7bit" when not given */
     char *boundary; /* or NULL */
+    char *as_utf8;  /* the field Content-Type for the same text in UTF-8; NULL: it says more than is understood here */
     bool flowed;    /* RFC 3676: a line that ends with a blank goes on in the next */
 } BodyForm;
 
@@ -24,6 +26,7 @@ static void content_clear(BodyForm *content)
     g_free(content->charset);
     g_free(content->encoding);
     g_free(content->boundary);
+    g_free(content->as_utf8);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(BodyForm, content_clear)
 
@@ -47,6 +50,22 @@ static bool is_inline(const Message *message)
     return only && g_ascii_strcasecmp(token, "inline") == 0;
 }
 
+static bool is_word(const char *value, const char *one, const char *other)
+{
+    return !value || g_ascii_strcasecmp(value, one) == 0 || g_ascii_strcasecmp(value, other) == 0;
+}
+
+static char *type_as_utf8(const ContentType *type, bool has_charset, const char *format)
+{
+    g_autofree char *delsp = NULL;
+    if (!content_type_parameter(type, "delsp", &delsp) || !is_word(delsp, "yes", "no") ||
+        !is_word(format, "flowed", "fixed") ||
+        content_type_parameters(type) != (unsigned)has_charset + (format != NULL) + (delsp != NULL))
+        return NULL;
+    return g_strconcat("text/plain; charset=utf-8", format ? "; format=" : "", format ? format : "",
+                       delsp ? "; delsp=" : "", delsp ? delsp : "", NULL);
+}
+
 /* Lower case. The type is "" where the fields can be read in two ways, or where the body is an attachment: nothing is
  * joined to that. */
 static void read_content(const Message *message, BodyForm *content)
@@ -61,6 +80,7 @@ static void read_content(const Message *message, BodyForm *content)
             content_type_parameter(type, "boundary", &content->boundary);
     content->flowed = format && g_ascii_strcasecmp(format, "flowed") == 0;
     content->type = g_ascii_strdown(clear ? type->type : "", -1);
+    content->as_utf8 = clear ? type_as_utf8(type, charset != NULL, format) : NULL;
     content->charset = g_ascii_strdown(charset && *charset ? charset : "us-ascii", -1);
     content->encoding = g_ascii_strdown(*token ? token : "7bit", -1);
 }
@@ -188,9 +208,10 @@ static char *joinable(const char *text, const Decoration *decoration, const Body
     bool plain = octets || strcmp(content->encoding, "7bit") == 0;
     if (!(qp || plain) || !holds_ascii(content->charset))
         return NULL;
-    if (qp && !is_utf8(content) && decoration->secret && strstr(text, decoration->secret))
+    bool personal = decoration->secret && strstr(text, decoration->secret);
+    if (personal && !(is_utf8(content) && (qp || octets))) /* names of members need not be ASCII */
         return NULL;
-    CopyEncoding encoding = !is_utf8(content) ? COPY_ASCII : qp ? COPY_QP : octets ? COPY_UTF8 : COPY_ASCII;
+    CopyEncoding encoding = qp ? COPY_QP : COPY_UTF8;
     g_autofree char *lines = prepared(text, decoration, encoding);
     if (!g_str_is_ascii(lines) && !is_utf8(content)) {
         if (strcmp(content->charset, "us-ascii") == 0 || strcmp(content->charset, "ascii") == 0)
@@ -240,14 +261,40 @@ static void remove_sums(Message *message)
     message_remove(message, "Lines");
 }
 
+/* The list's texts as they stand in this content; false: one cannot. */
+static bool joinable_both(const Decoration *decoration, const BodyForm *content, char **before, char **after)
+{
+    g_clear_pointer(before, g_free);
+    g_clear_pointer(after, g_free);
+    *before = decoration->header ? joinable(decoration->header, decoration, content) : g_strdup("");
+    *after = decoration->footer ? joinable(decoration->footer, decoration, content) : g_strdup("");
+    return *before && *after;
+}
+
+/* A body of ASCII alone is the same in UTF-8: then only the fields need say so for a text that has more. */
+static bool is_ascii(const BodyForm *content, GBytes *body)
+{
+    static const char *const plain[] = {"7bit", "8bit", "binary", NULL};
+    return holds_ascii(content->charset) && g_strv_contains(plain, content->encoding) && !octets_8bit_bytes(body);
+}
+
 static bool join(Message *message, const Decoration *decoration, const BodyForm *content, Decorated *result)
 {
+    g_autofree char *before = NULL, *after = NULL;
     if (strcmp(content->type, "text/plain") != 0)
         return false;
-    g_autofree char *before = decoration->header ? joinable(decoration->header, decoration, content) : g_strdup("");
-    g_autofree char *after = decoration->footer ? joinable(decoration->footer, decoration, content) : g_strdup("");
-    if (!before || !after)
-        return false;
+    if (!joinable_both(decoration, content, &before, &after)) {
+        BodyForm utf8 = *content;
+        utf8.charset = (char *)"utf-8";
+        utf8.encoding = (char *)"8bit";
+        if (!content->as_utf8 || !is_ascii(content, result->body) ||
+            !joinable_both(decoration, &utf8, &before, &after))
+            return false;
+        if (!message_has(message, "MIME-Version"))
+            message_append(message, "MIME-Version", "1.0");
+        message_set(message, "Content-Type", content->as_utf8);
+        message_set(message, "Content-Transfer-Encoding", "8bit");
+    }
     message_remove(message, "Content-MD5");
     add_head(result, message);
     add_text(result, before);

@@ -208,6 +208,11 @@ bool content_type_parameter(const ContentType *type, const char *name, char **va
     return all == 0 || *value;
 }
 
+unsigned content_type_parameters(const ContentType *type)
+{
+    return type->parameters->len;
+}
+
 char *content_type_first(const ContentType *type, const char *name)
 {
     char *value;

@@ -23,6 +23,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ContentType, content_type_free)
  * or in pieces that do not fit. */
 bool content_type_parameter(const ContentType *type, const char *name, char **value);
 
+/* How many parameters there are, each piece counted. */
+unsigned content_type_parameters(const ContentType *type);
+
 /* Return the parameter as content_type_parameter() has it, and where that has none because it stands there more than
  * once, the first: for who has to make something of a broken mail. NULL: there is none. g_free(). */
 char *content_type_first(const ContentType *type, const char *name);

@@ -57,6 +57,20 @@ static void test_joined(void)
         "=C3=A9=3D\r\n");
 }
 
+/* ASCII is UTF-8, too: the fields say so where the list's text needs it, and the body stays as it is. */
+static void test_relabelled(void)
+{
+#define SMALL "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n"
+    assert_decorated("A: b\r\n\r\nbody\r\n", "top\n", "\xc3\xa9\n",
+                     "A: b\r\nMIME-Version: 1.0\r\n" SMALL "\r\ntop\r\nbody\r\n\xc3\xa9\r\n");
+    assert_decorated(UTF8 "7bit\r\nMIME-Version: 1.0\r\n\r\nb\r\n", NULL, "\xc3\xa9\n",
+                     SMALL "MIME-Version: 1.0\r\n\r\nb\r\n\xc3\xa9\r\n");
+    assert_decorated("MIME-Version: 1.0\r\nContent-Type: text/plain; format=flowed; charset=koi8-r; delsp=yes\r\n"
+                     "\r\nb\r\n", NULL, "\xe2\x82\xac\n",
+                     "MIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8; format=flowed; delsp=yes\r\n"
+                     "Content-Transfer-Encoding: 8bit\r\n\r\nb\r\n\xe2\x82\xac\r\n");
+}
+
 /* A last line that does not end its paragraph gets an end of its own. */
 static void test_open_ends(void)
 {
@@ -129,10 +143,13 @@ static void test_wrapped(void)
     assert_wrapped("Content-Type: text/plain; charset=\"us-ascii\r\n", "x", "foot");
     assert_wrapped("Content-Type: text/html\r\n", "<p>x</p>", "foot");
     assert_wrapped("Content-Type: text/plain\r\nContent-Transfer-Encoding: base64\r\n", "eA==", "foot");
-    assert_wrapped("Content-Type: text/plain; charset=us-ascii\r\n", "x", "\xc3\xa9");
+    assert_wrapped("Content-Type: text/plain; charset=us-ascii; name=a\r\n", "x", "\xc3\xa9");
+    assert_wrapped("Content-Type: text/plain; charset=us-ascii\r\n", "\xe9", "\xc3\xa9");
+    assert_wrapped("Content-Type: text/plain; charset=iso-2022-jp\r\n", "x", "\xc3\xa9");
     assert_wrapped("Content-Type: text/plain; charset=iso-2022-jp\r\n", "x", "foot");
-    assert_wrapped("Content-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding: 8bit\r\n", "x",
+    assert_wrapped("Content-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding: 8bit\r\n", "\xe9",
                    "\xe2\x82\xac");
+    assert_wrapped("Content-Transfer-Encoding: x-uuencode\r\n", "x", "\xc3\xa9");
     /* It is a file, not a text of the sender's. */
     assert_wrapped("Content-Type: text/plain\r\nContent-Disposition: attachment; filename=a.txt\r\n", "x", "foot");
     assert_wrapped("Content-Type: text/plain\r\nContent-Disposition: ATTACHMENT\r\n", "x", "foot");
@@ -204,6 +221,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mail/decorate/nothing", test_nothing);
     g_test_add_func("/mail/decorate/joined", test_joined);
+    g_test_add_func("/mail/decorate/relabelled", test_relabelled);
     g_test_add_func("/mail/decorate/open ends", test_open_ends);
     g_test_add_func("/mail/decorate/sums", test_sums);
     g_test_add_func("/mail/decorate/parameters", test_parameters);

@@ -597,8 +597,9 @@ static void test_decorate_personal(Bench *bench, gconstpointer data)
                     "List-Unsubscribe: <https://l.example.com/<unsubscribe_token 3>>,\r\n"
                     " <mailto:test-leave@example.com>\r\nCc: bart@example.org,\r\n\tcris@x,\r\n dora@x,\r\n"
                     " test@example.com\r\n"
-                    "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n\r\nbody\r\n"
-                    "for <user_name 0> <<user_address 0>>\r\n");
+                    "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\nMIME-Version: 1.0\r\n"
+                    "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\nbody\r\n"
+                    "for <user_name 1> <<user_address 1>>\r\n");
 }
 
 /* Each member's copy has a To of its own: the list is then in Cc, unless replies to all reach it without that. */
