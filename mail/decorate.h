@@ -4,12 +4,13 @@
 /*
  * Text of the list before and behind a message (Mailman's header and footer).
  *
- * A message that is one plain text in a charset that has the characters, not in base64 and not an attachment, gets them
- * joined to its text; where the text is ASCII alone its fields call it UTF-8 if the list's text needs that. A last line that would go on in the footer (a soft line break, a flowed line) gets a line end. A
- * multipart/mixed gets them as its first and last part. Everything else, signed mail too, becomes the middle part of a
- * new multipart/mixed; so does what readers may understand differently, with two Content-Type fields for example. No
- * byte of the sender's body is changed in any of these. The header's fields that tell of the content move with it, and
- * those that count or sum up the body as it was (Content-Length, Lines, Content-MD5) go unless they stay true.
+ * A message that is one plain text in a charset that has the characters, not in base64 and not an attachment, gets
+ * them joined to its text; where that is ASCII alone its fields call it UTF-8 if the list's text needs that. A last
+ * line that would go on in the footer (a soft line break, a flowed line) gets a line end. A multipart/mixed gets them
+ * as its first and last part. Everything else, signed mail too, becomes the middle part of a new multipart/mixed; so
+ * does what readers may understand differently, with two Content-Type fields for example. No byte of the sender's
+ * body is changed in any of these. The header's fields that tell of the content move with it, and those that count or
+ * sum up the body as it was (Content-Length, Lines, Content-MD5) go unless they stay true.
  */
 #include <glib.h>
 
