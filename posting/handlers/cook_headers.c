@@ -92,7 +92,7 @@ static bool process(Post *post, GError **error)
     }
     if (!message_has(post->message, "Precedence"))
         message_append(post->message, "Precedence", "list");
-    if (!post->list->anonymous_list && !post->digest) /* a digest says itself that replies go to the list */
+    if (!post->digest) /* which says itself that replies go to the list */
         set_reply_to(post);
     return true;
 }

@@ -135,6 +135,11 @@ static void test_anonymous(Bench *bench, gconstpointer data)
     g_assert_true(message_has(post->message, "Message-ID"));
     g_assert_false(message_has(post->message, "ARC-Seal"));
     assert_field(post, "Subject", "x");
+    /* The owners' address for replies is no author's. */
+    set_text(&bench->list->reply_to_address, "office@example.net");
+    bench->list->reply_goes_to_list = REPLY_EXPLICIT_HEADER;
+    process(&handler_cook_headers, post);
+    assert_field(post, "Reply-To", "office@example.net, test@example.com");
 }
 
 /* Of all that mail programs write, nothing stays but what the list's readers need. */
