@@ -50,10 +50,22 @@ static char *type_of(GMimeObject *part)
     return g_strdup_printf("%s/%s", main ? main : "text", sub ? sub : "plain");
 }
 
+static bool is_ambiguous(GMimeObject *part)
+{
+    GMimeHeaderList *headers = g_mime_object_get_header_list(part);
+    unsigned found = 0;
+    for (int at = 0; at < g_mime_header_list_get_count(headers); at++)
+        found += g_ascii_strcasecmp(g_mime_header_get_name(g_mime_header_list_get_header_at(headers, at)),
+                                    "Content-Type") == 0;
+    return found > 1;
+}
+
 /* NULL, or why the part may not stay. */
 static const char *refusal(const ContentRules *rules, GMimeObject *part)
 {
     g_autofree char *whole = type_of(part), *main = g_strndup(whole, strcspn(whole, "/"));
+    if (is_ambiguous(part))
+        return "its header names several types, and readers may believe another one";
     if (is_named(rules->filter_types, main, whole))
         return "its type is one that the list does not take";
     if (rules->pass_types && *rules->pass_types && !is_named(rules->pass_types, main, whole))
@@ -267,10 +279,32 @@ static bool finish(Filter *filter, Message *message, GMimeObject *kept, ContentR
     return true;
 }
 
+typedef struct FirstOnly {
+    const char *name;
+    bool seen;
+} FirstOnly;
+
+static bool is_repeated(const Field *field, void *data)
+{
+    FirstOnly *first = data;
+    bool named = field_is(field, first->name), repeated = named && first->seen;
+    first->seen = first->seen || named;
+    return repeated;
+}
+
+/* Of several fields readers take one or another: with the first alone they see what the filter sees. */
+static bool keep_first(Message *message)
+{
+    FirstOnly type = {.name = "Content-Type"}, encoding = {.name = "Content-Transfer-Encoding"};
+    size_t removed = message_remove_if(message, is_repeated, &type);
+    return message_remove_if(message, is_repeated, &encoding) + removed > 0;
+}
+
 bool content_filter(Message *message, const ContentRules *rules, ContentResult *result, GPtrArray *removed,
                     GError **error)
 {
     *result = CONTENT_KEPT;
+    bool changed = keep_first(message);
     g_autoptr(GBytes) octets = message_octets(message);
     GMimeMessage *parsed = mime_tree(octets);
     GMimeObject *whole = parsed ? g_mime_message_get_mime_part(parsed) : NULL;
@@ -288,7 +322,7 @@ bool content_filter(Message *message, const ContentRules *rules, ContentResult *
         return true;
     }
     g_autoptr(GError) fault = NULL;
-    Filter filter = {.rules = rules, .removed = removed, .error = &fault};
+    Filter filter = {.rules = rules, .removed = removed, .changed = changed, .error = &fault};
     GMimeObject *kept = strain(&filter, g_object_ref(whole));
     bool done = finish(&filter, message, kept, result);
     if (kept)

@@ -70,6 +70,18 @@ static void test_endings(void)
     g_assert_cmpstr(passed, ==, left);
 }
 
+/* Readers do not agree which of two types counts, so what would pass as one must not hide the other. */
+static void test_two_types(void)
+{
+    static const char mail[] = HEADER "Content-Type: multipart/mixed; boundary=x\r\nContent-Type: text/plain\r\n\r\n"
+                               PART(TEXT) PART(IMAGE) "--x--\r\n";
+    g_autofree char *left = filtered(mail, &(ContentRules){.pass_types = texts}, CONTENT_CHANGED, "image/png, cat.png");
+    g_assert_cmpstr(left, ==, HEADER TEXT);
+    g_autofree char *part = filtered(MIXED(PART(TEXT) PART("Content-Type: text/plain\r\n" IMAGE)),
+                                     &(ContentRules){.filter_types = images}, CONTENT_CHANGED, NULL);
+    g_assert_cmpstr(part, ==, HEADER TEXT);
+}
+
 static void test_refused(void)
 {
     g_autofree char *whole = filtered(HEADER IMAGE, &(ContentRules){.filter_types = images}, CONTENT_REFUSED,
@@ -188,6 +200,7 @@ int main(int argc, char **argv)
     g_test_add_func("/content filter/types", test_types);
     g_test_add_func("/content filter/one part that is left stands alone", test_one_part_that_is_left_stands_alone);
     g_test_add_func("/content filter/endings", test_endings);
+    g_test_add_func("/content filter/two types", test_two_types);
     g_test_add_func("/content filter/refused", test_refused);
     g_test_add_func("/content filter/alternatives", test_alternatives);
     g_test_add_func("/content filter/html", test_html);
