@@ -5,16 +5,20 @@
 
 #include "base/fail.h"
 #include "lists/held_post.h"
+#include "mail/downgrade.h"
 #include "mail/header.h"
 #include "mail/message.h"
 #include "runners/keys.h"
 #include "runners/rest/resources.h"
 #include "store/user.h"
 
-static json_t *octets_json(GBytes *message)
+/* Clients take the text for a mail, in which octets over 127 stand encoded, as in Mailman's answers: Postorius shows
+ * others as question marks. */
+static json_t *mail_json(GBytes *message)
 {
     gsize length;
-    const char *octets = message ? g_bytes_get_data(message, &length) : NULL;
+    g_autoptr(GBytes) encoded = message ? downgrade_to_7bit(message) : NULL;
+    const char *octets = encoded ? g_bytes_get_data(encoded, &length) : NULL;
     if (!octets)
         return json_string("");
     g_autofree char *valid = g_utf8_make_valid(octets, (gssize)length);
@@ -95,7 +99,7 @@ static json_t *held_json(const Call *call, Store *store, const List *list, const
     return json_pack("{so so so so so so so so sI so so sI so so so so so}", "envsender", json_words(from ? from : ""),
                      "hold_date", json_time(held->held_at), "lang", json_words(language), "listid",
                      json_words(held->list_id), "message_id", json_words(id), "moderation_reasons", reasons,
-                     "moderation_sender", json_email(sender), "msg", octets_json(held->message), "original_size",
+                     "moderation_sender", json_email(sender), "msg", mail_json(held->message), "original_size",
                      (json_int_t)held->size, "original_subject", original_subject_json(held), "reason",
                      json_incref(json_array_get(reasons, 0)), "request_id", (json_int_t)held->list_number,
                      "rule_hits", hits, "rule_misses", rules_json(meta, KEY_MISSES), "self_link",
