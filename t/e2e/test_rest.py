@@ -262,6 +262,12 @@ def test_subscribing(api, ant):
     assert entry["token"] == waiting.json["token"] and entry["email"] == "bart@example.com"
     assert api.call("GET", f"{requests}/{entry['token'][:-1]}0").status == 404
     assert api.call("POST", f"{requests}/{entry['token']}", action="discard").status == 204
+    # An address that nobody has proved is asked, and so is everybody who is invited, whatever the program vouches for.
+    for sure in ({"pre_confirmed": "True", "pre_approved": "True"},
+                 {"pre_verified": "True", "pre_confirmed": "True", "pre_approved": "True", "invitation": "True"}):
+        asked = api.call("POST", "members", list_id="ant.example.com", subscriber="cris@example.com", **sure)
+        assert asked.status == 202 and asked.json["token_owner"] == "subscriber", sure
+        assert api.call("POST", f"{requests}/{asked.json['token']}", action="discard").status == 204
     assert api.call("GET", f"{requests}/count").json["count"] == 0
     for wrong in ({"list_id": "nope.example.com"}, {"subscriber": "bad"}, {"role": "king"}, {"delivery_mode": "king"},
                   {"foo": "1"}, {"pre_verified": "king"}):
