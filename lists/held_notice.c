@@ -53,8 +53,13 @@ bool held_ask_sender(Work *work, const List *list, const Held *held, GError **er
     g_autofree char *subject = brief(held->subject), *days = number_text(MAX(life / DAY, 1));
     g_autofree char *id = g_strdup_printf("confirm.%" G_GINT64_FORMAT, held->number);
     g_autoptr(json_t) post = held->meta ? meta_parse(held->meta, strlen(held->meta), NULL) : NULL;
-    const TemplateValue values[] = {{"address", held->sender}, {"subject", subject}, {"token", token},
-                                    {"mark", back.mark},       {"days", days},       {0}};
+    const TemplateValue values[] = {{"address", held->sender},
+                                    {"subject", subject},
+                                    {"token", token},
+                                    {"confirm_email", back.address},
+                                    {"mark", back.mark},
+                                    {"days", days},
+                                    {0}};
     ListLetter letter = {.template = "confirm_post", .values = values, .from_name = list->display_name,
                          .from = back.address, .to = held->sender, .personal = true, .id = id,
                          .in_reply_to = held->message_id ? held->message_id : "",

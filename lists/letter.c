@@ -13,6 +13,7 @@
 #include "lists/template_set.h"
 #include "mail/fold.h"
 #include "runners/keys.h"
+#include "store/user.h"
 #include "switchboard/meta.h"
 
 #define VALUES_MAX 64
@@ -24,6 +25,17 @@ static const struct {
     {"address", "user_address"}, {"address", "user_email"}, {"address", "member"},
     {"sender", "sender_email"},  {"reason", "reasons"},
 };
+
+/* The name of the person that values are about, as far as it is known; NULL: they are about nobody. */
+static char *person_name(const Work *work, const TemplateValue *values)
+{
+    for (; values && values->name; values++)
+        if (strcmp(values->name, "address") == 0) {
+            g_autoptr(KnownAddress) known = values->value ? address_find(work_store(work), values->value, NULL) : NULL;
+            return g_strdup(known ? known->display_name : "");
+        }
+    return NULL;
+}
 
 static void add_value(TemplateValue *values, size_t *count, const char *name, const char *value)
 {
@@ -44,6 +56,9 @@ char *letter_fill(const Work *work, const List *list, const char *text, const Te
     const char *site_owner = work_site(work)->site_owner;
     TemplateValue values[VALUES_MAX] = {0}, common[TEMPLATE_LIST_VALUES];
     size_t count = 0, commons = template_list_values(&about, common);
+    g_autofree char *person = strstr(text, "user_name") ? person_name(work, own) : NULL;
+    if (person)
+        add_value(values, &count, "user_name", person);
     for (; own && own->name; own++) {
         add_value(values, &count, own->name, own->value);
         for (size_t at = 0; at < G_N_ELEMENTS(same_values); at++)
@@ -52,6 +67,7 @@ char *letter_fill(const Work *work, const List *list, const char *text, const Te
     }
     for (size_t at = 0; at < commons; at++)
         add_value(values, &count, common[at].name, common[at].value);
+    add_value(values, &count, "list_requests", request);
     add_value(values, &count, "site_address", site_owner);
     add_value(values, &count, "site_email", site_owner);
     g_autofree char *filled = template_fill(text, values);

@@ -64,10 +64,11 @@ static bool write_token(Work *work, const List *list, const Pending *request, co
     token_return_make(work, list, token, &back);
     int64_t days = (request->expires_at - work_now(work)) / (24 * 3600 * CLOCK_SECOND);
     g_autofree char *left = g_strdup_printf("%" G_GINT64_FORMAT, MAX(days, 1));
-    TemplateValue values[4 + TOKEN_VALUES + 1] = {
-        {"address", request->address}, {"token", token}, {"mark", back.mark}, {"days", left}};
+    TemplateValue values[5 + TOKEN_VALUES + 1] = {{"address", request->address}, {"token", token},
+                                                  {"confirm_email", back.address}, {"mark", back.mark},
+                                                  {"days", left}};
     for (size_t at = 0; about->values && about->values[at].name && at < TOKEN_VALUES; at++)
-        values[4 + at] = about->values[at];
+        values[5 + at] = about->values[at];
     ListLetter letter = {.template = about->template, .values = values, .from_name = list->display_name,
                          .from = back.address, .to = about->to, .personal = true};
     return work_letter(work, list, &letter, error);

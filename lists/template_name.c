@@ -8,13 +8,13 @@
 #include "base/placeholder.h"
 #include "store/list.h"
 
-const char template_common[] = LIST_PLACEHOLDERS " site_address site_email";
+const char template_common[] = LIST_PLACEHOLDERS " list_requests site_address site_email";
 
 #define DECORATION LIST_POST_PLACEHOLDERS
 /* What the digest runner fills in (runners/digest/issue_build.c). */
 #define DIGEST LIST_PLACEHOLDERS " got_list_email got_owner_email got_request_email prefix volume issue"
-#define PERSON "address user_address user_email member"
-#define TOKEN PERSON " token mark days"
+#define PERSON "address user_address user_email user_name member"
+#define TOKEN PERSON " token confirm_email mark days"
 #define POST_VALUES "subject reasons sender sender_email"
 #define HELD POST_VALUES " number size"
 #define BOUNCE PERSON " status reason reasons outcome text score threshold next removal warnings_left"
