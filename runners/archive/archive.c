@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/fs.h"
@@ -33,6 +34,8 @@ typedef struct Archiver {
     const ArchiverType *type;
     void *state;
     char *name;
+    char *down;         /* why it took nothing at the last try; NULL: it did */
+    int64_t down_since; /* clock_now() */
 } Archiver;
 
 /* What an archiver stored of the batch at hand. */
@@ -72,6 +75,7 @@ static void archiver_free(void *data)
     if (archiver->state != NULL)
         archiver->type->close(archiver->state);
     g_free(archiver->name);
+    g_free(archiver->down);
     g_free(archiver);
 }
 
@@ -289,6 +293,34 @@ static void settle_ended(Archive *archive)
     g_array_set_size(archive->ended, 0);
 }
 
+/* Tells `listrunner status` which archivers took nothing at the last try, since when, and why. */
+static void tell(const Archive *archive)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (guint i = 0; i < archive->archivers->len; i++) {
+        const Archiver *archiver = archive->archivers->pdata[i];
+        if (!archiver->down)
+            continue;
+        g_autofree char *since = clock_text(archiver->down_since);
+        g_string_append_printf(text, "%ssince %s the archiver %s cannot be used, and its posts wait in archive: %s",
+                               text->len > 0 ? "; " : "", since, archiver->name, archiver->down);
+    }
+    child_notice(text->len > 0 ? text->str : NULL);
+}
+
+/* failure NULL: it took the post. One that will never do says nothing about the archiver. */
+static void note_outcome(Archive *archive, const char *name, const GError *failure)
+{
+    Archiver *archiver = find(archive, name);
+    if (!archiver || (!failure && !archiver->down))
+        return;
+    if (failure && !archiver->down)
+        archiver->down_since = clock_now();
+    g_free(archiver->down);
+    archiver->down = failure ? g_strdup(failure->message) : NULL;
+    tell(archive);
+}
+
 static bool archive_handle(Runner *runner, Entry *entry, Outcome *outcome, GError **error)
 {
     Archive *archive = runner_data(runner);
@@ -314,6 +346,8 @@ static bool archive_handle(Runner *runner, Entry *entry, Outcome *outcome, GErro
         else
             log_error("%s list=%s archiver=%s result=%s reason=\"%s\"", entry_trace(entry), mail.list, name,
                       never ? "shunted" : "later", failure->message);
+        if (!never)
+            note_outcome(archive, name, failure);
         if (never) {
             g_autoptr(json_t) one = json_pack("[s]", name);
             put_again(outcome, SHUNT_QUEUE, one, mail.key, failure);

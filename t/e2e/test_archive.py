@@ -160,10 +160,12 @@ def test_hyperkitty(instances, sink):
     kitty.stop()
     instance.lmtp_send(post(message_id="<late@example.net>"), address)
     wait_until(lambda: "archiver=web result=later" in instance.log_text(), 20, "the refused connection")
+    wait_until(lambda: "the archiver web cannot be used" in instance.run("status").stdout, 20, "status to say so")
     again = HyperKitty(kitty.port)
     again.answers = [500]
     wait_until(lambda: len(again.got) == 2, 40, "the mail that waited")
     instance.wait_idle()
+    wait_until(lambda: instance.run("status").returncode == 0, 20, "all to be well")
     again.answers = [400]
     instance.lmtp_send(post(message_id="<never@example.net>"), address)
     wait_until(lambda: instance.files("shunt")["shunt"], 20, "shunt")
