@@ -292,20 +292,24 @@ static bool is_repeated(const Field *field, void *data)
     return repeated;
 }
 
-/* Of several fields readers take one or another: with the first alone they see what the filter sees. */
-static bool keep_first(Message *message)
+/* The message as the filter sees it. Of several fields that say what the content is readers take one or another: the
+ * first alone is left, so that they see the same. *fewer: there were more. */
+static GBytes *with_first_only(const Message *message, bool *fewer)
 {
+    g_autoptr(GBytes) octets = message_octets(message);
+    g_autoptr(Message) copy = message_new(octets);
     FirstOnly type = {.name = "Content-Type"}, encoding = {.name = "Content-Transfer-Encoding"};
-    size_t removed = message_remove_if(message, is_repeated, &type);
-    return message_remove_if(message, is_repeated, &encoding) + removed > 0;
+    size_t types = message_remove_if(copy, is_repeated, &type);
+    *fewer = message_remove_if(copy, is_repeated, &encoding) + types > 0;
+    return *fewer ? message_octets(copy) : g_steal_pointer(&octets);
 }
 
 bool content_filter(Message *message, const ContentRules *rules, ContentResult *result, GPtrArray *removed,
                     GError **error)
 {
+    bool fewer;
     *result = CONTENT_KEPT;
-    bool changed = keep_first(message);
-    g_autoptr(GBytes) octets = message_octets(message);
+    g_autoptr(GBytes) octets = with_first_only(message, &fewer);
     GMimeMessage *parsed = mime_tree(octets);
     GMimeObject *whole = parsed ? g_mime_message_get_mime_part(parsed) : NULL;
     if (!whole) {
@@ -322,7 +326,7 @@ bool content_filter(Message *message, const ContentRules *rules, ContentResult *
         return true;
     }
     g_autoptr(GError) fault = NULL;
-    Filter filter = {.rules = rules, .removed = removed, .changed = changed, .error = &fault};
+    Filter filter = {.rules = rules, .removed = removed, .changed = fewer, .error = &fault};
     GMimeObject *kept = strain(&filter, g_object_ref(whole));
     bool done = finish(&filter, message, kept, result);
     if (kept)

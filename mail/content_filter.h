@@ -5,7 +5,8 @@
  * Takes out of a message what a list does not want to carry: parts by MIME type and by the ending of their file names,
  * all but the first of alternatives, HTML in favour of text. A message of which nothing is taken keeps its bytes; of a
  * changed one the parts that stay keep theirs. A part is what the parser of GMime finds; a message inside is looked
- * into as well.
+ * into as well. Of several fields Content-Type or Content-Transfer-Encoding only the first counts, and stays; a part
+ * inside with two types is taken out.
  */
 #include <glib.h>
 #include <stdbool.h>
@@ -27,7 +28,7 @@ typedef struct ContentRules {
 
 typedef enum ContentResult {
     CONTENT_KEPT,    /* nothing was changed */
-    CONTENT_CHANGED, /* the message is without what was taken out */
+    CONTENT_CHANGED, /* the message is without what was taken out, be it fields alone */
     CONTENT_REFUSED, /* nothing that may stay is left, or the message as a whole may not be: it is unchanged */
 } ContentResult;
 

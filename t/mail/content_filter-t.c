@@ -37,6 +37,7 @@ static char *filtered(const char *text, const ContentRules *rules, ContentResult
     if (removed)
         g_assert_cmpstr(all, ==, removed);
     g_autoptr(GBytes) left = message_octets(message);
+    g_assert_true(result == CONTENT_CHANGED || g_bytes_equal(left, octets));
     return g_strndup(g_bytes_get_data(left, NULL), g_bytes_get_size(left));
 }
 
@@ -80,6 +81,8 @@ static void test_two_types(void)
     g_autofree char *part = filtered(MIXED(PART(TEXT) PART("Content-Type: text/plain\r\n" IMAGE)),
                                      &(ContentRules){.filter_types = images}, CONTENT_CHANGED, NULL);
     g_assert_cmpstr(part, ==, HEADER TEXT);
+    g_free(filtered(HEADER "Content-Type: image/gif\r\n" TEXT, &(ContentRules){.filter_types = images}, CONTENT_REFUSED,
+                    NULL));
 }
 
 static void test_refused(void)
