@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -114,6 +115,7 @@ static void become_runner(LmtpRig *rig, int status)
     }
     if (rig->descriptors)
         setrlimit(RLIMIT_NOFILE, &(struct rlimit){rig->descriptors, rig->descriptors});
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nothing goes on after a test that failed */
     execl(program, program, NULL);
     _exit(127);
 }

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sqlite3.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -99,6 +100,7 @@ static pid_t start(Test *test, const char *name)
     g_autofree char *program = g_build_filename(top ? top : ".", "runners", name, name, NULL);
     pid_t pid = fork();
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* nothing goes on after a test that failed */
         g_setenv(CHILD_ENV_CONFIG, test->config, TRUE);
         g_setenv(CHILD_ENV_RUNNER, name, TRUE);
         execl(program, program, NULL);
@@ -651,6 +653,7 @@ static void test_bounce_undone(Test *test, gconstpointer data)
                                   "BEGIN SELECT RAISE(ABORT, 'bad'); END";
     sqlite3 *database;
     g_assert_cmpint(sqlite3_open(test->database, &database), ==, SQLITE_OK);
+    sqlite3_busy_timeout(database, PATIENCE_MS); /* the runner writes, too */
     g_assert_cmpint(sqlite3_exec(database, trigger, NULL, NULL, NULL), ==, SQLITE_OK);
     put_failure(test, "anne@example.org");
     put_failure(test, "olga@example.org");
