@@ -26,7 +26,8 @@ static const struct {
     {"sender", "sender_email"},  {"reason", "reasons"},
 };
 
-/* The name of the person that values are about, as far as it is known; NULL: they are about nobody. */
+/* The name of the person whose "address" is among values: "" where none is known, or the store fails, for no letter is
+ * kept back for a name. NULL: there is no such address. */
 static char *person_name(const Work *work, const TemplateValue *values)
 {
     for (; values && values->name; values++)

@@ -26,8 +26,8 @@ static size_t blanks(const char *text)
     return strspn(text, " \t\r\n");
 }
 
-/* Takes out one address that stands between what is kept and the text behind: with one comma, and with the blanks on
- * that side where the line does not end. Returns what comes next. */
+/* Leaves out the address between what was kept so far and the text behind it, with one of the commas around it. Where
+ * the address began a line, the next one begins that line. Returns where the text goes on. */
 static const char *leave_out(GString *kept, const char *behind)
 {
     size_t bare = kept->len;

@@ -52,25 +52,26 @@ static bool check(Post *post, bool *hit, GError **error)
 {
     const GPtrArray *senders = post_senders(post);
     Action action = ACTION_UNSET;
-    unsigned at = 0;
+    const char *who = NULL;
     *hit = false;
     if (post->member || senders->len == 0)
         return true;
-    for (; at < senders->len && action == ACTION_UNSET; at++) {
-        if (!find_action(post, senders->pdata[at], &action, error))
+    for (unsigned at = 0; at < senders->len && action == ACTION_UNSET; at++) {
+        who = senders->pdata[at];
+        if (!find_action(post, who, &action, error))
             return false;
         if (at == 0 && action == ACTION_UNSET && is_to_confirm(post->list))
             post->unproved = true;
     }
     if (action == ACTION_UNSET) {
-        at = 1;
+        who = senders->pdata[0];
         action = post->unproved ? ACTION_DEFER : (Action)post->list->default_nonmember_action;
     }
     if (action == ACTION_DEFER || action == ACTION_UNSET)
         return true;
     *hit = true;
     post->action = action;
-    post_add_reason(post, "The sender %s is not a member of the list.", (const char *)senders->pdata[at - 1]);
+    post_add_reason(post, "The sender %s is not a member of the list.", who);
     return true;
 }
 

@@ -297,7 +297,7 @@ static void get_one(Call *call)
 
 /* ---- changing ---- */
 
-/* 30.0 is a whole number, too. Mailman has digest_size_threshold as a real number: of ours, the next one is meant. */
+/* 30.0 is a whole number, too. digest_size_threshold, which Mailman takes with a fraction, is rounded up. */
 static char *whole_text(const char *name, const char *text)
 {
     size_t whole = strspn(text, G_CSET_DIGITS), zeros, more;

@@ -256,8 +256,10 @@ bool form_bool(Call *call, const char *name, bool *value)
     if (!text || form_truth(text, value))
         return true;
     bool get = strcmp(http_verb(call->http), "GET") == 0;
-    if (get && !*text) /* "?advertised=" */
-        return *value = true;
+    if (get && !*text) { /* "?advertised=" */
+        *value = true;
+        return true;
+    }
     if (!get)
         return form_refuse(call, name, "Invalid boolean value: %s", text);
     answer_titled(call, "Invalid parameter", "The \"%s\" parameter is invalid: %s is no truth value", name, text);

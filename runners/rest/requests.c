@@ -10,13 +10,18 @@
 #include "store/user.h"
 
 /* Who gave no name with the request may have one. */
-static void add_name(Store *store, json_t *request)
+static bool add_name(Store *store, json_t *request, GError **error)
 {
-    const char *email = json_string_value(json_object_get(request, "email"));
-    bool given = *json_string_value(json_object_get(request, "display_name")) != 0;
-    g_autoptr(KnownAddress) known = given ? NULL : address_find(store, email, NULL);
+    g_autoptr(GError) missing = NULL;
+    if (*json_string_value(json_object_get(request, "display_name")))
+        return true;
+    g_autoptr(KnownAddress) known = address_find(store, json_string_value(json_object_get(request, "email")), &missing);
     if (known && known->display_name)
         json_object_set_new(request, "display_name", json_words(known->display_name));
+    if (known || g_error_matches(missing, FAIL, FAIL_MISSING))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&missing));
+    return false;
 }
 
 static json_t *request_json(const Pending *pending)
@@ -77,13 +82,17 @@ static bool read_requests(Call *call, RequestWalk *walk)
 static void get_all(Call *call)
 {
     RequestWalk walk;
-    size_t at;
-    json_t *request;
+    GError *error = NULL;
     if (!read_requests(call, &walk))
         return;
-    json_array_foreach(walk.entries, at, request)
-        add_name(call->rest->store, request);
-    answer_collection(call, walk.entries, walk.total, walk.paging.start);
+    for (size_t at = 0; at < json_array_size(walk.entries) && !error; at++)
+        add_name(call->rest->store, json_array_get(walk.entries, at), &error);
+    if (!error) {
+        answer_collection(call, walk.entries, walk.total, walk.paging.start);
+        return;
+    }
+    json_decref(walk.entries);
+    rest_fail(call, error);
 }
 
 static void get_count(Call *call)
@@ -118,11 +127,14 @@ static void get_one(Call *call)
 {
     Store *store = rest_store(call);
     g_autoptr(Pending) pending = store ? find(call, store, g_get_real_time()) : NULL;
-    json_t *request = pending ? request_json(pending) : NULL;
+    g_autoptr(json_t) request = pending ? request_json(pending) : NULL;
+    GError *error = NULL;
     if (!request)
         return;
-    add_name(store, request);
-    answer_json(call, 200, request);
+    if (add_name(store, request, &error))
+        answer_json(call, 200, g_steal_pointer(&request));
+    else
+        rest_fail(call, error);
 }
 
 /* One that waits for its person is not the moderators' yet: to accept it is to confirm it in the person's place, to
